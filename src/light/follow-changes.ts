@@ -22,15 +22,37 @@ const maxBundled = 10_000
 /** @limit count: answers with changes that are followed at once */
 const maxAnswers = 100
 
+/** What changes of validators are followed with. */
+export interface Following {
+  readonly genesis: Hash
+  readonly signatures: Signatures
+  /** Takes what was proved so far where the server fails then: the next question goes on from there. */
+  keep(lists: readonly ValidatorList[]): void
+}
+
 /** Lists of validators with those that a server proves to follow them; the same ones where none does. */
 export async function followChanges(
   slow: AskedServer,
   lists: readonly ValidatorList[],
-  genesis: Hash,
-  signatures: Signatures,
+  { genesis, signatures, keep }: Following,
 ): Promise<readonly ValidatorList[]> {
   const server = catchingUp(slow)
   const followed = [...lists]
+  try {
+    return (await followAll(server, followed, { genesis, signatures })) ? followed : lists
+  } catch (error) {
+    if (error instanceof LightError && error.failure === 'timeout') keep(followed)
+    throw error
+  }
+}
+
+/** Adds the lists that a server proves to follow; whether there are any. */
+async function followAll(
+  server: AskedServer,
+  followed: ValidatorList[],
+  { genesis, signatures }: Pick<Following, 'genesis' | 'signatures'>,
+): Promise<boolean> {
+  const { length } = followed
   for (let answers = 0; answers < maxAnswers; answers++) {
     const from = (followed.at(-1) as ValidatorList).height
     const { changes, more } = readChanges(await server.get(`changes/${from}`), genesis)
@@ -38,7 +60,7 @@ export async function followChanges(
       const before = followed.at(-1) as ValidatorList
       followed.push(await signatures.settle(checkChange(change, before, genesis)))
     }
-    if (!more) return followed.length === lists.length ? lists : followed
+    if (!more) return followed.length > length
     if (changes.length === 0) break
   }
   throw new LightError('changes-order', `${server.url} has changes without end, ${maxChanges} an answer`)

@@ -34,14 +34,21 @@ export class FollowedValidators implements Foundation {
   async follow(server: Server): Promise<boolean> {
     const { followChanges } = await import('./follow-changes.js')
     const lists = this.#lists
-    const followed = await followChanges(server, lists, this.#genesis, this.#signatures)
+    const followed = await followChanges(server, lists, {
+      genesis: this.#genesis,
+      signatures: this.#signatures,
+      keep: (some) => this.#take(some),
+    })
+    this.#take(followed)
+    return followed !== lists
+  }
+
+  #take(followed: readonly ValidatorList[]): void {
     // Another server may have been faster; what contradicts it does not count.
     const isLonger = followed.length > this.#lists.length && this.#lists.every((one, i) => isSame(one, followed[i]))
-    if (isLonger) {
-      this.#lists = followed
-      this.#changes++
-    }
-    return followed !== lists
+    if (!isLonger) return
+    this.#lists = followed
+    this.#changes++
   }
 
   get memory(): Omit<LightMemory, 'seen'> {
