@@ -8,6 +8,7 @@ import type { Log } from '../runtime/env.js'
 import type { AccessOptions } from './access-options.js'
 import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './body-budget.js'
+import type { KeptCalls } from './rpc/kept-calls.js'
 import type { Flights } from './flight.js'
 import type { NodeMetrics } from './metrics.js'
 import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
@@ -49,6 +50,8 @@ export interface ApiContext {
   readonly flights?: Flights
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
+  /** Answers to calls that are kept, shared likewise. */
+  readonly calls?: KeptCalls
   /** Absent: the REST port serves no pages. */
   readonly pages?: PageFiles
   readonly log: Log

@@ -88,12 +88,14 @@ function tooMany(): RuleError {
   return new RuleError('busy', 'too many large requests at once; try again')
 }
 
-/** Where the bytes of a body are that was read before the framework got the request. */
+/** Where the bytes of a body are that was read before the framework got the request, and when that came; performance.now(). */
 export const readAlready = Symbol('body')
+export const arrivedAt = Symbol('arrival')
 
 declare module 'node:http' {
   interface IncomingMessage {
     [readAlready]?: Buffer
+    [arrivedAt]?: number
   }
 }
 
@@ -127,7 +129,10 @@ export function readBodies(most: number): FastifyContentTypeParser {
     const { counted } = request
     let bytes = Buffer.alloc(0)
     let length = 0
+    let ended = false
     const end = (error?: Error) => {
+      if (ended) return
+      ended = true
       payload.off('data', take).off('end', complete).off('error', end)
       if (counted !== null) counted.evict = undefined
       if (error === undefined) return done(null, bytes.subarray(0, length))

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RuleError } from '../errors/rule-error.js'
 import type { LiveLog } from '../runtime/live-log.js'
 import type { Tally } from './answer-metrics.js'
+import { arrivedAt } from './body-budget.js'
 import { callLine } from './call-line.js'
 import type { NodeMetrics } from './metrics.js'
 import { rpcPaths } from './rpc/rpc-paths.js'
@@ -21,7 +22,7 @@ export function countAnswers(app: FastifyInstance, metrics: Pick<NodeMetrics, 'r
   app.decorateRequest('began', 0)
   app.decorateRequest('failure', null)
   app.addHook('onRequest', (request, _, done) => {
-    request.began = performance.now()
+    request.began = request.raw[arrivedAt] ?? performance.now()
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {

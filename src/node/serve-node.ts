@@ -64,6 +64,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { ApiServer },
     { NodeMetrics },
     { PageFiles },
+    { KeptCalls },
     { WebSockets },
     { WsServer },
   ] = await Promise.all([
@@ -74,6 +75,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     import('../api/http-server.js'),
     import('../api/metrics.js'),
     import('../api/page-files.js'),
+    import('../api/rpc/kept-calls.js'),
     import('../api/ws/web-sockets.js'),
     import('../api/ws/ws-server.js'),
   ])
@@ -101,6 +103,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     access: api,
     flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
+    calls: new KeptCalls(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,
     ...defined({ devnet, stop }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),

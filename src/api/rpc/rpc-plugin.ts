@@ -32,7 +32,7 @@ export function registerRpc(
 ): { readonly core: RpcCore; readonly kept: KeptCalls } {
   const core = new RpcCore(context, rpcMethods(context), flights)
   const { resolver } = context
-  const kept = new KeptCalls(resolver, limits.callCache)
+  const kept = context.calls ?? new KeptCalls(resolver, limits.callCache)
   // Any content type is read: only methods that change the node check it.
   app.addContentTypeParser('*', readBodies(limits.rpcBody))
   for (const url of rpcPaths) {
