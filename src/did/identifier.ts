@@ -1,4 +1,4 @@
-import { parseAddress, prefix } from '../primitives/address.js'
+import { sharedAddress, prefix } from '../primitives/address.js'
 
 /** @limit bytes: a DID, or an id below it */
 export const maxIdLength = 256
@@ -16,7 +16,7 @@ const fragmentForm = /^[A-Za-z0-9._:@!$'()*+,;=~-]{1,128}$/
 
 /** Whether `text` is the identifier of a DID derived from a key: base58check of a DID program hash. */
 export function isDerivedIdentifier(text: string): boolean {
-  return parseAddress(text)?.[0] === prefix.did
+  return sharedAddress(text)?.[0] === prefix.did
 }
 
 /** Whether `text` is `did:<method>:<identifier>`, at most 256 bytes long. */

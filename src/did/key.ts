@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import { RuleError } from '../errors/rule-error.js'
-import { didProgramHash, parseAddress } from '../primitives/address.js'
+import { didProgramHash, sharedAddress } from '../primitives/address.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
 import { isCompressed } from '../primitives/p256.js'
 import type { JsonValue } from '../primitives/strict-json.js'
@@ -46,7 +46,7 @@ export function parseKey(value: JsonValue, where: string, rules: IdRules, did: s
 
 /** The own key whose bytes derive the DID. `legacy`: the older identifier with trailer 0xAC. Undefined for chosen names. */
 export function findDefaultKey(keys: readonly DidKey[], did: string, legacy: boolean): DidKey | undefined {
-  const hash = parseAddress(did.slice(did.lastIndexOf(':') + 1))
+  const hash = sharedAddress(did.slice(did.lastIndexOf(':') + 1))
   if (hash === undefined) return undefined
   return keys.find((key) => key.controller === did && equalBytes(didProgramHash(key.publicKey, { legacy }), hash))
 }

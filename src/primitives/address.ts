@@ -30,24 +30,26 @@ export function addressOf(hash: ProgramHash): string {
   return bs58.encode(concat(hash, sha256d(hash).subarray(0, 4)))
 }
 
-/** The address parsed last: an operation names its DID many times, and each would be decoded and hashed again. */
-let [lastText, lastHash]: [string, ProgramHash | undefined] = ['', undefined]
-
 /**
  * The program hash of an address; undefined unless the text is 34 characters of base58 with a right checksum.
- * The shorter address of the zero hash is printed but never parsed. The bytes must not be changed.
+ * The shorter address of the zero hash is printed but never parsed.
  */
 export function parseAddress(text: string): ProgramHash | undefined {
-  if (text !== lastText) [lastText, lastHash] = [text, decodeAddress(text)]
-  return lastHash
-}
-
-function decodeAddress(text: string): ProgramHash | undefined {
   if (text.length !== 34) return undefined
   const bytes = bs58.decodeUnsafe(text)
   if (bytes === undefined || bytes.length !== 25) return undefined
   const hash = bytes.subarray(0, 21)
   return compareBytes(sha256d(hash).subarray(0, 4), bytes.subarray(21)) === 0 ? hash : undefined
+}
+
+/** The text that {@link sharedAddress} parsed last, and its hash. */
+let [lastText, lastHash]: [string, ProgramHash | undefined] = ['', undefined]
+
+/** {@link parseAddress} for those who do not change the bytes: an operation names its DID many times, and is decoded once. */
+export function sharedAddress(text: string): ProgramHash | undefined {
+  if (text.length !== 34) return undefined
+  if (text !== lastText) [lastText, lastHash] = [text, parseAddress(text)]
+  return lastHash
 }
 
 /** `21 <33-byte public key> <trailer>`: the code of a one-key program (format 4.3, 4.4). */

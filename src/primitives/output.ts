@@ -1,5 +1,4 @@
 import type { ProgramHash } from './address.js'
-import { equalBytes, ownCopy } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
 import type { Steps } from './steps.js'
 
@@ -101,14 +100,9 @@ function countOf(reader: Reader, size: number): number {
   return count
 }
 
-/** The asset id read last: nearly all outputs have that of their chain, and share its memory. */
-let lastAsset: Uint8Array = new Uint8Array(0)
-
 /** Reads an output without a typed extra. */
 export function readPlainOutput(reader: Reader): Output {
-  const read = reader.hash()
-  if (!equalBytes(read, lastAsset)) lastAsset = ownCopy(read)
-  return { assetId: lastAsset, value: reader.i64(), outputLock: reader.u32(), programHash: reader.take(21) }
+  return { assetId: reader.hash(), value: reader.i64(), outputLock: reader.u32(), programHash: reader.take(21) }
 }
 
 /** Reads an output of a transaction of this version; in steps, because votes may be many. */

@@ -2,7 +2,7 @@ import type { Coin } from '../consensus/ledger.js'
 import { documentOfPayload } from '../did/known-document.js'
 import type { DidDocument } from '../did/model.js'
 import { InvariantError } from '../errors/rule-error.js'
-import { parseAddress, type ProgramHash } from '../primitives/address.js'
+import { sharedAddress, type ProgramHash } from '../primitives/address.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
@@ -24,7 +24,7 @@ export interface RowReader {
 /** The program hash of a full DID text; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
   const lead = `did:${didMethod}:`
-  return did.startsWith(lead) ? parseAddress(did.slice(lead.length)) : undefined
+  return did.startsWith(lead) ? sharedAddress(did.slice(lead.length)) : undefined
 }
 
 /** The head row of a DID. */
