@@ -65,7 +65,7 @@ export class CoinChanges {
     // An outpoint in both was spent first: a coin that the state below holds came back in another block.
     yield* eachSteps(later.spent, ({ outpoint, coin }) => this.spend(outpoint, coin), coinsAtOnce)
     yield* eachSteps(later.created, ({ outpoint, coin }) => this.create(outpoint, coin), coinsAtOnce)
-    for (const key of later.#consumed) this.#consumed.add(key)
+    yield* eachSteps(later.#consumed, (key) => this.#consumed.add(key), coinsAtOnce)
   }
 
   /** Coins created and still unspent. */

@@ -2,7 +2,7 @@ import type { Coin, CoinChanges, CoinEntry } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import { eachSteps, type Steps } from '../primitives/steps.js'
-import { runCooperatively } from '../runtime/cooperative.js'
+import { runCooperatively, Yielder } from '../runtime/cooperative.js'
 import type { BatchRows, RowChange } from './batch-rows.js'
 import type { Changes } from './changes.js'
 import type { Rows } from './stored-rows.js'
@@ -10,12 +10,22 @@ import { type Balance, type Key, keys, values } from './schema.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
 const rowsAtOnce = 256
+/** Calls under way at a time: further ones would only keep other reads waiting. */
+const callsAtOnce = 4
 
-/** Keys or what has them in parts that are loaded in one call each, side by side. */
-export function loadedAtOnce<T>(wanted: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(wanted.length / rowsAtOnce) }, (_, i) =>
-    wanted.slice(i * rowsAtOnce, (i + 1) * rowsAtOnce),
-  )
+/** Loads many rows in parts of a few hundred, some side by side. */
+export async function loadInParts<T>(wanted: readonly T[], load: (some: readonly T[]) => Promise<void>): Promise<void> {
+  const yielder = new Yielder()
+  const calls: Promise<void>[] = []
+  for (let start = 0; start < wanted.length; start += rowsAtOnce) {
+    const call = load(wanted.slice(start, start + rowsAtOnce))
+    // One that fails behind another is not awaited.
+    call.catch(() => {})
+    calls.push(call)
+    if (calls.length === callsAtOnce) await calls.shift()
+    if (yielder.over) await yielder.next()
+  }
+  for (const call of calls) await call
 }
 /** Coins whose rows are written in one step. */
 const coinsAtOnce = 8
@@ -40,11 +50,11 @@ export class CoinRows implements Changes {
   /** Reads the balances that change, as they are in the rows before. */
   static async of(coins: CoinChanges, before: Rows): Promise<CoinRows> {
     const rows = new CoinRows(coins)
-    const sums = await runCooperatively(sumSteps(coins))
-    const changes = [...sums.values()].filter(({ sum, count }) => sum !== 0n || count !== 0)
-    const parts = loadedAtOnce(changes)
-    const found = await Promise.all(parts.map((some) => before.getMany(some.map(({ key }) => key))))
-    for (const [i, some] of parts.entries()) await runCooperatively(rows.#balanceSteps(some, found[i] ?? []))
+    const changes = await runCooperatively(sumSteps(coins))
+    await loadInParts(changes, async (some) => {
+      const found = await before.getMany(some.map(({ key }) => key))
+      await runCooperatively(rows.#balanceSteps(some, found))
+    })
     return rows
   }
 
@@ -80,8 +90,8 @@ export class CoinRows implements Changes {
   }
 }
 
-/** Sums the changes to each balance, so that every row is read and written once. */
-function* sumSteps(coins: CoinChanges): Steps<Map<string, BalanceChange>> {
+/** Sums the changes to each balance, so that every row is read and written once; those that come to nothing are left out. */
+function* sumSteps(coins: CoinChanges): Steps<BalanceChange[]> {
   const changes = new Map<string, BalanceChange>()
   const add = ({ programHash, value }: Coin, sign: 1 | -1) => {
     const id = mapKey(programHash)
@@ -92,5 +102,10 @@ function* sumSteps(coins: CoinChanges): Steps<Map<string, BalanceChange>> {
   }
   yield* eachSteps(coins.spent, ({ coin }) => add(coin, -1), coinsAtOnce)
   yield* eachSteps(coins.created, ({ coin }) => add(coin, 1), coinsAtOnce)
-  return changes
+  const left: BalanceChange[] = []
+  const keep = (change: BalanceChange) => {
+    if (change.sum !== 0n || change.count !== 0) left.push(change)
+  }
+  yield* eachSteps(changes.values(), keep, coinsAtOnce)
+  return left
 }

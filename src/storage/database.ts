@@ -75,7 +75,7 @@ export interface CommitInfo {
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
 export interface NewestRows extends Rows {
   rows(range: Range): Promise<[Buffer, Buffer][]>
-  commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void>
+  commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void>
 }
 
 export class Database {
@@ -214,9 +214,9 @@ export class Database {
 
   /**
    * Writes one batch atomically with its journal row, after all earlier ones; only rows of the pool do not wait for a batch that
-   * is still being assembled. It survives a kill of the process; with `sync` it is on disk when this resolves.
+   * is still being assembled. Its place among the others is that of this call, also where changes are still being made. It survives a kill of the process; with `sync` it is on disk when this resolves.
    */
-  commit(changes: Changes, info: CommitInfo, options: { sync: boolean }): Promise<void> {
+  commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void> {
     const ofPool = info.kind === 'pool'
     const [begun, earlier] = [this.#begun, ofPool ? this.#begunOfPool : this.#begun]
     const write = this.#put(changes).then(
@@ -277,7 +277,8 @@ export class Database {
   }
 
   /** Assembles changes; in slices if there are many. */
-  async #put(changes: Changes): Promise<Batch> {
+  async #put(made: Changes | Promise<Changes>): Promise<Batch> {
+    const changes = made instanceof Promise ? await made : made
     const batch = rowBatchOf(this.#level)
     const rows = new BatchRows(batch)
     if (changes.count > smallBatch) await runCooperatively(changes.steps(rows))

@@ -31,7 +31,7 @@ export class NativeLevel extends Level<Buffer, Buffer> {
       del: (key) => batch._del(key),
       write: async (options) => {
         try {
-          if (this.status !== 'open') throw new Error('the database is closed')
+          if (this.status !== 'open') throw closed()
           await batch._write(options)
         } finally {
           await batch.close()
@@ -39,6 +39,11 @@ export class NativeLevel extends Level<Buffer, Buffer> {
       },
     }
   }
+}
+
+/** The error that abstract-level has for that. */
+function closed(): Error {
+  return Object.assign(new Error('the database is closed'), { code: 'LEVEL_DATABASE_NOT_OPEN' })
 }
 
 /** An empty batch for a store. */

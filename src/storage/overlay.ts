@@ -85,17 +85,20 @@ export class Overlay implements Rows {
     yield* eachSteps(this.#changes, ([id, change]) => below.#changes.set(id, change), changesAtOnce)
   }
 
-  async commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
+  commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
     const base = this.#base
     if (!('commit' in base) || base instanceof Overlay) {
       throw new InvariantError('only what lies over the database can be written')
     }
-    // Without coins there is nothing to wait for: a batch takes its place among others when it is begun.
-    const coins = this.coins.size === 0 ? undefined : await CoinRows.of(this.coins, base)
-    await base.commit(this.#batch(coins), info, options)
+    if (this.coins.size === 0) return base.commit(this.#batch(), info, options)
+    return base.commit(
+      CoinRows.of(this.coins, base).then((coins) => this.#batch(coins)),
+      info,
+      options,
+    )
   }
 
-  #batch(coins: CoinRows | undefined): Changes {
+  #batch(coins?: CoinRows): Changes {
     const parts: Changes[] = [this.log, ...(coins === undefined ? [] : [coins]), changesOf(this.#changes)]
     function* steps(rows: BatchRows): Steps {
       for (const part of parts) yield* part.steps(rows)

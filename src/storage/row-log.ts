@@ -2,8 +2,8 @@ import type { Steps } from '../primitives/steps.js'
 import type { BatchRows } from './batch-rows.js'
 import type { Changes } from './changes.js'
 
-/** Bytes of one piece of memory: enough for some thousand rows. */
-const pieceSize = 256 * 1024
+/** Bytes of the first piece of memory, and of the largest: each is twice the one before. */
+const pieceSizes = { first: 4 * 1024, most: 256 * 1024 }
 /** Length of a key u16, length of its value u32. */
 const headSize = 6
 /** In place of the length of a value: the row is deleted. */
@@ -20,6 +20,8 @@ export class RowLog implements Changes {
   readonly #full: Buffer[] = []
   #piece = Buffer.alloc(0)
   #used = 0
+  /** Of the piece begun last, unless a row needed a larger one. */
+  #size = 0
   #count = 0
 
   /** Number of rows. */
@@ -38,9 +40,14 @@ export class RowLog implements Changes {
 
   /** Adds the rows of a log that was written after this one, and is not written to any more. */
   append(later: RowLog): void {
-    if (later.#count === 0) return
-    this.#finishPiece()
-    this.#full.push(...later.#full, later.#piece.subarray(0, later.#used))
+    const last = later.#piece.subarray(0, later.#used)
+    if (later.#full.length > 0) {
+      this.#finishPiece()
+      for (const piece of later.#full) this.#full.push(piece)
+    }
+    // Copied: a short log would keep a piece of its own in memory.
+    const at = this.#reserve(last.length)
+    last.copy(this.#piece, at)
     this.#count += later.#count
   }
 
@@ -62,19 +69,25 @@ export class RowLog implements Changes {
 
   /** Makes room for a row and writes what precedes its value; returns where the value goes. */
   #begin(key: Uint8Array, length: number, size: number): number {
-    const needed = headSize + key.length + size
-    if (this.#used + needed > this.#piece.length) {
-      this.#finishPiece()
-      this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceSize, needed))
-    }
+    const at = this.#reserve(headSize + key.length + size)
     const piece = this.#piece
-    const at = this.#used + headSize
-    piece.writeUInt16LE(key.length, this.#used)
-    piece.writeUInt32LE(length, this.#used + 2)
-    piece.set(key, at)
-    this.#used += needed
+    piece.writeUInt16LE(key.length, at)
+    piece.writeUInt32LE(length, at + 2)
+    piece.set(key, at + headSize)
     this.#count++
-    return at + key.length
+    return at + headSize + key.length
+  }
+
+  /** Makes room for so many bytes in one piece; returns where they go. */
+  #reserve(bytes: number): number {
+    if (this.#used + bytes > this.#piece.length) {
+      this.#finishPiece()
+      this.#size = Math.min(this.#size === 0 ? pieceSizes.first : 2 * this.#size, pieceSizes.most)
+      this.#piece = Buffer.allocUnsafeSlow(Math.max(this.#size, bytes))
+    }
+    const at = this.#used
+    this.#used += bytes
+    return at
   }
 
   #finishPiece(): void {

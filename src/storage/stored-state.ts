@@ -6,7 +6,7 @@ import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import type { Steps } from '../primitives/steps.js'
+import { eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -28,7 +28,7 @@ import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from '.
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
-import { loadedAtOnce } from './coin-rows.js'
+import { loadInParts } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -79,8 +79,9 @@ export class StoredState implements StateView {
   }
 }
 
-/** Transactions whose rows are put in one step. */
+/** Short transactions whose rows are put in one step, and addresses of a long one. */
 const transactionsAtOnce = 8
+const addressesAtOnce = 32
 
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
@@ -88,7 +89,7 @@ export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
   await forEachCooperatively(inputsOf(block), (input) => {
     if (overlay.changedCoin(input) === undefined) wanted.push(keys.coin(input))
   })
-  await Promise.all(loadedAtOnce(wanted).map((some) => overlay.load(some)))
+  await loadInParts(wanted, (some) => overlay.load(some))
 }
 
 function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
@@ -154,9 +155,9 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
   for (const [index, tx] of block.transactions.entries()) {
     overlay.put(keys.transaction(height, index), tx.bytes)
     locations(overlay, tx).put(keys.location(tx.hash), values.location.encode({ height, index }))
-    for (const programHash of touched(tx, connected[index - 1]?.spent)) {
-      overlay.log.put(keys.history(programHash, height, index), nothing)
-    }
+    const hashes = yield* touchedSteps(tx, connected[index - 1]?.spent)
+    const put = (hash: ProgramHash) => overlay.log.put(keys.history(hash, height, index), nothing)
+    yield* eachSteps(hashes, put, addressesAtOnce)
     if (index % transactionsAtOnce === 0) yield
   }
 }
@@ -167,11 +168,12 @@ function locations(overlay: Overlay, tx: Transaction): Pick<Overlay, 'put' | 'de
 }
 
 /** The addresses that a transaction pays to or spends of, each once. */
-function touched({ outputs }: Transaction, spent: readonly Coin[] = []): Iterable<ProgramHash> {
+function* touchedSteps({ outputs }: Transaction, spent: readonly Coin[] = []): Steps<readonly ProgramHash[]> {
   const found = new Map<string, ProgramHash>()
-  for (const { programHash } of outputs) found.set(mapKey(programHash), programHash)
-  for (const { programHash } of spent) found.set(mapKey(programHash), programHash)
-  return found.values()
+  const add = ({ programHash }: { readonly programHash: ProgramHash }) => found.set(mapKey(programHash), programHash)
+  yield* eachSteps(outputs, add, addressesAtOnce)
+  yield* eachSteps(spent, add, addressesAtOnce)
+  return [...found.values()]
 }
 
 /**
@@ -186,7 +188,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
     const spent = undo.spent[index - 1] ?? []
     overlay.del(keys.transaction(height, index))
     locations(overlay, tx).del(keys.location(tx.hash))
-    for (const hash of touched(tx, spent)) overlay.log.del(keys.history(hash, height, index))
+    for (const hash of finish(touchedSteps(tx, spent))) overlay.log.del(keys.history(hash, height, index))
     // An output that a later transaction of the block spent is back by now.
     tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
       if (value === 0n) return

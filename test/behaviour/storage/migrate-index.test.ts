@@ -162,7 +162,8 @@ describe('a database of layout 2', () => {
     await overlay.commit(info, { sync: false })
     const sizes: number[] = []
     const commit = database.commit.bind(database)
-    database.commit = (changes, ...rest) => {
+    database.commit = async (made, ...rest) => {
+      const changes = await made
       const rows = new BatchRows({ put: () => {}, del: () => {}, write: () => Promise.resolve() })
       finish(changes.steps(rows))
       sizes.push(rows.bytes)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Coin, CoinChanges } from '../../../src/consensus/ledger.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { BatchRows } from '../../../src/storage/batch-rows.js'
-import { CoinRows } from '../../../src/storage/coin-rows.js'
+import { CoinRows, loadInParts } from '../../../src/storage/coin-rows.js'
 import { keys, values } from '../../../src/storage/schema.js'
 
 const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), index: 0 })
@@ -71,5 +71,28 @@ describe('The rows of changed coins', () => {
     coins.spend(outpoint(1), coin(7, 10n))
     await expect(CoinRows.of(coins, rowsBefore({ 7: 9n }))).rejects.toThrow(/below zero/)
     await expect(CoinRows.of(coins, rowsBefore({}))).rejects.toThrow(/below zero/)
+  })
+})
+
+describe('Rows that are loaded in parts', () => {
+  it('are so many calls of so many at a time, and those of a failure are not left behind', async () => {
+    let [running, most] = [0, 0]
+    const sizes: number[] = []
+    const load = async (some: readonly number[]) => {
+      most = Math.max(most, ++running)
+      sizes.push(some.length)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      running--
+      if (some.includes(9_000)) throw new Error('the disk reports an error')
+    }
+    await loadInParts(
+      Array.from({ length: 5_000 }, (_, i) => i),
+      load,
+    )
+    expect(most).toBeLessThanOrEqual(4)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(256)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(5_000)
+    const wanted = Array.from({ length: 20_000 }, (_, i) => i)
+    await expect(loadInParts(wanted, load)).rejects.toThrow('the disk reports an error')
   })
 })

@@ -189,6 +189,22 @@ describe('the database', () => {
     expect(database.sequence).toBe(20)
   })
 
+  it('counts a batch from its call on, also where the rows of its coins are made later', async () => {
+    const database = await Database.over(memoryStore())
+    const first = new Overlay(database)
+    const programHash = new Uint8Array(21).fill(0x21)
+    const outpoint = { txid: id(1), index: 0 }
+    first.coins.create(outpoint, { height: 1, coinbase: false, value: 5n, outputLock: 0, programHash })
+    first.put(keys.active(1), Buffer.from('first'))
+    const second = new Overlay(database)
+    second.put(keys.active(1), Buffer.from('second'))
+    const writes = [first.commit(info, { sync: false }), second.commit(info, { sync: false })]
+    await database.idle()
+    expect(database.get(keys.coin(outpoint))).toBeDefined()
+    expect(text(database.get(keys.active(1)))).toBe('second')
+    await Promise.all(writes)
+  })
+
   it('writes rows of the pool while a large batch is put together, and everything else after it', async () => {
     const database = await Database.over(memoryStore())
     const order: string[] = []

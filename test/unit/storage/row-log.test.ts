@@ -52,4 +52,17 @@ describe('A log of rows', () => {
       { numRuns: 50 },
     )
   })
+
+  it('takes about the bytes of its rows, of however many logs it is put together', () => {
+    const before = process.memoryUsage().arrayBuffers
+    const whole = new RowLog()
+    for (let i = 0; i < 5_000; i++) {
+      const log = new RowLog()
+      log.put(Buffer.alloc(28, 1), Buffer.alloc(10))
+      whole.append(log)
+    }
+    expect(rowsOf(whole)).toHaveLength(5_000)
+    // 220 kB of rows; what was appended may not be collected yet.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(30_000_000)
+  })
 })
