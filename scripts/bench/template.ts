@@ -29,13 +29,12 @@ export async function templateSuite(): Promise<Row[]> {
       const request = () => ({ payTo, nonce: randomBytes(8) })
       const building: number[] = []
       const assembling: number[] = []
-      let delay = monitorEventLoopDelay({ resolution: 1 })
+      const delays: number[] = []
       for (let round = 0; round < warmUp + measured; round++) {
-        if (round === warmUp) {
-          for (const list of [building, assembling]) list.length = 0
-          delay = monitorEventLoopDelay({ resolution: 1 })
-        }
+        if (round === warmUp) for (const list of [building, assembling, delays]) list.length = 0
         await sleep(20)
+        // A new one each time: one that is enabled again counts the time in between as a delay.
+        const delay = monitorEventLoopDelay({ resolution: 1 })
         delay.enable()
         const started = performance.now()
         const selection = await selectTransactions(chain, pool, { time: 0 })
@@ -45,6 +44,7 @@ export async function templateSuite(): Promise<Row[]> {
         assembling.push(performance.now() - selected)
         await sleep(5)
         delay.disable()
+        delays.push(delay.max / 1e6)
         if (template.transactions.length !== pending) throw new Error(`${template.transactions.length} were selected`)
       }
       await pool.close()
@@ -53,12 +53,12 @@ export async function templateSuite(): Promise<Row[]> {
         { name: 'the slowest of those', value: Math.max(...building), unit: 'ms' },
         { name: 'the same for one more address', value: median(assembling), unit: 'ms' },
         {
-          name: 'event-loop delay p99 while building',
-          value: delay.percentile(99) / 1e6,
+          name: 'longest event-loop delay of each, median',
+          value: median(delays),
           unit: 'ms',
           target: { most: 10 },
         },
-        { name: 'the longest delay', value: delay.max / 1e6, unit: 'ms' },
+        { name: 'the longest of all', value: Math.max(...delays), unit: 'ms' },
       ]
     })
   } finally {
