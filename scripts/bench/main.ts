@@ -19,6 +19,7 @@ import { searchSuite } from './search.js'
 import { startSuite } from './start.js'
 import { syncSuite } from './sync.js'
 import { templateSuite } from './template.js'
+import { verifySuite } from './verify.js'
 import { votesSuite } from './votes.js'
 import { worstSuite } from './worst.js'
 
@@ -38,6 +39,7 @@ const suites: Readonly<Record<string, () => Promise<Row[]>>> = {
   sync: syncSuite,
   votes: votesSuite,
   worst: worstSuite,
+  verify: verifySuite,
 }
 
 const { values: flags, positionals: wanted } = parseArgs({

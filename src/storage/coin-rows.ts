@@ -5,8 +5,8 @@ import { eachSteps, type Steps } from '../primitives/steps.js'
 import { runCooperatively, Yielder } from '../runtime/cooperative.js'
 import type { BatchRows, RowChange } from './batch-rows.js'
 import type { Changes } from './changes.js'
-import type { Rows } from './stored-rows.js'
 import { type Balance, type Key, keys, values } from './schema.js'
+import type { Rows } from './stored-rows.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
 const rowsAtOnce = 256
@@ -27,6 +27,7 @@ export async function loadInParts<T>(wanted: readonly T[], load: (some: readonly
   }
   for (const call of calls) await call
 }
+
 /** Coins whose rows are written in one step. */
 const coinsAtOnce = 8
 
