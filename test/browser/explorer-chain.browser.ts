@@ -4,6 +4,7 @@ import { PageFiles } from '../../src/api/page-files.js'
 import { displayHash } from '../../src/primitives/bytes.js'
 import { TestChain } from '../support/builders/chain.js'
 import { contextOf, serve } from '../support/client/api.js'
+import { portBase } from '../support/process/ports.js'
 import { Directories, NodeProcess } from '../support/process/spawn.js'
 import { rounds } from '../support/process/thorough.js'
 import { ExplorerBrowser } from '../support/web/explorer.js'
@@ -54,8 +55,8 @@ it('a reorganisation while pages are open: blocks leave and come, without WebSoc
 
 it('a node that goes and comes back: the page says so, keeps what it has, and goes on', async () => {
   const dataDir = directories.fresh()
-  const node = await NodeProcess.start('devnet', '--data-dir', dataDir)
-  const { port } = new URL(node.line.rest)
+  const start = ['devnet', '--data-dir', dataDir, '--port-base', await portBase()]
+  const node = await NodeProcess.start(...start)
   const tab = await browser.open(node.line.rest)
   await tab.load('/')
   await tab.shows('live', 'header')
@@ -63,7 +64,7 @@ it('a node that goes and comes back: the page says so, keeps what it has, and go
   await tab.page.getByRole('alert').getByText('The node does not answer').waitFor()
   expect(await tab.text('main')).toContain('devnet')
 
-  const again = await NodeProcess.start('devnet', '--data-dir', dataDir, '--port-base', String(Number(port) - 4))
+  const again = await NodeProcess.start(...start)
   await tab.shows('live', 'header')
   await tab.page.getByRole('alert').waitFor({ state: 'detached' })
   const [hash = ''] = (await again.client.rpc('dev_mine', { blocks: 1 })) as string[]

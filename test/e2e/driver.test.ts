@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { portBase } from '../support/process/ports.js'
 import { CommandProcess, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 /** `didledger driver` as processes, started as the container file starts it; no container is needed. */
@@ -63,8 +64,8 @@ describe('didledger driver', () => {
   })
 
   it('stays alive without its node, is not ready, and is ready again with it', async () => {
-    const base = 26_000 + (process.pid % 4000)
-    const first = await NodeProcess.start('devnet', '--port-base', String(base))
+    const base = await portBase()
+    const first = await NodeProcess.start('devnet', '--port-base', base)
     const { driver, url } = await drive(first.line.rpc)
     const statuses = async () => {
       const paths = ['healthz', 'readyz', `1.0/identifiers/${did}`]
@@ -73,7 +74,7 @@ describe('didledger driver', () => {
     expect(await statuses()).toEqual([200, 200, 404])
     await first.stop()
     expect(await statuses()).toEqual([200, 503, 500])
-    const second = await NodeProcess.start('devnet', '--port-base', String(base))
+    const second = await NodeProcess.start('devnet', '--port-base', base)
     await expect.poll(statuses).toEqual([200, 200, 404])
     driver.kill('SIGINT')
     expect((await driver.finished).code).toBe(0)

@@ -6,6 +6,7 @@ import { toHex } from '../../src/primitives/bytes.js'
 import { devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
 import { withoutValidators } from '../support/builders/chain.js'
 import { testSpec } from '../support/builders/spec.js'
+import { portBase } from '../support/process/ports.js'
 import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
@@ -117,10 +118,10 @@ describe('a running node', () => {
 
   it('is followed event by event, from a height on, and across a stop without a gap', async () => {
     const dataDir = directories.fresh('devnet')
-    const node = await NodeProcess.start('devnet', '--data-dir', dataDir)
+    const start = ['devnet', '--data-dir', dataDir, '--port-base', await portBase()]
+    const node = await NodeProcess.start(...start)
     await node.client.rpc('dev_mine', { blocks: 2 })
-    // The address that a restart on the same ports has too.
-    const { host, port } = new URL(node.line.rest)
+    const { host } = new URL(node.line.rest)
     const log = new CommandProcess(['node', 'log', '--ws', `ws://${host}/ws`, '--from-height', '1', '--json'])
     const lines = () => log.out.split('\n').filter((line) => line !== '')
     await expect.poll(lines).toHaveLength(2)
@@ -137,7 +138,7 @@ describe('a running node', () => {
     await node.stop('SIGKILL')
     await expect.poll(() => log.err).toContain('tried again every second')
     const before = lines().length
-    const again = await NodeProcess.start('devnet', '--data-dir', dataDir, '--port-base', String(Number(port) - 4))
+    const again = await NodeProcess.start(...start)
     await again.client.rpc('dev_mine', { blocks: 2 })
     await expect.poll(() => lines().length).toBeGreaterThanOrEqual(before + 2)
     log.kill('SIGINT')

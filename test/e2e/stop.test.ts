@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { portOffsets } from '../../src/node/ports.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { stopwatch } from '../support/process/patience.js'
+import { portBase } from '../support/process/ports.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
@@ -123,9 +123,7 @@ describe('the temporary directory of a devnet', () => {
 
 describe('a port in use', () => {
   it('is named, with what to do, and nothing is left behind', async () => {
-    // Below the ports that the system hands out: connections of other tests have none of these.
-    const base = randomInt(26_000, 31_000)
-    const node = await NodeProcess.start('devnet', '--port-base', String(base))
+    const node = await NodeProcess.start('devnet', '--port-base', await portBase())
     const port = portOf(node.line.rest)
     const dataDir = directories.fresh()
     for (const offset of [portOffsets.rest, portOffsets.ws, portOffsets.rpc]) {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { DocumentQuery } from '../../../src/did/resolution.js'
 import type { Code } from '../../../src/errors/error-codes.js'
@@ -96,14 +97,14 @@ class Shelf {
   }
 
   /** Calls back before each read of rows by their keys, and with what it found. */
-  watchReads(before: () => void, found: (values: readonly (Buffer | undefined)[]) => void): void {
+  watchReads(before: () => void | Promise<void>, found: (values: readonly (Buffer | undefined)[]) => void): void {
     const freeze = this.database.freeze.bind(this.database)
     this.database.freeze = () => {
       const rows = freeze()
       return {
         ...rows,
         getMany: async (wanted) => {
-          before()
+          await before()
           const values = await rows.getMany(wanted)
           found(values)
           return values
@@ -532,7 +533,9 @@ describe('a search by the index', () => {
     const shelf = await Shelf.of(texts)
     let [held, most] = [[] as WeakRef<Buffer>[], 0]
     shelf.watchReads(
-      () => {
+      async () => {
+        // A WeakRef holds its target until the turn in which it was made or asked is over.
+        await nextTurn()
         collectGarbage()
         held = held.filter((buffer) => buffer.deref() !== undefined)
         most = Math.max(most, held.length)
