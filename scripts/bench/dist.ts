@@ -10,6 +10,7 @@ import type * as ChainModule from '../../src/chain/chain.js'
 import type * as NextDidRootModule from '../../src/chain/next-did-root.js'
 import type * as CommitmentModule from '../../src/consensus/commitment.js'
 import type * as ConnectModule from '../../src/consensus/connect.js'
+import type * as ProgramCheckModule from '../../src/consensus/program-check.js'
 import type * as ConnectBlockModule from '../../src/chain/connect-block.js'
 import type * as ConsensusLedgerModule from '../../src/consensus/ledger.js'
 import type * as SubsidyModule from '../../src/consensus/subsidy.js'
@@ -30,6 +31,7 @@ import type * as GenesisModule from '../../src/primitives/genesis.js'
 import type * as HeaderModule from '../../src/primitives/header.js'
 import type * as ProgramModule from '../../src/primitives/program.js'
 import type * as SpecModule from '../../src/primitives/spec.js'
+import type * as InputModule from '../../src/primitives/input.js'
 import type * as TransactionModule from '../../src/primitives/transaction.js'
 import type * as SolveModule from '../../src/production/solve.js'
 import type * as TemplateModule from '../../src/production/template.js'
@@ -74,6 +76,7 @@ export const { Chain } = await compiled<typeof ChainModule>('chain/chain')
 export const { didRootAfter, nextDidRoot } = await compiled<typeof NextDidRootModule>('chain/next-did-root')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('consensus/commitment')
 export const { checkTransaction } = await compiled<typeof ConnectModule>('consensus/connect')
+export const { ProgramCheck } = await compiled<typeof ProgramCheckModule>('consensus/program-check')
 export const { connectInto } = await compiled<typeof ConnectBlockModule>('chain/connect-block')
 export const { StateOverlay } = await compiled<typeof ConsensusLedgerModule>('consensus/ledger')
 export const { subsidyAt } = await compiled<typeof SubsidyModule>('consensus/subsidy')
@@ -95,11 +98,11 @@ export const { confirmBytes, proposalHash, proposalUnsigned, voteUnsigned } =
   await compiled<typeof ConfirmModule>('primitives/confirm')
 export const { genesisBlock, registerAssetTransaction } = await compiled<typeof GenesisModule>('primitives/genesis')
 export const { Header } = await compiled<typeof HeaderModule>('primitives/header')
-export const { multisigCode, parameterOf, parseCode, parseParameter, sortPrograms, standardProgram } =
+export const { multisigCode, parameterOf, sortPrograms, standardProgram } =
   await compiled<typeof ProgramModule>('primitives/program')
 export const { parseSpec } = await compiled<typeof SpecModule>('primitives/spec')
-export const { attributeUsage, coinbaseInput, finalSequence, Transaction } =
-  await compiled<typeof TransactionModule>('primitives/transaction')
+export const { coinbaseInput, finalSequence } = await compiled<typeof InputModule>('primitives/input')
+export const { attributeUsage, Transaction } = await compiled<typeof TransactionModule>('primitives/transaction')
 export const { getResolver } = await compiled<typeof GetResolverModule>('library/get-resolver')
 export const { Resolver } = await compiled<typeof ResolverModule>('resolver/resolver')
 export const { serve } = await compiled<typeof ServingModule>('node/serve-node')

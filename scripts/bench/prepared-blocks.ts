@@ -1,5 +1,5 @@
 import type { SignatureCheck } from '../../src/primitives/signature.js'
-import { Block, type Chain, parseCode, parseParameter, SignatureCache } from './dist.js'
+import { Block, type Chain, ProgramCheck, SignatureCache } from './dist.js'
 import { mineBlock, type Payer, selfTransfer } from './load.js'
 
 /** Blocks on top of the genesis block, each with a transfer of every payer to itself. As bytes: objects would be collected with those measured. */
@@ -23,11 +23,10 @@ export function checksOf(bytes: Uint8Array): SignatureCheck[] {
   return Block.fromBytes(bytes)
     .transactions.slice(1)
     .flatMap((tx) =>
-      tx.programs.map(({ code, parameter }): SignatureCheck => {
-        const script = parseCode(code)
-        if (script === undefined) throw new Error('a program of our own does not parse')
-        const signatures = parseParameter(parameter, script) ?? []
-        return { message: tx.unsigned, keys: script.keys, signatures, code: 'tx-signature', subject: tx.txid }
+      tx.programs.map((_, i) => {
+        const [script, signatures] = [tx.scriptAt(i), tx.signaturesAt(i)]
+        if (script === undefined || signatures === undefined) throw new Error('a program of our own does not parse')
+        return new ProgramCheck(tx, i, script, signatures)
       }),
     )
 }

@@ -2,6 +2,7 @@ import { StateOverlay } from '../consensus/ledger.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { workOf } from '../primitives/compact.js'
+import { outputKey } from '../primitives/input.js'
 import type { Overlay } from '../storage/overlay.js'
 import { type BlockStatus, keys, schemaVersion, values } from '../storage/schema.js'
 import { putMapComplete } from '../storage/map/map-rows.js'
@@ -56,7 +57,13 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
   const coinbase = transactions[0] as Block['transactions'][number]
   coinbase.outputs.forEach(({ value, outputLock, programHash }, index) => {
     if (value === 0n) return
-    state.coins.create({ txid: coinbase.hash, index }, { height: 0, coinbase: true, value, outputLock, programHash })
+    state.coins.create(outputKey(coinbase.hashKey, index), {
+      height: 0,
+      coinbase: true,
+      value,
+      outputLock,
+      programHash,
+    })
   })
   await putConnected(overlay, genesis, { state, transactions: [{ fee: 0n, spent: [] }], fees: 0n })
   if (map) putMapComplete(overlay, 0)

@@ -3,13 +3,14 @@ import type { ParsedOperation } from '../did/operations/operation-row.js'
 import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, mapKey } from '../primitives/bytes.js'
-import { programHashOf } from '../primitives/program.js'
+import { displayHash } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
-import { type Params, paramsAt } from '../primitives/spec.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
-import { attributeUsage, finalSequence, lockSequence, type Transaction } from '../primitives/transaction.js'
+import { outpointKey, outputKey } from '../primitives/input.js'
+import type { Transaction } from '../primitives/transaction.js'
+import type { Input } from '../primitives/transaction-fields.js'
 import { BlockBudget } from './block-budget.js'
+import { checkCoins, type CheckedCoins, coinSteps } from './coin-rules.js'
 import { type Coin, StateOverlay, type StateView } from './ledger.js'
 import type { ConnectContext, SanityContext } from './rule-context.js'
 import { type SignatureWork, transactionWork } from './signature-work.js'
@@ -22,21 +23,9 @@ import { typeRulesOf } from './types/all-types.js'
 
 /** Coins looked at in one step. */
 const coinsAtOnce = 16
-const isPause = (index: number) => index % coinsAtOnce === coinsAtOnce - 1
 
 /** Short transactions of a block connected in one step. */
 const transactionsAtOnce = 4
-
-/** Result of checking the coins that a transaction spends. */
-export interface CheckedCoins {
-  readonly fee: bigint
-  /** The coins it spends, in input order. */
-  readonly spent: readonly Coin[]
-  /** Checks of its programs, and those of its type that need no state. */
-  readonly checks: readonly SignatureCheck[]
-  /** Number of keys that signatures of its payload are tried with. */
-  readonly payloadKeys: number
-}
 
 /** Result of checking a transaction on the state that it changes. */
 export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> {
@@ -88,7 +77,8 @@ export class ConnectableTransaction implements ConnectedTransaction {
   }
 
   apply(): void {
-    finish(this.applySteps())
+    const steps = this.applySteps()
+    if (steps !== noSteps) finish(steps)
   }
 
   applySteps(): Steps {
@@ -104,13 +94,14 @@ export class ConnectableTransaction implements ConnectedTransaction {
   #coinSteps(): Steps {
     const { inputs, outputs } = this.#tx
     if (inputs.length + outputs.length > coinsAtOnce) return this.#manyCoinSteps()
-    inputs.forEach((input, i) => this.#state.coins.spend(input, this.spent[i] as Coin))
+    inputs.forEach((input, i) => this.#state.coins.spend(outpointKey(input), this.spent[i] as Coin))
     outputs.forEach((_, i) => createCoin(this.#state, this.#tx, i, this.#height))
     return noSteps
   }
 
   *#manyCoinSteps(): Steps {
-    yield* eachSteps(this.#tx.inputs, (input, i) => this.#state.coins.spend(input, this.spent[i] as Coin), coinsAtOnce)
+    const spend = (input: Input, i: number) => this.#state.coins.spend(outpointKey(input), this.spent[i] as Coin)
+    yield* eachSteps(this.#tx.inputs, spend, coinsAtOnce)
     yield* outputSteps(this.#tx, this.#state, this.#height)
   }
 }
@@ -136,61 +127,31 @@ export function* transactionSteps(
   operation?: ParsedOperation,
 ): Steps<ConnectableTransaction> {
   const coins = yield* coinSteps(tx, state, context)
-  const { spent, fee } = coins
-  const rules = typeRulesOf(tx)
-  const applied = rules.parse === undefined ? undefined : yield* applyTypeSteps(tx, state, context, operation)
-  const work = transactionWork(tx, applied?.cost ?? rules.cost, coins.payloadKeys)
-  const { limits } = context.spec
+  const hasOperation = typeRulesOf(tx).parse !== undefined
+  const applied = hasOperation ? yield* applyTypeSteps(tx, state, context, operation) : undefined
+  return connectable(tx, { coins, applied }, state, context)
+}
+
+/** {@link transactionSteps} of a short transaction that carries no operation, at once. */
+function shortTransaction(tx: Transaction, state: StateOverlay, context: ConnectContext): ConnectableTransaction {
+  return connectable(tx, { coins: checkCoins(tx, state, context) }, state, context)
+}
+
+function connectable(
+  tx: Transaction,
+  { coins, applied }: { readonly coins: CheckedCoins; readonly applied?: AppliedOperation | undefined },
+  state: StateOverlay,
+  { spec: { limits }, height }: ConnectContext,
+): ConnectableTransaction {
+  const work = transactionWork(tx, applied?.cost ?? typeRulesOf(tx).cost, coins.payloadKeys)
   if (work.cost > limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
   }
-  const checks = applied === undefined ? coins.checks : [...coins.checks, ...applied.checks]
-  const did = applied && connectedOperation(applied)
-  const connected = did === undefined ? { fee, work, spent, checks } : { fee, work, spent, checks, did }
-  return new ConnectableTransaction(connected, { tx, state, height: context.height })
-}
-
-/**
- * The part of {@link checkTransaction} without DIDs: coins, fee, programs. Its checks are those of programs, so that they can be
- * verified before a document is read.
- */
-export function* coinSteps(tx: Transaction, state: StateView, context: ConnectContext): Steps<CheckedCoins> {
-  const { height, spec } = context
-  const params = paramsAt(spec, height)
-  if (!isFinal(tx, height)) throw new RuleError('tx-not-final', `lockTime ${tx.lockTime} at height ${height}`)
-  // Loops, not eachSteps: this runs for every transaction of a block, and each closure would be an object more.
-  const spent = new Array<Coin>(tx.inputs.length)
-  for (let i = 0; i < spent.length; i++) {
-    spent[i] = coinOf(tx, i, state)
-    if (isPause(i)) yield
-  }
-  for (let i = 0; i < spent.length; i++) {
-    checkLock(tx, i, spent[i] as Coin, height)
-    if (isPause(i)) yield
-  }
-  const fee = feeOf(tx, spent, params, spec.maxMoney)
-  const required = new Set<string>()
-  for (let i = 0; i < spent.length; i++) {
-    required.add(mapKey((spent[i] as Coin).programHash))
-    if (isPause(i)) yield
-  }
-  for (const { usage, data } of tx.attributes) if (usage === attributeUsage.script) required.add(mapKey(data))
-  if (required.size !== tx.programs.length) {
-    throw new RuleError('tx-program-mismatch', `${tx.programs.length} programs where ${required.size} are needed`)
-  }
-  const checks = new Array<SignatureCheck>(tx.programs.length)
-  for (let i = 0; i < checks.length; i++) {
-    checks[i] = programCheck(tx, i, required)
-    if (isPause(i)) yield
-  }
-  const ofType = typeRulesOf(tx).checks?.(tx, params)
-  for (let i = 0; i < spent.length; i++) {
-    checkMaturity(tx, i, spent[i] as Coin, context)
-    if (isPause(i)) yield
-  }
-  if (ofType === undefined) return { fee, spent, checks, payloadKeys: 0 }
-  const payloadKeys = ofType.reduce((sum, { keys }) => sum + keys.length, 0)
-  return { fee, spent, checks: [...checks, ...ofType], payloadKeys }
+  const { fee, spent } = coins
+  const on = { tx, state, height }
+  if (applied === undefined) return new ConnectableTransaction({ fee, work, spent, checks: coins.checks }, on)
+  const checks = [...coins.checks, ...applied.checks]
+  return new ConnectableTransaction({ fee, work, spent, checks, did: connectedOperation(applied) }, on)
 }
 
 /** Parses the operation of a transaction, without state; undefined where it carries none. */
@@ -254,21 +215,31 @@ export class BlockConnector {
 
   /** Connects all transactions; `found` gets each. */
   *steps(found?: (connected: ConnectedTransaction) => void): Steps {
-    for (let next = yield* this.#nextSteps(); next !== undefined; next = yield* this.#nextSteps()) {
-      found?.(next)
+    const { transactions } = this.#block
+    if (this.#next === 0) yield* this.#coinbaseSteps()
+    while (this.#next < transactions.length) {
+      const tx = transactions[this.#next] as Transaction
+      const isSimple = tx.isShort && typeRulesOf(tx).parse === undefined
+      const connected = isSimple ? this.#connectSimple(tx) : yield* this.#transactionSteps(tx)
+      found?.(connected)
       if (this.#next % transactionsAtOnce === 0) yield
     }
   }
 
   *#nextSteps(): Steps<ConnectedTransaction | undefined> {
+    if (this.#next === 0) yield* this.#coinbaseSteps()
+    const tx = this.#block.transactions[this.#next]
+    return tx && (yield* this.#transactionSteps(tx))
+  }
+
+  /** The coinbase comes first: its outputs must exist for the maturity rule to refuse them. */
+  *#coinbaseSteps(): Steps {
     const { transactions, header } = this.#block
-    if (this.#next === 0) {
-      // The coinbase comes first: its outputs must exist for the maturity rule to refuse them.
-      yield* outputSteps(transactions[0] as Transaction, this.#state, header.height)
-      this.#next = 1
-    }
-    const tx = transactions[this.#next]
-    if (tx === undefined) return undefined
+    yield* outputSteps(transactions[0] as Transaction, this.#state, header.height)
+    this.#next = 1
+  }
+
+  *#transactionSteps(tx: Transaction): Steps<ConnectedTransaction> {
     let connectable: ConnectableTransaction
     try {
       connectable = yield* transactionSteps(tx, this.#state, this.#context)
@@ -277,6 +248,23 @@ export class BlockConnector {
       throw error instanceof RuleError ? this.#named(error, tx) : error
     }
     yield* connectable.applySteps()
+    return this.#connected(connectable)
+  }
+
+  /** The same of a short transaction that carries no operation: most of a block, for which steps would be half of the work. */
+  #connectSimple(tx: Transaction): ConnectedTransaction {
+    let connectable: ConnectableTransaction
+    try {
+      connectable = shortTransaction(tx, this.#state, this.#context)
+      this.#budget.add(connectable)
+    } catch (error) {
+      throw error instanceof RuleError ? this.#named(error, tx) : error
+    }
+    connectable.apply()
+    return this.#connected(connectable)
+  }
+
+  #connected(connectable: ConnectableTransaction): ConnectedTransaction {
     // Not its checks: most of a block's memory would wait for the last signature.
     const { fee, spent, did } = connectable
     this.#transactions.push(did === undefined ? { fee, spent } : { fee, spent, did })
@@ -296,102 +284,13 @@ export class BlockConnector {
 
   /** The error of a transaction with its place in the block. */
   #named(error: RuleError, tx: Transaction): RuleError {
-    const spentHere = tx.inputs.find((input) => this.#state.coins.get(input) === null)
+    const spentHere = tx.inputs.find((input) => this.#state.coins.get(outpointKey(input)) === null)
     const where = `transaction ${this.#next} (${tx.txid})`
     if (error.code === 'tx-input-unknown' && spentHere !== undefined) {
       const again = `${where} spends ${displayHash(spentHere.txid)}:${spentHere.index} again`
       return new RuleError('block-double-spend', again, { transaction: tx.txid })
     }
     return new RuleError(error.code, `${where}: ${error.message}`, { transaction: tx.txid })
-  }
-}
-
-/** Whether the lockTime lets a transaction into a block at `height`. */
-export function isFinal(tx: Transaction, height: number): boolean {
-  return tx.lockTime === 0 || tx.lockTime < height || tx.inputs.every(({ sequence }) => sequence === finalSequence)
-}
-
-/** The least fee, in 10^-8 units, of a transaction whose unsigned part has this many bytes. */
-export function minimumFee(params: Params, unsignedSize: number): bigint {
-  return params.fees.minimum + params.fees.perByte * BigInt(unsignedSize)
-}
-
-function inputAt(tx: Transaction, index: number): Transaction['inputs'][number] {
-  return tx.inputs[index] as Transaction['inputs'][number]
-}
-
-function inputName(tx: Transaction, index: number): string {
-  const input = inputAt(tx, index)
-  return `input ${index} (${displayHash(input.txid)}:${input.index})`
-}
-
-function coinOf(tx: Transaction, index: number, state: StateView): Coin {
-  const coin = state.coin(inputAt(tx, index))
-  if (coin === undefined) {
-    throw new RuleError('tx-input-unknown', `${inputName(tx, index)} refers to no unspent output`)
-  }
-  return coin
-}
-
-function checkLock(tx: Transaction, index: number, { outputLock }: Coin, height: number): void {
-  if (outputLock === 0) return
-  const { sequence } = inputAt(tx, index)
-  if (sequence === lockSequence && tx.lockTime >= outputLock && tx.lockTime < height) return
-  throw new RuleError(
-    'tx-output-locked',
-    `${inputName(tx, index)} is locked until height ${outputLock}: it needs sequence 0xfffffffe and a lockTime from there on that is passed`,
-  )
-}
-
-/** The outputs of genesis are spendable at once. */
-function checkMaturity(tx: Transaction, index: number, coin: Coin, { height, spec }: ConnectContext): void {
-  if (!coin.coinbase || coin.height === 0 || height - coin.height >= spec.maturity) return
-  const from = coin.height + spec.maturity
-  throw new RuleError('tx-immature', `${inputName(tx, index)} is a coinbase output, spendable from height ${from}`)
-}
-
-function feeOf(tx: Transaction, spent: readonly Coin[], params: Params, maxMoney: bigint): bigint {
-  const paidIn = spent.reduce((sum, { value }) => sum + value, 0n)
-  if (paidIn > maxMoney) throw new RuleError('tx-input-value', `the inputs add up to ${paidIn}`)
-  const paidOut = tx.outputs.reduce((sum, { value }) => sum + value, 0n)
-  if (paidOut > paidIn) throw new RuleError('tx-balance', `the inputs hold ${paidIn}, the outputs pay ${paidOut}`)
-  const fee = paidIn - paidOut
-  const least = minimumFee(params, tx.unsigned.length)
-  if (fee < least) throw new RuleError('tx-fee', `the fee is ${fee}, at least ${least} is asked`)
-  return fee
-}
-
-/** The check of a program's signatures; it takes the program hash that it unlocks from those that are required. */
-function programCheck(tx: Transaction, index: number, required: Set<string>): SignatureCheck {
-  const script = tx.scriptAt(index)
-  const signatures = tx.signaturesAt(index)
-  if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${index}`)
-  const { code } = tx.programs[index] as Transaction['programs'][number]
-  if (!required.delete(mapKey(programHashOf(code, script)))) {
-    throw new RuleError('tx-program-mismatch', `program ${index} unlocks nothing that this transaction spends`)
-  }
-  return new ProgramCheck(tx, index, script.keys, signatures)
-}
-
-/** The check of a program. Its subject is not made before a signature fails. */
-class ProgramCheck implements SignatureCheck {
-  readonly message: Uint8Array
-  readonly keys: readonly Uint8Array[]
-  readonly signatures: readonly Uint8Array[]
-  readonly code = 'tx-signature'
-  readonly #tx: Transaction
-  readonly #index: number
-
-  constructor(tx: Transaction, index: number, keys: readonly Uint8Array[], signatures: readonly Uint8Array[]) {
-    this.message = tx.unsigned
-    this.keys = keys
-    this.signatures = signatures
-    this.#tx = tx
-    this.#index = index
-  }
-
-  get subject(): string {
-    return `program ${this.#index} of ${this.#tx.txid}`
   }
 }
 
@@ -404,5 +303,5 @@ function outputSteps(tx: Transaction, state: StateOverlay, height: number): Step
 function createCoin({ coins }: StateOverlay, tx: Transaction, index: number, height: number): void {
   const { value, outputLock, programHash } = tx.outputs[index] as Transaction['outputs'][number]
   if (value <= 0n) return
-  coins.create({ txid: tx.hash, index }, { height, coinbase: tx.isCoinbase, value, outputLock, programHash })
+  coins.create(outputKey(tx.hashKey, index), { height, coinbase: tx.isCoinbase, value, outputLock, programHash })
 }

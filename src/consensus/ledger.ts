@@ -1,7 +1,7 @@
 import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { eachSteps, type Steps } from '../primitives/steps.js'
-import { outpointKey } from '../primitives/transaction.js'
+import { eachSteps, entrySteps, type Steps } from '../primitives/steps.js'
+import { outpointKey } from '../primitives/input.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** An unspent output. */
@@ -28,54 +28,55 @@ export interface StateView {
   otherCredential(id: string, signer: string): CredentialState | undefined
 }
 
-export interface CoinEntry {
-  readonly outpoint: Outpoint
-  readonly coin: Coin
-}
-
 /** Coins moved in one step. */
 const coinsAtOnce = 16
 
-/** Coins created and spent since a state; what was created and spent since then leaves nothing but that it is gone. */
+/**
+ * Coins created and spent since a state, by `outpointKey`; what was created and spent since then leaves nothing but that it is gone.
+ */
 export class CoinChanges {
-  readonly #created = new Map<string, CoinEntry>()
-  readonly #spent = new Map<string, CoinEntry>()
-  readonly #consumed = new Set<string>()
+  #created = new Map<string, Coin>()
+  #spent = new Map<string, Coin>()
+  #consumed = new Set<string>()
 
   /** A coin that was created, null for one that was spent, undefined for one that is as it was. */
-  get(outpoint: Outpoint): Coin | null | undefined {
-    const key = outpointKey(outpoint)
+  get(key: string): Coin | null | undefined {
     const created = this.#created.get(key)
-    if (created !== undefined) return created.coin
+    if (created !== undefined) return created
     return this.#spent.has(key) || this.#consumed.has(key) ? null : undefined
   }
 
-  create(outpoint: Outpoint, coin: Coin): void {
-    this.#created.set(outpointKey(outpoint), { outpoint, coin })
+  create(key: string, coin: Coin): void {
+    this.#created.set(key, coin)
   }
 
-  spend(outpoint: Outpoint, coin: Coin): void {
-    const key = outpointKey(outpoint)
+  spend(key: string, coin: Coin): void {
     if (this.#created.delete(key)) this.#consumed.add(key)
-    else this.#spent.set(key, { outpoint, coin })
+    else this.#spent.set(key, coin)
   }
 
-  /** Adds changes that were made on top of these. */
+  /** Adds changes that were made on top of these, and are not changed any more. */
   *addSteps(later: CoinChanges): Steps {
+    if (this.size + this.#consumed.size === 0) {
+      this.#created = later.#created
+      this.#spent = later.#spent
+      this.#consumed = later.#consumed
+      return
+    }
     // An outpoint in both was spent first: a coin that the state below holds came back in another block.
-    yield* eachSteps(later.spent, ({ outpoint, coin }) => this.spend(outpoint, coin), coinsAtOnce)
-    yield* eachSteps(later.created, ({ outpoint, coin }) => this.create(outpoint, coin), coinsAtOnce)
+    yield* entrySteps(later.spent, (coin, key) => this.spend(key, coin), coinsAtOnce)
+    yield* entrySteps(later.created, (coin, key) => this.create(key, coin), coinsAtOnce)
     yield* eachSteps(later.#consumed, (key) => this.#consumed.add(key), coinsAtOnce)
   }
 
   /** Coins created and still unspent. */
-  get created(): Iterable<CoinEntry> {
-    return this.#created.values()
+  get created(): ReadonlyMap<string, Coin> {
+    return this.#created
   }
 
   /** Coins of the state below that are spent. */
-  get spent(): Iterable<CoinEntry> {
-    return this.#spent.values()
+  get spent(): ReadonlyMap<string, Coin> {
+    return this.#spent
   }
 
   /** Number of coins in {@link created} and {@link spent}. */
@@ -98,7 +99,7 @@ export class StateOverlay implements StateView {
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
-    const changed = this.coins.get(outpoint)
+    const changed = this.coins.get(outpointKey(outpoint))
     return changed === undefined ? this.#below.coin(outpoint) : (changed ?? undefined)
   }
 

@@ -16,19 +16,14 @@ import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
-import { displayHash, equalBytes, mapKey } from '../primitives/bytes.js'
+import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { MerkleTree } from '../primitives/merkle.js'
 import type { Output } from '../primitives/output.js'
 import { fixedLimits } from '../primitives/spec.js'
-import { eachSteps, finish, type Steps } from '../primitives/steps.js'
-import {
-  attributeUsage,
-  coinbaseInput,
-  isCoinbaseOutpoint,
-  outpointKey,
-  type Transaction,
-} from '../primitives/transaction.js'
-import type { Input } from '../primitives/transaction-fields.js'
+import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
+import { coinbaseInput, isCoinbaseOutpoint, outpointKey } from '../primitives/input.js'
+import { attributeUsage, type Transaction } from '../primitives/transaction.js'
+import type { Attribute, Input } from '../primitives/transaction-fields.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
 import type { SanityContext } from './rule-context.js'
 import { addWork, noWork, requireWork, type SignatureWork, transactionWork } from './signature-work.js'
@@ -42,27 +37,50 @@ const itemsAtOnce = 16
 /** Prefixes that an output may pay to. */
 export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
 
-/** Checks an ordinary transaction by itself. Throws the code of the first rule it breaks. */
-export function checkTransactionSanity(tx: Transaction, context: SanityContext): void {
-  finish(transactionSanitySteps(tx, context))
+/** What an ordinary transaction must fulfil by itself, in this order. */
+const ordinary: readonly ((tx: Transaction, context: SanityContext) => Steps | void)[] = [
+  checkType,
+  checkSize,
+  inputSteps,
+  outputSteps,
+  checkAttributes,
+  programSteps,
+  checkPayload,
+]
+
+/**
+ * Checks an ordinary transaction by itself. Throws the code of the first rule it breaks; returns the work of its signatures, as far
+ * as it follows from the bytes.
+ */
+export function checkTransactionSanity(tx: Transaction, context: SanityContext): SignatureWork {
+  for (const rule of ordinary) {
+    const steps = rule(tx, context)
+    if (steps !== undefined && steps !== noSteps) finish(steps)
+  }
+  return workOf(tx, context)
 }
 
-/** {@link checkTransactionSanity} in steps; returns the work of its signatures, as far as it follows from the bytes. */
+/** {@link checkTransactionSanity} in steps. */
 export function* transactionSanitySteps(tx: Transaction, context: SanityContext): Steps<SignatureWork> {
-  const rules = typeRulesOf(tx)
-  if (!rules.accepted) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
-  checkSize(tx, context)
-  yield* inputSteps(tx)
-  yield* outputSteps(tx, context)
-  checkAttributes(tx)
-  yield* programSteps(tx)
-  if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
-  rules.sanity?.(tx.payload)
-  const work = transactionWork(tx, rules.cost)
-  if (work.cost > context.spec.limits.transactionCost) {
-    throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${context.spec.limits.transactionCost}`)
+  for (const rule of ordinary) yield* rule(tx, context) ?? noSteps
+  return workOf(tx, context)
+}
+
+function workOf(tx: Transaction, { spec }: SanityContext): SignatureWork {
+  const work = transactionWork(tx, typeRulesOf(tx).cost)
+  if (work.cost > spec.limits.transactionCost) {
+    throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${spec.limits.transactionCost}`)
   }
   return work
+}
+
+function checkType(tx: Transaction): void {
+  if (!typeRulesOf(tx).accepted) throw new RuleError('tx-type', `type ${tx.type} is not accepted`)
+}
+
+function checkPayload(tx: Transaction): void {
+  if (tx.payloadVersion !== 0) throw new RuleError('tx-payload-version', `payload version ${tx.payloadVersion}, not 0`)
+  typeRulesOf(tx).sanity?.(tx.payload)
 }
 
 /** Checks a coinbase by itself. Throws the code of the first rule it breaks. */
@@ -96,8 +114,8 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
   for (let i = 0; i < transactions.length; i++) {
     const tx = transactions[i] as Transaction
     yield* tx.hashSteps()
-    ids.add(mapKey(tx.hash))
-    txidTree.add(tx.hash)
+    ids.add(tx.hashKey)
+    txidTree.add(tx.hashKey)
     witnessTree.add(witnessLeaf(tx, i))
     if (i % transactionsAtOnce === 0) yield
   }
@@ -132,7 +150,8 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
     const tx = transactions[i] as Transaction
     if (tx.isCoinbase) throw new RuleError('block-coinbase-position', `transaction ${i} is a second coinbase`)
     try {
-      work = addWork(work, yield* transactionSanitySteps(tx, context))
+      const own = tx.isShort ? checkTransactionSanity(tx, context) : yield* transactionSanitySteps(tx, context)
+      work = addWork(work, own)
     } catch (error) {
       throw error instanceof RuleError ? new RuleError(error.code, error.message, { transaction: tx.txid }) : error
     }
@@ -150,10 +169,10 @@ function checkSize(tx: Transaction, { spec }: SanityContext): void {
 
 function inputSteps({ inputs }: Transaction): Steps {
   if (inputs.length === 0) throw brokenRule('tx-input-count')
-  const seen = new Set<string>()
+  const seen = inputs.length === 1 ? undefined : new Set<string>()
   const check = (input: Input, i: number) => {
     if (isCoinbaseOutpoint(input)) throw new RuleError('tx-input-coinbase', `input ${i} names the coinbase outpoint`)
-    if (inputs.length === 1) return
+    if (seen === undefined) return
     const key = outpointKey(input)
     if (seen.has(key)) {
       throw new RuleError('tx-input-repeated', `input ${i} spends ${displayHash(input.txid)}:${input.index} again`)
@@ -191,7 +210,8 @@ function checkAttributes(tx: Transaction): void {
   if (attributes.length > fixedLimits.attributes) {
     throw new RuleError('tx-attribute', `${attributes.length} attributes, at most ${fixedLimits.attributes}`)
   }
-  for (const [i, { usage, data }] of attributes.entries()) {
+  for (let i = 0; i < attributes.length; i++) {
+    const { usage, data } = attributes[i] as Attribute
     if (data.length > fixedLimits.attributeSize) {
       throw new RuleError(
         'tx-attribute',

@@ -49,14 +49,16 @@ export class SignatureCache {
 }
 
 /**
- * Names checks: SHA-256 over the number of keys, the keys, the signatures and SHA-256 of the message. Undefined for a check whose
- * keys or signatures are not of the one valid length, without which the concatenation would be ambiguous.
+ * Names checks: by their own name, or by SHA-256 over the number of keys, the keys, the signatures and SHA-256 of the message.
+ * Undefined for a check whose keys or signatures are not of the one valid length, without which the concatenation would be ambiguous.
  */
 function identifier(): (check: SignatureCheck) => string | undefined {
   // The checks of one transaction are consecutive and share its bytes, which may be megabytes.
   let hashed: Uint8Array | undefined
   let digest: Uint8Array = zeroHash
-  return ({ message, keys, signatures }) => {
+  return (check) => {
+    const { identity, message, keys, signatures } = check
+    if (identity !== undefined) return identity
     if (!keys.every((key) => key.length === 33) || !signatures.every((signature) => signature.length === 64)) {
       return undefined
     }

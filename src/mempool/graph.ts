@@ -2,7 +2,8 @@ import type { Coin } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { outpointKey, type Transaction } from '../primitives/transaction.js'
+import { outpointKey } from '../primitives/input.js'
+import type { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { Heap } from './heap.js'
 import type { PoolEntry, PoolIndex } from './pool-entry.js'
@@ -92,7 +93,7 @@ export class PoolGraph implements PoolIndex {
 
   /** Direct parents: by an output, or by the previous operation of the same DID. */
   parents({ transaction }: PoolEntry): readonly PoolEntry[] {
-    const node = this.#nodes.get(mapKey(transaction.hash))
+    const node = this.#nodes.get(transaction.hashKey)
     return node === undefined ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
   }
 
@@ -126,7 +127,7 @@ export class PoolGraph implements PoolIndex {
 
   /** The given entries and their descendants, in order of arrival. */
   withDescendants(entries: readonly PoolEntry[]): PoolEntry[] {
-    const ids = entries.map(({ transaction }) => mapKey(transaction.hash))
+    const ids = entries.map(({ transaction }) => transaction.hashKey)
     return this.#closure(ids, (node) => node.children)
   }
 
@@ -136,7 +137,7 @@ export class PoolGraph implements PoolIndex {
     const rival = transaction.inputs.map((input) => this.spender(input)).find((spender) => spender !== undefined)
     if (rival !== undefined)
       throw new InvariantError(`${transaction.txid} spends what ${rival.transaction.txid} spends`)
-    const id = mapKey(transaction.hash)
+    const id = transaction.hashKey
     const parents = new Set(this.#parentsOf(transaction, did?.id))
     this.#nodes.set(id, { id, entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })
     for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
@@ -149,7 +150,7 @@ export class PoolGraph implements PoolIndex {
 
   /** Removes one entry; its descendants stay and are up to the caller. */
   remove({ transaction, did }: PoolEntry): void {
-    const id = mapKey(transaction.hash)
+    const id = transaction.hashKey
     const node = this.#nodes.get(id)
     if (node === undefined) return
     for (const parent of node.parents) this.#nodes.get(parent)?.children.delete(id)

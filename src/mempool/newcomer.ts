@@ -1,8 +1,8 @@
 import type { Chain } from '../chain/chain.js'
 import { BlockBudget } from '../consensus/block-budget.js'
+import { coinSteps } from '../consensus/coin-rules.js'
 import {
   checkTransaction,
-  coinSteps,
   type ConnectedTransaction,
   readOperationSteps,
   transactionSteps,

@@ -116,7 +116,7 @@ export class Orphans {
   }
 
   #remove({ transaction }: Orphan): void {
-    if (this.#held.delete(mapKey(transaction.digest))) this.#bytes -= transaction.bytes.length
+    if (this.#held.delete(transaction.digestKey)) this.#bytes -= transaction.bytes.length
   }
 
   #expired(arrival: number): boolean {

@@ -2,7 +2,8 @@ import type { LeftBranch, LeftBranches } from '../chain/left-branches.js'
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { outpointKey, Transaction } from '../primitives/transaction.js'
+import { outpointKey } from '../primitives/input.js'
+import { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { Yielder } from '../runtime/cooperative.js'
 import type { Log } from '../runtime/env.js'
@@ -91,7 +92,7 @@ export class Reevaluation {
   }
 
   add(waiting: Waiting): void {
-    const id = mapKey(waiting.transaction.hash)
+    const id = waiting.transaction.hashKey
     if (this.#waiting.has(id)) return
     this.#waiting.set(id, waiting)
     for (const key of waiting.transaction.inputs.map(outpointKey)) {
@@ -239,7 +240,7 @@ export class Reevaluation {
     for (const { transaction, arrival } of [...this.#waiting.values()]) {
       if (this.#stopped || this.#generation !== generation) return
       // A block may have mined it since.
-      if (!this.#waiting.has(mapKey(transaction.hash))) continue
+      if (!this.#waiting.has(transaction.hashKey)) continue
       try {
         // In the same turn as the addition: readers find it in exactly one of the two.
         await this.#options.admit(transaction, arrival, { added: () => void this.remove(transaction.hash) })

@@ -1,5 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
-import { outpointKey, type Transaction } from '../primitives/transaction.js'
+import { outpointKey } from '../primitives/input.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { Newcomer, type Surroundings } from './newcomer.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 

@@ -1,18 +1,16 @@
 import { RuleError } from '../errors/rule-error.js'
 import { type AuxPow, auxPowBytes, readAuxPow } from './auxpow.js'
-import { displayHash, fromHex, toHex } from './bytes.js'
+import { displayHash, fromHex, mapKey, toHex } from './bytes.js'
 import { CodecError, type Reader, Writer } from './codec.js'
 import { decodeAllSteps } from './codec-steps.js'
 import { type Hash, sha256d, zeroHash } from './hash.js'
 import { Header, headerSize } from './header.js'
-import { merkleRoot } from './merkle.js'
+import { MerkleTree } from './merkle.js'
 import { finish, type Steps } from './steps.js'
 import { Transaction } from './transaction.js'
 
 /** The byte that ends a full header. */
 const headerTrailer = 1
-/** Short transactions read in one step. */
-const transactionsAtOnce = 8
 /** The smallest transaction: type, payload version, an empty payload, four empty lists and the lockTime. */
 const leastTransaction = 1 + 1 + 0 + 4 + 4
 
@@ -83,12 +81,7 @@ function* readBlockSteps(reader: Reader): Steps<Block> {
   }
   if (count * leastTransaction > reader.remaining)
     throw new CodecError(`${count} transactions do not fit in what is left`)
-  const transactions: Transaction[] = []
-  for (let i = 0; i < count; i++) {
-    transactions.push(yield* Transaction.readSteps(reader))
-    if (i % transactionsAtOnce === 0) yield
-  }
-  return new Block(header, auxPow, transactions)
+  return new Block(header, auxPow, yield* Transaction.readListSteps(reader, count))
 }
 
 /** The hash of a block by its bytes; bytes after the header are ignored. Internal order. */
@@ -115,15 +108,24 @@ export function joinFullHeader(header: Uint8Array, auxPow: Uint8Array): Uint8Arr
 
 /** The root over txids that the header names. */
 export function transactionRoot(transactions: readonly Transaction[]): Hash {
-  return merkleRoot(transactions.map((tx) => tx.hash))
+  return rootOf(transactions, (tx) => tx.hashKey)
 }
 
 /** The root over full transaction bytes that the coinbase commits to; its own leaf is zeros. */
 export function witnessRoot(transactions: readonly Transaction[]): Hash {
-  return merkleRoot(transactions.map(witnessLeaf))
+  return rootOf(transactions, witnessLeaf)
 }
 
-/** The leaf of a transaction in the tree of {@link witnessRoot}. */
-export function witnessLeaf(tx: Transaction, index: number): Hash {
-  return index === 0 ? zeroHash : tx.digest
+/** The leaf of a transaction in the tree of {@link witnessRoot}, as `mapKey` makes it. */
+export function witnessLeaf(tx: Transaction, index: number): string {
+  return index === 0 ? coinbaseLeaf : tx.digestKey
+}
+
+/** The coinbase holds the root, so its own leaf is zeros. */
+export const coinbaseLeaf = mapKey(zeroHash)
+
+function rootOf(transactions: readonly Transaction[], leaf: (tx: Transaction, index: number) => string): Hash {
+  const tree = new MerkleTree()
+  for (const [i, tx] of transactions.entries()) tree.add(leaf(tx, i))
+  return tree.root
 }

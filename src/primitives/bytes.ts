@@ -127,6 +127,19 @@ export function mapKey(bytes: Uint8Array): string {
   return text
 }
 
+/** The bytes of a {@link mapKey}. */
+export function ofMapKey(key: string): Uint8Array {
+  const bytes = allocate(key.length)
+  putMapKey(bytes, 0, key)
+  return bytes
+}
+
+/** Writes the bytes of a {@link mapKey}. */
+export function putMapKey(bytes: Uint8Array, at: number, key: string): void {
+  if (fast) asBuffer(bytes).write(key, at, 'latin1')
+  else for (let i = 0; i < key.length; i++) bytes[at + i] = key.charCodeAt(i)
+}
+
 /** The integer of `bytes`: unsigned, little-endian. */
 export function littleEndianInteger(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(reversed(bytes)) || '0'}`)

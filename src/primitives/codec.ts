@@ -147,6 +147,18 @@ export class Writer {
     this.buffer = allocate(capacity)
   }
 
+  /** A writer into memory that it fills from the beginning, again after each {@link restart}; it holds all that is written. */
+  static over(memory: Uint8Array): Writer {
+    const writer = new Writer(0)
+    writer.buffer = memory
+    return writer
+  }
+
+  restart(): this {
+    this.length = 0
+    return this
+  }
+
   /** All bytes written so far, in a buffer of their size: a copy, unless the capacity was exact. */
   finish(): Uint8Array {
     return this.length === this.buffer.length ? this.buffer : copyOf(this.buffer.subarray(0, this.length))
@@ -213,8 +225,11 @@ export class Writer {
 
   private putUint64(value: bigint): this {
     const at = this.grow(8)
-    putUint32(this.buffer, at, Number(value & 0xffffffffn))
-    putUint32(this.buffer, at + 4, Number(value >> 32n))
+    // Most amounts and heights are safe integers, for which no further bigint is made.
+    const number = Number(value)
+    const isSafe = number <= Number.MAX_SAFE_INTEGER
+    putUint32(this.buffer, at, isSafe ? number % 0x100000000 : Number(value & 0xffffffffn))
+    putUint32(this.buffer, at + 4, isSafe ? Math.floor(number / 0x100000000) : Number(value >> 32n))
     return this
   }
 

@@ -4,7 +4,8 @@ import { fromUtf8, toHex } from './bytes.js'
 import { zeroHash } from './hash.js'
 import { Header } from './header.js'
 import type { Spec } from './spec.js'
-import { coinbaseInput, Transaction } from './transaction.js'
+import { coinbaseInput } from './input.js'
+import { Transaction } from './transaction.js'
 import type { TransactionFields } from './transaction-fields.js'
 
 const bare: Omit<TransactionFields, 'payloadVersion' | 'payload'> = {

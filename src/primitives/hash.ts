@@ -1,5 +1,5 @@
 import { nodeCrypto } from '../runtime/node-crypto.js'
-import { allocate, asBuffer, fromUtf8 } from './bytes.js'
+import { allocate, asBuffer, fromUtf8, mapKey } from './bytes.js'
 import { ripemd160 } from './ripemd160.js'
 import { sha256 as sha256InScript } from './sha256.js'
 import type { Steps } from './steps.js'
@@ -26,6 +26,13 @@ export function sha256d(data: Uint8Array): Hash {
   if (nodeCrypto === undefined) return sha256(sha256(data))
   asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
   return sha256(inner)
+}
+
+/** {@link mapKey} of {@link sha256d}: OpenSSL's result is that text already. */
+export function sha256dKey(data: Uint8Array): string {
+  if (nodeCrypto === undefined) return mapKey(sha256d(data))
+  asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
+  return nodeCrypto.hash('sha256', inner, 'binary')
 }
 
 /** {@link sha256d} of 64 bytes: a node of a merkle tree. */

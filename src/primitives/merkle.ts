@@ -1,30 +1,40 @@
-import { type Hash, hashPair, zeroHash } from './hash.js'
+import { allocate, copyOf, mapKey, putMapKey } from './bytes.js'
+import { type Hash, hashPair, sha256dKey, zeroHash } from './hash.js'
 
 /**
  * A merkle tree that grows leaf by leaf: pairs are hashed with sha256d, an odd last one with itself, and a single leaf is its own
  * root (format 5.9). Leaves are 32 bytes in internal order.
  */
 export class MerkleTree {
-  /** At each level the node without a right sibling yet. */
-  readonly #waiting: (Hash | undefined)[] = []
+  /** At each level the node that waits for a right sibling, and room for that: they are hashed where they stand. */
+  readonly #pairs: Uint8Array[] = []
+  /** A node waits at the levels of its set bits. */
+  #leaves = 0
 
-  add(leaf: Hash): void {
+  /** Adds a leaf by its `mapKey`. */
+  add(leaf: string): void {
     let node = leaf
     let level = 0
-    for (let left = this.#waiting[0]; left !== undefined; left = this.#waiting[++level]) {
-      node = hashPair(left, node)
-      this.#waiting[level] = undefined
+    for (; this.#waitsAt(level); level++) {
+      const pair = this.#pairs[level] as Uint8Array
+      putMapKey(pair, 32, node)
+      node = sha256dKey(pair)
     }
-    this.#waiting[level] = node
+    putMapKey((this.#pairs[level] ??= allocate(64)), 0, node)
+    this.#leaves++
+  }
+
+  #waitsAt(level: number): boolean {
+    return ((this.#leaves >>> level) & 1) === 1
   }
 
   /** The root over the leaves so far; the zero hash when there are none. */
   get root(): Hash {
     // The last node of every level but the top one. A waiting node below is its left sibling; without one it pairs with itself.
-    const top = this.#waiting.length - 1
     let last: Hash | undefined
-    for (const [level, left] of this.#waiting.entries()) {
-      if (level === top && last === undefined) return left ?? zeroHash
+    for (const [level, pair] of this.#pairs.entries()) {
+      const left = this.#waitsAt(level) ? pair.subarray(0, 32) : undefined
+      if (level === this.#pairs.length - 1 && last === undefined) return copyOf(left as Hash)
       if (last === undefined && left === undefined) continue
       last = hashPair(left ?? (last as Hash), last ?? (left as Hash))
     }
@@ -35,7 +45,7 @@ export class MerkleTree {
 /** The root over complete leaves. */
 export function merkleRoot(leaves: readonly Hash[]): Hash {
   const tree = new MerkleTree()
-  for (const leaf of leaves) tree.add(leaf)
+  for (const leaf of leaves) tree.add(mapKey(leaf))
   return tree.root
 }
 

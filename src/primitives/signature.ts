@@ -15,4 +15,8 @@ export interface SignatureCheck {
   readonly code: Code
   /** What was signed, for the error's text: "program 2", "document proof". */
   readonly subject: string
+  /**
+   * A name that no check of other keys, signatures or message has, longer than 32 characters; where there is none, these are hashed for one.
+   */
+  readonly identity?: string
 }

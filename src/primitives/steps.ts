@@ -36,6 +36,53 @@ function* manySteps<T>(items: Iterable<T>, work: (item: T, index: number) => voi
   }
 }
 
+/** {@link eachSteps} of two lists, one after the other. */
+export function bothSteps<T>(first: readonly T[], second: readonly T[], work: (item: T) => void, together = 1): Steps {
+  if (first.length + second.length > few) return oneByOne(first, second, work, together)
+  for (let i = 0; i < first.length; i++) work(first[i] as T)
+  for (let i = 0; i < second.length; i++) work(second[i] as T)
+  return noSteps
+}
+
+function* oneByOne<T>(first: readonly T[], second: readonly T[], work: (item: T) => void, together: number): Steps {
+  yield* manySteps(first, work, together)
+  yield* manySteps(second, work, together)
+}
+
+/** {@link eachSteps} of the entries of a map. */
+export function* entrySteps<K, V>(map: ReadonlyMap<K, V>, work: (value: V, key: K) => void, together = 1): Steps {
+  let count = 0
+  for (const entry of map) {
+    // Not as a pattern, which would make an iterator for each.
+    work(entry[1], entry[0])
+    if (++count % together === 0) yield
+  }
+}
+
+/** A part of ordered work: `each` for every number below `count`. */
+export interface Phase<T> {
+  count(of: T): number
+  each(of: T, index: number): void
+}
+
+/** Runs phases in their order, each to its end before the next. */
+export function runPhases<T>(of: T, phases: readonly Phase<T>[]): void {
+  for (let p = 0; p < phases.length; p++) {
+    const phase = phases[p] as Phase<T>
+    for (let i = 0, count = phase.count(of); i < count; i++) phase.each(of, i)
+  }
+}
+
+/** {@link runPhases} with a pause after so many items. */
+export function* phaseSteps<T>(of: T, phases: readonly Phase<T>[], together: number): Steps {
+  for (const phase of phases) {
+    for (let i = 0, count = phase.count(of); i < count; i++) {
+      phase.each(of, i)
+      if (i % together === together - 1) yield
+    }
+  }
+}
+
 /** {@link Array.map} with a pause after each item. */
 export function* mapSteps<T, R>(items: readonly T[], map: (item: T, index: number) => R): Steps<R[]> {
   const mapped: R[] = []

@@ -13,35 +13,23 @@
  * - Pure: no clock, randomness, promise or I/O; long work is offered in steps.
  */
 import { RuleError } from '../errors/rule-error.js'
-import { compareBytes, displayHash, fromHex, mapKey, ownCopy, toHex } from './bytes.js'
+import { displayHash, fromHex, mapKey, ofMapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
-import { CodecError, decodeAll, Writer } from './codec.js'
+import { CodecError, Writer } from './codec.js'
 import { decodeAllSteps, itemSteps, listSteps } from './codec-steps.js'
-import { type Hash, prefixHashSteps, sha256d, zeroHash } from './hash.js'
+import { type Hash, prefixHashSteps, sha256dKey } from './hash.js'
+import { inputSize, readInput } from './input.js'
 import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
 import { type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
 import { finish, noSteps, type Steps } from './steps.js'
-import {
-  type Attribute,
-  attributeUsage,
-  type Input,
-  type Outpoint,
-  type TransactionFields,
-} from './transaction-fields.js'
+import { type Attribute, attributeUsage, type Input, type TransactionFields } from './transaction-fields.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
 import { headOrSteps } from './transaction-parts.js'
 
 export { attributeUsage }
 
 const knownUsages: readonly number[] = Object.values(attributeUsage)
-
-/** Sequences with a meaning: one that never blocks finality, and the one that a locked output requires. */
-export const finalSequence = 0xffffffff
-export const lockSequence = 0xfffffffe
-
-/** The input of every coinbase. */
-export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: finalSequence }
 
 /** @limit bytes: an attribute */
 const attributeCap = 16 * 1024 * 1024
@@ -53,6 +41,8 @@ const parameterCap = 20_000
 const listCap = 0xffff
 /** Bytes hashed in one step. */
 const hashedAtOnce = 64 * 1024
+/** Short transactions read in one step. */
+const readAtOnce = 8
 /** Outputs read in one step. */
 const outputsAtOnce = 16
 
@@ -71,7 +61,8 @@ export class Transaction implements TransactionFields {
   /** The part that signatures and the txid cover: everything before the programs. */
   readonly unsigned: Uint8Array
   #cachedHash: Hash | undefined
-  #cachedDigest: Hash | undefined
+  #hashKey: string | undefined
+  #digestKey: string | undefined
   #cachedPrograms: (ParsedProgram | undefined)[] | undefined
 
   constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
@@ -111,7 +102,6 @@ export class Transaction implements TransactionFields {
     const transaction = yield* Transaction.fromBytesSteps(copy)
     yield* transaction.hashSteps()
     transaction.#cachedHash = ownCopy(transaction.hash)
-    transaction.#cachedDigest = ownCopy(transaction.digest)
     return transaction
   }
 
@@ -124,41 +114,53 @@ export class Transaction implements TransactionFields {
 
   /** Reads one transaction at the reader's position, in steps; throws a CodecError. */
   static *readSteps(reader: Reader): Steps<Transaction> {
-    const start = reader.offset
-    const head = headOrSteps(reader)
-    const { version, payloadVersion } = head
-    const payload = 'type' in head.payload ? head.payload : yield* head.payload
-    // For a short list, steps cost more than the work that they divide.
-    const attributes = reader.small
-      ? reader.list(listCap, 2, readAttribute)
-      : yield* listSteps(reader, listCap, 2, readAttribute)
-    const inputs = reader.small ? reader.list(listCap, 38, readInput) : yield* listSteps(reader, listCap, 38, readInput)
-    const outputs =
-      reader.small && version === 0
-        ? reader.list(listCap, 65, readPlainOutput)
-        : yield* outputListSteps(reader, version)
-    const lockTime = reader.u32()
-    const unsigned = reader.bytes.subarray(start, reader.offset)
-    const programs = reader.small
-      ? reader.list(listCap, 2, readProgram)
-      : yield* listSteps(reader, listCap, 2, readProgram)
-    const bytes = reader.bytes.subarray(start, reader.offset)
-    const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
-    return new Transaction(fields, { bytes, unsigned })
+    const [transaction] = yield* Transaction.readListSteps(reader, 1)
+    return transaction as Transaction
   }
 
-  /** Computes and caches {@link hash}; of a long one in steps, and {@link digest} too. */
+  /** Reads so many transactions at the reader's position, in steps; throws a CodecError. */
+  static *readListSteps(reader: Reader, count: number): Steps<Transaction[]> {
+    const transactions: Transaction[] = []
+    // One loop and not a generator for each: most transactions are short.
+    while (transactions.length < count) {
+      if (transactions.length % readAtOnce === readAtOnce - 1) yield
+      const start = reader.offset
+      const head = headOrSteps(reader)
+      const { version, payloadVersion } = head
+      const payload = 'type' in head.payload ? head.payload : yield* head.payload
+      // For a short list, steps cost more than the work that they divide.
+      const attributes = reader.small
+        ? reader.list(listCap, 2, readAttribute)
+        : yield* listSteps(reader, listCap, 2, readAttribute)
+      const inputs = reader.small
+        ? reader.list(listCap, inputSize, readInput)
+        : yield* listSteps(reader, listCap, inputSize, readInput)
+      const outputs =
+        reader.small && version === 0
+          ? reader.list(listCap, 65, readPlainOutput)
+          : yield* outputListSteps(reader, version)
+      const lockTime = reader.u32()
+      const unsigned = reader.bytes.subarray(start, reader.offset)
+      const programs = reader.small
+        ? reader.list(listCap, 2, readProgram)
+        : yield* listSteps(reader, listCap, 2, readProgram)
+      const bytes = reader.bytes.subarray(start, reader.offset)
+      const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
+      transactions.push(new Transaction(fields, { bytes, unsigned }))
+    }
+    return transactions
+  }
+
+  /** Computes {@link hash} and {@link digestKey} of a long transaction, in steps. */
   hashSteps(): Steps {
-    if (this.bytes.length > hashedAtOnce) return this.#longHashSteps()
-    this.#cachedHash ??= sha256d(this.unsigned)
-    return noSteps
+    return this.bytes.length > hashedAtOnce ? this.#longHashSteps() : noSteps
   }
 
   *#longHashSteps(): Steps {
-    if (this.#cachedHash !== undefined && this.#cachedDigest !== undefined) return
+    if (this.#hashKey !== undefined && this.#digestKey !== undefined) return
     const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
-    this.#cachedHash = prefix
-    this.#cachedDigest = whole
+    this.#hashKey = mapKey(prefix)
+    this.#digestKey = mapKey(whole)
   }
 
   get type(): Payload['type'] {
@@ -167,12 +169,22 @@ export class Transaction implements TransactionFields {
 
   /** sha256d of the unsigned part, internal order. */
   get hash(): Hash {
-    return (this.#cachedHash ??= sha256d(this.unsigned))
+    return (this.#cachedHash ??= ofMapKey(this.hashKey))
   }
 
-  /** sha256d of the full bytes: distinguishes copies that differ only in their programs. Kept of long ones and of {@link kept} ones. */
+  /** `mapKey` of {@link hash}. */
+  get hashKey(): string {
+    return (this.#hashKey ??= sha256dKey(this.unsigned))
+  }
+
+  /** sha256d of the full bytes: distinguishes copies that differ only in their programs. */
   get digest(): Hash {
-    return this.#cachedDigest ?? sha256d(this.bytes)
+    return ofMapKey(this.digestKey)
+  }
+
+  /** `mapKey` of {@link digest}. */
+  get digestKey(): string {
+    return (this.#digestKey ??= sha256dKey(this.bytes))
   }
 
   /** The transaction id in display hex. */
@@ -198,6 +210,11 @@ export class Transaction implements TransactionFields {
     return (cached[index] ??= parseProgram(program))
   }
 
+  /** Whether work on each part of it needs no steps: 53 inputs, or 31 outputs, are the most. */
+  get isShort(): boolean {
+    return this.bytes.length <= 2048
+  }
+
   get isCoinbase(): boolean {
     return this.payload.type === txType.coinbase
   }
@@ -212,40 +229,12 @@ export class Transaction implements TransactionFields {
   }
 }
 
-/** A count and that many inputs, as a transaction holds them; undefined for bytes that are something else. */
-export function parseInputs(bytes: Uint8Array): readonly Input[] | undefined {
-  try {
-    return decodeAll(
-      bytes,
-      (reader) => reader.list(listCap, 38, () => readInput(reader)),
-      (reason) => new CodecError(reason),
-    )
-  } catch (error) {
-    if (error instanceof CodecError) return undefined
-    throw error
-  }
-}
-
-/** The key of an outpoint in maps and sets. */
-export function outpointKey(outpoint: Outpoint): string {
-  return `${mapKey(outpoint.txid)}${outpoint.index}`
-}
-
-/** Whether an outpoint is that of coinbases. */
-export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
-  return outpoint.index === coinbaseInput.index && compareBytes(outpoint.txid, zeroHash) === 0
-}
-
 function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
   let count = 0
   return itemSteps(reader, reader.varuint(listCap), 65, function* () {
     if (++count % outputsAtOnce === 0) yield
     return yield* outputSteps(reader, version)
   })
-}
-
-function readInput(reader: Reader): Input {
-  return { txid: reader.hash(), index: reader.u16(), sequence: reader.u32() }
 }
 
 function readProgram(reader: Reader): Program {

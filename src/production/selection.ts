@@ -9,8 +9,8 @@ import type { PoolEntry } from '../mempool/pool-entry.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { policy } from '../mempool/policy.js'
 import type { RefusedEntry } from '../mempool/refused-blocks.js'
-import { witnessLeaf } from '../primitives/block.js'
-import { type Hash, zeroHash } from '../primitives/hash.js'
+import { coinbaseLeaf, witnessLeaf } from '../primitives/block.js'
+import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { MerkleTree } from '../primitives/merkle.js'
 import type { SignatureCheck } from '../primitives/signature.js'
@@ -94,7 +94,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
   const assumed: SignatureCheck[] = []
   const leftOut = new Set<PoolEntry>()
   const witness = new MerkleTree()
-  witness.add(zeroHash)
+  witness.add(coinbaseLeaf)
   let size = headerSize + 4 + policy.coinbaseRoom
   let fees = 0n
   const yielder = new Yielder()

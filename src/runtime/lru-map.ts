@@ -22,9 +22,22 @@ export class LruMap<Value> {
     return value
   }
 
+  /** The value of `key`, which stays as old as it is. */
+  peek(key: string): Value | undefined {
+    return this.#entries.get(key)
+  }
+
   set(key: string, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
     if (this.#entries.size > this.#capacity) this.#entries.delete(this.#oldest.next().value as string)
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
   }
 }

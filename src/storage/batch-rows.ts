@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
+import type { FixedRow } from './fixed-row.js'
 import type { RowBatch } from './native-level.js'
-import { checksumSize } from './sealed-row.js'
+import { checksumOf, checksumSize } from './sealed-row.js'
 
 /** Bytes gathered before they are hashed: a call into the hash costs more than the bytes of a row. */
 const arenaSize = 16 * 1024
@@ -42,8 +42,16 @@ export class BatchRows {
     const arena = this.#arena
     arena.set(value, from)
     // Of both apart: a view over both would be one more object for each row.
-    arena.writeUInt32LE(crc32(value, crc32(key)), end)
+    arena.writeUInt32LE(checksumOf(key, value), end)
     this.#batch.put(key, arena.subarray(from, end + checksumSize))
+  }
+
+  putFixed(row: FixedRow): void {
+    const { key, value, bytes } = row
+    // Its room comes first: that may begin another arena.
+    const start = this.#reserve(key.length, value.length, value.length)
+    this.#arena.set(bytes, start)
+    this.#batch.put(key, row.seal())
   }
 
   del(key: Uint8Array): void {
@@ -59,15 +67,21 @@ export class BatchRows {
 
   /** Makes room for a row and writes what precedes its value; returns where its key stands. */
   #begin(key: Uint8Array, length: number, size: number): number {
-    const needed = 8 + key.length + size
+    const start = this.#reserve(key.length, length, size)
+    this.#arena.set(key, start)
+    return start
+  }
+
+  /** Makes room for a row and writes the lengths before it; returns where its key goes. */
+  #reserve(keyLength: number, length: number, size: number): number {
+    const needed = 8 + keyLength + size
     if (this.#length + needed + checksumSize > this.#arena.length) this.#pass(needed + checksumSize)
     const arena = this.#arena
     const start = this.#length + 8
-    arena.writeUInt32LE(key.length, this.#length)
+    arena.writeUInt32LE(keyLength, this.#length)
     arena.writeInt32LE(length, this.#length + 4)
-    arena.set(key, start)
     this.#length += needed
-    this.bytes += key.length + size
+    this.bytes += keyLength + size
     return start
   }
 

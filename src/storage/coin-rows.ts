@@ -1,11 +1,13 @@
-import type { Coin, CoinChanges, CoinEntry } from '../consensus/ledger.js'
+import type { Coin, CoinChanges } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
+import type { ProgramHash } from '../primitives/address.js'
 import { mapKey } from '../primitives/bytes.js'
-import { eachSteps, type Steps } from '../primitives/steps.js'
+import { entrySteps, type Steps } from '../primitives/steps.js'
 import { runCooperatively, Yielder } from '../runtime/cooperative.js'
-import type { BatchRows, RowChange } from './batch-rows.js'
+import type { BatchRows } from './batch-rows.js'
 import type { Changes } from './changes.js'
-import { type Balance, type Key, keys, values } from './schema.js'
+import type { CoinCache } from './coin-cache.js'
+import { type Balance, keys, TransferRows, values } from './schema.js'
 import type { Rows } from './stored-rows.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
@@ -31,82 +33,108 @@ export async function loadInParts<T>(wanted: readonly T[], load: (some: readonly
 /** Coins whose rows are written in one step. */
 const coinsAtOnce = 8
 
+const noBalance: Balance = { sum: 0n, count: 0 }
+
 /** The sum of what happened to one address. */
 interface BalanceChange {
-  readonly key: Key
+  readonly programHash: ProgramHash
   sum: bigint
   count: number
+  /** After the change; undefined until it is known what it was before. */
+  after?: Balance
+}
+
+/** The rows below the changes, with what the writer keeps of them in memory. */
+export interface RowsBelow extends Pick<Rows, 'getMany'> {
+  readonly coins?: CoinCache | undefined
 }
 
 /** The rows that changes of coins make: coins, coins of addresses, balances. A coin that was created and spent since makes none. */
 export class CoinRows implements Changes {
   readonly #coins: CoinChanges
-  /** Balance rows after the changes; undefined: none. */
-  readonly #balances: RowChange[] = []
+  readonly #balances: ReadonlyMap<string, BalanceChange>
+  readonly #cache: CoinCache | undefined
 
-  private constructor(coins: CoinChanges) {
+  private constructor(coins: CoinChanges, balances: ReadonlyMap<string, BalanceChange>, cache: CoinCache | undefined) {
     this.#coins = coins
+    this.#balances = balances
+    this.#cache = cache
   }
 
   /** Reads the balances that change, as they are in the rows before. */
-  static async of(coins: CoinChanges, before: Rows): Promise<CoinRows> {
-    const rows = new CoinRows(coins)
-    const changes = await runCooperatively(sumSteps(coins))
-    await loadInParts(changes, async (some) => {
-      const found = await before.getMany(some.map(({ key }) => key))
-      await runCooperatively(rows.#balanceSteps(some, found))
+  static async of(coins: CoinChanges, before: RowsBelow): Promise<CoinRows> {
+    const balances = await runCooperatively(sumSteps(coins))
+    const cache = before.coins
+    const unknown: BalanceChange[] = []
+    const look = (change: BalanceChange, id: string) => {
+      const before = cache?.balance(id)
+      if (before === undefined) unknown.push(change)
+      else change.after = balanceAfter(before, change)
+    }
+    await runCooperatively(entrySteps(balances, look, coinsAtOnce))
+    await loadInParts(unknown, async (some) => {
+      const found = await before.getMany(some.map(({ programHash }) => keys.balance(programHash)))
+      for (const [i, change] of some.entries()) {
+        const row = found[i]
+        change.after = balanceAfter(row === undefined ? noBalance : values.balance.decode(row), change)
+      }
     })
-    return rows
+    return new CoinRows(coins, balances, cache)
   }
 
+  /** At most: a balance that comes to nothing makes none. */
   get count(): number {
-    return 2 * this.#coins.size + this.#balances.length
+    return 2 * this.#coins.size + this.#balances.size
   }
 
-  /** Puts them into a batch. */
+  /** Puts them into a batch, and what they say into the cache. */
   *steps(rows: BatchRows): Steps {
-    const drop = ({ outpoint, coin }: CoinEntry) => {
-      rows.del(keys.coin(outpoint))
-      rows.del(keys.addressCoin(coin.programHash, coin.height, outpoint))
+    const made = new TransferRows()
+    const cache = this.#cache
+    const drop = (coin: Coin, outpoint: string) => {
+      rows.del(made.coin(outpoint).key)
+      rows.del(made.addressCoin(outpoint, coin).key)
+      cache?.spent(outpoint)
     }
-    const add = ({ outpoint, coin }: CoinEntry) => {
-      rows.put(keys.coin(outpoint), values.coin.encode(coin))
-      rows.put(keys.addressCoin(coin.programHash, coin.height, outpoint), values.addressCoin.encode(coin.value))
+    const add = (coin: Coin, outpoint: string) => {
+      rows.putFixed(made.coin(outpoint, coin))
+      rows.putFixed(made.addressCoin(outpoint, coin))
+      cache?.created(outpoint, coin)
     }
-    yield* eachSteps(this.#coins.spent, drop, coinsAtOnce)
+    const balance = ({ programHash, after = noBalance }: BalanceChange, id: string) => {
+      const row = made.balance(programHash, after)
+      if (after.count === 0) rows.del(row.key)
+      else rows.putFixed(row)
+      cache?.changed(id, after)
+    }
+    yield* entrySteps(this.#coins.spent, drop, coinsAtOnce)
     // The same coin may have gone with one block and come with another.
-    yield* eachSteps(this.#coins.created, add, coinsAtOnce)
-    yield* eachSteps(this.#balances, (row) => rows.change(row), coinsAtOnce)
-  }
-
-  *#balanceSteps(changes: readonly BalanceChange[], found: readonly (Uint8Array | undefined)[]): Steps {
-    for (const [i, { key, sum, count }] of changes.entries()) {
-      const row = found[i]
-      const before: Balance = row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
-      const after = { sum: before.sum + sum, count: before.count + count }
-      if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
-      this.#balances.push({ key, value: after.count === 0 ? undefined : values.balance.encode(after) })
-      if (i % coinsAtOnce === 0) yield
-    }
+    yield* entrySteps(this.#coins.created, add, coinsAtOnce)
+    yield* entrySteps(this.#balances, balance, coinsAtOnce)
   }
 }
 
-/** Sums the changes to each balance, so that every row is read and written once; those that come to nothing are left out. */
-function* sumSteps(coins: CoinChanges): Steps<BalanceChange[]> {
+function balanceAfter(before: Balance, { sum, count }: Balance): Balance {
+  const after = { sum: before.sum + sum, count: before.count + count }
+  if (after.count < 0 || after.sum < 0n) throw new InvariantError('a balance would fall below zero')
+  return after
+}
+
+/** Sums the changes to each balance, by `mapKey` of its program hash, so that every row is read and written once; those that come to nothing are left out. */
+function* sumSteps(coins: CoinChanges): Steps<ReadonlyMap<string, BalanceChange>> {
   const changes = new Map<string, BalanceChange>()
   const add = ({ programHash, value }: Coin, sign: 1 | -1) => {
     const id = mapKey(programHash)
     let change = changes.get(id)
-    if (change === undefined) changes.set(id, (change = { key: keys.balance(programHash), sum: 0n, count: 0 }))
+    if (change === undefined) changes.set(id, (change = { programHash, sum: 0n, count: 0 }))
     change.sum += sign === 1 ? value : -value
     change.count += sign
   }
-  yield* eachSteps(coins.spent, ({ coin }) => add(coin, -1), coinsAtOnce)
-  yield* eachSteps(coins.created, ({ coin }) => add(coin, 1), coinsAtOnce)
-  const left: BalanceChange[] = []
-  const keep = (change: BalanceChange) => {
-    if (change.sum !== 0n || change.count !== 0) left.push(change)
+  yield* entrySteps(coins.spent, (coin) => add(coin, -1), coinsAtOnce)
+  yield* entrySteps(coins.created, (coin) => add(coin, 1), coinsAtOnce)
+  const drop = ({ sum, count }: BalanceChange, id: string) => {
+    if (sum === 0n && count === 0) changes.delete(id)
   }
-  yield* eachSteps(changes.values(), keep, coinsAtOnce)
-  return left
+  yield* entrySteps(changes, drop, coinsAtOnce)
+  return changes
 }

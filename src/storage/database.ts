@@ -19,6 +19,7 @@ import { finish } from '../primitives/steps.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { BatchRows } from './batch-rows.js'
 import { type Changes, changesOf } from './changes.js'
+import { CoinCache } from './coin-cache.js'
 import { accessFailure, openFailure } from './failure.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
@@ -75,6 +76,7 @@ export interface CommitInfo {
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
 export interface NewestRows extends Rows {
   rows(range: Range): Promise<[Buffer, Buffer][]>
+  readonly coins: CoinCache
   commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void>
 }
 
@@ -105,6 +107,7 @@ export class Database {
       get: (key) => this.#rows.get(key, undefined),
       getMany: (wanted) => this.#rows.getMany(wanted, undefined),
       rows: (range) => this.#rows.rows(range, {}, undefined),
+      coins: new CoinCache(),
       commit: (...batch) => this.commit(...batch),
     }
     this.failure = new Promise((_, reject) => (this.#fail = reject))
@@ -184,6 +187,11 @@ export class Database {
     })
   }
 
+  /** What the writer keeps of coins in memory; nothing while readers are held at earlier rows. */
+  get coins(): CoinCache | undefined {
+    return this.#view === undefined ? this.newest.coins : undefined
+  }
+
   get(key: Buffer): Buffer | undefined {
     return this.#rows.get(key, this.#view)
   }
@@ -226,6 +234,7 @@ export class Database {
       },
       (error: Error) => this.#inOrder(() => Promise.reject(error)),
     )
+    write.catch(() => this.newest.coins.clear())
     if (ofPool) this.#begunOfPool = write
     this.#begun = Promise.all([begun, write]).then(() => {})
     this.#begun.catch((error: unknown) => this.#fail(error))

@@ -7,7 +7,6 @@ import { didMethod } from '../primitives/did-method.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Payload, txType } from '../primitives/payload.js'
-import type { Outpoint } from '../primitives/transaction-fields.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { damaged } from './database.js'
 import { type DidHeadRow, type DidOperationRow, keys, type Location, values } from './schema.js'
@@ -17,8 +16,8 @@ import { type DidHeadRow, type DidOperationRow, keys, type Location, values } fr
 /** A synchronous source of rows. */
 export interface RowReader {
   get(key: Buffer): Uint8Array | undefined
-  /** Where coins change before their rows do: what became of one, null if it was spent, undefined if it is as its row says. */
-  changedCoin?(outpoint: Outpoint): Coin | null | undefined
+  /** What is known of a coin by its `outpointKey` without its row: null if it was spent, undefined if nothing is known. */
+  knownCoin?(key: string): Coin | null | undefined
 }
 
 /** The program hash of a full DID text; undefined for one that cannot exist. */

@@ -1,8 +1,8 @@
 import { type Coin, CoinChanges } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
-import { eachSteps, type Steps } from '../primitives/steps.js'
-import type { Outpoint } from '../primitives/transaction-fields.js'
+import { entrySteps, type Steps } from '../primitives/steps.js'
+import { outpointOf } from '../primitives/input.js'
 import type { BatchRows } from './batch-rows.js'
 import { CoinRows } from './coin-rows.js'
 import {
@@ -16,6 +16,7 @@ import {
   type Rows,
 } from './database.js'
 import { RowLog } from './row-log.js'
+import { keys, values } from './schema.js'
 
 /** Changes merged in one step. */
 const changesAtOnce = 16
@@ -27,9 +28,10 @@ const changesAtOnce = 16
 export class Overlay implements Rows {
   readonly coins = new CoinChanges()
   readonly log = new RowLog()
-  readonly #base: Database | NewestRows | FrozenRows | Overlay
+  #base: Database | NewestRows | FrozenRows | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
+  readonly #loadedCoins = new Map<string, Coin>()
 
   /** Over a database, over its newest rows or those of one moment, or over another overlay into which these changes may be merged. */
   constructor(base: Database | NewestRows | FrozenRows | Overlay) {
@@ -59,10 +61,24 @@ export class Overlay implements Rows {
     return this.#loaded.has(id) ? this.#loaded.get(id) : this.#base.get(key)
   }
 
-  /** What became of a coin: null if it was spent, undefined if it is as its row says. */
-  changedCoin(outpoint: Outpoint): Coin | null | undefined {
+  /** Loads the rows of coins, by their `outpointKey`, in one call. */
+  async loadCoins(wanted: readonly string[]): Promise<void> {
+    const rows = await this.getMany(wanted.map((outpoint) => keys.coin(outpointOf(outpoint))))
+    wanted.forEach((outpoint, i) => {
+      const row = rows[i]
+      if (row !== undefined) this.#loadedCoins.set(outpoint, values.coin.decode(row))
+    })
+  }
+
+  /** What is known of a coin without its row: null if it was spent, undefined if nothing is. */
+  knownCoin(outpoint: string): Coin | null | undefined {
     const changed = this.coins.get(outpoint)
-    return changed === undefined && this.#base instanceof Overlay ? this.#base.changedCoin(outpoint) : changed
+    if (changed !== undefined) return changed
+    const loaded = this.#loadedCoins.get(outpoint)
+    if (loaded !== undefined) return loaded
+    const base = this.#base
+    if (base instanceof Overlay) return base.knownCoin(outpoint)
+    return 'coins' in base ? base.coins?.coin(outpoint) : undefined
   }
 
   put(key: Buffer, value: Uint8Array): void {
@@ -78,11 +94,12 @@ export class Overlay implements Rows {
     return this.#changes
   }
 
-  /** Adds its changes to the overlay below; it must not be changed afterwards. */
-  *mergeSteps(below: Overlay): Steps {
+  /** Adds its changes to the overlay below, on which `above`, which lies over this one, stands from then on; it must not be changed afterwards. */
+  *mergeSteps(below: Overlay, above?: Overlay): Steps {
     below.log.append(this.log)
     yield* below.coins.addSteps(this.coins)
-    yield* eachSteps(this.#changes, ([id, change]) => below.#changes.set(id, change), changesAtOnce)
+    yield* entrySteps(this.#changes, (change, id) => below.#changes.set(id, change), changesAtOnce)
+    if (above !== undefined) above.#base = below
   }
 
   commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Steps } from '../primitives/steps.js'
 import type { BatchRows } from './batch-rows.js'
 import type { Changes } from './changes.js'
+import { FixedRow } from './fixed-row.js'
 
 /** Bytes of the first piece of memory, and of the largest: each is twice the one before. */
 const pieceSizes = { first: 4 * 1024, most: 256 * 1024 }
@@ -11,8 +12,19 @@ const deleted = 0xffffffff
 /** Rows written in one step. */
 const rowsAtOnce = 16
 
+/** Memory for rows by their sizes; those of a table have the same. */
+const fixedRows = new Map<number, FixedRow>()
+
+function fixedRow(keyLength: number, valueLength: number): FixedRow {
+  const id = keyLength * 0x10000 + valueLength
+  let row = fixedRows.get(id)
+  if (row === undefined) fixedRows.set(id, (row = new FixedRow(0, keyLength - 1, valueLength)))
+  return row
+}
+
 /**
- * Rows in the order in which they are written, as bytes: thousands of them are a few objects. Nothing can be read back.
+ * Rows of few different sizes in the order in which they are written, as bytes: thousands of them are a few objects. Nothing can be
+ * read back.
  *
  *   length of key u16, length of value u32 or ffffffff, key, value
  */
@@ -32,6 +44,10 @@ export class RowLog implements Changes {
   put(key: Uint8Array, value: Uint8Array): void {
     const at = this.#begin(key, value.length, value.length)
     this.#piece.set(value, at)
+  }
+
+  putRow({ key, value }: FixedRow): void {
+    this.put(key, value)
   }
 
   del(key: Uint8Array): void {
@@ -60,7 +76,11 @@ export class RowLog implements Changes {
         const value = key + piece.readUInt16LE(at)
         const length = piece.readUInt32LE(at + 2)
         if (length === deleted) rows.del(piece.subarray(key, value))
-        else rows.put(piece.subarray(key, value), piece.subarray(value, value + length))
+        else {
+          const row = fixedRow(value - key, length)
+          piece.copy(row.bytes, 0, key, value + length)
+          rows.putFixed(row)
+        }
         at = value + (length === deleted ? 0 : length)
         if (++count % rowsAtOnce === 0) yield
       }

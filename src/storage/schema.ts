@@ -5,6 +5,7 @@ import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { eachSteps, finish, type Steps } from '../primitives/steps.js'
+import { outpointKey, outputIndexOf } from '../primitives/input.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import {
   type Entry,
@@ -15,6 +16,7 @@ import {
   readEntry,
 } from '../proofs/history.js'
 import type { MapKey } from '../proofs/map-tree.js'
+import { FixedRow } from './fixed-row.js'
 
 /**
  * Every row of the database: the form of its key and its value. No other file builds a key.
@@ -166,6 +168,28 @@ export interface MapPlace {
   readonly key: MapKey
 }
 
+/** Fills keys of rows that every transfer changes, behind their table byte; outpoints by their `outpointKey`. */
+const fill = {
+  coin: (into: Key, outpoint: string): Key => putOutpoint(into, 1, outpoint),
+  addressCoin: (into: Key, programHash: ProgramHash, height: number, outpoint: string): Key => {
+    into.set(programHash, 1)
+    into.writeUInt32BE(height, 22)
+    return putOutpoint(into, 26, outpoint)
+  },
+  history: (into: Key, programHash: ProgramHash, height: number, index: number): Key => {
+    into.set(programHash, 1)
+    into.writeUInt32BE(height, 22)
+    into.writeUInt16BE(index, 26)
+    return into
+  },
+}
+
+function putOutpoint(into: Key, at: number, outpoint: string): Key {
+  into.write(outpoint, at, 32, 'latin1')
+  into.writeUInt16BE(outputIndexOf(outpoint), at + 32)
+  return into
+}
+
 export const keys = {
   meta: (
     name:
@@ -194,28 +218,12 @@ export const keys = {
   sideBody: (hash: Hash): Key => keyOf(table.sideBody, hash),
   location: (txid: Hash): Key => keyOf(table.location, txid),
   confirm: (hash: Hash): Key => keyOf(table.confirm, hash),
-  coin: ({ txid, index }: Outpoint): Key => {
-    const buffer = key(table.coin, 34)
-    buffer.set(txid, 1)
-    buffer.writeUInt16BE(index, 33)
-    return buffer
-  },
-  addressCoin: (programHash: ProgramHash, height: number, { txid, index }: Outpoint): Key => {
-    const buffer = key(table.addressCoin, 21 + 4 + 34)
-    buffer.set(programHash, 1)
-    buffer.writeUInt32BE(height, 22)
-    buffer.set(txid, 26)
-    buffer.writeUInt16BE(index, 58)
-    return buffer
-  },
+  coin: (outpoint: Outpoint): Key => fill.coin(key(table.coin, 34), outpointKey(outpoint)),
+  addressCoin: (programHash: ProgramHash, height: number, outpoint: Outpoint): Key =>
+    fill.addressCoin(key(table.addressCoin, 59), programHash, height, outpointKey(outpoint)),
   balance: (programHash: ProgramHash): Key => keyOf(table.balance, programHash),
-  history: (programHash: ProgramHash, height: number, index: number): Key => {
-    const buffer = key(table.history, 27)
-    buffer.set(programHash, 1)
-    buffer.writeUInt32BE(height, 22)
-    buffer.writeUInt16BE(index, 26)
-    return buffer
-  },
+  history: (programHash: ProgramHash, height: number, index: number): Key =>
+    fill.history(key(table.history, 27), programHash, height, index),
   undo: (height: number): Key => heightKey(table.undo, height),
   didHead: (did: ProgramHash): Key => keyOf(table.didHead, did),
   didOperation: (did: ProgramHash, sequence: number): Key => programHashSequenceKey(table.didOperation, did, sequence),
@@ -546,7 +554,7 @@ const maxEvidenceMessage = 32 * 1024
 
 export const values = {
   location: {
-    encode: ({ height, index }: Location) => new Writer(6).u32(height).u16(index).finish(),
+    encode: (location: Location) => writeLocation(new Writer(6), location).finish(),
     decode: (bytes: Uint8Array): Location => {
       const reader = new Reader(bytes)
       return { height: reader.u32(), index: reader.u16() }
@@ -585,7 +593,7 @@ export const values = {
     decode: (bytes: Uint8Array): bigint => new Reader(bytes).i64(),
   },
   balance: {
-    encode: ({ sum, count }: Balance) => new Writer(12).u64(sum).u32(count).finish(),
+    encode: (balance: Balance) => writeBalance(new Writer(12), balance).finish(),
     decode: (bytes: Uint8Array): Balance => {
       const reader = new Reader(bytes)
       return { sum: reader.u64(), count: reader.u32() }
@@ -796,6 +804,49 @@ const work = {
   decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
 }
 
+/**
+ * Memory for rows of the tables that every transfer changes: each row is made where the one before it of its table was, and lasts as
+ * long. What {@link keys} and {@link values} make is the same bytes.
+ */
+export class TransferRows {
+  readonly #coin = new FixedRow(table.coin, 34, coinSize)
+  readonly #addressCoin = new FixedRow(table.addressCoin, 59, 8)
+  readonly #balance = new FixedRow(table.balance, 21, 12)
+  readonly #history = new FixedRow(table.history, 27, 0)
+  readonly #location = new FixedRow(table.location, 32, 6)
+
+  /** A coin by its `outpointKey`; without `coin` the key alone. */
+  coin(outpoint: string, coin?: Coin): FixedRow {
+    fill.coin(this.#coin.key, outpoint)
+    if (coin !== undefined) writeCoin(this.#coin.begin(), coin)
+    return this.#coin
+  }
+
+  addressCoin(outpoint: string, { programHash, height, value }: Coin): FixedRow {
+    fill.addressCoin(this.#addressCoin.key, programHash, height, outpoint)
+    this.#addressCoin.begin().i64(value)
+    return this.#addressCoin
+  }
+
+  balance(programHash: ProgramHash, balance: Balance): FixedRow {
+    this.#balance.key.set(programHash, 1)
+    writeBalance(this.#balance.begin(), balance)
+    return this.#balance
+  }
+
+  history(programHash: ProgramHash, height: number, index: number): FixedRow {
+    fill.history(this.#history.key, programHash, height, index)
+    return this.#history
+  }
+
+  /** The position of a transaction, by `mapKey` of its txid. */
+  location(txid: string, location: Location): FixedRow {
+    this.#location.key.write(txid, 1, 'latin1')
+    writeLocation(this.#location.begin(), location)
+    return this.#location
+  }
+}
+
 /** Bytes of a coin. */
 export const coinSize = 4 + 1 + 8 + 4 + 21
 
@@ -806,6 +857,14 @@ function writeCoin(writer: Writer, coin: Coin): Writer {
     .i64(coin.value)
     .u32(coin.outputLock)
     .bytes(coin.programHash)
+}
+
+function writeBalance(writer: Writer, { sum, count }: Balance): Writer {
+  return writer.u64(sum).u32(count)
+}
+
+function writeLocation(writer: Writer, { height, index }: Location): Writer {
+  return writer.u32(height).u16(index)
 }
 
 function readCoin(reader: Reader): Coin {

@@ -6,9 +6,10 @@ import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { eachSteps, finish, type Steps } from '../primitives/steps.js'
+import { bothSteps, eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
 import type { Transaction } from '../primitives/transaction.js'
+import { outpointKey, outputKey } from '../primitives/input.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import { credentialState, declaredIssuer, popCredential } from './credential-rows.js'
@@ -27,12 +28,10 @@ import { putMapBack } from './map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
-import { type CredentialUndo, type Key, keys, undoSteps, values } from './schema.js'
+import { type CredentialUndo, type Key, keys, TransferRows, undoSteps, values } from './schema.js'
 import { loadInParts } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
-
-const nothing = new Uint8Array(0)
 
 /** The state of a chain by its rows. */
 export class StoredState implements StateView {
@@ -46,8 +45,8 @@ export class StoredState implements StateView {
   }
 
   coin(outpoint: Outpoint): Coin | undefined {
-    const changed = this.#rows.changedCoin?.(outpoint)
-    if (changed !== undefined) return changed ?? undefined
+    const known = this.#rows.knownCoin?.(outpointKey(outpoint))
+    if (known !== undefined) return known ?? undefined
     const row = this.#rows.get(keys.coin(outpoint))
     return row === undefined ? undefined : values.coin.decode(row)
   }
@@ -85,15 +84,15 @@ const addressesAtOnce = 32
 
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
-  const wanted: Buffer[] = []
-  await forEachCooperatively(inputsOf(block), (input) => {
-    if (overlay.changedCoin(input) === undefined) wanted.push(keys.coin(input))
-  })
-  await loadInParts(wanted, (some) => overlay.load(some))
-}
-
-function* inputsOf({ transactions }: Block): Generator<Outpoint, void> {
-  for (const tx of transactions.slice(1)) yield* tx.inputs
+  const wanted: string[] = []
+  await runCooperatively(
+    eachSteps(block.transactions, (tx) => {
+      if (tx.isCoinbase) return
+      for (const input of tx.inputs)
+        if (overlay.knownCoin(outpointKey(input)) === undefined) wanted.push(outpointKey(input))
+    }),
+  )
+  await loadInParts(wanted, (some) => overlay.loadCoins(some))
 }
 
 /** The part of a block that its rows hold. */
@@ -152,28 +151,38 @@ export async function putConnected(
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */
 function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
-  for (const [index, tx] of block.transactions.entries()) {
+  const rows = new TransferRows()
+  for (let index = 0; index < block.transactions.length; index++) {
+    const tx = block.transactions[index] as Transaction
+    const location = { height, index }
     overlay.put(keys.transaction(height, index), tx.bytes)
-    locations(overlay, tx).put(keys.location(tx.hash), values.location.encode({ height, index }))
-    const hashes = yield* touchedSteps(tx, connected[index - 1]?.spent)
-    const put = (hash: ProgramHash) => overlay.log.put(keys.history(hash, height, index), nothing)
-    yield* eachSteps(hashes, put, addressesAtOnce)
+    if (isReadAgain(tx)) overlay.put(keys.location(tx.hash), values.location.encode(location))
+    else overlay.log.putRow(rows.location(tx.hashKey, location))
+    const put = (hash: ProgramHash) => overlay.log.putRow(rows.history(hash, height, index))
+    yield* touchedSteps(tx, connected[index - 1]?.spent, put)
     if (index % transactionsAtOnce === 0) yield
   }
 }
 
-/** Where the position of a transaction goes: of an operation it is read again by those that follow it. */
-function locations(overlay: Overlay, tx: Transaction): Pick<Overlay, 'put' | 'del'> {
-  return tx.type === txType.did ? overlay : overlay.log
+/** Whether operations that follow read the position of a transaction. */
+function isReadAgain(tx: Transaction): boolean {
+  return tx.type === txType.did
 }
 
-/** The addresses that a transaction pays to or spends of, each once. */
-function* touchedSteps({ outputs }: Transaction, spent: readonly Coin[] = []): Steps<readonly ProgramHash[]> {
-  const found = new Map<string, ProgramHash>()
-  const add = ({ programHash }: { readonly programHash: ProgramHash }) => found.set(mapKey(programHash), programHash)
-  yield* eachSteps(outputs, add, addressesAtOnce)
-  yield* eachSteps(spent, add, addressesAtOnce)
-  return [...found.values()]
+/** Calls `touch` with the addresses that a transaction pays to or spends of, each once. */
+function touchedSteps(
+  { outputs }: Transaction,
+  spent: readonly Pick<Coin, 'programHash'>[] = [],
+  touch: (programHash: ProgramHash) => void,
+): Steps {
+  const seen = new Set<string>()
+  const once = ({ programHash }: Pick<Coin, 'programHash'>) => {
+    const id = mapKey(programHash)
+    if (seen.has(id)) return
+    seen.add(id)
+    touch(programHash)
+  }
+  return bothSteps(outputs, spent, once, addressesAtOnce)
 }
 
 /**
@@ -187,17 +196,19 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
     const tx = block.transactions[index] as Transaction
     const spent = undo.spent[index - 1] ?? []
     overlay.del(keys.transaction(height, index))
-    locations(overlay, tx).del(keys.location(tx.hash))
-    for (const hash of finish(touchedSteps(tx, spent))) overlay.log.del(keys.history(hash, height, index))
+    const location = keys.location(tx.hash)
+    if (isReadAgain(tx)) overlay.del(location)
+    else overlay.log.del(location)
+    finish(touchedSteps(tx, spent, (hash) => overlay.log.del(keys.history(hash, height, index))))
     // An output that a later transaction of the block spent is back by now.
     tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
       if (value === 0n) return
       const coin = { value, programHash, outputLock, height, coinbase: tx.isCoinbase }
-      overlay.coins.spend({ txid: tx.hash, index: output }, coin)
+      overlay.coins.spend(outputKey(tx.hashKey, output), coin)
     })
     tx.inputs.forEach((input, i) => {
       const coin = spent[i]
-      if (coin !== undefined) overlay.coins.create(input, coin)
+      if (coin !== undefined) overlay.coins.create(outpointKey(input), coin)
     })
   }
 

@@ -2,7 +2,7 @@ import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../primitives/bytes.js'
 import { type Hash } from '../primitives/hash.js'
-import { outpointKey } from '../primitives/transaction.js'
+import { outpointKey } from '../primitives/input.js'
 import type { SpendableCoin } from './coins.js'
 
 /**

@@ -13,7 +13,7 @@ import { type Hash, sha256d, zeroHash } from '../../src/primitives/hash.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
-import { coinbaseInput } from '../../src/primitives/transaction.js'
+import { coinbaseInput } from '../../src/primitives/input.js'
 import type { Attribute, TransactionFields } from '../../src/primitives/transaction-fields.js'
 import {
   type BlockPlan,

@@ -28,6 +28,6 @@ interface Replacement<P extends Payload> {
 
 /** Whether a transaction spends an output of one of the entries. */
 export function spendsFrom({ inputs }: Transaction, entries: readonly PoolEntry[]): boolean {
-  const ids = new Set(entries.map(({ transaction }) => mapKey(transaction.hash)))
+  const ids = new Set(entries.map(({ transaction }) => transaction.hashKey))
   return inputs.some(({ txid }) => ids.has(mapKey(txid)))
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Chain } from '../../../src/chain/chain.js'
 import { connectOn } from '../../../src/chain/connect-block.js'
 import { verifyChain } from '../../../src/chain/replay-chain.js'
@@ -6,12 +7,14 @@ import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { mapKey, toHex } from '../../../src/primitives/bytes.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import { Database } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { KnownDocuments } from '../../../src/storage/known-documents.js'
 import { rangeOf, table, values } from '../../../src/storage/schema.js'
 import { putConnected, putDisconnected } from '../../../src/storage/stored-state.js'
 import { memoryStore, quietLog, type TestChain } from '../builders/chain.js'
+import { plainForm } from './plain-form.js'
 
 /** What must hold of a chain's rows at any moment. */
 
@@ -55,9 +58,32 @@ export async function emptyChain({ spec, clock }: Pick<TestChain, 'spec' | 'cloc
   return Chain.open({ spec, database, clock, ...parts })
 }
 
-/** What is wrong with the rows that follow from the active chain; undefined when a replay makes the same. */
+/** What is wrong with the rows that follow from the active chain, or with what is kept of them; undefined when a replay makes the same. */
 export async function faultOf(test: TestChain): Promise<string | undefined> {
-  return verifyChain(test.chain, await emptyChain(test))
+  return (await verifyChain(test.chain, await emptyChain(test))) ?? cacheFault(test.database)
+}
+
+/** What coins or balances in memory say otherwise than their rows; undefined when nothing. */
+export async function cacheFault(database: Database): Promise<string | undefined> {
+  const { coins } = database.newest
+  const same = (a: object, b: object) => isDeepStrictEqual(plainForm(a), plainForm(b))
+  const left = { ...coins.sizes }
+  for (const [key, value] of await database.rows(rangeOf(table.coin))) {
+    const outpoint = { txid: key.subarray(1, 33), index: key.readUInt16BE(33) }
+    const cached = coins.coin(outpointKey(outpoint))
+    if (cached === undefined) continue
+    left.coins--
+    if (!same(cached, values.coin.decode(value))) return `the coin ${key.toString('hex')} is another one in memory`
+  }
+  if (left.coins > 0) return `${left.coins} coins in memory have no row`
+  for (const [key, value] of await database.rows(rangeOf(table.balance))) {
+    const cached = coins.balance(mapKey(key.subarray(1)))
+    if (cached === undefined) continue
+    left.balances--
+    if (!same(cached, values.balance.decode(value)))
+      return `the balance ${key.toString('hex')} is another one in memory`
+  }
+  return undefined
 }
 
 /** Names of the rows that connecting a block and taking it back leaves different from what they were. */

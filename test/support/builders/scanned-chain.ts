@@ -1,7 +1,7 @@
 import { namedCredential, namedDid } from '../../../src/did/named-did.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
 import type { Block } from '../../../src/primitives/block.js'
-import { outpointKey } from '../../../src/primitives/transaction.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import type { Output } from '../../../src/primitives/output.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
 import type { TestChain } from './chain.js'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlockBudget } from '../../../src/consensus/block-budget.js'
-import { BlockConnector, checkTransaction, isFinal, minimumFee } from '../../../src/consensus/connect.js'
+import { isFinal, minimumFee } from '../../../src/consensus/coin-rules.js'
+import { BlockConnector, checkTransaction } from '../../../src/consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { noWork } from '../../../src/consensus/signature-work.js'
 import { sign } from '../../../src/crypto/keys.js'
@@ -10,7 +11,8 @@ import { prefix, programHash } from '../../../src/primitives/address.js'
 import { Block } from '../../../src/primitives/block.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
-import { attributeUsage, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import { outpointKey } from '../../../src/primitives/input.js'
+import { attributeUsage, Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { craft, craftBlock, type CraftedInput, fieldsOf, outputOf, personHash } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -198,11 +200,11 @@ describe('a block', () => {
     expect(fees).toBe(3n * fee)
     expect(steps.map((connected) => connected?.checks.length)).toEqual([1, 1, undefined, undefined])
     expect(transactions.map(({ spent }) => spent[0]?.value)).toEqual([rich, rich - fee])
-    expect([...state.coins.created].map(({ coin: { value } }) => value)).toEqual([
+    expect([...state.coins.created.values()].map(({ value }) => value)).toEqual([
       500_000_000n + 3n * fee,
       rich - 3n * fee,
     ])
-    expect([...state.coins.spent].map(({ coin: { value } }) => value)).toEqual([rich])
+    expect([...state.coins.spent.values()].map(({ value }) => value)).toEqual([rich])
   })
 
   it('refuses a transaction that spends one after it', () => {

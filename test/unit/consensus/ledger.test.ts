@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Coin, CoinChanges, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { finish } from '../../../src/primitives/steps.js'
-import { outpointKey } from '../../../src/primitives/transaction.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { runs } from '../../support/builders/arbitraries.js'
 
@@ -35,12 +35,12 @@ describe('an overlay of the ledger', () => {
           const key = outpointKey(at)
           const held = model.get(key)
           if (spend && held !== undefined) {
-            overlay.coins.spend(at, held)
+            overlay.coins.spend(key, held)
             model.delete(key)
           } else if (!spend && held === undefined && !below.has(key) && !created.has(number)) {
             // An outpoint comes into being once.
             created.add(number)
-            overlay.coins.create(at, coin(BigInt(100 + i)))
+            overlay.coins.create(key, coin(BigInt(100 + i)))
             model.set(key, coin(BigInt(100 + i)))
           }
         }
@@ -48,8 +48,8 @@ describe('an overlay of the ledger', () => {
           expect(overlay.coin(outpoint(number))).toEqual(model.get(outpointKey(outpoint(number))))
         }
         const after = new Map(below)
-        for (const { outpoint: at } of overlay.coins.spent) expect(after.delete(outpointKey(at))).toBe(true)
-        for (const { outpoint: at, coin: made } of overlay.coins.created) after.set(outpointKey(at), made)
+        for (const key of overlay.coins.spent.keys()) expect(after.delete(key)).toBe(true)
+        for (const [key, made] of overlay.coins.created) after.set(key, made)
         expect(after).toEqual(model)
       }),
       runs,
@@ -58,12 +58,16 @@ describe('an overlay of the ledger', () => {
 
   it('keeps apart what it spends of the view below and what it made itself', () => {
     const overlay = new StateOverlay(view(new Map([[outpointKey(outpoint(1)), coin(1n)]])))
-    overlay.coins.spend(outpoint(1), coin(1n))
-    overlay.coins.create(outpoint(2), coin(2n))
-    overlay.coins.spend(outpoint(2), coin(2n))
-    expect([...overlay.coins.spent].map(({ coin: { value } }) => value)).toEqual([1n])
+    overlay.coins.spend(outpointKey(outpoint(1)), coin(1n))
+    overlay.coins.create(outpointKey(outpoint(2)), coin(2n))
+    overlay.coins.spend(outpointKey(outpoint(2)), coin(2n))
+    expect([...overlay.coins.spent].map(([, { value }]) => value)).toEqual([1n])
     expect([...overlay.coins.created]).toEqual([])
-    expect([1, 2, 3].map((number) => overlay.coins.get(outpoint(number)) === null)).toEqual([true, true, false])
+    expect([1, 2, 3].map((number) => overlay.coins.get(outpointKey(outpoint(number))) === null)).toEqual([
+      true,
+      true,
+      false,
+    ])
   })
 
   it('takes in what was changed on top of it', () => {
@@ -76,8 +80,8 @@ describe('an overlay of the ledger', () => {
         for (const [i, { number, merge }] of steps.entries()) {
           const held = made.get(number)
           for (const changes of [whole, later]) {
-            if (held === undefined) changes.create(outpoint(number), coin(BigInt(i)))
-            else changes.spend(outpoint(number), held)
+            if (held === undefined) changes.create(outpointKey(outpoint(number)), coin(BigInt(i)))
+            else changes.spend(outpointKey(outpoint(number)), held)
           }
           if (held === undefined) made.set(number, coin(BigInt(i)))
           else made.delete(number)
@@ -87,7 +91,7 @@ describe('an overlay of the ledger', () => {
         }
         finish(apart.addSteps(later))
         for (let number = 0; number < 6; number++) {
-          expect(apart.get(outpoint(number))).toEqual(whole.get(outpoint(number)))
+          expect(apart.get(outpointKey(outpoint(number)))).toEqual(whole.get(outpointKey(outpoint(number))))
         }
         expect([...apart.spent]).toEqual([...whole.spent])
         expect(apart.size).toBe(whole.size)
@@ -98,9 +102,9 @@ describe('an overlay of the ledger', () => {
 
   it('stacks', () => {
     const lower = new StateOverlay(view(new Map()))
-    lower.coins.create(outpoint(1), coin(1n))
+    lower.coins.create(outpointKey(outpoint(1)), coin(1n))
     const upper = new StateOverlay(lower)
-    upper.coins.spend(outpoint(1), coin(1n))
+    upper.coins.spend(outpointKey(outpoint(1)), coin(1n))
     expect(upper.coin(outpoint(1))).toBe(undefined)
     expect(lower.coin(outpoint(1))).toEqual(coin(1n))
     expect([...upper.coins.spent]).toHaveLength(1)

@@ -43,6 +43,15 @@ describe('SignatureCache', () => {
     expect(cache.unknown([other])).toEqual([other])
   })
 
+  it('knows a check by its own name, and by nothing else where it has one', () => {
+    const cache = new SignatureCache()
+    const named = (identity: string) => ({ ...numbered(1), identity })
+    cache.add([named('a name of a check that is long enough')])
+    expect(cache.unknown([named('a name of a check that is long enough')])).toEqual([])
+    const others = [named('another name'), numbered(1)]
+    expect(cache.unknown(others)).toEqual(others)
+  })
+
   it('tells messages apart that lie in the same bytes at another time', () => {
     const cache = new SignatureCache()
     const bytes = Uint8Array.of(1)

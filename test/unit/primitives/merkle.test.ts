@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { concat, toHex } from '../../../src/primitives/bytes.js'
+import { concat, mapKey, toHex } from '../../../src/primitives/bytes.js'
 import { type Hash, sha256d, zeroHash } from '../../../src/primitives/hash.js'
-import { firstBranchSteps, foldBranch, merkleRoot } from '../../../src/primitives/merkle.js'
+import { firstBranchSteps, foldBranch, merkleRoot, MerkleTree } from '../../../src/primitives/merkle.js'
 import { hash, runs, u32 } from '../../support/builders/arbitraries.js'
 
 /** By recursion over halves of a power of two. */
@@ -22,6 +22,20 @@ describe('merkle roots', () => {
         const before = leaves.map(toHex)
         expect(toHex(merkleRoot(leaves))).toBe(toHex(slowRoot(leaves)))
         expect(leaves.map(toHex)).toEqual(before)
+      }),
+      runs,
+    )
+  })
+
+  it('are those of the leaves so far, asked for at any time, and stay what they were', () => {
+    fc.assert(
+      fc.property(fc.array(hash, { minLength: 1, maxLength: 20 }), (leaves) => {
+        const tree = new MerkleTree()
+        const roots = leaves.map((leaf) => {
+          tree.add(mapKey(leaf))
+          return tree.root
+        })
+        expect(roots.map(toHex)).toEqual(leaves.map((_, i) => toHex(slowRoot(leaves.slice(0, i + 1)))))
       }),
       runs,
     )

@@ -4,7 +4,7 @@ import { concat, equalBytes, fromUtf8, hex, reversed, toHex } from '../../../src
 import { Writer } from '../../../src/primitives/codec.js'
 import { sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { payloadJson } from '../../../src/primitives/payload.js'
-import { coinbaseInput, isCoinbaseOutpoint, outpointKey, Transaction } from '../../../src/primitives/transaction.js'
+import { Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { mutated, mutation, runs, transaction, transactionFields } from '../../support/builders/arbitraries.js'
@@ -137,21 +137,6 @@ describe('the transaction codec', () => {
     const extra = { type: 0, payload: hex('') }
     expect(() => new Transaction({ ...bare, version: 9, outputs: [output] })).toThrow(TypeError)
     expect(() => new Transaction({ ...bare, outputs: [{ ...output, extra }] })).toThrow(TypeError)
-  })
-})
-
-describe('outpoints', () => {
-  it('know the one that coinbases name', () => {
-    expect(isCoinbaseOutpoint(coinbaseInput)).toBe(true)
-    expect(isCoinbaseOutpoint({ ...coinbaseInput, index: 0 })).toBe(false)
-    expect(isCoinbaseOutpoint({ ...coinbaseInput, txid: sha256d(zeroHash) })).toBe(false)
-  })
-
-  it('have equal keys exactly when they are equal', () => {
-    const txid = sha256d(zeroHash)
-    expect(outpointKey({ txid, index: 12 })).toBe(outpointKey({ txid: Uint8Array.from(txid), index: 12 }))
-    expect(outpointKey({ txid, index: 1 })).not.toBe(outpointKey({ txid, index: 12 }))
-    expect(outpointKey({ txid: zeroHash, index: 1 })).not.toBe(outpointKey({ txid, index: 1 }))
   })
 })
 

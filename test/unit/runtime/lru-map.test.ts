@@ -25,6 +25,20 @@ describe('LruMap', () => {
     expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
   })
 
+  it('shows a value without making it younger, and forgets one or all', () => {
+    const map = new LruMap<number>(2)
+    map.set('a', 1)
+    map.set('b', 2)
+    expect(map.peek('a')).toBe(1)
+    map.set('c', 3)
+    expect([map.peek('a'), map.peek('b'), map.peek('c')]).toEqual([undefined, 2, 3])
+    map.delete('b')
+    expect([map.size, map.peek('b')]).toEqual([1, undefined])
+    map.clear()
+    for (const [i, key] of ['d', 'e', 'f'].entries()) map.set(key, i)
+    expect([map.size, map.peek('d'), map.peek('e'), map.peek('f')]).toEqual([2, undefined, 1, 2])
+  })
+
   it('does what a list would that is searched from the front', () => {
     const step = fc.record({ key: fc.constantFrom(...'abcdefgh'), write: fc.boolean() })
     const property = fc.property(

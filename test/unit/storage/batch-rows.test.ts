@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BatchRows } from '../../../src/storage/batch-rows.js'
-import { unseal } from '../../../src/storage/sealed-row.js'
+import { FixedRow } from '../../../src/storage/fixed-row.js'
+import { seal, unseal } from '../../../src/storage/sealed-row.js'
 
 interface Row {
   readonly key: Buffer
@@ -23,7 +24,34 @@ const row: fc.Arbitrary<Row> = fc.record({
 const textOf = (rows: readonly Row[]) =>
   rows.map(({ key, value }) => `${key.toString('hex')}:${value?.toString('hex')}`).join()
 
+/** A row in memory of its size. */
+function fixed(key: Buffer, value: Buffer): FixedRow {
+  const made = new FixedRow(key[0] as number, key.length - 1, value.length)
+  key.copy(made.key)
+  // What was there before is no part of it.
+  made.begin().bytes(Buffer.alloc(value.length, 0xee))
+  made.begin().bytes(value)
+  return made
+}
+
 describe('The rows of a batch', () => {
+  it('carry the same checksum for every value without bytes, wherever these lie', () => {
+    const key = Buffer.from('key')
+    const nowhere = new Uint8Array(0)
+    expect(nowhere.buffer.byteLength).toBe(0)
+    for (const value of [nowhere, new Uint8Array(0), Buffer.alloc(4).subarray(2, 2)]) {
+      const sealed = seal(key, value)
+      expect(sealed).toEqual(seal(key, Buffer.alloc(0)))
+      expect(unseal(key, sealed)).toHaveLength(0)
+      expect(() => unseal(Buffer.from('kez'), sealed)).toThrow(/not as it was written/)
+      new BatchRows({
+        put: (_, stored) => expect(stored).toEqual(sealed),
+        del: () => {},
+        write: () => Promise.resolve(),
+      }).put(key, value)
+    }
+  })
+
   it('carry their checksum, and have the digest of lengths, keys and values', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 40, size: 'max' }), (rows) => {
@@ -38,6 +66,7 @@ describe('The rows of a batch', () => {
         let size = 0
         for (const { key, value } of rows) {
           if (value === undefined) batch.del(key)
+          else if (key.length > 0 && size % 2 === 1) batch.putFixed(fixed(key, value))
           else batch.put(key, value)
           const lengths = Buffer.alloc(8)
           lengths.writeUInt32LE(key.length, 0)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Coin, CoinChanges } from '../../../src/consensus/ledger.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { BatchRows } from '../../../src/storage/batch-rows.js'
 import { CoinRows, loadInParts } from '../../../src/storage/coin-rows.js'
@@ -9,6 +10,7 @@ const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), i
 const coin = (owner: number, value: bigint, height = 1): Coin => {
   return { height, coinbase: false, value, outputLock: 0, programHash: new Uint8Array(21).fill(owner) }
 }
+const name = (number: number) => outpointKey(outpoint(number))
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** Rows before, by the key in hex. */
@@ -37,11 +39,11 @@ async function written(coins: CoinChanges, balances: Readonly<Record<number, big
 describe('The rows of changed coins', () => {
   it('are those of coins that came, went, or moved to another height, and of the balances', async () => {
     const coins = new CoinChanges()
-    coins.spend(outpoint(1), coin(7, 10n))
-    coins.create(outpoint(2), coin(8, 9n))
+    coins.spend(name(1), coin(7, 10n))
+    coins.create(name(2), coin(8, 9n))
     // A block left the chain, and another one has the same transaction.
-    coins.spend(outpoint(3), coin(9, 5n, 4))
-    coins.create(outpoint(3), coin(9, 5n, 6))
+    coins.spend(name(3), coin(9, 5n, 4))
+    coins.create(name(3), coin(9, 5n, 6))
     const rows = await written(coins, { 7: 10n, 9: 5n })
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries([
@@ -60,15 +62,15 @@ describe('The rows of changed coins', () => {
 
   it('are none of a coin that came and went', async () => {
     const coins = new CoinChanges()
-    coins.create(outpoint(1), coin(7, 10n))
-    coins.spend(outpoint(1), coin(7, 10n))
+    coins.create(name(1), coin(7, 10n))
+    coins.spend(name(1), coin(7, 10n))
     expect((await written(coins, {})).size).toBe(0)
-    expect(coins.get(outpoint(1))).toBe(null)
+    expect(coins.get(name(1))).toBe(null)
   })
 
   it('are not made where a balance would fall below zero', async () => {
     const coins = new CoinChanges()
-    coins.spend(outpoint(1), coin(7, 10n))
+    coins.spend(name(1), coin(7, 10n))
     await expect(CoinRows.of(coins, rowsBefore({ 7: 9n }))).rejects.toThrow(/below zero/)
     await expect(CoinRows.of(coins, rowsBefore({}))).rejects.toThrow(/below zero/)
   })

@@ -6,6 +6,7 @@ import { changesOf, Database, StorageError } from '../../../src/storage/database
 import { Overlay } from '../../../src/storage/overlay.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
 import { journalRow } from '../../../src/storage/journal.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
@@ -194,7 +195,7 @@ describe('the database', () => {
     const first = new Overlay(database)
     const programHash = new Uint8Array(21).fill(0x21)
     const outpoint = { txid: id(1), index: 0 }
-    first.coins.create(outpoint, { height: 1, coinbase: false, value: 5n, outputLock: 0, programHash })
+    first.coins.create(outpointKey(outpoint), { height: 1, coinbase: false, value: 5n, outputLock: 0, programHash })
     first.put(keys.active(1), Buffer.from('first'))
     const second = new Overlay(database)
     second.put(keys.active(1), Buffer.from('second'))

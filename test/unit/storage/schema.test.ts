@@ -13,11 +13,15 @@ import {
   rangeOf,
   stateTables,
   table,
+  TransferRows,
   transactionRange,
   transactionsBefore,
   undoRange,
   values,
 } from '../../../src/storage/schema.js'
+import { mapKey, toHex } from '../../../src/primitives/bytes.js'
+import { outpointKey } from '../../../src/primitives/input.js'
+import { seal } from '../../../src/storage/sealed-row.js'
 import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/builders/arbitraries.js'
 import { plainForm } from '../../support/assert/plain-form.js'
 
@@ -174,6 +178,33 @@ describe('the keys', () => {
         expect(Buffer.compare(key, lt)).toBeLessThan(0)
         expect(keys.coin({ txid, index }).length).toBe(35)
         expect(keys.coin({ txid, index })[0]).toBe(table.coin)
+      }),
+      runs,
+    )
+  })
+
+  it('and values are the same bytes where rows are made in the same memory', () => {
+    const made = new TransferRows()
+    fc.assert(
+      fc.property(hash, u16, coin, amount, u16, (txid, index, one, sum, number) => {
+        const outpoint = { txid, index }
+        const [name, at] = [outpointKey(outpoint), { height: one.height, index: number }]
+        const { programHash: address, height } = one
+        const balance = { sum, count: number }
+        for (const [row, key, value] of [
+          [made.coin(name, one), keys.coin(outpoint), values.coin.encode(one)],
+          [
+            made.addressCoin(name, one),
+            keys.addressCoin(address, height, outpoint),
+            values.addressCoin.encode(one.value),
+          ],
+          [made.balance(address, balance), keys.balance(address), values.balance.encode(balance)],
+          [made.history(address, height, number), keys.history(address, height, number), new Uint8Array(0)],
+          [made.location(mapKey(txid), at), keys.location(txid), values.location.encode(at)],
+        ] as const) {
+          expect([row.key, row.value].map(toHex)).toEqual([key, value].map(toHex))
+          expect(toHex(row.seal())).toBe(toHex(seal(key, value)))
+        }
       }),
       runs,
     )

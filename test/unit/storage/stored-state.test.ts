@@ -100,6 +100,8 @@ describe('the state in rows', () => {
     const poor = new Overlay(test.database)
     poor.del(keys.balance(personHash(20)))
     await poor.commit(info, { sync: false })
+    // As after a start.
+    test.database.newest.coins.clear()
     const back = new Overlay(test.database)
     await putDisconnected(back, block)
     await expect(back.commit(info, { sync: false })).rejects.toThrow(/below zero/)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { sha256 } from '../../../src/primitives/hash.js'
-import { outpointKey } from '../../../src/primitives/transaction.js'
+import { outpointKey } from '../../../src/primitives/input.js'
 import { type SpendableCoin, selectCoins, unusable } from '../../../src/wallet/coins.js'
 
 const coinOf = (value: bigint, n: number, more: Partial<SpendableCoin> = {}): SpendableCoin => ({

@@ -1,0 +1,77 @@
+import { compareBytes, mapKey, ofMapKey } from './bytes.js'
+import type { Reader } from './codec.js'
+import { CodecError, decodeAll } from './codec.js'
+import { type Hash, zeroHash } from './hash.js'
+import type { Input, Outpoint } from './transaction-fields.js'
+
+/** Sequences with a meaning: one that never blocks finality, and the one that a locked output requires. */
+export const finalSequence = 0xffffffff
+export const lockSequence = 0xfffffffe
+
+/** The input of every coinbase. */
+export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: finalSequence }
+
+/** Bytes of an input: txid, index u16, sequence u32. */
+export const inputSize = 38
+
+/** An input that was read. It knows its key, which is asked for again and again. */
+class ReadInput implements Input {
+  readonly txid: Hash
+  readonly index: number
+  readonly sequence: number
+  #key: string | undefined
+
+  constructor(reader: Reader) {
+    this.txid = reader.hash()
+    this.index = reader.u16()
+    this.sequence = reader.u32()
+  }
+
+  get key(): string {
+    return (this.#key ??= outputKey(mapKey(this.txid), this.index))
+  }
+}
+
+/** Reads an input at the reader's position. */
+export function readInput(reader: Reader): Input {
+  return new ReadInput(reader)
+}
+
+/** A count and that many inputs, as a transaction holds them; undefined for bytes that are something else. */
+export function parseInputs(bytes: Uint8Array): readonly Input[] | undefined {
+  try {
+    return decodeAll(
+      bytes,
+      (reader) => reader.list(0xffff, inputSize, readInput),
+      (reason) => new CodecError(reason),
+    )
+  } catch (error) {
+    if (error instanceof CodecError) return undefined
+    throw error
+  }
+}
+
+/** The key of an outpoint in maps and sets: `mapKey` of the txid and the index u16. */
+export function outpointKey(outpoint: Outpoint): string {
+  return outpoint instanceof ReadInput ? outpoint.key : outputKey(mapKey(outpoint.txid), outpoint.index)
+}
+
+/** {@link outpointKey} of an output, by `mapKey` of its transaction's hash. */
+export function outputKey(hashKey: string, index: number): string {
+  return hashKey + String.fromCharCode(index & 0xff, index >>> 8)
+}
+
+/** The outpoint of an {@link outpointKey}. */
+export function outpointOf(key: string): Outpoint {
+  return { txid: ofMapKey(key.slice(0, 32)), index: outputIndexOf(key) }
+}
+
+/** The index in an {@link outpointKey}. */
+export function outputIndexOf(key: string): number {
+  return key.charCodeAt(32) | (key.charCodeAt(33) << 8)
+}
+
+/** Whether an outpoint is that of coinbases. */
+export function isCoinbaseOutpoint(outpoint: Outpoint): boolean {
+  return outpoint.index === coinbaseInput.index && compareBytes(outpoint.txid, zeroHash) === 0
+}
