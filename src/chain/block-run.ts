@@ -19,7 +19,7 @@ import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { putRecord } from './block-records.js'
 import type { HeldBlock, IncomingBlock } from './chain-change.js'
-import { type Connecting, connectInto } from './connect-block.js'
+import { type Connecting, stageBlock, type StagedBlock } from './connect-block.js'
 import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
 
 export type { IncomingBlock } from './chain-change.js'
@@ -81,10 +81,15 @@ export interface ConnectedRun {
   readonly failure?: RuleError
 }
 
+/** A block of a run whose signatures may still be verified. */
+interface WaitingBlock extends StagedBlock {
+  readonly layer: Overlay
+}
+
 /**
  * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
  * transactions, operations, credentials and confirms are assumed valid; everything else is checked. `following`: blocks known
- * to follow the run.
+ * to follow the run. While other threads verify the signatures of a block, the next one is checked on top of it.
  */
 export async function connectRun(
   blocks: readonly IncomingBlock[],
@@ -97,25 +102,43 @@ export async function connectRun(
   const run: Header[] = []
   let { chainWork } = tip
   const knownHeight = tip.header.height + blocks.length + following
-  try {
-    for (const { block: bytes, confirm, matched } of blocks) {
-      const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
-      const ancestry = runAncestry(headers, tip, run)
-      if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
-        throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)
-      }
-      await checkPlace(block, ancestry, checking, { matched: matched !== undefined })
-      await checkConfirmOf(block.header, confirm, checking, { assumed })
-      await runCooperatively(blockSanitySteps(block, sanity))
-      const layer = new Overlay(overlay)
-      const event = await connectInto(layer, block, checking, { assumed, knownHeight })
-      chainWork += workOf(block.header.bits)
-      putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
-      if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)
-      await runCooperatively(layer.mergeSteps(overlay))
-      connected.push(event)
-      run.push(block.header)
+  const stage = async ({ block: bytes, confirm, matched }: IncomingBlock, below: Overlay): Promise<WaitingBlock> => {
+    const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
+    const ancestry = runAncestry(headers, tip, run)
+    if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
+      throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)
     }
+    await checkPlace(block, ancestry, checking, { matched: matched !== undefined })
+    await checkConfirmOf(block.header, confirm, checking, { assumed })
+    await runCooperatively(blockSanitySteps(block, sanity))
+    const layer = new Overlay(below)
+    const staged = await stageBlock(layer, block, checking, { assumed, knownHeight })
+    chainWork += workOf(block.header.bits)
+    putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
+    if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)
+    run.push(block.header)
+    return { ...staged, layer }
+  }
+  let waiting: WaitingBlock | undefined
+  const finishWaiting = async (above?: Overlay) => {
+    if (waiting === undefined) return
+    const { event, layer, verified } = waiting
+    waiting = undefined
+    await verified
+    await runCooperatively(layer.mergeSteps(overlay, above))
+    connected.push(event)
+  }
+  try {
+    for (const incoming of blocks) {
+      const staged = await stage(incoming, waiting?.layer ?? overlay).catch(async (error: unknown) => {
+        // What is wrong with the block before it comes first.
+        await finishWaiting()
+        throw error
+      })
+      await finishWaiting(staged.layer)
+      waiting = staged
+    }
+    await finishWaiting()
   } catch (error) {
     if (error instanceof RuleError) return { overlay, connected, failure: unlessConfirmed(error, sanity.spec) }
     throw error

@@ -26,34 +26,58 @@ export interface Connecting extends CommitmentContext {
   readonly archiveProofs?: boolean
 }
 
-/**
- * Connects a block, verifies its signatures unless they are `assumed` valid, and stages its rows. `knownHeight`: how far the
- * chain is known to go on.
- */
+/** How a block is connected. */
+export interface ConnectOptions {
+  /** Signatures are assumed valid; everything else is checked. */
+  readonly assumed?: boolean
+  /** How far the chain is known to go on. */
+  readonly knownHeight?: number
+}
+
+/** A block whose rows are staged, while its signatures may still be verified. */
+export interface StagedBlock {
+  readonly event: HeldBlock
+  /** Resolves when the signatures hold and the root is right; rejects with the RuleError of what is not so. */
+  readonly verified: Promise<void>
+}
+
+/** Connects a block, verifies its signatures, and stages its rows. */
 export async function connectInto(
   overlay: Overlay,
   block: Block,
   connecting: Connecting,
-  { assumed = false, knownHeight = block.header.height } = {},
+  options: ConnectOptions = {},
 ): Promise<HeldBlock> {
+  const { event, verified } = await stageBlock(overlay, block, connecting, options)
+  await verified
+  return event
+}
+
+/** {@link connectInto} that does not wait for the signatures. The overlay is to be dropped if they do not hold. */
+export async function stageBlock(
+  overlay: Overlay,
+  block: Block,
+  connecting: Connecting,
+  { assumed = false, knownHeight = block.header.height }: ConnectOptions = {},
+): Promise<StagedBlock> {
   const { sanity, verifier, signatures, documents } = connecting
-  // Other threads verify in parallel; the overlay only gathers rows, and is dropped if a signature fails.
+  // Other threads verify in parallel; the overlay only gathers rows.
   const running = new RunningChecks(verifier)
   const verify = (checks: readonly SignatureCheck[], tx: Transaction) => running.add(signatures.unknown(checks), tx)
   const connected = await connectOn(overlay, block, { sanity, documents }, assumed ? undefined : verify)
-  const [, root] = await Promise.all([
-    running.finish(),
-    putRows(overlay, block, connected, { knownHeight, ...connecting }),
-  ])
-  if (root !== undefined) {
-    const { header, transactions } = block
-    checkDidRoot(sanity.spec, header.height, transactions[0] as Transaction, didRoot(connecting.genesis, root))
-  }
+  const verifying = running.finish()
+  // Reported by `verified`, which is never made if staging the rows fails.
+  verifying.catch(() => {})
+  const root = await putRows(overlay, block, connected, { knownHeight, ...connecting })
   overlay.put(keys.active(block.header.height), block.header.hash)
-  return heldBlock(block, {
-    dids: [...connected.state.dids.keys()],
-    credentials: [...connected.state.credentialIds],
+  const { header, transactions } = block
+  const verified = verifying.then(() => {
+    if (root === undefined) return
+    checkDidRoot(sanity.spec, header.height, transactions[0] as Transaction, didRoot(connecting.genesis, root))
   })
+  verified.catch(() => {})
+  const { dids, credentialIds } = connected.state
+  return { event: heldBlock(block, { dids: [...dids.keys()], credentials: [...credentialIds] }), verified }
 }
 
 /** Stages the rows of a connected block; resolves with the root of the map after it, undefined where there is no map. */

@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { BlockRunError } from '../../../src/chain/block-run.js'
 import type { IncomingBlock } from '../../../src/chain/block-run.js'
 import { stateDigest } from '../../../src/chain/replay-chain.js'
+import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import type { Block } from '../../../src/primitives/block.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
+import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { craftBlock, fieldsOf, signedBy } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
@@ -88,6 +91,48 @@ describe('a run of blocks', () => {
     expect(target.chain.tip.header.height).toBe(2)
     expect(await faultOf(target)).toBeUndefined()
     expect(await target.chain.acceptBlocks(run)).toBe(4)
+  })
+
+  it('names a block with a bad signature before what the block after it breaks', async () => {
+    const { source, target, blocks, run } = await twoChains(4)
+    const bad = incoming(source, badlySigned(source, blocks[1] as Block))
+    const broken = incoming(source, withTransfer(source, blocks[2] as Block, overspent))
+    const { index, rule } = await failureOf(
+      target.chain.acceptBlocks([run[0] as IncomingBlock, bad, broken, run[3] as IncomingBlock]),
+    )
+    expect({ index, code: rule.code }).toEqual({ index: 1, code: 'tx-signature' })
+    expect(target.chain.tip.header.height).toBe(1)
+    expect(await faultOf(target)).toBeUndefined()
+    const after = target.chain.acceptBlocks([run[1] as IncomingBlock, broken])
+    expect(await failureOf(after)).toMatchObject({ index: 1, rule: { code: 'tx-balance' } })
+    expect(target.chain.tip.header.height).toBe(2)
+    expect(await target.chain.acceptBlocks(run)).toBe(4)
+    expect(await faultOf(target)).toBeUndefined()
+  })
+
+  it('checks one block further while signatures are verified, and writes nothing before they are', async () => {
+    const { source, run } = await twoChains(5, withoutValidators)
+    const inline = createInlineVerifier()
+    const held: (() => void)[] = []
+    const verifyAll = async (checks: readonly SignatureCheck[]) => {
+      if (checks.length > 0) await new Promise<void>((resolve) => held.push(resolve))
+      return inline.verifyAll(checks)
+    }
+    const target = await TestChain.open(withoutValidators, { verifier: { verifyAll, close: () => inline.close() } })
+    const before = target.database.sequence
+    const accepted = target.chain.acceptBlocks(run)
+    for (let left = run.length; left > 0; left--) {
+      // The signatures of a block, and those of the next one, which was checked meanwhile; not those of further ones.
+      const most = Math.min(2, left)
+      await expect.poll(() => held.length).toBe(most)
+      await setTimeout(20)
+      expect(held.length).toBe(most)
+      expect(target.database.sequence).toBe(before)
+      held.shift()?.()
+    }
+    expect(await accepted).toBe(5)
+    expect(target.database.sequence).toBe(before + 1)
+    expect(await stateDigest(target.database)).toBe(await stateDigest(source.database))
   })
 
   it('marks the broken block of a chain without validators', async () => {
