@@ -1,16 +1,20 @@
+import type { Verifier } from '../../src/crypto/verifier.js'
+import type { Block as BlockType } from '../../src/primitives/block.js'
+import type { Spec } from '../../src/primitives/spec.js'
 import { createVerifierPool, SignatureCache } from './dist.js'
-import { withChain } from './load.js'
 import { ChangingCache } from './prepared-blocks.js'
 import { median, type Row } from './report.js'
 import { type Spent, spentOn } from './thread-time.js'
 import { buildDocument, buildUpdate } from '../../src/did/build.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
-import { mineBlock } from './load.js'
+import { mineBlock, withChain } from './load.js'
 import { credential, type Holder, operationPlan, Workshop } from './workshop.js'
 
 const operationsPerBlock = 500
 const warmUp = 4
 const measured = 8
+/** Blocks of a batch, as a sync has them. */
+const blocksOfSync = 4
 const about = 'Where somebody works, what they like, and how they are reached. '.repeat(8)
 
 /**
@@ -22,7 +26,10 @@ export async function didBlocksSuite(): Promise<Row[]> {
   const verifier = createVerifierPool()
   const signatures = new ChangingCache()
   try {
-    return await withChain(Workshop.spec(owner), { verifier, signatures }, async (chain) => {
+    const spec = Workshop.spec(owner)
+    return await withChain(spec, { verifier, signatures }, async (chain) => {
+      const blocks: Promise<BlockType>[] = []
+      chain.events.on('change', ({ connected }) => blocks.push(...connected.map((block) => block.read())))
       const shop = new Workshop(chain, owner)
       const coins = await shop.fan(operationsPerBlock * (warmUp + measured + 2))
       shop.coins.unshift(...coins)
@@ -34,10 +41,7 @@ export async function didBlocksSuite(): Promise<Row[]> {
       const verifying: Spent[] = []
       let count = 0
       for (let round = 0; round < warmUp + measured; round++) {
-        const updates = holders.map((holder, i) => {
-          const operation = updateOf(holder, previous[i] as string, round)
-          return shop.carry(operation)
-        })
+        const updates = holders.map((holder, i) => shop.carry(updateOf(holder, previous[i] as string, round)))
         previous = updates.map(({ txid }) => txid)
         const block = await mineBlock(chain, shop.parent, updates)
         signatures.current = new SignatureCache()
@@ -51,7 +55,9 @@ export async function didBlocksSuite(): Promise<Row[]> {
         connecting.push(connected)
         verifying.push(verified)
       }
-      const rate = (spent: readonly Spent[]) => operationsPerBlock / (median(spent.map(({ wall }) => wall)) / 1000)
+      const syncing = await inBatches(spec, verifier, await Promise.all(blocks))
+      const rate = (spent: readonly Spent[], blocks = 1) =>
+        (operationsPerBlock * blocks) / (median(spent.map(({ wall }) => wall)) / 1000)
       const each = (of: keyof Spent) => (median(connecting.map((one) => one[of])) * 1000) / operationsPerBlock
       return [
         {
@@ -66,6 +72,13 @@ export async function didBlocksSuite(): Promise<Row[]> {
           ratio: { value: rate(connecting) / rate(verifying), against: 'verifying' },
           target: { least: 0.5 },
         },
+        {
+          name: 'the same, four a batch as in a sync',
+          value: rate(syncing, blocksOfSync),
+          unit: 'op/s',
+          ratio: { value: rate(syncing, blocksOfSync) / rate(verifying), against: 'verifying' },
+          target: { least: 0.5 },
+        },
         { name: 'main thread an operation', value: each('main'), unit: 'µs' },
         { name: 'of it garbage collection', value: each('collecting'), unit: 'µs' },
       ]
@@ -73,6 +86,20 @@ export async function didBlocksSuite(): Promise<Row[]> {
   } finally {
     await verifier.close()
   }
+}
+
+/** Connects all blocks to another chain, and measures the batches that hold nothing but updates. */
+async function inBatches(spec: Spec, verifier: Verifier, blocks: readonly BlockType[]): Promise<readonly Spent[]> {
+  const incoming = blocks.map(({ bytes }) => ({ block: bytes }))
+  const updates = incoming.splice(incoming.length - (warmUp + measured))
+  return withChain(spec, { verifier }, async (chain) => {
+    for (const { block } of incoming) await chain.acceptBlock(block)
+    const spent: Spent[] = []
+    for (let at = 0; at < updates.length; at += blocksOfSync) {
+      spent.push(await spentOn(() => chain.acceptBlocks(updates.slice(at, at + blocksOfSync))))
+    }
+    return spent
+  })
 }
 
 function updateOf(holder: Holder, previousTxid: string, round: number) {

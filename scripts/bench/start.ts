@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { largeStart } from './large-start.js'
 import { withDirectory } from './load.js'
 import { residentBytes, run, type Running, runNode } from './processes.js'
 import { median, type Row } from './report.js'
@@ -40,6 +41,7 @@ export async function startSuite(): Promise<Row[]> {
         target: { least: 1000 },
       },
       { name: 'the same in a kept directory', value: kept, unit: '/s', target: { least: 1000 } },
+      ...(await largeStart()),
     ]
   } finally {
     await devnet.stop()

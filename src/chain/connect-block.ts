@@ -1,10 +1,11 @@
 import { checkDidRoot } from '../consensus/commitment.js'
-import { BlockConnector, type ConnectedBlock } from '../consensus/connect.js'
+import { BlockConnector, type BlockTransaction, type ConnectedBlock } from '../consensus/connect.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'
 import type { Hash } from '../primitives/hash.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import { eachSteps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { didRoot } from '../proofs/map-tree.js'
 import { runCooperatively } from '../runtime/cooperative.js'
@@ -12,9 +13,12 @@ import type { Overlay } from '../storage/overlay.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/map/map-rows.js'
 import { keys } from '../storage/schema.js'
-import { loadCoins, putConnected, StoredState } from '../storage/stored-state.js'
+import { loadCoins, loadDids, putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { CommitmentContext } from './check-map.js'
+
+/** Operations whose documents are noted in one step. */
+const operationsAtOnce = 16
 
 /** Context for connecting a block. */
 export interface Connecting extends CommitmentContext {
@@ -68,6 +72,10 @@ export async function stageBlock(
   const verifying = running.finish()
   // Reported by `verified`, which is never made if staging the rows fails.
   verifying.catch(() => {})
+  const learn = ({ did }: BlockTransaction) => {
+    if (did?.document !== undefined) documents.learn(did.state)
+  }
+  await runCooperatively(eachSteps(connected.transactions, learn, operationsAtOnce))
   const root = await putRows(overlay, block, connected, { knownHeight, ...connecting })
   overlay.put(keys.active(block.header.height), block.header.hash)
   const { header, transactions } = block
@@ -101,7 +109,7 @@ export async function connectOn(
   { sanity, documents }: Pick<Connecting, 'sanity' | 'documents'>,
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
-  await loadCoins(overlay, block)
+  await Promise.all([loadCoins(overlay, block), loadDids(overlay, block)])
   const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
   await runCooperatively(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))

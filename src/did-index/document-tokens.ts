@@ -31,14 +31,16 @@ const lastElement = 255
 /** The tokens of a document, and of each the elements with it: indices in the document's list, without repeats, in any order. */
 export type DocumentTokens = ReadonlyMap<Token, readonly number[]>
 
+interface StoredCredential {
+  readonly type: readonly string[]
+  readonly issuer: string
+  readonly credentialSubject: Readonly<Record<string, unknown>>
+}
+
 interface ReadDocument {
   readonly id: string
   readonly publicKey?: readonly { readonly controller: string; readonly publicKeyBase58: string }[]
-  readonly verifiableCredential?: readonly {
-    readonly type: readonly string[]
-    readonly issuer: string
-    readonly credentialSubject: Readonly<Record<string, unknown>>
-  }[]
+  readonly verifiableCredential?: readonly StoredCredential[]
   readonly service?: readonly { readonly type: string }[]
   readonly expires: string
 }
@@ -75,15 +77,16 @@ export function* tokenSteps(text: string): Steps<DocumentTokens> {
   const types = new Bounded(found, credentialTypesAtMost, tokenKind.credentialType)
   const names = new Bounded(found, claimNamesAtMost, tokenKind.claimName)
   const scalars = new Bounded(found, claimValuesAtMost, tokenKind.claimValue)
-  for (const [element, { type, issuer, credentialSubject }] of verifiableCredential.entries()) {
+  for (let element = 0; element < verifiableCredential.length; element++) {
+    const { type, issuer, credentialSubject } = verifiableCredential[element] as StoredCredential
     yield* eachSteps(type, (one) => types.add(() => tokenOf(tokenKind.credentialType, one), element), stepItems)
     if (issuer !== id) found.add(tokenOf(tokenKind.issuer, issuer), element)
-    const addClaim = ([name, value]: readonly [string, unknown]) => {
+    const addClaim = (name: string) => {
       if (name === 'id') return
       names.add(() => tokenOf(tokenKind.claimName, name), element)
-      for (const scalar of scalarsOf(value)) scalars.add(() => claimValueToken(name, scalar), element)
+      for (const scalar of scalarsOf(credentialSubject[name])) scalars.add(() => claimValueToken(name, scalar), element)
     }
-    yield* eachSteps(Object.entries(credentialSubject), addClaim, stepItems)
+    yield* eachSteps(Object.keys(credentialSubject), addClaim, stepItems)
     yield
   }
   return found.tokens

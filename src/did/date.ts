@@ -1,18 +1,14 @@
-const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/
+/** Fields within their ranges, but for the day. */
+const form = /^(19[7-9]|[2-9]\d\d)\d-(0[1-9]|1[0-2])-\d\dT([01]\d|2[0-3])(:[0-5]\d){2}Z$/
 
 /**
  * Unix seconds of `YYYY-MM-DDTHH:MM:SSZ`: years 1970 to 9999, days that exist, no leap second. Undefined for any other
  * text.
  */
 export function parseDate(text: string): number | undefined {
-  const fields = form.exec(text)?.slice(1).map(Number)
-  if (fields === undefined) return undefined
-  const [year, month, day, hour, minute, second] = fields as [number, number, number, number, number, number]
-  // Date.UTC reads years below 100 as 19xx.
-  if (year < 1970) return undefined
-  const seconds = Date.UTC(year, month - 1, day, hour, minute, second) / 1000
-  // A field beyond its range carries into the next one and does not come back.
-  return formatDate(seconds) === text ? seconds : undefined
+  const date = new Date(text)
+  // A day that its month lacks is none, or one of another month.
+  return form.test(text) && date.getUTCDate() === +text.slice(8, 10) ? +date / 1000 : undefined
 }
 
 /** The text of whole Unix seconds in the form that {@link parseDate} reads. */

@@ -2,7 +2,8 @@ import type { Coin } from '../consensus/ledger.js'
 import { documentOfPayload } from '../did/known-document.js'
 import type { DidDocument } from '../did/model.js'
 import { InvariantError } from '../errors/rule-error.js'
-import { sharedAddress, type ProgramHash } from '../primitives/address.js'
+import { type ProgramHash, sharedAddress } from '../primitives/address.js'
+import { ownText } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
@@ -20,10 +21,23 @@ export interface RowReader {
   knownCoin?(key: string): Coin | null | undefined
 }
 
-/** The program hash of a full DID text; undefined for one that cannot exist. */
+const lead = `did:${didMethod}:`
+/** Program hashes of the DIDs asked for lately: a block asks for each of its DIDs several times. Emptied when it is full. */
+const knownKeys = new Map<string, ProgramHash>()
+const knownKeysAtMost = 4096
+
+/** The program hash of a full DID text, whose bytes are not to be changed; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
-  const lead = `did:${didMethod}:`
-  return did.startsWith(lead) ? sharedAddress(did.slice(lead.length)) : undefined
+  // Of an address; a longer text would be hashed to be looked up.
+  if (did.length !== lead.length + 34 || !did.startsWith(lead)) return undefined
+  const known = knownKeys.get(did)
+  if (known !== undefined) return known
+  const hash = sharedAddress(did.slice(lead.length))
+  if (hash === undefined) return undefined
+  if (knownKeys.size >= knownKeysAtMost) knownKeys.clear()
+  // A part of a text keeps all of it in memory.
+  knownKeys.set(ownText(did), hash)
+  return hash
 }
 
 /** The head row of a DID. */

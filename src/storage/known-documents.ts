@@ -1,6 +1,7 @@
 import { decodedLength } from '../did/base64url.js'
 import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKeys } from '../did/known-document.js'
 import type { DidState } from '../did/state.js'
+import { ownText } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 
 /**
@@ -47,6 +48,17 @@ export class KnownDocuments {
     this.#entries.set(txid, entry)
     this.weigh(txid)
     return entry.facts
+  }
+
+  /** Takes what is known of a document that an operation has just brought, so that the next operation of its DID need not read it. */
+  learn({ documentTxid, documentPayloadSize, document }: DidState): void {
+    const facts = this.facts(documentTxid)
+    const { authentication, authorization, credentials } = document
+    facts.payloadSize ??= documentPayloadSize
+    // A part of a text keeps all of it in memory.
+    facts.keys ??= { id: ownText(document.id), authentication, authorization }
+    facts.credentials ??= credentials
+    this.weigh(documentTxid)
   }
 
   /** Updates the weight of an entry; to be called after more of the document was read. */

@@ -84,15 +84,59 @@ const addressesAtOnce = 32
 
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
+  await loadInParts(await runCooperatively(unknownCoinSteps(overlay, block)), (some) => overlay.loadCoins(some))
+}
+
+/** The outpoints that a block spends and of whose coins nothing is known without their rows. */
+function* unknownCoinSteps(overlay: Overlay, { transactions }: Block): Steps<string[]> {
   const wanted: string[] = []
-  await runCooperatively(
-    eachSteps(block.transactions, (tx) => {
-      if (tx.isCoinbase) return
-      for (const input of tx.inputs)
-        if (overlay.knownCoin(outpointKey(input)) === undefined) wanted.push(outpointKey(input))
-    }),
-  )
-  await loadInParts(wanted, (some) => overlay.loadCoins(some))
+  const look = (input: Outpoint) => {
+    const outpoint = outpointKey(input)
+    if (overlay.knownCoin(outpoint) === undefined) wanted.push(outpoint)
+  }
+  for (let i = 1; i < transactions.length; i++) {
+    yield* eachSteps((transactions[i] as Transaction).inputs, look, transactionsAtOnce)
+    if (i % transactionsAtOnce === 0) yield
+  }
+  return wanted
+}
+
+/**
+ * Loads the rows of the DIDs that the operations of a block belong to, as far as that is seen without parsing a document; others are
+ * read one by one when they are needed.
+ */
+export async function loadDids(overlay: Overlay, block: Block): Promise<void> {
+  const load = async (some: readonly ProgramHash[]) => {
+    await overlay.load(some.map(keys.didHead))
+    const known = some.filter((did) => didHead(overlay, did) !== undefined)
+    const operations = known.flatMap((did) => {
+      const { operationCount, documentSequence } = present(didHead(overlay, did), 'a DID head')
+      return [...new Set([0, documentSequence, operationCount - 1])].map((one) => keys.didOperation(did, one))
+    })
+    await overlay.load(operations)
+    await overlay.load(known.map((did) => documentKey(overlay, did)))
+  }
+  await loadInParts(await runCooperatively(seenDidSteps(block)), load)
+}
+
+/** Characters of a payload in which the id of its document mostly stands: a multiple of four. */
+const payloadBeginning = 400
+const idMember = /"id":"(did:[^"#]{1,100})"/
+
+/** The DIDs that the key ids of operations, or the beginnings of their documents, name. */
+function* seenDidSteps({ transactions }: Block): Steps<ProgramHash[]> {
+  const dids = new Map<string, ProgramHash>()
+  for (const { payload } of transactions) {
+    if (payload.type !== txType.did) continue
+    const { verificationMethod, payload: text } = payload.operation
+    const named = verificationMethod.startsWith('#')
+      ? idMember.exec(Buffer.from(text.slice(0, payloadBeginning), 'base64url').toString('latin1'))?.[1]
+      : verificationMethod.split('#', 1)[0]
+    const key = named === undefined ? undefined : didKey(named)
+    if (named !== undefined && key !== undefined) dids.set(named, key)
+    yield
+  }
+  return [...dids.values()]
 }
 
 /** The part of a block that its rows hold. */

@@ -11,7 +11,7 @@ import { isCounted, type Token } from '../did-index/token.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { equalBytes } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
-import { eachSteps, type Steps } from '../primitives/steps.js'
+import { entrySteps, type Steps } from '../primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from './overlay.js'
 import { indexUndoSteps, type Key, keys, type Location, type RowBefore, values } from './schema.js'
@@ -102,18 +102,18 @@ export class TokenIndexChanges {
       const from = before === undefined ? noTokens : yield* tokenSteps(before)
       const to = after === undefined ? noTokens : yield* tokenSteps(after)
       const chunk = this.#chunk(chunkOf(ordinal))
-      yield* eachSteps(
+      yield* entrySteps(
         from,
-        ([token, elements]) => {
+        (elements, token) => {
           const kept = to.get(token)
           note(chunk, token, ordinal, kept, elements, (posting) => ~posting)
           if (kept === undefined) this.#count(token, -1)
         },
         stepTokens,
       )
-      yield* eachSteps(
+      yield* entrySteps(
         to,
-        ([token, elements]) => {
+        (elements, token) => {
           const had = from.get(token)
           note(chunk, token, ordinal, had, elements, (posting) => posting)
           if (had === undefined) this.#count(token, 1)

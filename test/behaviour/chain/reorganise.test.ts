@@ -7,6 +7,7 @@ import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
 import { derivedTables, keys, rangeOf, table, values } from '../../../src/storage/schema.js'
+import { StoredState } from '../../../src/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -254,7 +255,8 @@ describe('a reorganisation', () => {
     const rival = await copyUpTo(test, 1)
     const credentials = [ada.issue(ada.did)]
     await test.publish(ada.create({ credentials }), ada.did)
-    const own = test.chain.state.did(ada.did)?.document
+    // Of a reader that knows nothing of the document yet.
+    const own = new StoredState(test.database).did(ada.did)?.document
     expect(own?.authentication.size).toBe(2)
     const operation = bob.create({ credentials: [bob.issue(bob.did), bob.issue(bob.did, { id: '#more' })] })
     await rival.send(await rival.carry(operation, bob.did, 11))

@@ -71,6 +71,30 @@ describe('dates', () => {
     expect(parseDate('2028-02-29T12:00:00Z')).toBe(Date.UTC(2028, 1, 29, 12) / 1000)
   })
 
+  it('are what a calendar has, whatever the digits are', () => {
+    const two = fc.integer({ min: 0, max: 99 })
+    const year = fc.oneof(fc.integer({ min: 1960, max: 2110 }), fc.integer({ min: 0, max: 9999 }))
+    fc.assert(
+      fc.property(
+        year,
+        fc.tuple(fc.nat(14), fc.nat(33), fc.nat(25), two, two),
+        (y, [month, day, hour, minute, second]) => {
+          const digits = (value: number, length = 2) => String(value).padStart(length, '0')
+          const [date, time] = [
+            [digits(y, 4), ...[month, day].map((one) => digits(one))],
+            [hour, minute, second],
+          ]
+          const text = `${date.join('-')}T${time.map((one) => digits(one)).join(':')}Z`
+          const seconds = Date.UTC(y, month - 1, day, hour, minute, second) / 1000
+          // What is beyond its range carries into the next field, and comes back as another text.
+          const isDate = y >= 1970 && formatDate(seconds) === text
+          expect(parseDate(text)).toBe(isDate ? seconds : undefined)
+        },
+      ),
+      { ...runs, numRuns: 2000 },
+    )
+  })
+
   it.each([
     '1969-12-31T23:59:59Z',
     '0099-01-01T00:00:00Z',

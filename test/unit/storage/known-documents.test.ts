@@ -53,6 +53,24 @@ describe('what is known of documents', () => {
     )
   })
 
+  it('is what an operation brought, as if it had been read', () => {
+    const shared = new KnownDocuments()
+    const reads = new KnownDocuments()
+    for (const [i, document] of documents.entries()) {
+      const head = { status: 'valid', operationCount: 1, lastTxid: txid(i), documentTxid: txid(i) } as const
+      const payload = payloads[i] as string
+      const documentPayloadSize = Buffer.from(payload, 'base64url').length
+      shared.learn({ ...head, documentPayloadSize, document: knownDocument(document) })
+      const told = new DocumentReader(shared).state(head, () => expect.unreachable('it is known'))
+      const read = new DocumentReader(reads).state(head, () => payload)
+      expect(told.documentPayloadSize).toBe(read.documentPayloadSize)
+      for (const part of ['id', 'authentication', 'authorization', 'credentials'] as const) {
+        expect(told.document[part]).toEqual(read.document[part])
+      }
+    }
+    expect(shared.bytes).toBe(reads.bytes)
+  })
+
   it('is read once by all readers while there is room', () => {
     const shared = new KnownDocuments()
     let reads = 0

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { didKey, storedDocument } from '../../../src/storage/did-rows.js'
-import { putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
+import { loadDids, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -31,6 +31,36 @@ describe('the state in rows', () => {
     expect(test.chain.state.did(holder().did)).toBe(undefined)
     expect(test.chain.state.did('did:ledger:nobody')).toBe(undefined)
     expect(test.chain.state.did('did:other:x')).toBe(undefined)
+  })
+
+  it('is loaded at once for the operations of a block, where these show their DIDs', async () => {
+    const test = await TestChain.open()
+    const [ada, bob, eve] = [holder(), holder(), holder()]
+    const created = await test.publish(ada.create(), ada.did)
+    const ofBob = await test.publish(bob.create(), bob.did)
+    const second = await test.publish(bob.update(ofBob), bob.did)
+    const absolute = { ...bob.update(second), verificationMethod: `${bob.did}#primary` }
+    const odd = [{ payload: 'x'.repeat(500) }, { payload: '' }, { verificationMethod: 'did:ledger:nobody#primary' }]
+    const operations = [
+      ada.update(created),
+      absolute,
+      eve.create(),
+      ...odd.map((changes) => ({ ...ada.update(created), ...changes })),
+    ]
+    const transactions = await Promise.all(operations.map((one) => test.carry(one, ada.did)))
+    const block = craftBlock(test.chain, { transactions })
+    const overlay = new Overlay(test.database)
+    await loadDids(overlay, block)
+    const { get } = test.database
+    test.database.get = () => {
+      throw new Error('a row is read by itself')
+    }
+    const rows = new StoredState(overlay)
+    expect(rows.did(ada.did)).toMatchObject({ operationCount: 1, lastTxid: created })
+    expect(rows.did(bob.did)).toMatchObject({ operationCount: 2, lastTxid: second })
+    expect(rows.did(eve.did)).toBeUndefined()
+    test.database.get = get
+    expect(overlay.changes.size).toBe(0)
   })
 
   it('takes operations of one DID back in reverse order', async () => {
