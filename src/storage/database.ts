@@ -36,6 +36,11 @@ export type { FrozenRows, Range, Rows } from './stored-rows.js'
  * @limit bytes: rows that LevelDB gathers before it writes a table
  */
 export const writeBufferSize = 8 * 1024 * 1024
+/**
+ * A start checks the indexes of all of them, and LevelDB keeps no more than a thousand open.
+ * @limit bytes: a table of LevelDB
+ */
+const tableSize = 8 * 1024 * 1024
 /** @limit bytes: cache of LevelDB */
 export const cacheSize = 32 * 1024 * 1024
 /**
@@ -47,6 +52,9 @@ export const logReach = 4 * writeBufferSize
 const journalKept = Math.ceil(logReach / journalRowSize)
 /** Journal rows deleted at once. */
 const journalTrim = 10_000
+
+/** Hashes, keys and signatures do not compress. */
+const levelOptions = { ...encodings, writeBufferSize, maxFileSize: tableSize, compression: false }
 
 /** Changes that are assembled without a pause. */
 const smallBatch = 64
@@ -119,8 +127,7 @@ export class Database {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
-    // Hashes, keys and signatures do not compress.
-    const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false, createIfMissing }
+    const options = { ...levelOptions, cacheSize: cache, createIfMissing }
     const level = new NativeLevel(directory, options)
     return Database.over(level, directory)
   }
@@ -144,8 +151,7 @@ export class Database {
 
   /** Opens a database for reading without a check of its journal. */
   static async openDamaged(directory: string, cache: number = cacheSize): Promise<Database> {
-    const options = { ...encodings, writeBufferSize, cacheSize: cache, compression: false }
-    const level = new NativeLevel(directory, options)
+    const level = new NativeLevel(directory, { ...levelOptions, cacheSize: cache })
     try {
       await level.open()
     } catch (error) {

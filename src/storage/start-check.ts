@@ -9,7 +9,7 @@ import { isInUse } from './level/lock.js'
  */
 
 /** @limit bytes: table data that a start checks after a run that stopped */
-const dataAfterStop = 64 * 1024 * 1024
+const dataAfterStop = 32 * 1024 * 1024
 /** @limit bytes: table data that a start checks after one run that ended without stopping; after two in a row, all */
 const dataAfterKill = 512 * 1024 * 1024
 

@@ -92,7 +92,7 @@ export function* damagedTables(
       if (file.size !== size) return { file: name, what: `has ${file.size} bytes instead of ${size}` }
       const data = left > 0
       if (data) left -= size
-      const state = checkTable(data ? wholeOf(file) : file, { data })
+      const state = checkTable(data ? wholeOf(file) : endOf(file), { data })
       return state.damaged ? { file: name, what: wordsOf(state) } : undefined
     })
   }
@@ -104,11 +104,16 @@ export function wordsOf({ readable, lost }: TableState): string {
   return lost === 0 ? 'has no readable filter' : `has ${lost} of ${lost + readable.length} blocks that cannot be read`
 }
 
+interface TableFile extends TableBytes {
+  readonly descriptor: number
+}
+
 /** Runs with the bytes of a table; bytes that the disk cannot read are zeros. */
-export function withTable<T>(path: string, run: (file: TableBytes) => T): T {
+export function withTable<T>(path: string, run: (file: TableFile) => T): T {
   const descriptor = openSync(path, 'r')
   try {
-    return run({ size: fstatSync(descriptor).size, read: (offset, length) => readPart(descriptor, offset, length) })
+    const read = (offset: number, length: number) => readPart(descriptor, offset, length)
+    return run({ descriptor, size: fstatSync(descriptor).size, read })
   } finally {
     closeSync(descriptor)
   }
@@ -120,6 +125,18 @@ export function wholeOf({ size, read }: TableBytes): TableBytes {
   return { size: bytes.length, read: (offset, length) => bytes.subarray(Math.max(0, offset), offset + length) }
 }
 
+/** Memory for the end of a table, in which its filter, indexes and footer mostly lie: one for all, which are checked one by one. */
+const endMemory = Buffer.alloc(160 * 1024)
+
+/** The same bytes, of which the last ones are read at once. */
+function endOf(file: TableFile): TableBytes {
+  const start = Math.max(0, file.size - endMemory.length)
+  const end = readInto(endMemory, file.descriptor, start)
+  const read = (offset: number, length: number) =>
+    offset < start ? file.read(offset, length) : end.subarray(offset - start, offset - start + length)
+  return { size: file.size, read }
+}
+
 /** Bytes that are read, or skipped, at once on a disk with read errors. */
 const sectorSize = 4096
 
@@ -128,8 +145,12 @@ export type ReadAt = (descriptor: number, bytes: Uint8Array, at: number, length:
 
 /** Part of a file, shorter at its end; zeros stand for bytes that the disk cannot read. */
 export function readPart(descriptor: number, offset: number, length: number, readAt: ReadAt = readSync): Uint8Array {
-  if (offset < 0) return new Uint8Array(0)
-  const bytes = new Uint8Array(length)
+  return offset < 0 ? new Uint8Array(0) : readInto(Buffer.allocUnsafeSlow(length), descriptor, offset, readAt)
+}
+
+/** {@link readPart} as long as the memory that is filled; the part of it that is. */
+function readInto(bytes: Buffer, descriptor: number, offset: number, readAt: ReadAt = readSync): Uint8Array {
+  const { length } = bytes
   let got = 0
   let step = length
   while (got < length) {
@@ -141,7 +162,10 @@ export function readPart(descriptor: number, offset: number, length: number, rea
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error
       if (step > sectorSize) step = sectorSize
-      else got += wanted
+      else {
+        bytes.fill(0, got, got + wanted)
+        got += wanted
+      }
     }
   }
   return bytes.subarray(0, got)
