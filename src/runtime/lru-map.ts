@@ -1,8 +1,15 @@
+/** Changes after which the iterator is renewed. */
+const renewed = 4096
+
 /** A map of at most `capacity` entries; the least recently used one makes room. */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>()
-  /** One iterator for the map's lifetime: a new one would step over the slots of all deleted entries. */
-  readonly #oldest = this.#entries.keys()
+  /**
+   * One iterator for many changes: a new one steps over the slots of all deleted entries. Not for ever: V8 keeps every table that the
+   * map has outgrown since its iterator moved last, which is only when the map is full.
+   */
+  #oldest = this.#entries.keys()
+  #changes = 0
   readonly #capacity: number
 
   constructor(capacity: number) {
@@ -17,8 +24,7 @@ export class LruMap<Value> {
   get(key: string): Value | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
+    this.#put(key, value)
     return value
   }
 
@@ -28,16 +34,29 @@ export class LruMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
+    this.#put(key, value)
     if (this.#entries.size > this.#capacity) this.#entries.delete(this.#oldest.next().value as string)
   }
 
   delete(key: string): void {
-    this.#entries.delete(key)
+    if (this.#entries.delete(key)) this.#changed()
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#changed()
+  }
+
+  /** Puts an entry behind all others. */
+  #put(key: string, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    this.#changed()
+  }
+
+  #changed(): void {
+    if (++this.#changes < renewed) return
+    this.#changes = 0
+    this.#oldest = this.#entries.keys()
   }
 }

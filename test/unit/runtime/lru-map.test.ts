@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { heldBytes } from '../../support/assert/heap-probe.js'
 import { LruMap } from '../../../src/runtime/lru-map.js'
 
 describe('LruMap', () => {
@@ -37,6 +38,26 @@ describe('LruMap', () => {
     map.clear()
     for (const [i, key] of ['d', 'e', 'f'].entries()) map.set(key, i)
     expect([map.size, map.peek('d'), map.peek('e'), map.peek('f')]).toEqual([2, undefined, 1, 2])
+  })
+
+  it('keeps nothing of what it has forgotten, full or not', () => {
+    for (const capacity of [50, 1_000_000]) {
+      const map = new LruMap<number>(capacity)
+      let count = 0
+      const turnOver = (times: number) => {
+        for (const end = count + times; count < end; count++) {
+          map.set(`key ${count}`, count)
+          map.set('again and again', count)
+          map.get(`key ${count}`)
+          map.delete(`key ${count - 50}`)
+        }
+      }
+      turnOver(10_000)
+      const before = heldBytes()
+      turnOver(200_000)
+      expect(heldBytes() - before).toBeLessThan(3_000_000)
+      expect(map.size).toBeLessThanOrEqual(51)
+    }
   })
 
   it('does what a list would that is searched from the front', () => {
