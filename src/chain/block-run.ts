@@ -89,7 +89,8 @@ interface WaitingBlock extends StagedBlock {
 /**
  * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
  * transactions, operations, credentials and confirms are assumed valid; everything else is checked. `following`: blocks known
- * to follow the run. While other threads verify the signatures of a block, the next one is checked on top of it.
+ * to follow the run. While other threads verify the signatures of a block, the next one is checked on top of it; where the first one
+ * fails, those of the next are verified for nothing, and of no further one.
  */
 export async function connectRun(
   blocks: readonly IncomingBlock[],

@@ -142,15 +142,17 @@ function uint32(bytes: Uint8Array, at: number): number {
 export class Writer {
   private buffer: Uint8Array
   private length = 0
+  private isFixed = false
 
   constructor(capacity = 256) {
     this.buffer = allocate(capacity)
   }
 
-  /** A writer into memory that it fills from the beginning, again after each {@link restart}; it holds all that is written. */
+  /** A writer into memory that it fills from the beginning, again after each {@link restart}; a RangeError where that does not suffice. */
   static over(memory: Uint8Array): Writer {
     const writer = new Writer(0)
     writer.buffer = memory
+    writer.isFixed = true
     return writer
   }
 
@@ -237,6 +239,7 @@ export class Writer {
     const at = this.length
     this.length += length
     if (this.length > this.buffer.length) {
+      if (this.isFixed) throw new RangeError(`more than the ${this.buffer.length} bytes that there is room for`)
       const larger = allocate(Math.max(this.length, this.buffer.length * 2))
       larger.set(this.buffer.subarray(0, at))
       this.buffer = larger

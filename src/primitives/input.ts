@@ -56,7 +56,7 @@ export function outpointKey(outpoint: Outpoint): string {
   return outpoint instanceof ReadInput ? outpoint.key : outputKey(mapKey(outpoint.txid), outpoint.index)
 }
 
-/** {@link outpointKey} of an output, by `mapKey` of its transaction's hash. */
+/** {@link outpointKey} of an output, by `mapKey` of its transaction's hash; the index is at most 0xffff. */
 export function outputKey(hashKey: string, index: number): string {
   return hashKey + String.fromCharCode(index & 0xff, index >>> 8)
 }

@@ -46,16 +46,16 @@ interface BalanceChange {
 
 /** The rows below the changes, with what the writer keeps of them in memory. */
 export interface RowsBelow extends Pick<Rows, 'getMany'> {
-  readonly coins?: CoinCache | undefined
+  readonly coins: CoinCache | undefined
 }
 
 /** The rows that changes of coins make: coins, coins of addresses, balances. A coin that was created and spent since makes none. */
 export class CoinRows implements Changes {
   readonly #coins: CoinChanges
   readonly #balances: ReadonlyMap<string, BalanceChange>
-  readonly #cache: CoinCache | undefined
+  readonly #cache: CoinCache
 
-  private constructor(coins: CoinChanges, balances: ReadonlyMap<string, BalanceChange>, cache: CoinCache | undefined) {
+  private constructor(coins: CoinChanges, balances: ReadonlyMap<string, BalanceChange>, cache: CoinCache) {
     this.#coins = coins
     this.#balances = balances
     this.#cache = cache
@@ -63,11 +63,13 @@ export class CoinRows implements Changes {
 
   /** Reads the balances that change, as they are in the rows before. */
   static async of(coins: CoinChanges, before: RowsBelow): Promise<CoinRows> {
-    const balances = await runCooperatively(sumSteps(coins))
     const cache = before.coins
+    // Past the cache it would be wrong from now on.
+    if (cache === undefined) throw new InvariantError('coins are written while readers are held at earlier rows')
+    const balances = await runCooperatively(sumSteps(coins))
     const unknown: BalanceChange[] = []
     const look = (change: BalanceChange, id: string) => {
-      const before = cache?.balance(id)
+      const before = cache.balance(id)
       if (before === undefined) unknown.push(change)
       else change.after = balanceAfter(before, change)
     }
@@ -94,18 +96,19 @@ export class CoinRows implements Changes {
     const drop = (coin: Coin, outpoint: string) => {
       rows.del(made.coin(outpoint).key)
       rows.del(made.addressCoin(outpoint, coin).key)
-      cache?.spent(outpoint)
+      cache.spent(outpoint)
     }
     const add = (coin: Coin, outpoint: string) => {
       rows.putFixed(made.coin(outpoint, coin))
       rows.putFixed(made.addressCoin(outpoint, coin))
-      cache?.created(outpoint, coin)
+      cache.created(outpoint, coin)
     }
-    const balance = ({ programHash, after = noBalance }: BalanceChange, id: string) => {
+    const balance = ({ programHash, after }: BalanceChange, id: string) => {
+      if (after === undefined) throw new InvariantError('a balance was not read before its change')
       const row = made.balance(programHash, after)
       if (after.count === 0) rows.del(row.key)
       else rows.putFixed(row)
-      cache?.changed(id, after)
+      cache.changed(id, after)
     }
     yield* entrySteps(this.#coins.spent, drop, coinsAtOnce)
     // The same coin may have gone with one block and come with another.

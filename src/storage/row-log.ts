@@ -16,7 +16,7 @@ const rowsAtOnce = 16
 const fixedRows = new Map<number, FixedRow>()
 
 function fixedRow(keyLength: number, valueLength: number): FixedRow {
-  const id = keyLength * 0x10000 + valueLength
+  const id = keyLength * 0x100000000 + valueLength
   let row = fixedRows.get(id)
   if (row === undefined) fixedRows.set(id, (row = new FixedRow(0, keyLength - 1, valueLength)))
   return row

@@ -113,8 +113,8 @@ export async function loadDids(overlay: Overlay, block: Block): Promise<void> {
       const { operationCount, documentSequence } = present(didHead(overlay, did), 'a DID head')
       return [...new Set([0, documentSequence, operationCount - 1])].map((one) => keys.didOperation(did, one))
     })
+    // Not the documents: how many bytes of them a block may read is known when it is connected.
     await overlay.load(operations)
-    await overlay.load(known.map((did) => documentKey(overlay, did)))
   }
   await loadInParts(await runCooperatively(seenDidSteps(block)), load)
 }
@@ -203,7 +203,7 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
     if (isReadAgain(tx)) overlay.put(keys.location(tx.hash), values.location.encode(location))
     else overlay.log.putRow(rows.location(tx.hashKey, location))
     const put = (hash: ProgramHash) => overlay.log.putRow(rows.history(hash, height, index))
-    yield* touchedSteps(tx, connected[index - 1]?.spent, put)
+    yield* touchedSteps(tx, connected[index - 1]?.spent ?? [], put)
     if (index % transactionsAtOnce === 0) yield
   }
 }
@@ -216,7 +216,7 @@ function isReadAgain(tx: Transaction): boolean {
 /** Calls `touch` with the addresses that a transaction pays to or spends of, each once. */
 function touchedSteps(
   { outputs }: Transaction,
-  spent: readonly Pick<Coin, 'programHash'>[] = [],
+  spent: readonly Pick<Coin, 'programHash'>[],
   touch: (programHash: ProgramHash) => void,
 ): Steps {
   const seen = new Set<string>()

@@ -149,6 +149,18 @@ describe('counts', () => {
 })
 
 describe('writer', () => {
+  it('fills given memory again and again, and nothing beyond it', () => {
+    const memory = new Uint8Array(8)
+    const writer = Writer.over(memory.subarray(2, 6))
+    for (const value of [0x01020304, 0xfffefdfc]) {
+      writer.restart().u32(value)
+      expect(toHex(memory)).toBe(`0000${toHex(new Writer().u32(value).finish())}0000`)
+    }
+    expect(() => writer.u8(1)).toThrow(RangeError)
+    expect(() => writer.restart().u16(1).u32(1)).toThrow(/the 4 bytes/)
+    expect(toHex(writer.restart().u32(7).finish())).toBe('07000000')
+  })
+
   it.each<[string, (w: Writer) => unknown]>([
     ['u8', (w) => w.u8(0x100)],
     ['u8', (w) => w.u8(-1)],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Coin } from '../../../src/consensus/ledger.js'
+import { type Coin, CoinChanges } from '../../../src/consensus/ledger.js'
 import { outputKey } from '../../../src/primitives/input.js'
 import { CoinCache } from '../../../src/storage/coin-cache.js'
+import { CoinRows } from '../../../src/storage/coin-rows.js'
 import { Database } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { FaultyStore } from '../../support/fakes/faulty-store.js'
@@ -59,6 +60,10 @@ describe('Coins and balances in memory', () => {
     overlay.coins.create(name(1), coin(5n))
     await overlay.commit(info, { sync: false })
     expect(new Overlay(database).knownCoin(name(1))).toBeUndefined()
+    const held = { getMany: (wanted: Buffer[]) => database.getMany(wanted), coins: database.coins }
+    const changes = new CoinChanges()
+    changes.spend(name(1), coin(5n))
+    await expect(CoinRows.of(changes, held)).rejects.toThrow(/readers are held/)
     expect(new Overlay(database.newest).knownCoin(name(1))).toMatchObject({ value: 5n })
     database.release()
     expect(new Overlay(database).knownCoin(name(1))).toMatchObject({ value: 5n })

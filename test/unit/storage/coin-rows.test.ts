@@ -3,6 +3,7 @@ import { type Coin, CoinChanges } from '../../../src/consensus/ledger.js'
 import { outpointKey } from '../../../src/primitives/input.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { BatchRows } from '../../../src/storage/batch-rows.js'
+import { CoinCache } from '../../../src/storage/coin-cache.js'
 import { CoinRows, loadInParts } from '../../../src/storage/coin-rows.js'
 import { keys, values } from '../../../src/storage/schema.js'
 
@@ -21,7 +22,7 @@ function rowsBefore(balances: Readonly<Record<number, bigint>>) {
     }),
   )
   const get = (key: Buffer) => rows.get(hex(key))
-  return { get, getMany: (wanted: Buffer[]) => Promise.resolve(wanted.map(get)) }
+  return { get, getMany: (wanted: Buffer[]) => Promise.resolve(wanted.map(get)), coins: new CoinCache() }
 }
 
 async function written(coins: CoinChanges, balances: Readonly<Record<number, bigint>>): Promise<Map<string, string>> {
