@@ -57,12 +57,12 @@ export async function syncSuite(): Promise<Row[]> {
         value: thousand(full.synced),
         unit: 'tx/s',
         ratio: { value: full.synced / full.local, against: 'connecting' },
-        target: { least: 0.8 },
+        target: { least: 0.85 },
       },
-      { name: 'resident memory of a node that did, at most', value: full.memory, unit: 'MB', target: { most: 500 } },
+      { name: 'resident memory of a node that did, at most', value: full.memory, unit: 'MB', target: { most: 400 } },
       { name: 'connect empty blocks with confirms from memory', value: empty.local, unit: 'blocks/s' },
       { name: 'learn them from a peer', value: empty.synced, unit: 'blocks/s', target: { least: 1500 } },
-      { name: 'resident memory of a node that did, at most', value: empty.memory, unit: 'MB', target: { most: 500 } },
+      { name: 'resident memory of a node that did, at most', value: empty.memory, unit: 'MB', target: { most: 400 } },
     ]
   } finally {
     await verifier.close()

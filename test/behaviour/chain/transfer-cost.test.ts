@@ -116,8 +116,8 @@ describe('A transfer from one key to itself', () => {
         connecting += connected - start
         hashing += (threadTime() - connected) / 40
       }
-      // About 85; before rows went straight into the batch it was 180.
-      expect(connecting / hashing).toBeLessThan(150)
+      // About 60, 80 where other programs compute; before rows went straight into the batch it was 180.
+      expect(connecting / hashing).toBeLessThan(120)
     } finally {
       await database.close()
       await rm(directory, { recursive: true, force: true })
