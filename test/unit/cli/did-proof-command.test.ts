@@ -288,7 +288,8 @@ describe('did prove, did verify and chain checkpoint, over nodes', () => {
 
   /** A chain like a shipped one, in a hurry: its spec, the file of that, and the options that trust it. */
   async function chainLike(name: ShippedSpec, changes: object) {
-    const timing = { minInterval: 0, emptyInterval: 0, maxDrift: 15_000, propose: 1000, delta: 500 }
+    // A tip that moved with every look at it could not be proved.
+    const timing = { minInterval: 200, emptyInterval: 0, maxDrift: 15_000, propose: 1000, delta: 500 }
     const own = { ...(JSON.parse(readFileSync(shippedSpecFile(name), 'utf8')) as object), timing, ...changes }
     const spec = real.write(`own-${name}.json`, JSON.stringify(own))
     const { out } = await real.run('genesis', 'trust', spec)
@@ -327,7 +328,7 @@ describe('did prove, did verify and chain checkpoint, over nodes', () => {
       height: 1,
       hash: (await node.chain.block(1))?.hash,
     })
-    expect((await verify(...trust, '--checkpoint', real.write('cp.json', out))).code).toBe(0)
+    expect(await verify(...trust, '--checkpoint', real.write('cp.json', out))).toMatchObject({ code: 0, err: '' })
   })
 
   it('say what is wrong with the place of a checkpoint', async () => {
