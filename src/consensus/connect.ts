@@ -251,7 +251,7 @@ export class BlockConnector {
     return this.#connected(connectable)
   }
 
-  /** The same of a short transaction that carries no operation: most of a block, for which steps would be half of the work. */
+  /** The same of a short transaction that carries no operation, as most of a block are: at once, because each step is garbage. */
   #connectSimple(tx: Transaction): ConnectedTransaction {
     let connectable: ConnectableTransaction
     try {
