@@ -39,7 +39,9 @@
 import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'
+import type { KnownHeader } from '../chain/header-index.js'
 import { LeftBranches } from '../chain/left-branches.js'
+import type { Coin } from '../consensus/ledger.js'
 import { transactionSanitySteps } from '../consensus/sanity.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import type { Verifier } from '../crypto/verifier.js'
@@ -100,6 +102,8 @@ export class Mempool implements ChainIndexer {
   readonly #surroundings: Surroundings
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
+  /** The tip on which {@link byFeeRate} is valid; undefined while it is being cleaned for a new one. */
+  #validOn: KnownHeader | undefined
   /** Settles when entries removed by the last change of the chain are gone. */
   #cleaned: Promise<void> = Promise.resolve()
   /** Settles when entries possibly invalidated by that change are re-evaluated as well. */
@@ -154,6 +158,7 @@ export class Mempool implements ChainIndexer {
     await pool.#readmit(waiting)
     pool.#evaluated = () => {}
     await pool.#store.flushed()
+    pool.#validOn = options.chain.tip
     options.chain.addIndexer(pool)
     return pool
   }
@@ -180,6 +185,16 @@ export class Mempool implements ChainIndexer {
   /** Entries that a block can take, in selection order; without those in re-evaluation. */
   byFeeRate(): Iterable<PoolEntry | undefined> {
     return this.#graph.byFeeRate()
+  }
+
+  /** Whether each entry by fee rate holds on a tip with its pooled ancestors; not while mined ones are still to be removed. */
+  isValidOn(tip: KnownHeader): boolean {
+    return this.#validOn === tip
+  }
+
+  /** Output of an entry that a block can take, as the coin that it becomes in that block. */
+  coin(outpoint: Outpoint): Coin | undefined {
+    return this.#graph.coin(outpoint, this.#chain.tip.header.height + 1)
   }
 
   get(txid: Hash): PoolEntry | undefined {
@@ -290,7 +305,11 @@ export class Mempool implements ChainIndexer {
   /** Resolves when certainly invalid entries are gone; possibly invalid ones are re-evaluated while the chain goes on. */
   follow(change: ChainChange): Promise<void> {
     if (this.#restoring) return Promise.resolve()
-    const cleaned = this.#clean(change)
+    const { tip } = this.#chain
+    this.#validOn = undefined
+    const cleaned = this.#clean(change).then(() => {
+      this.#validOn = tip
+    })
     this.#cleaned = cleaned
     this.#reevaluateAfter(cleaned)
     return cleaned
@@ -319,6 +338,7 @@ export class Mempool implements ChainIndexer {
         stage: (overlay) => this.#store.replace([...this.#graph.entries()], content, overlay),
         follow: async () => {
           this.#graph = new PoolGraph(this.#graph.additions)
+          this.#validOn = this.#chain.tip
           this.#store.release()
           await this.#readmit(content)
         },

@@ -1,4 +1,5 @@
 import type { ConnectedTransaction } from '../consensus/connect.js'
+import type { SignatureWork } from '../consensus/signature-work.js'
 import type { CredentialChange, DidState } from '../did/state.js'
 import { defined } from '../primitives/defined.js'
 import type { Transaction } from '../primitives/transaction.js'
@@ -9,8 +10,8 @@ export interface PoolEntry {
   readonly fee: bigint
   /** Milliseconds since the Unix epoch. */
   readonly arrival: number
-  /** Signature cost. */
-  readonly cost: number
+  /** Work of its signatures. */
+  readonly work: SignatureWork
   readonly did?: PoolOperation
 }
 
@@ -42,7 +43,7 @@ export function entryOf(
   { fee, work, did }: ConnectedTransaction,
   arrival: number,
 ): PoolEntry {
-  const entry = { transaction, fee, arrival, cost: work.cost }
+  const entry = { transaction, fee, arrival, work }
   if (did === undefined) return entry
   const { id, state, credential, document } = did
   const issuers = document?.issuers ?? issuerOf(credential, id)

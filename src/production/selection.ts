@@ -2,8 +2,9 @@ import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import type { NextOperation } from '../chain/next-did-root.js'
 import { BlockBudget } from '../consensus/block-budget.js'
-import { type ConnectableTransaction, transactionSteps } from '../consensus/connect.js'
-import { StateOverlay } from '../consensus/ledger.js'
+import { type ConnectableTransaction, type ConnectedTransaction, transactionSteps } from '../consensus/connect.js'
+import { StateOverlay, type StateView } from '../consensus/ledger.js'
+import { typeRulesOf } from '../consensus/types/all-types.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { PoolEntry } from '../mempool/pool-entry.js'
 import type { Mempool } from '../mempool/mempool.js'
@@ -14,6 +15,7 @@ import type { Hash } from '../primitives/hash.js'
 import { headerSize } from '../primitives/header.js'
 import { MerkleTree } from '../primitives/merkle.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import type { Spec } from '../primitives/spec.js'
 import type { Steps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { Yielder } from '../runtime/cooperative.js'
@@ -82,31 +84,32 @@ async function refuse(
   }
 }
 
+/**
+ * The pool has checked each entry with its ancestors: on the tip for which that holds, transfers and records are taken as they are.
+ * Operations are checked on those before them in the block, which the pool has in another order.
+ */
 async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Promise<Walk> {
   const { parent, share = 1, stop, verify = false } = options
-  const { blockSize, blockTransactions } = chain.spec.limits
-  const state = new StateOverlay(chain.state)
-  const budget = new BlockBudget(chain.spec.limits, share)
-  const context = { ...chain.sanity, height: parent.header.height + 1, budget }
-  const transactions: Transaction[] = []
-  const operations: NextOperation[] = []
+  const block = new FilledBlock(chain.spec.limits, share)
+  const state = new StateOverlay(withPooledCoins(chain.state, pool))
+  const context = { ...chain.sanity, height: parent.header.height + 1, budget: block.budget }
   const refused: RefusedEntry[] = []
   const assumed: SignatureCheck[] = []
   const leftOut = new Set<PoolEntry>()
-  const witness = new MerkleTree()
-  witness.add(coinbaseLeaf)
-  let size = headerSize + 4 + policy.coinbaseRoom
-  let fees = 0n
   const yielder = new Yielder()
   for (const entry of pool.byFeeRate()) {
     if (yielder.over) await yielder.next()
     if (entry === undefined) continue
-    if (transactions.length + 2 > share * blockTransactions || chain.tip !== parent || stop?.() === true) break
+    if (block.isFull || chain.tip !== parent || stop?.() === true) break
     const { transaction } = entry
     // Ancestor left out -> not checkable: left out too, and removed with a refused ancestor.
     const orphaned = leftOut.size > 0 && pool.parents(entry).some((one) => leftOut.has(one))
-    if (orphaned || size + transaction.bytes.length > share * blockSize) {
+    if (orphaned || !block.hasRoom(transaction)) {
       leftOut.add(entry)
+      continue
+    }
+    if (pool.isValidOn(parent) && hasCoinsAlone(transaction)) {
+      if (!block.add(transaction, { fee: entry.fee, work: entry.work })) leftOut.add(entry)
       continue
     }
     let tried: ConnectableTransaction | RuleError
@@ -128,21 +131,79 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
       refused.push({ entry, error: failure ?? (tried as RuleError) })
       continue
     }
-    if (!fits(budget, tried)) {
+    if (!block.add(transaction, tried)) {
       leftOut.add(entry)
       continue
     }
     tried.apply()
-    assumed.push(...(verify ? [] : open))
-    fees += tried.fee
-    size += transaction.bytes.length
-    transactions.push(transaction)
-    if (tried.did !== undefined) {
-      operations.push({ operation: tried.did, tx: transaction, index: transactions.length })
-    }
-    witness.add(witnessLeaf(transaction, transactions.length))
+    if (!verify) assumed.push(...open)
   }
-  return { transactions, fees, witnessRoot: witness.root, operations, assumed, refused }
+  return { ...block.chosen, assumed, refused }
+}
+
+/** The transactions of a block, as they are added. */
+class FilledBlock {
+  readonly budget: BlockBudget
+  readonly #most: { readonly bytes: number; readonly transactions: number }
+  readonly #transactions: Transaction[] = []
+  readonly #operations: NextOperation[] = []
+  readonly #witness = new MerkleTree()
+  #size = headerSize + 4 + policy.coinbaseRoom
+  #fees = 0n
+
+  /** `share`: the part of the limits to fill. */
+  constructor(limits: Spec['limits'], share: number) {
+    this.budget = new BlockBudget(limits, share)
+    this.#most = { bytes: share * limits.blockSize, transactions: share * limits.blockTransactions }
+    this.#witness.add(coinbaseLeaf)
+  }
+
+  /** Whether it has no room for one more transaction, however small. */
+  get isFull(): boolean {
+    return this.#transactions.length + 2 > this.#most.transactions
+  }
+
+  hasRoom({ bytes }: Transaction): boolean {
+    return this.#size + bytes.length <= this.#most.bytes
+  }
+
+  /** Adds a transaction; false if its work or its documents are too much for the block. */
+  add(transaction: Transaction, connected: Pick<ConnectedTransaction, 'fee' | 'work' | 'did'>): boolean {
+    try {
+      this.budget.add(connected)
+    } catch (error) {
+      if (error instanceof RuleError) return false
+      throw error
+    }
+    this.#fees += connected.fee
+    this.#size += transaction.bytes.length
+    const index = this.#transactions.push(transaction)
+    if (connected.did !== undefined) this.#operations.push({ operation: connected.did, tx: transaction, index })
+    this.#witness.add(witnessLeaf(transaction, index))
+    return true
+  }
+
+  get chosen(): Chosen {
+    const { root: witnessRoot } = this.#witness
+    return { transactions: this.#transactions, fees: this.#fees, witnessRoot, operations: this.#operations }
+  }
+}
+
+/** Whether nothing but its coins decides whether a transaction holds. */
+function hasCoinsAlone(transaction: Transaction): boolean {
+  const { accepted, parse, apply, checks } = typeRulesOf(transaction)
+  return accepted && [parse, apply, checks].every((rule) => rule === undefined)
+}
+
+/** A state with the outputs of pooled transactions on top, which an operation may spend. */
+function withPooledCoins(state: StateView, pool: Mempool): StateView {
+  return {
+    coin: (outpoint) => pool.coin(outpoint) ?? state.coin(outpoint),
+    did: (did) => state.did(did),
+    issuer: (did) => state.issuer(did),
+    credential: (id, signer) => state.credential(id, signer),
+    otherCredential: (id, signer) => state.otherCredential(id, signer),
+  }
 }
 
 async function tryTransaction(
@@ -153,17 +214,6 @@ async function tryTransaction(
     return await yielder.run(steps)
   } catch (error) {
     if (error instanceof RuleError) return error
-    throw error
-  }
-}
-
-/** Adds the cost of a transaction to the budget, if the block has room for it. */
-function fits(budget: BlockBudget, connectable: ConnectableTransaction): boolean {
-  try {
-    budget.add(connectable)
-    return true
-  } catch (error) {
-    if (error instanceof RuleError) return false
     throw error
   }
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ApiLimits } from '../../../src/api/api-limits.js'
 import { WsServer } from '../../../src/api/ws/ws-server.js'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import { UserError } from '../../../src/errors/rule-error.js'
 import { EventLog } from '../../../src/events/event-log.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
@@ -459,7 +460,7 @@ describe('readers that are slow or gone', () => {
     )
     // What the system itself buffers is far more than the limit: so the slow one gets large events besides.
     const transaction = new LargeTransaction(await test.transfer(testAddress(30), 1000n))
-    const large = { transaction, fee: 0n, arrival: 0, cost: 1 }
+    const large = { transaction, fee: 0n, arrival: 0, work: noWork }
     for (let i = 0; i < 400 && server.connections === 2; i++) {
       test.mempool.events.emit('accepted', large)
       await test.mine()

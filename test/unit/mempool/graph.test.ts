@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { noWork } from '../../../src/consensus/signature-work.js'
 import type { DidState } from '../../../src/did/state.js'
 import { PoolGraph } from '../../../src/mempool/graph.js'
 import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
@@ -8,14 +9,10 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 /** The state after a first operation, with a document without keys. */
 function stateOf(id: string): DidState {
   const document = { id, authentication: new Map(), authorization: new Map(), credentials: new Set<string>() }
-
-  /** An entry that spends output 0 of these others; `number` makes it like no other. */ const sizes = {
-    operationCount: 1,
-    documentPayloadSize: 0,
-  }
-  return { status: 'valid', ...sizes, lastTxid: '', documentTxid: '', document }
+  return { status: 'valid', operationCount: 1, documentPayloadSize: 0, lastTxid: '', documentTxid: '', document }
 }
 
+/** An entry that spends an output of each of these others; `number` makes it like no other. */
 function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did?: string): PoolEntry {
   const transaction = new Transaction({
     version: 0,
@@ -27,7 +24,7 @@ function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did
     lockTime: 0,
     programs: [],
   })
-  const entry = { transaction, fee, arrival: number, cost: 1 }
+  const entry = { transaction, fee, arrival: number, work: noWork }
   return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuers: [] } }
 }
 
@@ -135,7 +132,7 @@ describe('the graph of the pool', () => {
       programs: [],
     })
     for (const entry of [low, high, parent, child]) graph.add(entry)
-    graph.add({ transaction: pow, fee: 0n, arrival: 5, cost: 1 })
+    graph.add({ transaction: pow, fee: 0n, arrival: 5, work: noWork })
     expect(numbers(graph.byFeeRate())).toEqual([5, 3, 4, 2, 1])
     expect(graph.ofSubject('01'.repeat(32))?.arrival).toBe(5)
     expect(graph.ofSubject('00'.repeat(32))).toBe(undefined)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
@@ -206,5 +207,30 @@ describe('what a template takes from the pool', () => {
     await Promise.all([made, accepted])
     for (const { hash } of [parent, child]) expect(test.mempool.droppedReason(hash)).toBe(undefined)
     expect(idsOf(await template(test))).toEqual([child.txid])
+  })
+
+  it('leaves out what is mined, also before the pool has let go of it', async () => {
+    const test = await TestChain.open()
+    const { mempool } = test
+    const fan = await fanned(test)
+    const mined = await test.send(craft(test.spec, [outputOf(fan)], [{ to: 30, value: coin - cheap }], [40]))
+    const child = await test.send(craft(test.spec, [outputOf(mined)], [{ to: 31, value: coin - 2n * cheap }], [30]))
+    const other = await test.send(craft(test.spec, [outputOf(fan, 1)], [{ to: 30, value: coin - dear }], [41]))
+    const follow = mempool.follow.bind(mempool)
+    let made: Promise<Block> | undefined
+    mempool.follow = async (change) => {
+      made = template(test)
+      await nextTurn()
+      expect(mempool.get(mined.hash)).toBeDefined()
+      return follow(change)
+    }
+    await test.accept(craftBlock(test.chain, { transactions: [mined] }))
+    mempool.follow = follow
+    const block = (await made) as Block
+    // Its child comes along where a slow machine goes on with the template once the pool is done.
+    expect(idsOf(block)).not.toContain(mined.txid)
+    expect(idsOf(block)).toContain(other.txid)
+    for (const { hash } of [mined, child]) expect(mempool.droppedReason(hash)).toBeUndefined()
+    expect(await test.accept((await solve(block)) as Block)).toBe('connected')
   })
 })
