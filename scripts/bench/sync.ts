@@ -27,7 +27,7 @@ import { mostResidentBytes, run } from './processes.js'
 import { median, type Row } from './report.js'
 
 const transactionsPerBlock = 1000
-const fullBlocks = 40
+const fullBlocks = 100
 const emptyBlocks = 5000
 /** Blocks given to the chain at once without a network in between; about as many as in a sync. */
 const runOf = { full: 8, empty: 256 }
@@ -47,8 +47,8 @@ interface Prepared {
 export async function syncSuite(): Promise<Row[]> {
   const verifier = createVerifierPool()
   try {
-    const full = await compare(await fullChain(verifier), verifier, runOf.full)
-    const empty = await compare(await emptyChain(verifier), verifier, runOf.empty)
+    const full = await compare(await fullChain(verifier), runOf.full)
+    const empty = await compare(await emptyChain(verifier), runOf.empty)
     const thousand = (rate: number) => rate * transactionsPerBlock
     return [
       { name: 'connect blocks of 1000 transactions from memory', value: thousand(full.local), unit: 'tx/s' },
@@ -117,15 +117,11 @@ function confirmOf({ header }: Block): Uint8Array {
 }
 
 /** Blocks a second by each of the two ways, and the megabytes of a node that only synced. */
-async function compare(
-  prepared: Prepared,
-  verifier: Verifier,
-  size: number,
-): Promise<{ local: number; synced: number; memory: number }> {
+async function compare(prepared: Prepared, size: number): Promise<{ local: number; synced: number; memory: number }> {
   return withDirectory(async (directory) => {
     const spec = join(directory, 'spec.json')
     await writeFile(spec, prepared.text)
-    await connectAll(prepared, verifier, size, join(directory, 'source'))
+    await connectAll(prepared, size, join(directory, 'source'))
     const peer = await run(
       [
         commandFile,
@@ -143,7 +139,7 @@ async function compare(
       const local: number[] = []
       const synced: number[] = []
       for (let round = 0; round < rounds; round++) {
-        local.push(await connectAll(prepared, verifier, size, join(directory, `local${round}`)))
+        local.push(await connectAll(prepared, size, join(directory, `local${round}`)))
         synced.push(await learn(prepared, peer.announced, join(directory, `learnt${round}`)))
       }
       const memory = await memoryOf(prepared, { directory, name: 'follower', spec, peers: [peer.announced] })
@@ -154,12 +150,9 @@ async function compare(
   })
 }
 
-async function connectAll(
-  { spec, blocks }: Prepared,
-  verifier: Verifier,
-  size: number,
-  directory: string,
-): Promise<number> {
+/** With threads of its own, as each node begins: they have to read every key once. */
+async function connectAll({ spec, blocks }: Prepared, size: number, directory: string): Promise<number> {
+  const verifier = createVerifierPool()
   const database = await Database.open(join(directory, 'chain'))
   try {
     const parts = { spec, database, verifier, signatures: new SignatureCache(), clock: Date, log: quiet }
@@ -171,6 +164,7 @@ async function connectAll(
     return rate
   } finally {
     await database.close()
+    await verifier.close()
   }
 }
 

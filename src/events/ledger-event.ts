@@ -93,10 +93,11 @@ export async function eventsOf(block: Block, action: Action): Promise<EventData[
   const { header, hash: blockhash, transactions } = block
   const { height, time } = header
   const events: EventData[] = []
-  await forEachCooperatively(transactions, ({ payload, txid }) => {
+  await forEachCooperatively(transactions, (transaction) => {
+    const { payload } = transaction
     if (payload.type !== txType.did) return
     const { operation } = payload
-    const at = { operation: operation.operation, txid, height, blockhash }
+    const at = { operation: operation.operation, txid: transaction.txid, height, blockhash }
     const credential = namedCredential(operation)
     if (credential === undefined) events.push(didChanged(action, namedDid(operation), at))
     else events.push(credentialChanged(action, credential, at))

@@ -296,9 +296,8 @@ export class Mempool implements ChainIndexer {
     const returning = returnedBy(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
-    for (const { hash } of transactionsOf(connected)) {
-      const pooled = this.#graph.get(hash) !== undefined || this.#reevaluation.has(hash)
-      this.#store.mining(hash, { pooled }, overlay)
+    for (const transaction of transactionsOf(connected)) {
+      this.#store.mining(transaction, { pooled: this.size > 0 && this.#holds(transaction.hash) }, overlay)
     }
   }
 
@@ -349,12 +348,16 @@ export class Mempool implements ChainIndexer {
     }
   }
 
+  #holds(txid: Hash): boolean {
+    return this.#graph.get(txid) !== undefined || this.#reevaluation.has(txid)
+  }
+
   /** Removes mined and certainly invalid entries, and queues the others affected for re-evaluation. */
   async #clean(change: ChainChange): Promise<void> {
     const { reorganised, connected, disconnected } = change
     this.#reevaluation.changed()
     if (!reorganised) {
-      for (const tx of transactionsOf(connected)) await runCooperatively(this.#minedSteps(tx))
+      await runCooperatively(this.#minedSteps(transactionsOf(connected)))
       this.#store.mined()
     }
     if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
@@ -378,15 +381,19 @@ export class Mempool implements ChainIndexer {
     })
   }
 
-  /** Removes a mined transaction, and drops entries that spend the same. */
-  *#minedSteps(transaction: Transaction): Steps {
-    this.#reevaluation.remove(transaction.hash)
-    const entry = this.#graph.get(transaction.hash)
-    if (entry !== undefined) this.#graph.remove(entry)
-    for (const input of transaction.inputs) {
-      const rival = this.#graph.spender(input)
-      if (rival !== undefined) this.#drop([rival], { kind: 'spent', by: transaction.txid })
-      yield
+  /** Removes mined transactions, and drops entries that spend the same. */
+  *#minedSteps(transactions: readonly Transaction[]): Steps {
+    for (const transaction of transactions) {
+      // As for every block of a sync.
+      if (this.size === 0) return
+      this.#reevaluation.remove(transaction.hash)
+      const entry = this.#graph.get(transaction.hash)
+      if (entry !== undefined) this.#graph.remove(entry)
+      for (const input of transaction.inputs) {
+        const rival = this.#graph.spender(input)
+        if (rival !== undefined) this.#drop([rival], { kind: 'spent', by: transaction.txid })
+        yield
+      }
     }
   }
 

@@ -52,14 +52,19 @@ export class PoolStore {
    * Deletes the rows of a transaction in the batch of the block that mines it, with any staged write. Until {@link mined} no
    * row of it is written.
    */
-  mining(txid: Hash, options: { pooled: boolean }, overlay: Overlay): void {
-    this.#mining.add(mapKey(txid))
-    const rows = [...(options.pooled ? [keys.pool(txid)] : [])]
-    if (this.#dropped.delete(mapKey(txid))) rows.push(keys.dropped(txid))
-    for (const row of rows) {
-      overlay.del(row)
-      if (this.#staged.changes.has(mapKey(row))) this.#staged.del(row)
-    }
+  mining(
+    { hash, hashKey }: Pick<Transaction, 'hash' | 'hashKey'>,
+    { pooled }: { pooled: boolean },
+    overlay: Overlay,
+  ): void {
+    this.#mining.add(hashKey)
+    if (pooled) this.#deleteWith(overlay, keys.pool(hash))
+    if (this.#dropped.delete(hashKey)) this.#deleteWith(overlay, keys.dropped(hash))
+  }
+
+  #deleteWith(overlay: Overlay, row: Buffer): void {
+    overlay.del(row)
+    if (this.#staged.changes.has(mapKey(row))) this.#staged.del(row)
   }
 
   /** The blocks passed to {@link mining} are on disk. */

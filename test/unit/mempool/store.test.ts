@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DropReason } from '../../../src/mempool/drop-reason.js'
 import { PoolStore } from '../../../src/mempool/store.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
 import { Database } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys } from '../../../src/storage/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)
+const named = (number: number) => ({ hash: id(number), hashKey: mapKey(id(number)) })
 const stored = { arrival: 5, bytes: Uint8Array.of(1, 2, 3) }
 const tip = { height: 0, hash: id(0) }
 
@@ -111,9 +113,9 @@ describe('the rows of the pool', () => {
     await store.drop(id(2), because('because'))
     const late = store.put(id(3), stored, { sync: false })
     const overlay = new Overlay(database)
-    store.mining(id(1), { pooled: true }, overlay)
-    store.mining(id(2), { pooled: false }, overlay)
-    store.mining(id(3), { pooled: true }, overlay)
+    store.mining(named(1), { pooled: true }, overlay)
+    store.mining(named(2), { pooled: false }, overlay)
+    store.mining(named(3), { pooled: true }, overlay)
     const block = overlay.commit({ kind: 'block', ...tip }, { sync: true })
     // What is said of them now comes too late.
     const after = store.put(id(4), stored, { sync: false })
