@@ -6,7 +6,7 @@ import { callRpc } from '../../src/client/rpc.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
 import { until } from '../support/network/test-network.js'
-import { CommandProcess, Directories, NodeProcess, run, type StartLine } from '../support/process/spawn.js'
+import { CommandProcess, Directories, NodeProcess, type StartLine } from '../support/process/spawn.js'
 
 interface Vote {
   readonly validators: number
@@ -121,17 +121,18 @@ describe('a payment whose node is killed during the wait', () => {
   it('is named, and may be mined: it is mined once when the node is back', async () => {
     const args = ['devnet', '--no-automine', '--data-dir', directories.fresh()]
     const node = await NodeProcess.start(...args)
-    const sending = run(
+    const sending = new CommandProcess([
       ...['wallet', 'send', '--rest', node.line.rest, '--devnet-account', '0'],
       ...['--to', devnetAccount(1).address, '--amount', '1'],
-    )
+    ])
     let txid = ''
-    await until('the payment in the pool', 60, async () => {
-      txid = (await node.client.pool())[0]?.txid ?? ''
-      return txid !== '' || 'not yet'
+    // The pool shows it a moment before it is on disk, and accepted.
+    await until('the payment to be accepted', 60, () => {
+      txid = /^accepted ([0-9a-f]{64})/m.exec(sending.err)?.[1] ?? ''
+      return Promise.resolve(txid !== '' || sending.err)
     })
     await node.stop('SIGKILL')
-    const { code, err } = await sending
+    const { code, err } = await sending.finished
     expect(code).toBe(1)
     expect(err).toContain(`transaction ${txid} was`)
     expect(err).toContain('It may still be mined, so do not replace it by another one')
