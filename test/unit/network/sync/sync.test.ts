@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stateDigest } from '../../../../src/chain/replay-chain.js'
 import { bodyBytes } from '../../../../src/network/fetch/body-download.js'
@@ -406,6 +407,29 @@ describe.each([
       const told = [0, 1].map((size) => node.sync.announced(peer, { ...unitAt(growing, 6), size }))
       await node.stop()
       expect(await Promise.all(told)).toEqual([false, false])
+      await growing.close()
+    })
+
+    it('writes the blocks above it in one batch, where they wait for the writer together', async () => {
+      const growing = await longChain(overrides, 5)
+      const peer = new TestPeer(growing)
+      const node = await start([peer])
+      const { chain, database } = node.target
+      await node.until(() => node.height === 5)
+      let release = () => {}
+      const held = chain.exclusive(() => new Promise<void>((resolve) => (release = resolve)))
+      const before = database.sequence
+      await growing.mine(6)
+      const told = Array.from({ length: 6 }, (_, i) => node.sync.announced(peer, unitAt(growing, 6 + i)))
+      const ended = Promise.allSettled(told)
+      await node.until(() => node.sync.held.headers >= 5 && node.sync.progress().stage === 'blocks')
+      // Until their bodies are there, and checked.
+      for (let turn = 0; turn < 100; turn++) await nextTurn()
+      release()
+      await held
+      await node.until(() => node.height === 11)
+      await ended
+      expect(database.sequence - before).toBeLessThanOrEqual(2)
       await growing.close()
     })
 
