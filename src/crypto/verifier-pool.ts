@@ -14,6 +14,11 @@ import type { WorkerSettings } from './worker.js'
 const smallest = 64
 /** @limit count: batches in a thread at once: one in progress and the next one */
 const batchesInFlight = 2
+/**
+ * It holds a batch and its keys; the default is many times as much.
+ * @limit bytes: young objects of a thread, in its heap
+ */
+const youngBytes = 4 * 1024 * 1024
 /** Consecutive deaths, without a finished batch in between, after which threads are abandoned. */
 const deathsInRow = 3
 /** @limit count: threads of the pool */
@@ -93,7 +98,9 @@ class VerifierPool implements Verifier {
   #start(lane: number): Thread {
     const settings: WorkerSettings = { backend: selectedBackend() }
     // Without execArgv a loader of this process would run in every thread.
-    const worker = new Worker(this.#file, { workerData: settings, execArgv: [], name: `signatures ${lane}` })
+    const name = `signatures ${lane}`
+    const resourceLimits = { maxYoungGenerationSizeMb: youngBytes / (1024 * 1024) }
+    const worker = new Worker(this.#file, { workerData: settings, execArgv: [], name, resourceLimits })
     const thread: Thread = { lane, worker, batches: [] }
     let cause: unknown
     worker.on('message', (failing: number) => this.#answered(thread, failing))

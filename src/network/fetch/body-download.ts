@@ -10,7 +10,7 @@ import { type FailedEvent, isUnanswered, type SyncOptions, type SyncPeer } from 
  * Requested bodies may turn out larger than announced.
  * @limit bytes: blocks received or requested, before they connect
  */
-export const bodyBytes = 32 * 1024 * 1024
+export const bodyBytes = 8 * 1024 * 1024
 /** @limit count: peers asked for blocks at once, beside those with overdue answers */
 const bodyPeers = 8
 /**
@@ -21,7 +21,7 @@ const overdueAnswers = 16
 /** Failed requests to one peer for one block. */
 const bodyTries = 3
 /** @limit bytes: blocks of one request */
-const questionBytes = 2 * 1024 * 1024
+const questionBytes = 1024 * 1024
 /** Minimum bytes assumed for a block. */
 const leastBlock = 400
 
@@ -115,8 +115,8 @@ export class BodyDownload {
     for (const [i, block] of this.#headers.branch.blocks.entries()) {
       if (block.body !== undefined || this.#requests.isOut(block) || !mayGive(peer, block)) continue
       bytes += this.#sizeOf(block)
-      // The lowest block always fits: nothing connects before it.
-      if (i > 0 && bytes > room) break
+      // The lowest always fits, for nothing connects before it, and so does the one that comes while it is connected.
+      if (i > 1 && bytes > room) break
       if (chosen.length > 0 && (bytes > wanted || chosen.length === blocksAtOnce)) break
       chosen.push(block)
     }

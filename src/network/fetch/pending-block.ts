@@ -22,6 +22,8 @@ export class PendingBlock implements PendingBlockParts {
   #body: Uint8Array | undefined
   #giver: SyncPeer | undefined
   #matched: Block | undefined
+  /** Whether the chain is connecting it. */
+  isConnecting = false
   #misses: Map<number, number> | undefined
   #withheld = false
 

@@ -13,9 +13,9 @@ const batchBlocks = 256
 /** @limit bytes: blocks connected in one batch */
 const batchBytes = 8 * 1024 * 1024
 /** Blocks of the first batch; later batches adapt to {@link batchTime}. */
-const firstBatch = 16
+const firstBatch = 8
 /** Target time (ms) of a batch: fetched blocks are on disk that soon, and the node can stop. */
-const batchTime = 1_000
+const batchTime = 500
 
 /** `written`: blocks were connected, or stored as side blocks. `refused`: the chain refuses a block. */
 export type WriterEvent =
@@ -73,6 +73,7 @@ export class BlockWriter {
   async #run(): Promise<boolean> {
     for (let batch = this.#batch(); batch.length > 0 && !this.#stopped; batch = this.#batch()) {
       const started = this.#clock.now()
+      for (const block of batch) block.isConnecting = true
       try {
         const connected = await this.#connect(batch)
         for (const { giver } of batch.slice(0, connected)) giver?.delivered('block')
@@ -85,6 +86,8 @@ export class BlockWriter {
         if (!(rule instanceof RuleError)) throw error
         this.#emit({ type: 'refused', block: batch[index] as PendingBlock, error: rule })
         return false
+      } finally {
+        for (const block of batch) block.isConnecting = false
       }
     }
     return true

@@ -9,7 +9,7 @@ import type { FailedEvent, SyncPeer } from '../fetch/sync-peer.js'
  * Decoded they take several times as much memory.
  * @limit bytes: checked blocks that wait for the writer
  */
-const matchedBytes = 6 * 1024 * 1024
+const matchedBytes = 2 * 1024 * 1024
 
 /** `checked`: a block passed its body check. `bad-body`: blocks have to be fetched again. */
 export type BodyCheckEvent = { readonly type: 'checked' | 'bad-body' } | FailedEvent
@@ -59,11 +59,10 @@ export class BodyChecks {
   #next(): PendingBlock | undefined {
     const { blocks } = this.#headers.branch
     const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
-    const waiting = blocks.reduce(
-      (sum, { body, matched }) => sum + (matched === undefined ? 0 : (body?.length ?? 0)),
-      0,
-    )
-    return waiting < matchedBytes || next === blocks[0] ? next : undefined
+    // Those that the writer has by now would leave it too little for its next batch.
+    const waiting = blocks.filter(({ matched, isConnecting }) => matched !== undefined && !isConnecting)
+    const bytes = waiting.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
+    return bytes < matchedBytes || next === blocks[0] ? next : undefined
   }
 
   /** Discards all unchecked bodies of the peer as well: not worth a check. */

@@ -8,7 +8,7 @@
  * Imports network/{fetch,wire,link,penalties}, chain, consensus, crypto, errors, primitives, runtime; used by network, node, api,
  * library, console.
  * - No body is fetched before its header is verified: work, or the confirm of a quorum (assumed below `assumeValid`).
- * - Blocks connect in order; bodies ahead of them are bounded in bytes (32 MiB), headers in number.
+ * - Blocks connect in order; bodies ahead of them are bounded in bytes (8 MiB), headers in number.
  * - A silent or slow peer delays one request, not the sync: requests are hedged, the back-off doubles.
  *
  * Journey: block from a peer -> connected

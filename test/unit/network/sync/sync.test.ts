@@ -230,6 +230,24 @@ describe.each([
     await node.until(() => node.height === length)
   })
 
+  it('fetches two blocks at a time, however large they are', async () => {
+    const asked: number[] = []
+    const peers = [1, 2, 3].map(() =>
+      new TestPeer(source)
+        .answering(headersExchange, async (_, honest) =>
+          (await honest()).map((unit) => ({ ...unit, size: source.spec.limits.blockSize })),
+        )
+        .answering(blocksExchange, (hashes) => {
+          asked.push(hashes.length)
+          return never()
+        }),
+    )
+    const node = await start(peers)
+    await node.until(() => asked.length === 2)
+    for (let turn = 0; turn < 100; turn++) await nextTurn()
+    expect(asked).toEqual([1, 1])
+  })
+
   it('logs how far it is, and why it waits', async () => {
     const lines: string[] = []
     const target = await TestChain.open(overrides)
