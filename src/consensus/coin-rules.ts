@@ -99,7 +99,7 @@ class CoinRules implements CheckedCoins {
     const paidOut = tx.outputs.reduce((sum, { value }) => sum + value, 0n)
     if (paidOut > paidIn) throw new RuleError('tx-balance', `the inputs hold ${paidIn}, the outputs pay ${paidOut}`)
     this.fee = paidIn - paidOut
-    const least = minimumFee(this.#params, tx.unsigned.length)
+    const least = minimumFee(this.#params, tx.unsignedSize)
     if (this.fee < least) throw new RuleError('tx-fee', `the fee is ${this.fee}, at least ${least} is asked`)
   }
 

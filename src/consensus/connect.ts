@@ -265,8 +265,9 @@ export class BlockConnector {
   }
 
   #connected(connectable: ConnectableTransaction): ConnectedTransaction {
-    // Not its checks: most of a block's memory would wait for the last signature.
+    // Not its checks, nor what they were made from: most of a block's memory would wait for the last signature.
     const { fee, spent, did } = connectable
+    this.#block.transactions[this.#next]?.forget()
     this.#transactions.push(did === undefined ? { fee, spent } : { fee, spent, did })
     this.#next++
     return connectable

@@ -164,7 +164,7 @@ function checkSize(tx: Transaction, { spec }: SanityContext): void {
   if (tx.bytes.length > spec.limits.blockSize) {
     throw new RuleError('tx-size', `${tx.bytes.length} bytes, at most ${spec.limits.blockSize}`)
   }
-  if (tx.unsigned.length === 64) throw brokenRule('tx-ambiguous-size')
+  if (tx.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
 }
 
 function inputSteps({ inputs }: Transaction): Steps {

@@ -28,7 +28,7 @@ export function transactionWork(tx: Transaction, moreCost: number, moreKeys = 0)
     keys += listed
     cost += script?.kind === 'multisig' ? listed * ((tx.programs[i] as Program).parameter.length / 65) : 1
   }
-  return { cost: cost + moreCost, keys: keys + moreKeys, hashedBytes: cost * tx.unsigned.length }
+  return { cost: cost + moreCost, keys: keys + moreKeys, hashedBytes: cost * tx.unsignedSize }
 }
 
 /** Sum of both. */

@@ -127,6 +127,11 @@ export function mapKey(bytes: Uint8Array): string {
   return text
 }
 
+/** {@link mapKey} of a part, without a view of it. */
+export function mapKeyOf(bytes: Uint8Array, start: number, end: number): string {
+  return fast ? asBuffer(bytes).toString('latin1', start, end) : mapKey(bytes.subarray(start, end))
+}
+
 /** The bytes of a {@link mapKey}. */
 export function ofMapKey(key: string): Uint8Array {
   const bytes = allocate(key.length)

@@ -50,8 +50,7 @@ export class Reader {
   }
 
   u16(): number {
-    const at = this.advance(2)
-    return (this.bytes[at] as number) | ((this.bytes[at + 1] as number) << 8)
+    return uint16(this.bytes, this.advance(2))
   }
 
   u32(): number {
@@ -59,10 +58,7 @@ export class Reader {
   }
 
   u64(): bigint {
-    const at = this.advance(8)
-    const [low, high] = [uint32(this.bytes, at), uint32(this.bytes, at + 4)]
-    // Most amounts and heights are safe integers, for which one bigint is made instead of four.
-    return high < 0x200000 ? BigInt(high * 0x100000000 + low) : (BigInt(high) << 32n) | BigInt(low)
+    return uint64(this.bytes, this.advance(8))
   }
 
   i64(): bigint {
@@ -124,7 +120,8 @@ export class Reader {
     return (this.bytes[this.offset] ?? 0) < 0xfd
   }
 
-  private advance(length: number): number {
+  /** Goes past the next `length` bytes; returns where they begin. */
+  advance(length: number): number {
     if (length > this.remaining) throw new CodecError(`the bytes end where ${length} more belong`)
     const start = this.offset
     this.offset += length
@@ -132,8 +129,20 @@ export class Reader {
   }
 }
 
+/** Eight bytes as an unsigned integer. */
+export function uint64(bytes: Uint8Array, at: number): bigint {
+  const [low, high] = [uint32(bytes, at), uint32(bytes, at + 4)]
+  // Most amounts and heights are safe integers, for which one bigint is made instead of four.
+  return high < 0x200000 ? BigInt(high * 0x100000000 + low) : (BigInt(high) << 32n) | BigInt(low)
+}
+
+/** Two bytes as an unsigned integer. */
+export function uint16(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
+}
+
 /** Four bytes as an unsigned integer. No loop: this is read more often than anything else. */
-function uint32(bytes: Uint8Array, at: number): number {
+export function uint32(bytes: Uint8Array, at: number): number {
   const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16)
   return low + (bytes[at + 3] as number) * 0x1000000
 }

@@ -2,6 +2,7 @@ import { compareBytes, mapKey, ofMapKey } from './bytes.js'
 import type { Reader } from './codec.js'
 import { CodecError, decodeAll } from './codec.js'
 import { type Hash, zeroHash } from './hash.js'
+import { ReadPart } from './read-part.js'
 import type { Input, Outpoint } from './transaction-fields.js'
 
 /** Sequences with a meaning: one that never blocks finality, and the one that a locked output requires. */
@@ -15,20 +16,28 @@ export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: f
 export const inputSize = 38
 
 /** An input that was read. It knows its key, which is asked for again and again. */
-class ReadInput implements Input {
-  readonly txid: Hash
-  readonly index: number
-  readonly sequence: number
+class ReadInput extends ReadPart implements Input {
   #key: string | undefined
 
   constructor(reader: Reader) {
-    this.txid = reader.hash()
-    this.index = reader.u16()
-    this.sequence = reader.u32()
+    super(reader, inputSize)
   }
 
-  get key(): string {
-    return (this.#key ??= outputKey(mapKey(this.txid), this.index))
+  get txid(): Hash {
+    return this.view(0, 32)
+  }
+
+  get index(): number {
+    return this.u16(32)
+  }
+
+  get sequence(): number {
+    return this.u32(34)
+  }
+
+  /** Txid and index, as the bytes have them. */
+  static keyOf(input: ReadInput): string {
+    return (input.#key ??= input.text(0, 34))
   }
 }
 
@@ -53,7 +62,7 @@ export function parseInputs(bytes: Uint8Array): readonly Input[] | undefined {
 
 /** The key of an outpoint in maps and sets: `mapKey` of the txid and the index u16. */
 export function outpointKey(outpoint: Outpoint): string {
-  return outpoint instanceof ReadInput ? outpoint.key : outputKey(mapKey(outpoint.txid), outpoint.index)
+  return outpoint instanceof ReadInput ? ReadInput.keyOf(outpoint) : outputKey(mapKey(outpoint.txid), outpoint.index)
 }
 
 /** {@link outpointKey} of an output, by `mapKey` of its transaction's hash; the index is at most 0xffff. */

@@ -1,5 +1,6 @@
 import type { ProgramHash } from './address.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
+import { ReadPart } from './read-part.js'
 import type { Steps } from './steps.js'
 
 /** A transaction output (format 2.1). */
@@ -100,15 +101,58 @@ function countOf(reader: Reader, size: number): number {
   return count
 }
 
+/** Bytes of an output without a typed extra: asset id, value i64, lock u32, program hash. */
+export const plainOutputSize = 65
+
+/** An output that was read; what a coin takes of it is made once. */
+class ReadOutput extends ReadPart implements Output {
+  #value: bigint | undefined
+  #programHash: ProgramHash | undefined
+
+  constructor(reader: Reader) {
+    super(reader, plainOutputSize)
+  }
+
+  get assetId(): Uint8Array {
+    return this.view(0, 32)
+  }
+
+  get value(): bigint {
+    return (this.#value ??= this.i64(32))
+  }
+
+  get outputLock(): number {
+    return this.u32(40)
+  }
+
+  get programHash(): ProgramHash {
+    return (this.#programHash ??= this.view(44, plainOutputSize))
+  }
+}
+
+/** One of version 9. */
+class ReadTypedOutput extends ReadOutput {
+  #extra: OutputExtra | undefined
+
+  get extra(): OutputExtra {
+    return this.#extra as OutputExtra
+  }
+
+  static typed(output: ReadTypedOutput, extra: OutputExtra): Output {
+    output.#extra = extra
+    return output
+  }
+}
+
 /** Reads an output without a typed extra. */
 export function readPlainOutput(reader: Reader): Output {
-  return { assetId: reader.hash(), value: reader.i64(), outputLock: reader.u32(), programHash: reader.take(21) }
+  return new ReadOutput(reader)
 }
 
 /** Reads an output of a transaction of this version; in steps, because votes may be many. */
 export function* outputSteps(reader: Reader, version: number): Steps<Output> {
-  const output = readPlainOutput(reader)
-  if (version < 9) return output
+  if (version < 9) return readPlainOutput(reader)
+  const output = new ReadTypedOutput(reader)
   const type = reader.u8()
   const start = reader.offset
   if (voteTypes.includes(type)) yield* skipVotes(reader)
@@ -117,7 +161,7 @@ export function* outputSteps(reader: Reader, version: number): Steps<Output> {
     if (skip === undefined) throw new CodecError(`output type ${type} is not known`)
     skip(reader)
   }
-  return { ...output, extra: { type, payload: reader.bytes.subarray(start, reader.offset) } }
+  return ReadTypedOutput.typed(output, { type, payload: reader.bytes.subarray(start, reader.offset) })
 }
 
 /** Writes an output of a transaction of this version; a TypeError if its typed extra does not fit the version. */

@@ -109,6 +109,9 @@ function* text(reader: Reader): Steps<string> {
   return reader.small ? reader.varstring(stringCap) : yield* varstringSteps(reader, stringCap)
 }
 
+/** One for all: it holds nothing. */
+const transfer = { type: 2 } as const
+
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
     read: once((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
@@ -143,7 +146,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       Controller: toHex(reversed(p.controller)),
     }),
   },
-  2: { read: once(() => ({ type: 2 })), write: () => {}, json: () => ({}) },
+  2: { read: once(() => transfer), write: () => {}, json: () => ({}) },
   3: {
     read: stepwise(function* (r) {
       return { type: 3, recordType: yield* text(r), content: r.varbytes(bytesCap) }

@@ -19,9 +19,10 @@ import { CodecError, Writer } from './codec.js'
 import { decodeAllSteps, itemSteps, listSteps } from './codec-steps.js'
 import { type Hash, prefixHashSteps, sha256dKey } from './hash.js'
 import { inputSize, readInput } from './input.js'
-import { type Output, outputSteps, readPlainOutput, writeOutput } from './output.js'
+import { type Output, outputSteps, plainOutputSize, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
 import { type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
+import { ReadPart } from './read-part.js'
 import { finish, noSteps, type Steps } from './steps.js'
 import { type Attribute, attributeUsage, type Input, type TransactionFields } from './transaction-fields.js'
 import { transactionJson, type TransactionJson } from './transaction-json.js'
@@ -58,14 +59,15 @@ export class Transaction implements TransactionFields {
   readonly programs: readonly Program[]
   /** The full serialisation, programs included. */
   readonly bytes: Uint8Array
-  /** The part that signatures and the txid cover: everything before the programs. */
-  readonly unsigned: Uint8Array
+  /** Length of {@link unsigned}. */
+  readonly unsignedSize: number
+  #unsigned: Uint8Array | undefined
   #cachedHash: Hash | undefined
   #hashKey: string | undefined
   #digestKey: string | undefined
   #cachedPrograms: (ParsedProgram | undefined)[] | undefined
 
-  constructor(fields: TransactionFields, parsed?: { bytes: Uint8Array; unsigned: Uint8Array }) {
+  constructor(fields: TransactionFields, parsed?: Serialised) {
     this.version = fields.version
     this.payloadVersion = fields.payloadVersion
     this.payload = fields.payload
@@ -74,9 +76,9 @@ export class Transaction implements TransactionFields {
     this.outputs = fields.outputs
     this.lockTime = fields.lockTime
     this.programs = fields.programs
-    const { bytes, unsigned } = parsed ?? serialise(fields)
+    const { bytes, unsignedSize } = parsed ?? serialise(fields)
     this.bytes = bytes
-    this.unsigned = unsigned
+    this.unsignedSize = unsignedSize
   }
 
   /** Decodes exactly one transaction; `tx-malformed` for anything else, trailing bytes included. */
@@ -137,16 +139,16 @@ export class Transaction implements TransactionFields {
         : yield* listSteps(reader, listCap, inputSize, readInput)
       const outputs =
         reader.small && version === 0
-          ? reader.list(listCap, 65, readPlainOutput)
+          ? reader.list(listCap, plainOutputSize, readPlainOutput)
           : yield* outputListSteps(reader, version)
       const lockTime = reader.u32()
-      const unsigned = reader.bytes.subarray(start, reader.offset)
+      const unsignedSize = reader.offset - start
       const programs = reader.small
         ? reader.list(listCap, 2, readProgram)
         : yield* listSteps(reader, listCap, 2, readProgram)
       const bytes = reader.bytes.subarray(start, reader.offset)
       const fields = { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
-      transactions.push(new Transaction(fields, { bytes, unsigned }))
+      transactions.push(new Transaction(fields, { bytes, unsignedSize }))
     }
     return transactions
   }
@@ -158,9 +160,14 @@ export class Transaction implements TransactionFields {
 
   *#longHashSteps(): Steps {
     if (this.#hashKey !== undefined && this.#digestKey !== undefined) return
-    const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsigned.length)
+    const { prefix, whole } = yield* prefixHashSteps(this.bytes, this.unsignedSize)
     this.#hashKey = mapKey(prefix)
     this.#digestKey = mapKey(whole)
+  }
+
+  /** The part that signatures and the txid cover: everything before the programs. */
+  get unsigned(): Uint8Array {
+    return (this.#unsigned ??= this.bytes.subarray(0, this.unsignedSize))
   }
 
   get type(): Payload['type'] {
@@ -174,7 +181,7 @@ export class Transaction implements TransactionFields {
 
   /** `mapKey` of {@link hash}. */
   get hashKey(): string {
-    return (this.#hashKey ??= sha256dKey(this.unsigned))
+    return (this.#hashKey ??= sha256dKey(this.bytes.subarray(0, this.unsignedSize)))
   }
 
   /** sha256d of the full bytes: distinguishes copies that differ only in their programs. */
@@ -200,6 +207,12 @@ export class Transaction implements TransactionFields {
   /** The signatures in the parameter of one program; undefined where they are not what its code needs. */
   signaturesAt(index: number): readonly Uint8Array[] | undefined {
     return this.#programAt(index)?.signatures
+  }
+
+  /** Forgets what it can find again in its bytes: a block that is checked waits for its rows, and need not hold that. */
+  forget(): void {
+    this.#cachedPrograms = undefined
+    this.#unsigned = undefined
   }
 
   #programAt(index: number): ParsedProgram | undefined {
@@ -238,16 +251,67 @@ function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
 }
 
 function readProgram(reader: Reader): Program {
-  return { parameter: reader.varbytes(parameterCap), code: reader.varbytes(codeCap) }
+  return new ReadProgram(reader)
+}
+
+/** A program that was read. */
+class ReadProgram extends ReadPart implements Program {
+  readonly #parameterSize: number
+  readonly #codeEnd: number
+  readonly #codeSize: number
+
+  constructor(reader: Reader) {
+    const parameterSize = reader.varuint(parameterCap)
+    const start = reader.offset
+    super(reader, parameterSize)
+    this.#parameterSize = parameterSize
+    this.#codeSize = reader.varuint(codeCap)
+    this.#codeEnd = reader.advance(this.#codeSize) + this.#codeSize - start
+  }
+
+  get parameter(): Uint8Array {
+    return this.view(0, this.#parameterSize)
+  }
+
+  get code(): Uint8Array {
+    return this.view(this.#codeEnd - this.#codeSize, this.#codeEnd)
+  }
 }
 
 function readAttribute(reader: Reader): Attribute {
-  const usage = reader.u8()
-  if (!knownUsages.includes(usage)) throw new CodecError(`attribute usage ${usage} is not known`)
-  return { usage, data: reader.varbytes(attributeCap) }
+  return new ReadAttribute(reader)
 }
 
-function serialise(fields: TransactionFields): { bytes: Uint8Array; unsigned: Uint8Array } {
+/** An attribute that was read. */
+class ReadAttribute extends ReadPart implements Attribute {
+  readonly #usage: number
+  readonly #size: number
+
+  constructor(reader: Reader) {
+    const usage = reader.u8()
+    if (!knownUsages.includes(usage)) throw new CodecError(`attribute usage ${usage} is not known`)
+    const size = reader.varuint(attributeCap)
+    super(reader, size)
+    this.#usage = usage
+    this.#size = size
+  }
+
+  get usage(): number {
+    return this.#usage
+  }
+
+  get data(): Uint8Array {
+    return this.view(0, this.#size)
+  }
+}
+
+/** A transaction's bytes. */
+interface Serialised {
+  readonly bytes: Uint8Array
+  readonly unsignedSize: number
+}
+
+function serialise(fields: TransactionFields): Serialised {
   const writer = new Writer(512)
   if (fields.version !== 0) writer.u8(fields.version)
   writer.u8(fields.payload.type).u8(fields.payloadVersion)
@@ -256,8 +320,7 @@ function serialise(fields: TransactionFields): { bytes: Uint8Array; unsigned: Ui
   writer.list(fields.inputs, ({ txid, index, sequence }) => writer.bytes(txid).u16(index).u32(sequence))
   writer.list(fields.outputs, (output) => writeOutput(writer, output, fields.version))
   writer.u32(fields.lockTime)
-  const unsigned = writer.finish()
+  const unsignedSize = writer.finish().length
   writer.list(fields.programs, ({ parameter, code }) => writer.varbytes(parameter).varbytes(code))
-  const bytes = writer.finish()
-  return { bytes, unsigned: bytes.subarray(0, unsigned.length) }
+  return { bytes: writer.finish(), unsignedSize }
 }

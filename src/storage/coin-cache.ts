@@ -1,5 +1,5 @@
 import type { Coin } from '../consensus/ledger.js'
-import { copyOf } from '../primitives/bytes.js'
+import { mapKey, ofMapKey } from '../primitives/bytes.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { Balance } from './schema.js'
 
@@ -9,12 +9,15 @@ import type { Balance } from './schema.js'
  */
 export const cachedCoins = 32_768
 
+/** A coin with its program hash as `mapKey` makes it: a view would hold the whole block, and a copy takes three times the memory. */
+type KeptCoin = Omit<Coin, 'programHash'> & { readonly owner: string }
+
 /**
  * Coins and balances as the newest rows have them, of those written last: most coins are spent soon, most addresses change again. Every
  * batch with coins passes through it, so it needs no rows to compare with. For the writer alone: readers may be held at earlier rows.
  */
 export class CoinCache {
-  readonly #coins: LruMap<Coin>
+  readonly #coins: LruMap<KeptCoin>
   readonly #balances: LruMap<Balance>
 
   constructor(capacity: number = cachedCoins) {
@@ -24,7 +27,10 @@ export class CoinCache {
 
   /** A coin by its `outpointKey`; undefined if that says nothing of its row. */
   coin(outpoint: string): Coin | undefined {
-    return this.#coins.peek(outpoint)
+    const kept = this.#coins.peek(outpoint)
+    if (kept === undefined) return undefined
+    const { height, coinbase, value, outputLock, owner } = kept
+    return { height, coinbase, value, outputLock, programHash: ofMapKey(owner) }
   }
 
   /** A balance by `mapKey` of its program hash; undefined if that says nothing of its row. */
@@ -37,9 +43,8 @@ export class CoinCache {
     return { coins: this.#coins.size, balances: this.#balances.size }
   }
 
-  created(outpoint: string, coin: Coin): void {
-    // Copied: that of a block is a part of all its bytes.
-    this.#coins.set(outpoint, { ...coin, programHash: copyOf(coin.programHash) })
+  created(outpoint: string, { height, coinbase, value, outputLock, programHash }: Coin): void {
+    this.#coins.set(outpoint, { height, coinbase, value, outputLock, owner: mapKey(programHash) })
   }
 
   spent(outpoint: string): void {

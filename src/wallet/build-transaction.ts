@@ -138,7 +138,7 @@ function feeFunction(fields: TransactionFields, fee: Payment['fee']): (inputs: n
   if (typeof fee === 'bigint') return () => fee
   const outputs = fields.outputs.length
   const outputSize = fields.version === 9 ? 66 : 65
-  const empty = new Transaction(fields).unsigned.length - countSize(0) - countSize(outputs)
+  const empty = new Transaction(fields).unsignedSize - countSize(0) - countSize(outputs)
   return (inputs, withChange) => {
     const size =
       empty +
@@ -172,5 +172,5 @@ function requireFit(transaction: Transaction): void {
   if (transaction.inputs.length > 0xffff || transaction.outputs.length > 0xffff) {
     throw new RuleError('tx-output-count', 'more than 65535 inputs or outputs; send in several transactions')
   }
-  if (transaction.unsigned.length === 64) throw brokenRule('tx-ambiguous-size')
+  if (transaction.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
 }

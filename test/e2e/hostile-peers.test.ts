@@ -98,7 +98,7 @@ function unsigned(input: number, nonce: number): Transaction {
 }
 
 function withSignature(transaction: Transaction, signature: Uint8Array): Transaction {
-  const [program] = transaction.programs
+  const [program] = fieldsOf(transaction).programs
   if (program === undefined) throw new Error('no program')
   const parameter = Buffer.concat([Buffer.of(64), signature])
   return new Transaction({ ...fieldsOf(transaction), programs: [{ ...program, parameter }] })

@@ -10,6 +10,7 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import type { Outpoint } from '../../../src/primitives/transaction-fields.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
+import { plainForm } from '../../support/assert/plain-form.js'
 import { contextOf } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
 
@@ -58,7 +59,8 @@ describe('createrawtransaction', () => {
     })
     const txid = new Uint8Array(32)
     txid[0] = 0xff
-    expect(tx.inputs).toEqual([{ txid: Buffer.from(txid), index: 3, sequence: 0 }])
+    const inputs = tx.inputs.map(({ txid, index, sequence }) => ({ txid, index, sequence }))
+    expect(plainForm(inputs)).toEqual(plainForm([{ txid, index: 3, sequence: 0 }]))
     expect(tx.outputs.map(({ value, outputLock, extra }) => [value, outputLock, extra?.type])).toEqual([
       [150_000_000n, 0, 0],
       [1n, 0, 0],

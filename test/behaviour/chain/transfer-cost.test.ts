@@ -5,15 +5,20 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { threadTime } from '../../../scripts/bench/thread-time.js'
 import { Chain } from '../../../src/chain/chain.js'
+import { bodyMatchSteps } from '../../../src/consensus/sanity.js'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { addressFromPublicKey, parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { Block } from '../../../src/primitives/block.js'
+import { registerAssetTransaction } from '../../../src/primitives/genesis.js'
 import { standardProgram } from '../../../src/primitives/program.js'
 import { parseSpec, type Spec } from '../../../src/primitives/spec.js'
 import { finalSequence } from '../../../src/primitives/input.js'
+import { finish } from '../../../src/primitives/steps.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { Database } from '../../../src/storage/database.js'
 import { table } from '../../../src/storage/schema.js'
+import { heldBytes } from '../../support/assert/heap-probe.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, quietLog, withoutValidators } from '../../support/builders/chain.js'
 import { quickSigner } from '../../support/builders/signatures.js'
@@ -97,6 +102,19 @@ describe('A transfer from one key to itself', () => {
   it('changes eight rows, and less than half as many in a batch of eight blocks', async () => {
     expect(await rowsIn(made.slice(0, 1))).toBeCloseTo(8, 1)
     expect(await rowsIn(made.slice(0, 8))).toBeLessThan(4)
+  })
+
+  it('waits to be connected in 900 bytes of the heap', () => {
+    const sanity = { spec, assetId: registerAssetTransaction(spec).hash }
+    const before = heldBytes()
+    const waiting = made.map((bytes) => {
+      const block = Block.fromBytes(bytes)
+      finish(bodyMatchSteps(block, sanity))
+      return block
+    })
+    const each = (heldBytes() - before) / (waiting.length * transfers)
+    // About 730; with a view for each part of it 1,360.
+    expect(each).toBeLessThan(900)
   })
 
   it('takes the main thread no longer than some hashes do', async () => {

@@ -51,7 +51,7 @@ async function world(overrides = withoutValidators) {
 }
 
 function broken(transaction: Transaction): Transaction {
-  const [program] = transaction.programs
+  const [program] = fieldsOf(transaction).programs
   if (program === undefined) throw new Error('no program')
   const parameter = Uint8Array.from(program.parameter)
   parameter[20] = (parameter[20] as number) ^ 1

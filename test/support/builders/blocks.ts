@@ -12,6 +12,7 @@ import { parseAddress, type ProgramHash } from '../../../src/primitives/address.
 import { type AuxPow, parentHash, soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block, transactionRoot, witnessRoot } from '../../../src/primitives/block.js'
 import { fromUtf8, littleEndianInteger } from '../../../src/primitives/bytes.js'
+import { defined } from '../../../src/primitives/defined.js'
 import { targetOf } from '../../../src/primitives/compact.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/primitives/confirm.js'
 import { registerAssetTransaction } from '../../../src/primitives/genesis.js'
@@ -73,7 +74,7 @@ export function craft(
     payloadVersion: 0,
     payload: { type: 2 },
     attributes: [{ usage: attributeUsage.nonce, data: fromUtf8('nonce') }],
-    inputs: inputs.map((input) => ({ sequence: finalSequence, ...input })),
+    inputs: inputs.map(({ txid, index, sequence = finalSequence }) => ({ txid, index, sequence })),
     outputs: outputs.map(({ to, value, outputLock = 0 }) => {
       return { assetId, value, outputLock, programHash: typeof to === 'number' ? personHash(to) : to }
     }),
@@ -93,8 +94,20 @@ export function signedBy(fields: TransactionFields, signers: readonly number[]):
   return new Transaction({ ...fieldsOf(fields), programs: sortPrograms(programs) })
 }
 
-export function fieldsOf(fields: TransactionFields): TransactionFields {
-  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs } = fields
+/** The fields of a transaction as data of their own. */
+export function fieldsOf({
+  version,
+  payloadVersion,
+  payload,
+  lockTime,
+  ...lists
+}: TransactionFields): TransactionFields {
+  const attributes = lists.attributes.map(({ usage, data }) => ({ usage, data }))
+  const inputs = lists.inputs.map(({ txid, index, sequence }) => ({ txid, index, sequence }))
+  const outputs = lists.outputs.map(({ assetId, value, outputLock, programHash, extra }) => {
+    return { assetId, value, outputLock, programHash, ...defined({ extra }) }
+  })
+  const programs = lists.programs.map(({ parameter, code }) => ({ parameter, code }))
   return { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
 }
 

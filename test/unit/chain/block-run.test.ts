@@ -237,7 +237,7 @@ function otherSignature(signature: string): string {
 
 /** A transfer that pays out more than it takes. */
 function overspent(transfer: Transaction): Transaction {
-  const [first, ...others] = transfer.outputs
+  const [first, ...others] = fieldsOf(transfer).outputs
   if (first === undefined) throw new Error('no output')
   const outputs = [{ ...first, value: first.value + 1_000_000_000_000n }, ...others]
   return new Transaction({ ...fieldsOf(transfer), outputs })

@@ -40,7 +40,8 @@ describe('outpoints', () => {
         bytes.writeUInt32LE(sequence, 34)
         const input = readInput(new Reader(bytes))
         expect(outpointKey(input)).toBe(key)
-        expect(plainForm({ ...input })).toEqual(plainForm({ txid, index, sequence }))
+        const read = { txid: input.txid, index: input.index, sequence: input.sequence }
+        expect(plainForm(read)).toEqual(plainForm({ txid, index, sequence }))
       }),
       runs,
     )

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concat, equalBytes, fromUtf8, hex, reversed, toHex } from '../../../src/primitives/bytes.js'
@@ -8,6 +9,7 @@ import { Transaction } from '../../../src/primitives/transaction.js'
 import type { TransactionFields } from '../../../src/primitives/transaction-fields.js'
 import { transactionJson } from '../../../src/primitives/transaction-json.js'
 import { mutated, mutation, runs, transaction, transactionFields } from '../../support/builders/arbitraries.js'
+import { fieldsOf } from '../../support/builders/blocks.js'
 import { codeOf } from '../../support/assert/code-of.js'
 import { plainForm } from '../../support/assert/plain-form.js'
 import { rounds } from '../../support/process/thorough.js'
@@ -24,22 +26,43 @@ const bare: TransactionFields = {
 }
 const output = { assetId: zeroHash, value: 5n, outputLock: 0, programHash: new Uint8Array(21) }
 
-function fieldsOf(tx: Transaction): unknown {
-  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs } = tx
-  return plainForm({ version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs })
-}
-
 describe('the transaction codec', () => {
   it('decodes what it encoded', () => {
     fc.assert(
       fc.property(transactionFields, (fields) => {
         const tx = new Transaction(fields)
         const decoded = Transaction.fromBytes(tx.bytes)
-        expect(fieldsOf(decoded)).toEqual(plainForm(fields))
+        expect(plainForm(fieldsOf(decoded))).toEqual(plainForm(fields))
         expect(decoded.toHex()).toBe(tx.toHex())
         expect(toHex(decoded.unsigned)).toBe(toHex(tx.unsigned))
         expect(toHex(tx.hash)).toBe(toHex(sha256d(tx.unsigned)))
         expect(tx.txid).toBe(toHex(reversed(tx.hash)))
+      }),
+      runs,
+    )
+  })
+
+  it('shows the fields of what it read', () => {
+    fc.assert(
+      fc.property(transaction, (tx) => {
+        const read = Transaction.fromBytes(tx.bytes)
+        for (const list of ['attributes', 'inputs', 'outputs', 'programs'] as const) {
+          expect(inspect(read[list], { maxArrayLength: null })).toBe(
+            inspect(fieldsOf(read)[list], { maxArrayLength: null }),
+          )
+        }
+      }),
+      runs,
+    )
+  })
+
+  it('finds again what it forgets', () => {
+    fc.assert(
+      fc.property(transaction, (tx) => {
+        const shown = () => [toHex(tx.unsigned), tx.programs.map((_, i) => [tx.scriptAt(i), tx.signaturesAt(i)])]
+        const before = shown()
+        tx.forget()
+        expect(shown()).toEqual(before)
       }),
       runs,
     )
