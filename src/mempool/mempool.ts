@@ -37,7 +37,7 @@
  *   23. storage/database                 batch with journal row, synced -> the txid is the answer
  */
 import { EventEmitter } from 'node:events'
-import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
+import type { Chain, ChainChange, ChainIndexer, ChangedBlock } from '../chain/chain.js'
 import type { Restoration } from '../chain/chain-change.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import { LeftBranches } from '../chain/left-branches.js'
@@ -360,7 +360,7 @@ export class Mempool implements ChainIndexer {
       await runCooperatively(this.#minedSteps(transactionsOf(connected)))
       this.#store.mined()
     }
-    if (reorganised || disconnected.length > 0 || this.#rulesChanged()) {
+    if (reorganised || disconnected.length > 0 || this.#rulesChanged(connected)) {
       const arrival = this.#options.clock.now()
       const back = returnedBy(disconnected, connected).map(({ bytes }) => ({
         transaction: Transaction.kept(bytes),
@@ -408,10 +408,11 @@ export class Mempool implements ChainIndexer {
     this.#makeRoom()
   }
 
-  /** Whether the next block has other rules than the tip, for which the pool was checked. */
-  #rulesChanged(): boolean {
-    const { height } = this.#chain.tip.header
-    return paramsAt(this.#chain.spec, height) !== paramsAt(this.#chain.spec, height + 1)
+  /** Whether the next block has other rules than the first of these, for which the pool was checked. */
+  #rulesChanged([first]: readonly ChangedBlock[]): boolean {
+    const { header } = this.#chain.tip
+    const { height } = first?.header ?? header
+    return paramsAt(this.#chain.spec, height) !== paramsAt(this.#chain.spec, header.height + 1)
   }
 
   /** Resolves when the latest of a promise that may be replaced has settled. */

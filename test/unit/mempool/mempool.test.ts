@@ -355,6 +355,19 @@ describe('the pool and the chain', () => {
     await expectPool(test, [other])
     expect(test.mempool.droppedReason(first.hash)).toContain('tx-fee')
   })
+
+  it('checks everything again when a run of blocks goes beyond the height of other rules', async () => {
+    const upgrades = [{ height: 3, name: 'dearer', parameters: { fees: { minimum: '5000', perByte: '0' } } }]
+    const overrides = { validators: [], producer: 'miners', upgrades } as const
+    const [source, test] = [await TestChain.open(overrides), await TestChain.open(overrides)]
+    const first = await test.send(pay(test, { fee: 1000n }))
+    const other = await test.send(pay(test, { output: 1, fee: 5000n }))
+    const run = await source.mine(4)
+    await test.chain.acceptBlocks(run.map(({ bytes: block }) => ({ block })))
+    await test.mempool.settled()
+    await expectPool(test, [other])
+    expect(test.mempool.droppedReason(first.hash)).toContain('tx-fee')
+  })
 })
 
 describe('the pool across a restart', () => {
