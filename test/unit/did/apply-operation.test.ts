@@ -367,6 +367,13 @@ describe('any sequence of operations', () => {
       })
     })
     const refusals = new Set<string>()
+    const plain = { signer: '#primary', previous: 'last', keys: 1, credential: 'none' } as const
+    // Random ones miss this refusal once in a while.
+    const ofDeactivatedIssuer = [
+      { ...plain, who: 1, operation: 'create' },
+      { ...plain, who: 1, operation: 'deactivate' },
+      { ...plain, who: 0, operation: 'create', credential: 'foreign' },
+    ] as const
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const states = new Map<string, DidState>()
@@ -409,7 +416,7 @@ describe('any sequence of operations', () => {
           expect(spelled(before)).toBe(fingerprint)
         })
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, examples: [[[...ofDeactivatedIssuer]]] },
     )
     expect([...refusals].sort()).toEqual([
       'credential-issuer-deactivated',
