@@ -1,4 +1,4 @@
-import { StateOverlay } from '../consensus/ledger.js'
+import { coinOf, StateOverlay } from '../consensus/ledger.js'
 import { auxPowBytes } from '../primitives/auxpow.js'
 import type { Block } from '../primitives/block.js'
 import { workOf } from '../primitives/compact.js'
@@ -55,15 +55,9 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
   const { header, transactions } = genesis
   const state = new StateOverlay(new StoredState(overlay))
   const coinbase = transactions[0] as Block['transactions'][number]
-  coinbase.outputs.forEach(({ value, outputLock, programHash }, index) => {
-    if (value === 0n) return
-    state.coins.create(outputKey(coinbase.hashKey, index), {
-      height: 0,
-      coinbase: true,
-      value,
-      outputLock,
-      programHash,
-    })
+  coinbase.outputs.forEach((output, index) => {
+    const coin = coinOf(output, { height: 0, coinbase: true })
+    if (coin !== undefined) state.coins.create(outputKey(coinbase.hashKey, index), coin)
   })
   await putConnected(overlay, genesis, { state, transactions: [{ fee: 0n, spent: [] }], fees: 0n })
   if (map) putMapComplete(overlay, 0)

@@ -5,6 +5,7 @@ import { programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { type Params, paramsAt } from '../primitives/spec.js'
 import { type Phase, phaseSteps, runPhases, type Steps } from '../primitives/steps.js'
+import { TextSet } from '../primitives/text-set.js'
 import { attributeUsage, type Transaction } from '../primitives/transaction.js'
 import type { Coin, StateView } from './ledger.js'
 import { ProgramCheck } from './program-check.js'
@@ -54,7 +55,7 @@ class CoinRules implements CheckedCoins {
   readonly #context: ConnectContext
   readonly #params: Params
   /** What its programs must unlock, by `mapKey` of program hashes. */
-  readonly #required = new Set<string>()
+  readonly #required = new TextSet()
 
   constructor(tx: Transaction, state: StateView, context: ConnectContext) {
     this.tx = tx
@@ -104,7 +105,7 @@ class CoinRules implements CheckedCoins {
   }
 
   requireProgramOf(index: number): void {
-    this.#required.add(mapKey(this.#coin(index).programHash))
+    this.#required.add(this.#coin(index).owner)
   }
 
   requirePrograms(): void {

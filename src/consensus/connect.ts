@@ -7,11 +7,12 @@ import { displayHash } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
+import type { Output } from '../primitives/output.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Input } from '../primitives/transaction-fields.js'
 import { BlockBudget } from './block-budget.js'
 import { checkCoins, type CheckedCoins, coinSteps } from './coin-rules.js'
-import { type Coin, StateOverlay, type StateView } from './ledger.js'
+import { type Coin, coinOf, StateOverlay, type StateView } from './ledger.js'
 import type { ConnectContext, SanityContext } from './rule-context.js'
 import { type SignatureWork, transactionWork } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
@@ -300,9 +301,8 @@ function outputSteps(tx: Transaction, state: StateOverlay, height: number): Step
   return eachSteps(tx.outputs, (_, i) => createCoin(state, tx, i, height), coinsAtOnce)
 }
 
-/** Adds an output as a coin; one of value 0 is none. */
+/** Adds an output as a coin. */
 function createCoin({ coins }: StateOverlay, tx: Transaction, index: number, height: number): void {
-  const { value, outputLock, programHash } = tx.outputs[index] as Transaction['outputs'][number]
-  if (value <= 0n) return
-  coins.create(outputKey(tx.hashKey, index), { height, coinbase: tx.isCoinbase, value, outputLock, programHash })
+  const coin = coinOf(tx.outputs[index] as Output, { height, coinbase: tx.isCoinbase })
+  if (coin !== undefined) coins.create(outputKey(tx.hashKey, index), coin)
 }

@@ -1,7 +1,7 @@
 import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
-import type { ProgramHash } from '../primitives/address.js'
 import { eachSteps, entrySteps, type Steps } from '../primitives/steps.js'
 import { outpointKey } from '../primitives/input.js'
+import { type Output, ownerOf } from '../primitives/output.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 
 /** An unspent output. */
@@ -12,7 +12,14 @@ export interface Coin {
   readonly value: bigint
   /** Height that a spender's lockTime must reach; 0 is no lock. */
   readonly outputLock: number
-  readonly programHash: ProgramHash
+  /** `mapKey` of the program hash that unlocks it: it is compared, looked up and written more often than read as bytes. */
+  readonly owner: string
+}
+
+/** The coin that an output becomes; an output of value 0 becomes none. */
+export function coinOf(output: Output, { height, coinbase }: Pick<Coin, 'height' | 'coinbase'>): Coin | undefined {
+  const { value, outputLock } = output
+  return value === 0n ? undefined : { height, coinbase, value, outputLock, owner: ownerOf(output) }
 }
 
 /** State of a chain at one block, as far as rules read it. */

@@ -1,4 +1,4 @@
-import type { Coin } from '../consensus/ledger.js'
+import { type Coin, coinOf } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
@@ -105,9 +105,7 @@ export class PoolGraph implements PoolIndex {
   /** Output of a pooled transaction as the coin that it becomes at `height`. */
   coin({ txid, index }: Outpoint, height: number): Coin | undefined {
     const output = this.get(txid)?.transaction.outputs[index]
-    if (output === undefined || output.value === 0n) return undefined
-    const { value, outputLock, programHash } = output
-    return { height, coinbase: false, value, outputLock, programHash }
+    return output && coinOf(output, { height, coinbase: false })
   }
 
   /** Pending operations of a DID in order of application. */

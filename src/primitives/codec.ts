@@ -1,4 +1,4 @@
-import { allocate, asBytes, copyOf, fromUtf8, putUint32, requireUnsigned, utf8 } from './bytes.js'
+import { allocate, asBytes, copyOf, fromUtf8, putMapKey, putUint32, requireUnsigned, utf8 } from './bytes.js'
 
 /** Bytes of a wrong form. The caller turns it into the code of the thing it was reading. */
 export class CodecError extends Error {
@@ -179,6 +179,13 @@ export class Writer {
     // grow() may replace the buffer, so it comes first.
     const at = this.grow(bytes.length)
     this.buffer.set(bytes, at)
+    return this
+  }
+
+  /** The bytes of a `mapKey`. */
+  mapKey(key: string): this {
+    const at = this.grow(key.length)
+    putMapKey(this.buffer, at, key)
     return this
   }
 

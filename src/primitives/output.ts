@@ -1,4 +1,5 @@
 import type { ProgramHash } from './address.js'
+import { mapKey } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
 import { ReadPart } from './read-part.js'
 import type { Steps } from './steps.js'
@@ -107,7 +108,7 @@ export const plainOutputSize = 65
 /** An output that was read; what a coin takes of it is made once. */
 class ReadOutput extends ReadPart implements Output {
   #value: bigint | undefined
-  #programHash: ProgramHash | undefined
+  #owner: string | undefined
 
   constructor(reader: Reader) {
     super(reader, plainOutputSize)
@@ -126,8 +127,17 @@ class ReadOutput extends ReadPart implements Output {
   }
 
   get programHash(): ProgramHash {
-    return (this.#programHash ??= this.view(44, plainOutputSize))
+    return this.view(44, plainOutputSize)
   }
+
+  static ownerOf(output: ReadOutput): string {
+    return (output.#owner ??= output.text(44, plainOutputSize))
+  }
+}
+
+/** `mapKey` of the program hash of an output. */
+export function ownerOf(output: Output): string {
+  return output instanceof ReadOutput ? ReadOutput.ownerOf(output) : mapKey(output.programHash)
 }
 
 /** One of version 9. */

@@ -1,5 +1,4 @@
 import type { Coin } from '../consensus/ledger.js'
-import { mapKey, ofMapKey } from '../primitives/bytes.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { Balance } from './schema.js'
 
@@ -9,15 +8,12 @@ import type { Balance } from './schema.js'
  */
 export const cachedCoins = 32_768
 
-/** A coin with its program hash as `mapKey` makes it: a view would hold the whole block, and a copy takes three times the memory. */
-type KeptCoin = Omit<Coin, 'programHash'> & { readonly owner: string }
-
 /**
  * Coins and balances as the newest rows have them, of those written last: most coins are spent soon, most addresses change again. Every
  * batch with coins passes through it, so it needs no rows to compare with. For the writer alone: readers may be held at earlier rows.
  */
 export class CoinCache {
-  readonly #coins: LruMap<KeptCoin>
+  readonly #coins: LruMap<Coin>
   readonly #balances: LruMap<Balance>
 
   constructor(capacity: number = cachedCoins) {
@@ -27,15 +23,12 @@ export class CoinCache {
 
   /** A coin by its `outpointKey`; undefined if that says nothing of its row. */
   coin(outpoint: string): Coin | undefined {
-    const kept = this.#coins.peek(outpoint)
-    if (kept === undefined) return undefined
-    const { height, coinbase, value, outputLock, owner } = kept
-    return { height, coinbase, value, outputLock, programHash: ofMapKey(owner) }
+    return this.#coins.peek(outpoint)
   }
 
-  /** A balance by `mapKey` of its program hash; undefined if that says nothing of its row. */
-  balance(programHash: string): Balance | undefined {
-    return this.#balances.peek(programHash)
+  /** A balance by the owner of its coins; undefined if that says nothing of its row. */
+  balance(owner: string): Balance | undefined {
+    return this.#balances.peek(owner)
   }
 
   /** Number of coins and of balances. */
@@ -43,16 +36,16 @@ export class CoinCache {
     return { coins: this.#coins.size, balances: this.#balances.size }
   }
 
-  created(outpoint: string, { height, coinbase, value, outputLock, programHash }: Coin): void {
-    this.#coins.set(outpoint, { height, coinbase, value, outputLock, owner: mapKey(programHash) })
+  created(outpoint: string, coin: Coin): void {
+    this.#coins.set(outpoint, coin)
   }
 
   spent(outpoint: string): void {
     this.#coins.delete(outpoint)
   }
 
-  changed(programHash: string, balance: Balance): void {
-    this.#balances.set(programHash, balance)
+  changed(owner: string, balance: Balance): void {
+    this.#balances.set(owner, balance)
   }
 
   /** Forgets everything: a batch failed, and its rows may or may not be there. */

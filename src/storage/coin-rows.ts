@@ -1,7 +1,6 @@
 import type { Coin, CoinChanges } from '../consensus/ledger.js'
 import { InvariantError } from '../errors/rule-error.js'
-import type { ProgramHash } from '../primitives/address.js'
-import { mapKey } from '../primitives/bytes.js'
+import { ofMapKey } from '../primitives/bytes.js'
 import { entrySteps, type Steps } from '../primitives/steps.js'
 import { runCooperatively, Yielder } from '../runtime/cooperative.js'
 import type { BatchRows } from './batch-rows.js'
@@ -37,7 +36,6 @@ const noBalance: Balance = { sum: 0n, count: 0 }
 
 /** The sum of what happened to one address. */
 interface BalanceChange {
-  readonly programHash: ProgramHash
   sum: bigint
   count: number
   /** After the change; undefined until it is known what it was before. */
@@ -67,16 +65,16 @@ export class CoinRows implements Changes {
     // Past the cache it would be wrong from now on.
     if (cache === undefined) throw new InvariantError('coins are written while readers are held at earlier rows')
     const balances = await runCooperatively(sumSteps(coins))
-    const unknown: BalanceChange[] = []
-    const look = (change: BalanceChange, id: string) => {
-      const before = cache.balance(id)
-      if (before === undefined) unknown.push(change)
+    const unknown: { readonly owner: string; readonly change: BalanceChange }[] = []
+    const look = (change: BalanceChange, owner: string) => {
+      const before = cache.balance(owner)
+      if (before === undefined) unknown.push({ owner, change })
       else change.after = balanceAfter(before, change)
     }
     await runCooperatively(entrySteps(balances, look, coinsAtOnce))
     await loadInParts(unknown, async (some) => {
-      const found = await before.getMany(some.map(({ programHash }) => keys.balance(programHash)))
-      for (const [i, change] of some.entries()) {
+      const found = await before.getMany(some.map(({ owner }) => keys.balance(ofMapKey(owner))))
+      for (const [i, { change }] of some.entries()) {
         const row = found[i]
         change.after = balanceAfter(row === undefined ? noBalance : values.balance.decode(row), change)
       }
@@ -103,12 +101,12 @@ export class CoinRows implements Changes {
       rows.putFixed(made.addressCoin(outpoint, coin))
       cache.created(outpoint, coin)
     }
-    const balance = ({ programHash, after }: BalanceChange, id: string) => {
+    const balance = ({ after }: BalanceChange, owner: string) => {
       if (after === undefined) throw new InvariantError('a balance was not read before its change')
-      const row = made.balance(programHash, after)
+      const row = made.balance(owner, after)
       if (after.count === 0) rows.del(row.key)
       else rows.putFixed(row)
-      cache.changed(id, after)
+      cache.changed(owner, after)
     }
     yield* entrySteps(this.#coins.spent, drop, coinsAtOnce)
     // The same coin may have gone with one block and come with another.
@@ -123,20 +121,19 @@ function balanceAfter(before: Balance, { sum, count }: Balance): Balance {
   return after
 }
 
-/** Sums the changes to each balance, by `mapKey` of its program hash, so that every row is read and written once; those that come to nothing are left out. */
+/** Sums the changes to each balance, by the owner of its coins, so that every row is read and written once; those that come to nothing are left out. */
 function* sumSteps(coins: CoinChanges): Steps<ReadonlyMap<string, BalanceChange>> {
   const changes = new Map<string, BalanceChange>()
-  const add = ({ programHash, value }: Coin, sign: 1 | -1) => {
-    const id = mapKey(programHash)
-    let change = changes.get(id)
-    if (change === undefined) changes.set(id, (change = { programHash, sum: 0n, count: 0 }))
+  const add = ({ owner, value }: Coin, sign: 1 | -1) => {
+    let change = changes.get(owner)
+    if (change === undefined) changes.set(owner, (change = { sum: 0n, count: 0 }))
     change.sum += sign === 1 ? value : -value
     change.count += sign
   }
   yield* entrySteps(coins.spent, (coin) => add(coin, -1), coinsAtOnce)
   yield* entrySteps(coins.created, (coin) => add(coin, 1), coinsAtOnce)
-  const drop = ({ sum, count }: BalanceChange, id: string) => {
-    if (sum === 0n && count === 0) changes.delete(id)
+  const drop = ({ sum, count }: BalanceChange, owner: string) => {
+    if (sum === 0n && count === 0) changes.delete(owner)
   }
   yield* entrySteps(changes, drop, coinsAtOnce)
   return changes

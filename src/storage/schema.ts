@@ -1,7 +1,7 @@
 import type { Coin } from '../consensus/ledger.js'
 import type { Token } from '../did-index/token.js'
 import type { ProgramHash } from '../primitives/address.js'
-import { asBuffer, fromUtf8, utf8 } from '../primitives/bytes.js'
+import { asBuffer, fromUtf8, mapKey, utf8 } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { eachSteps, finish, type Steps } from '../primitives/steps.js'
@@ -171,13 +171,13 @@ export interface MapPlace {
 /** Fills keys of rows that every transfer changes, behind their table byte; outpoints by their `outpointKey`. */
 const fill = {
   coin: (into: Key, outpoint: string): Key => putOutpoint(into, 1, outpoint),
-  addressCoin: (into: Key, programHash: ProgramHash, height: number, outpoint: string): Key => {
-    into.set(programHash, 1)
+  addressCoin: (into: Key, owner: string, height: number, outpoint: string): Key => {
+    into.write(owner, 1, 'latin1')
     into.writeUInt32BE(height, 22)
     return putOutpoint(into, 26, outpoint)
   },
-  history: (into: Key, programHash: ProgramHash, height: number, index: number): Key => {
-    into.set(programHash, 1)
+  history: (into: Key, owner: string, height: number, index: number): Key => {
+    into.write(owner, 1, 'latin1')
     into.writeUInt32BE(height, 22)
     into.writeUInt16BE(index, 26)
     return into
@@ -220,10 +220,10 @@ export const keys = {
   confirm: (hash: Hash): Key => keyOf(table.confirm, hash),
   coin: (outpoint: Outpoint): Key => fill.coin(key(table.coin, 34), outpointKey(outpoint)),
   addressCoin: (programHash: ProgramHash, height: number, outpoint: Outpoint): Key =>
-    fill.addressCoin(key(table.addressCoin, 59), programHash, height, outpointKey(outpoint)),
+    fill.addressCoin(key(table.addressCoin, 59), mapKey(programHash), height, outpointKey(outpoint)),
   balance: (programHash: ProgramHash): Key => keyOf(table.balance, programHash),
   history: (programHash: ProgramHash, height: number, index: number): Key =>
-    fill.history(key(table.history, 27), programHash, height, index),
+    fill.history(key(table.history, 27), mapKey(programHash), height, index),
   undo: (height: number): Key => heightKey(table.undo, height),
   didHead: (did: ProgramHash): Key => keyOf(table.didHead, did),
   didOperation: (did: ProgramHash, sequence: number): Key => programHashSequenceKey(table.didOperation, did, sequence),
@@ -822,20 +822,21 @@ export class TransferRows {
     return this.#coin
   }
 
-  addressCoin(outpoint: string, { programHash, height, value }: Coin): FixedRow {
-    fill.addressCoin(this.#addressCoin.key, programHash, height, outpoint)
+  addressCoin(outpoint: string, { owner, height, value }: Coin): FixedRow {
+    fill.addressCoin(this.#addressCoin.key, owner, height, outpoint)
     this.#addressCoin.begin().i64(value)
     return this.#addressCoin
   }
 
-  balance(programHash: ProgramHash, balance: Balance): FixedRow {
-    this.#balance.key.set(programHash, 1)
+  /** The balance of an owner, as coins name it. */
+  balance(owner: string, balance: Balance): FixedRow {
+    this.#balance.key.write(owner, 1, 'latin1')
     writeBalance(this.#balance.begin(), balance)
     return this.#balance
   }
 
-  history(programHash: ProgramHash, height: number, index: number): FixedRow {
-    fill.history(this.#history.key, programHash, height, index)
+  history(owner: string, height: number, index: number): FixedRow {
+    fill.history(this.#history.key, owner, height, index)
     return this.#history
   }
 
@@ -856,7 +857,7 @@ function writeCoin(writer: Writer, coin: Coin): Writer {
     .u8(coin.coinbase ? 1 : 0)
     .i64(coin.value)
     .u32(coin.outputLock)
-    .bytes(coin.programHash)
+    .mapKey(coin.owner)
 }
 
 function writeBalance(writer: Writer, { sum, count }: Balance): Writer {
@@ -873,6 +874,6 @@ function readCoin(reader: Reader): Coin {
     coinbase: reader.u8() === 1,
     value: reader.i64(),
     outputLock: reader.u32(),
-    programHash: reader.take(21),
+    owner: mapKey(reader.take(21)),
   }
 }

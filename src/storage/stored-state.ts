@@ -1,15 +1,17 @@
 import type { ConnectedBlock } from '../consensus/connect.js'
-import type { Coin, StateView } from '../consensus/ledger.js'
+import { type Coin, coinOf, type StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
 import type { CredentialState, DidState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { asBuffer, displayHash, fromUtf8, mapKey } from '../primitives/bytes.js'
+import { asBuffer, displayHash, fromUtf8, mapKey, ofMapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { bothSteps, eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
+import { TextSet } from '../primitives/text-set.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
+import { type Output, ownerOf } from '../primitives/output.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import { credentialState, declaredIssuer, popCredential } from './credential-rows.js'
@@ -202,7 +204,7 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
     overlay.put(keys.transaction(height, index), tx.bytes)
     if (isReadAgain(tx)) overlay.put(keys.location(tx.hash), values.location.encode(location))
     else overlay.log.putRow(rows.location(tx.hashKey, location))
-    const put = (hash: ProgramHash) => overlay.log.putRow(rows.history(hash, height, index))
+    const put = (owner: string) => overlay.log.putRow(rows.history(owner, height, index))
     yield* touchedSteps(tx, connected[index - 1]?.spent ?? [], put)
     if (index % transactionsAtOnce === 0) yield
   }
@@ -213,20 +215,14 @@ function isReadAgain(tx: Transaction): boolean {
   return tx.type === txType.did
 }
 
-/** Calls `touch` with the addresses that a transaction pays to or spends of, each once. */
-function touchedSteps(
-  { outputs }: Transaction,
-  spent: readonly Pick<Coin, 'programHash'>[],
-  touch: (programHash: ProgramHash) => void,
-): Steps {
-  const seen = new Set<string>()
-  const once = ({ programHash }: Pick<Coin, 'programHash'>) => {
-    const id = mapKey(programHash)
-    if (seen.has(id)) return
-    seen.add(id)
-    touch(programHash)
+/** Calls `touch` with `mapKey` of the program hashes that a transaction pays to or spends of, each once. */
+function touchedSteps({ outputs }: Transaction, spent: readonly Coin[], touch: (owner: string) => void): Steps {
+  const seen = new TextSet()
+  const once = (of: Output | Coin) => {
+    const owner = 'owner' in of ? of.owner : ownerOf(of)
+    if (seen.add(owner)) touch(owner)
   }
-  return bothSteps(outputs, spent, once, addressesAtOnce)
+  return bothSteps<Output | Coin>(outputs, spent, once, addressesAtOnce)
 }
 
 /**
@@ -243,12 +239,11 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
     const location = keys.location(tx.hash)
     if (isReadAgain(tx)) overlay.del(location)
     else overlay.log.del(location)
-    finish(touchedSteps(tx, spent, (hash) => overlay.log.del(keys.history(hash, height, index))))
+    finish(touchedSteps(tx, spent, (owner) => overlay.log.del(keys.history(ofMapKey(owner), height, index))))
     // An output that a later transaction of the block spent is back by now.
-    tx.outputs.forEach(({ value, programHash, outputLock }, output) => {
-      if (value === 0n) return
-      const coin = { value, programHash, outputLock, height, coinbase: tx.isCoinbase }
-      overlay.coins.spend(outputKey(tx.hashKey, output), coin)
+    tx.outputs.forEach((output, i) => {
+      const coin = coinOf(output, { height, coinbase: tx.isCoinbase })
+      if (coin !== undefined) overlay.coins.spend(outputKey(tx.hashKey, i), coin)
     })
     tx.inputs.forEach((input, i) => {
       const coin = spent[i]

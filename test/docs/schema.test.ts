@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mapKey } from '../../src/primitives/bytes.js'
 import { genesisBlock } from '../../src/primitives/genesis.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import { journalRow, journalRowSize } from '../../src/storage/journal.js'
@@ -16,7 +17,7 @@ const described = tableRows(section(page, 'Tables')).map(([number = '', name, , 
 
 const hash = new Uint8Array(32)
 const programHash = new Uint8Array(21)
-const coin = { height: 1, coinbase: true, value: 1n, outputLock: 0, programHash }
+const coin = { height: 1, coinbase: true, value: 1n, outputLock: 0, owner: mapKey(programHash) }
 
 /** A key of each table whose keys have one length. */
 const keyOf: Readonly<Partial<Record<keyof typeof table, Uint8Array>>> = {

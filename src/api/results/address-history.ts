@@ -2,8 +2,9 @@ import { type FrozenBlock, FrozenChain } from '../../chain/frozen-chain.js'
 import { largeTransaction } from '../../chain/reader.js'
 import type { ProgramHash } from '../../primitives/address.js'
 import { formatAmount } from '../../primitives/amount.js'
-import { equalBytes, toHex } from '../../primitives/bytes.js'
+import { mapKey, toHex } from '../../primitives/bytes.js'
 import { defined } from '../../primitives/defined.js'
+import { ownerOf } from '../../primitives/output.js'
 import { kindOfType, type TxKind } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
 import { runCooperatively } from '../../runtime/cooperative.js'
@@ -64,15 +65,18 @@ export function addressHistory(
 /** Reads one page, the transactions of one block after another. */
 class HistoryPage {
   readonly #chain: FrozenChain
-  readonly #owner: ProgramHash
+  readonly #address: ProgramHash
+  /** As coins name it. */
+  readonly #owner: string
   readonly #sink: Sink
   readonly #entries: HistoryEntry[] = []
   /** Bytes of the rows read. */
   #bytes = 0
 
-  constructor(chain: FrozenChain, owner: ProgramHash, sink: Sink) {
+  constructor(chain: FrozenChain, address: ProgramHash, sink: Sink) {
     this.#chain = chain
-    this.#owner = owner
+    this.#address = address
+    this.#owner = mapKey(address)
     this.#sink = sink
   }
 
@@ -81,7 +85,7 @@ class HistoryPage {
     pageBytes: number,
   ): Promise<{ transactions: readonly HistoryEntry[]; next?: Location; pruned?: number }> {
     const pruned = prunedHeight(this.#chain.rows)
-    const range = historyRange(this.#owner, { before, from: pruned === 0 ? 0 : pruned + 1 })
+    const range = historyRange(this.#address, { before, from: pruned === 0 ? 0 : pruned + 1 })
     // One more than is shown: it tells whether anything follows.
     const rows = await this.#chain.rows.rows(range, { reverse: true, limit: limit + 1 })
     const shown = byHeight(rows.slice(0, limit).map(([key]) => positionInKey(key)))
@@ -116,10 +120,10 @@ class HistoryPage {
     try {
       const undo = present(this.#chain.rows.get(keys.undo(header.height)), 'an undo record')
       this.#bytes += undo.length
-      const add = spentSteps(undo, indices, (index, { value, programHash }) => {
+      const add = spentSteps(undo, indices, (index, { value, owner }) => {
         const sum = sums.get(index) ?? { all: 0n, own: 0n }
         sum.all += value
-        if (equalBytes(programHash, this.#owner)) sum.own += value
+        if (owner === this.#owner) sum.own += value
         sums.set(index, sum)
       })
       await runCooperatively(add)
@@ -131,9 +135,9 @@ class HistoryPage {
 
   #add({ header }: FrozenBlock, index: number, tx: Transaction, spent: Spent | undefined): void {
     let [received, paid] = [0n, 0n]
-    for (const { value, programHash } of tx.outputs) {
-      paid += value
-      if (equalBytes(programHash, this.#owner)) received += value
+    for (const output of tx.outputs) {
+      paid += output.value
+      if (ownerOf(output) === this.#owner) received += output.value
     }
     this.#entries.push({
       txid: tx.txid,

@@ -6,7 +6,7 @@ import { subsidyAt } from '../../../src/consensus/subsidy.js'
 import { createInlineVerifier } from '../../../src/crypto/inline.js'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import type { Block } from '../../../src/primitives/block.js'
-import { mapKey, toHex } from '../../../src/primitives/bytes.js'
+import { mapKey, ofMapKey, toHex } from '../../../src/primitives/bytes.js'
 import { outpointKey } from '../../../src/primitives/input.js'
 import { Database } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
@@ -31,10 +31,10 @@ export async function supplyOf({ database, spec, chain }: Pick<TestChain, 'datab
   let coins = 0n
   const sums = new Map<string, { sum: bigint; count: number }>()
   for (const [, value] of await database.rows(rangeOf(table.coin))) {
-    const { programHash, value: amount } = values.coin.decode(value)
+    const { owner, value: amount } = values.coin.decode(value)
     coins += amount
-    const { sum, count } = sums.get(toHex(programHash)) ?? { sum: 0n, count: 0 }
-    sums.set(toHex(programHash), { sum: sum + amount, count: count + 1 })
+    const { sum, count } = sums.get(toHex(ofMapKey(owner))) ?? { sum: 0n, count: 0 }
+    sums.set(toHex(ofMapKey(owner)), { sum: sum + amount, count: count + 1 })
   }
   const rows = await database.rows(rangeOf(table.addressCoin))
   const addressCoins = rows.reduce((sum, [, value]) => sum + values.addressCoin.decode(value), 0n)

@@ -12,7 +12,7 @@ import { codes } from '../../../src/library/codes.js'
 import { shippedSpecFile } from '../../../src/library/shipped.js'
 import { addressOf, parseAddress } from '../../../src/primitives/address.js'
 import { formatAmount } from '../../../src/primitives/amount.js'
-import { displayHash, parseDisplayHash } from '../../../src/primitives/bytes.js'
+import { displayHash, mapKey, parseDisplayHash } from '../../../src/primitives/bytes.js'
 import { operationJson } from '../../../src/primitives/did-operation.js'
 import { sha256, sha256d } from '../../../src/primitives/hash.js'
 import { genesisBlock, registerAssetTransaction } from '../../../src/primitives/genesis.js'
@@ -233,7 +233,7 @@ export class FakeNode {
   #state(): StateOverlay {
     const coin = (outpoint: Outpoint) => {
       const found = this.coins.find((candidate) => outpointKey(candidate) === outpointKey(outpoint))
-      return found && { ...found, programHash: parseAddress(found.address) as Uint8Array }
+      return found && { ...found, owner: mapKey(parseAddress(found.address) as Uint8Array) }
     }
     const did = (name: string) => this.#dids.get(name)
     return new StateOverlay({ coin, did, issuer: did, credential: () => undefined, otherCredential: () => undefined })

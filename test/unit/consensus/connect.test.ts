@@ -9,6 +9,7 @@ import { sign } from '../../../src/crypto/keys.js'
 import { holds } from '../../../src/crypto/verify.js'
 import { prefix, programHash } from '../../../src/primitives/address.js'
 import { Block } from '../../../src/primitives/block.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
 import { outpointKey } from '../../../src/primitives/input.js'
@@ -26,7 +27,7 @@ const fee = 1000n
 
 /** Coins to spend, each under its own number. */
 function ledger(...coins: Partial<Coin>[]): StateView {
-  const plain = { height: 1, coinbase: false, value: 10_000n, outputLock: 0, programHash: personHash(10) }
+  const plain = { height: 1, coinbase: false, value: 10_000n, outputLock: 0, owner: mapKey(personHash(10)) }
   const rows = new Map(coins.map((coin, index) => [outpointKey(input(index)), { ...plain, ...coin }]))
   return {
     coin: (outpoint) => rows.get(outpointKey(outpoint)),
@@ -106,7 +107,7 @@ describe('spending', () => {
   })
 
   it('needs one program for each address that is spent or named, and no other', () => {
-    const view = ledger({}, {}, { programHash: personHash(11) })
+    const view = ledger({}, {}, { owner: mapKey(personHash(11)) })
     const attributes = [{ usage: attributeUsage.script, data: personHash(12) }]
     const code = (inputs: number[], signers: number[], changes = {}) =>
       codeOf(() =>
@@ -133,7 +134,7 @@ describe('spending', () => {
   it('matches trailer and prefix: the same key has other addresses', () => {
     const standard = standardProgram(testPublicKey(10), new Uint8Array(64))
     const didCode = Uint8Array.of(...standard.code.subarray(0, 34), 0xad)
-    const view = ledger({ programHash: programHash(prefix.did, didCode) })
+    const view = ledger({ owner: mapKey(programHash(prefix.did, didCode)) })
     const bare = spend([input(0)], 1000n, [])
     const signed = (code: Uint8Array) => {
       const parameter = parameterOf([sign(bare.unsigned, testKey(10))])
@@ -143,13 +144,13 @@ describe('spending', () => {
     expect(connected.checks.every(holds)).toBe(true)
     expect(codeOf(() => check(signed(standard.code), view))).toBe('tx-program-mismatch')
     // A hash over the right code, but under the wrong prefix.
-    const wrong = ledger({ programHash: programHash(prefix.standard, didCode) })
+    const wrong = ledger({ owner: mapKey(programHash(prefix.standard, didCode)) })
     expect(codeOf(() => check(signed(didCode), wrong))).toBe('tx-program-mismatch')
   })
 
   it('wants every signature of a multisig to hold, each under a key of its own', () => {
     const code = multisigCode(2, [11, 12, 13].map(testPublicKey))
-    const view = ledger({ programHash: programHash(prefix.multisig, code) })
+    const view = ledger({ owner: mapKey(programHash(prefix.multisig, code)) })
     const bare = spend([input(0)], 1000n, [])
     const valid = (...persons: number[]) => {
       const parameter = parameterOf(persons.map((person) => sign(bare.unsigned, testKey(person))))

@@ -8,7 +8,7 @@ import { runs } from '../../support/builders/arbitraries.js'
 
 const outpoint = (number: number): Outpoint => ({ txid: new Uint8Array(32).fill(number), index: number })
 const coin = (value: bigint): Coin => {
-  return { height: 1, coinbase: false, value, outputLock: 0, programHash: new Uint8Array(21) }
+  return { height: 1, coinbase: false, value, outputLock: 0, owner: '\0'.repeat(21) }
 }
 
 function view(coins: ReadonlyMap<string, Coin>): StateView {

@@ -9,8 +9,9 @@ import { keys, values } from '../../../src/storage/schema.js'
 
 const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), index: 0 })
 const coin = (owner: number, value: bigint, height = 1): Coin => {
-  return { height, coinbase: false, value, outputLock: 0, programHash: new Uint8Array(21).fill(owner) }
+  return { height, coinbase: false, value, outputLock: 0, owner: String.fromCharCode(owner).repeat(21) }
 }
+const address = (owner: number) => new Uint8Array(21).fill(owner)
 const name = (number: number) => outpointKey(outpoint(number))
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
@@ -18,7 +19,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 function rowsBefore(balances: Readonly<Record<number, bigint>>) {
   const rows = new Map(
     Object.entries(balances).map(([owner, sum]) => {
-      return [hex(keys.balance(new Uint8Array(21).fill(Number(owner)))), values.balance.encode({ sum, count: 1 })]
+      return [hex(keys.balance(address(Number(owner)))), values.balance.encode({ sum, count: 1 })]
     }),
   )
   const get = (key: Buffer) => rows.get(hex(key))
@@ -49,14 +50,14 @@ describe('The rows of changed coins', () => {
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries([
         [hex(keys.coin(outpoint(1))), 'gone'],
-        [hex(keys.addressCoin(coin(7, 0n).programHash, 1, outpoint(1))), 'gone'],
+        [hex(keys.addressCoin(address(7), 1, outpoint(1))), 'gone'],
         [hex(keys.coin(outpoint(2))), hex(values.coin.encode(coin(8, 9n)))],
-        [hex(keys.addressCoin(coin(8, 0n).programHash, 1, outpoint(2))), hex(values.addressCoin.encode(9n))],
-        [hex(keys.addressCoin(coin(9, 0n).programHash, 4, outpoint(3))), 'gone'],
+        [hex(keys.addressCoin(address(8), 1, outpoint(2))), hex(values.addressCoin.encode(9n))],
+        [hex(keys.addressCoin(address(9), 4, outpoint(3))), 'gone'],
         [hex(keys.coin(outpoint(3))), hex(values.coin.encode(coin(9, 5n, 6)))],
-        [hex(keys.addressCoin(coin(9, 0n).programHash, 6, outpoint(3))), hex(values.addressCoin.encode(5n))],
-        [hex(keys.balance(coin(7, 0n).programHash)), 'gone'],
-        [hex(keys.balance(coin(8, 0n).programHash)), hex(values.balance.encode({ sum: 9n, count: 1 }))],
+        [hex(keys.addressCoin(address(9), 6, outpoint(3))), hex(values.addressCoin.encode(5n))],
+        [hex(keys.balance(address(7))), 'gone'],
+        [hex(keys.balance(address(8))), hex(values.balance.encode({ sum: 9n, count: 1 }))],
       ]),
     )
   })

@@ -193,9 +193,9 @@ describe('the database', () => {
   it('counts a batch from its call on, also where the rows of its coins are made later', async () => {
     const database = await Database.over(memoryStore())
     const first = new Overlay(database)
-    const programHash = new Uint8Array(21).fill(0x21)
+    const owner = '!'.repeat(21)
     const outpoint = { txid: id(1), index: 0 }
-    first.coins.create(outpointKey(outpoint), { height: 1, coinbase: false, value: 5n, outputLock: 0, programHash })
+    first.coins.create(outpointKey(outpoint), { height: 1, coinbase: false, value: 5n, outputLock: 0, owner })
     first.put(keys.active(1), Buffer.from('first'))
     const second = new Overlay(database)
     second.put(keys.active(1), Buffer.from('second'))

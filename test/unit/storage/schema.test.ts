@@ -19,7 +19,7 @@ import {
   undoRange,
   values,
 } from '../../../src/storage/schema.js'
-import { mapKey, toHex } from '../../../src/primitives/bytes.js'
+import { mapKey, ofMapKey, toHex } from '../../../src/primitives/bytes.js'
 import { outpointKey } from '../../../src/primitives/input.js'
 import { seal } from '../../../src/storage/sealed-row.js'
 import { bytes, hash, runs, text, u16, u32, u8 } from '../../support/builders/arbitraries.js'
@@ -32,7 +32,7 @@ const coin: fc.Arbitrary<Coin> = fc.record({
   coinbase: fc.boolean(),
   value: amount,
   outputLock: u32,
-  programHash,
+  owner: programHash.map(mapKey),
 })
 const status = fc.constantFrom<BlockStatus>('header', 'side', 'active', 'invalid')
 const headerRecord: fc.Arbitrary<HeaderRecord> = fc.record({
@@ -189,7 +189,8 @@ describe('the keys', () => {
       fc.property(hash, u16, coin, amount, u16, (txid, index, one, sum, number) => {
         const outpoint = { txid, index }
         const [name, at] = [outpointKey(outpoint), { height: one.height, index: number }]
-        const { programHash: address, height } = one
+        const { owner, height } = one
+        const address = ofMapKey(owner)
         const balance = { sum, count: number }
         for (const [row, key, value] of [
           [made.coin(name, one), keys.coin(outpoint), values.coin.encode(one)],
@@ -198,8 +199,8 @@ describe('the keys', () => {
             keys.addressCoin(address, height, outpoint),
             values.addressCoin.encode(one.value),
           ],
-          [made.balance(address, balance), keys.balance(address), values.balance.encode(balance)],
-          [made.history(address, height, number), keys.history(address, height, number), new Uint8Array(0)],
+          [made.balance(owner, balance), keys.balance(address), values.balance.encode(balance)],
+          [made.history(owner, height, number), keys.history(address, height, number), new Uint8Array(0)],
           [made.location(mapKey(txid), at), keys.location(txid), values.location.encode(at)],
         ] as const) {
           expect([row.key, row.value].map(toHex)).toEqual([key, value].map(toHex))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Coin } from '../../../src/consensus/ledger.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { operationNumber } from '../../../src/proofs/history.js'
@@ -11,7 +12,13 @@ const programHash = (name: string) => sha256(name).subarray(0, 21)
 
 function coin(value: number): Coin {
   const coinbase = value % 2 === 0
-  return { height: value, coinbase, value: BigInt(value), outputLock: value % 3, programHash: programHash(`${value}`) }
+  return {
+    height: value,
+    coinbase,
+    value: BigInt(value),
+    outputLock: value % 3,
+    owner: mapKey(programHash(`${value}`)),
+  }
 }
 
 /** A record of so many transactions, DIDs and credentials. */
