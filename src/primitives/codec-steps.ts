@@ -1,4 +1,4 @@
-import { utf8 } from './bytes.js'
+import { anyUtf8, utf8 } from './bytes.js'
 import { CodecError, ended, failureOf, Reader } from './codec.js'
 import type { Steps } from './steps.js'
 
@@ -43,7 +43,22 @@ export function* utf8Steps(bytes: Uint8Array): Steps<string | undefined> {
 
 /** {@link Reader.varstring} in steps, for texts that may be long. */
 export function* varstringSteps(reader: Reader, max: number): Steps<string> {
-  const text = yield* utf8Steps(reader.varbytes(max))
+  return yield* textSteps(reader.varbytes(max))
+}
+
+/** {@link varstringSteps} of a text that is not needed yet: it stays bytes, and is made when it is asked for. A long one is kept. */
+export function* lateTextSteps(reader: Reader, max: number): Steps<() => string> {
+  const bytes = reader.varbytes(max)
+  const text = yield* textSteps(bytes)
+  return bytes.length <= textPiece ? textOf(bytes) : kept(text)
+}
+
+// Closures of one function would hold what any of them needs.
+const textOf = (bytes: Uint8Array) => () => anyUtf8(bytes)
+const kept = (text: string) => () => text
+
+function* textSteps(bytes: Uint8Array): Steps<string> {
+  const text = yield* utf8Steps(bytes)
   if (text === undefined) throw new CodecError('text that is not UTF-8')
   return text
 }

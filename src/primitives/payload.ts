@@ -1,8 +1,9 @@
 import { formatAmount } from './amount.js'
 import { anyUtf8, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
-import { itemSteps, listSteps, varstringSteps } from './codec-steps.js'
+import { itemSteps, lateTextSteps, listSteps, varstringSteps } from './codec-steps.js'
 import { type DidOperation, operationForm, operationJson } from './did-operation.js'
+import { inspect } from './read-part.js'
 import { finish, type Steps } from './steps.js'
 
 /** Transaction types that this chain decodes (format 3.1). Consensus decides which of them it accepts. */
@@ -107,6 +108,13 @@ function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<
 /** A text, read in one step unless it is long. */
 function* text(reader: Reader): Steps<string> {
   return reader.small ? reader.varstring(stringCap) : yield* varstringSteps(reader, stringCap)
+}
+
+/** What `console.log` shows of an operation: its payload too. */
+const showsTexts = {
+  value(this: DidOperation): DidOperation {
+    return { ...this }
+  },
 }
 
 /** One for all: it holds nothing. */
@@ -246,18 +254,20 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
       const operation = r.small ? r.varstring(stringCap) : yield* text(r)
       const previousTxid = operationForm({ operation })?.previousTxid ? yield* text(r) : undefined
-      return {
-        type: 10,
-        operation: {
-          specification,
-          operation,
-          ...(previousTxid === undefined ? {} : { previousTxid }),
-          payload: yield* text(r),
-          proofType: r.small ? r.varstring(stringCap) : yield* text(r),
-          verificationMethod: r.small ? r.varstring(stringCap) : yield* text(r),
-          signature: r.small ? r.varstring(stringCap) : yield* text(r),
+      const payload = yield* lateTextSteps(r, stringCap)
+      const read = {
+        specification,
+        operation,
+        ...(previousTxid === undefined ? {} : { previousTxid }),
+        // Mostly a document, which as a text would take as much memory again while the transaction waits.
+        get payload() {
+          return payload()
         },
+        proofType: r.small ? r.varstring(stringCap) : yield* text(r),
+        verificationMethod: r.small ? r.varstring(stringCap) : yield* text(r),
+        signature: r.small ? r.varstring(stringCap) : yield* text(r),
       }
+      return { type: 10, operation: Object.defineProperty(read, inspect, showsTexts) }
     }),
     write: (w, { operation: o }) => {
       w.varstring(o.specification).varstring(o.operation)

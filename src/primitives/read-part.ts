@@ -2,7 +2,7 @@ import { mapKeyOf } from './bytes.js'
 import { type Reader, uint16, uint32, uint64 } from './codec.js'
 
 /** What `console.log` and `util.inspect` of Node call, if there is one. */
-const inspect = Symbol.for('nodejs.util.inspect.custom')
+export const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 /**
  * A part of a transaction that was read. It knows where it stands in the bytes, and its fields are getters: a block has thousands of

@@ -5,6 +5,7 @@ import { didMethod } from '../../primitives/did-method.js'
 import type { OperationName } from '../../primitives/did-operation.js'
 import { sha256 } from '../../primitives/hash.js'
 import { eachSteps, type Steps } from '../../primitives/steps.js'
+import { operationPayloadOf } from '../../primitives/transaction-parts.js'
 import {
   emptyHistory,
   entryBytes,
@@ -67,9 +68,10 @@ function putDidOperation(
 ): DidOperationRow {
   const did = present(didKey(id), 'the key of a connected DID')
   const sequence = state.operationCount - 1
-  const { operation, payload } = operationOf(tx.payload)
+  const { operation } = operationOf(tx.payload)
   const number = operationNumber[operation as OperationName]
-  const entry = { operation: number, height, time, txid: tx.hash, payloadHash: sha256(payload) }
+  const payloadHash = sha256(operationPayloadOf(tx.bytes))
+  const entry = { operation: number, height, time, txid: tx.hash, payloadHash }
   const before = sequence === 0 ? emptyHistory : didOperation(overlay, did, sequence - 1).digest
   const row = { ...entry, index, digest: extendHistory(before, entryBytes(entry)) }
   overlay.put(keys.didOperation(did, sequence), values.didOperation.encode(row))

@@ -56,6 +56,16 @@ describe('the transaction codec', () => {
     )
   })
 
+  it.each([300, 300_000])('shows the payload of an operation, of %d characters', (length) => {
+    const payload = 'é'.repeat(length)
+    const operation = { specification: 's', operation: 'create', payload, proofType: '', verificationMethod: '#k' }
+    const tx = new Transaction({ ...bare, payload: { type: 10, operation: { ...operation, signature: 'g' } } })
+    const read = Transaction.fromBytes(tx.bytes).payload
+    expect(inspect(read)).toBe(inspect(tx.payload))
+    expect(JSON.stringify(read)).toBe(JSON.stringify(tx.payload))
+    expect(structuredClone(read)).toEqual(tx.payload)
+  })
+
   it('finds again what it forgets', () => {
     fc.assert(
       fc.property(transaction, (tx) => {
