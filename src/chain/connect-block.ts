@@ -93,9 +93,9 @@ async function putRows(
   overlay: Overlay,
   block: Block,
   connected: ConnectedBlock,
-  { knownHeight, mapMemory, archiveProofs: archive = false }: Connecting & { readonly knownHeight: number },
+  { knownHeight, documents, mapMemory, archiveProofs: archive = false }: Connecting & { readonly knownHeight: number },
 ): Promise<Hash | undefined> {
-  const leaves = await putConnected(overlay, block, connected, { knownHeight })
+  const leaves = await putConnected(overlay, block, connected, { depth: { knownHeight }, documents })
   if (!hasMap(overlay)) return undefined
   const change = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapMemory)
   await putMapChange(overlay, block.header.height, change, { knownHeight, archive })

@@ -3,7 +3,7 @@ import type { ParsedOperation } from '../did/operations/operation-row.js'
 import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash } from '../primitives/bytes.js'
+import { displayHash, fromUtf8 } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
@@ -48,8 +48,8 @@ export interface ConnectedOperation {
   /** What a declare or revoke says. */
   readonly credential?: CredentialChange
   readonly reads: readonly ReadDocument[]
-  /** Canonical text of the new document, and the other DIDs that issued credentials in it. */
-  readonly document?: { readonly text: string; readonly issuers: readonly string[] }
+  /** Canonical text of the new document in UTF-8, and the other DIDs that issued credentials in it. */
+  readonly document?: { readonly bytes: Uint8Array; readonly issuers: readonly string[] }
 }
 
 /** A transaction that can be connected to the state that it was checked on, by `apply` or in steps. */
@@ -179,7 +179,7 @@ export function connectedOperation({ next, credential, reads, document }: Applie
   if (document === undefined) return { id, state: next, reads }
   const issuers = new Set(document.credentials.map(({ issuer }) => issuer))
   issuers.delete(id)
-  return { id, state: next, reads, document: { text: documentText(document), issuers: [...issuers] } }
+  return { id, state: next, reads, document: { bytes: fromUtf8(documentText(document)), issuers: [...issuers] } }
 }
 
 /** Result of connecting a block. */

@@ -12,7 +12,8 @@
  * - Which document a posting means is its ordinal, the number of its DID in the order of creation.
  * - The room reads no rows: chunks are handed in.
  */
-import { eachSteps, finish, type Steps } from '../primitives/steps.js'
+import { anyUtf8 } from '../primitives/bytes.js'
+import { eachSteps, type Steps } from '../primitives/steps.js'
 import { claimValueToken, everythingToken, monthToken, overflowToken, type Token, tokenKind, tokenOf } from './token.js'
 
 /**
@@ -49,17 +50,18 @@ interface ReadDocument {
 const stepItems = 64
 
 /**
- * The tokens of a normalised document, given as the JSON text that is stored. Throws a SyntaxError for text that is no JSON.
- * Elements above 255, which no shipped chain permits, count as 255.
+ * The tokens of a normalised document, given as the JSON text that is stored, in UTF-8. Throws a SyntaxError for what is no JSON.
+ * Elements above 255, which no shipped chain permits, count as 255. In steps: the largest documents have thousands of tokens.
  */
-export function tokensOf(text: string): DocumentTokens {
-  return finish(tokenSteps(text))
-}
-
-/** The same in steps: the largest documents have thousands of tokens. */
-export function* tokenSteps(text: string): Steps<DocumentTokens> {
+export function* tokenSteps(row: Uint8Array): Steps<DocumentTokens> {
   // The chain accepted the text: any parser reads the same.
-  const { id, publicKey = [], verifiableCredential = [], service = [], expires } = JSON.parse(text) as ReadDocument
+  const {
+    id,
+    publicKey = [],
+    verifiableCredential = [],
+    service = [],
+    expires,
+  } = JSON.parse(anyUtf8(row)) as ReadDocument
   const found = new FoundTokens()
   found.add(everythingToken, 0)
   found.add(monthToken(expires.slice(0, 7)), 0)

@@ -1,4 +1,4 @@
-import { mapKey } from '../primitives/bytes.js'
+import { mapKey, ownText } from '../primitives/bytes.js'
 import { sha256 } from '../primitives/hash.js'
 
 /** What a token stands for: the first byte of it. Numbers are stored and never change. */
@@ -50,7 +50,8 @@ export function tokenOf(kind: TokenKind, text: string): Token {
 }
 
 function digestOf(source: string, bytes: number): Token {
-  return (source[0] as string) + mapKey(sha256(source)).slice(0, bytes)
+  // Tokens are kept for long: a part of a text keeps all of it in memory.
+  return ownText((source[0] as string) + mapKey(sha256(source)).slice(0, bytes))
 }
 
 function isShort(kind: TokenKind): boolean {

@@ -27,7 +27,8 @@ export function credentialDigest({ text }: Pick<Credential, 'text'>): string {
 /** The part of a document that later operations read. */
 export function knownDocument(document: DidDocument): KnownDocument {
   return {
-    id: document.id,
+    // A part of a text keeps all of it in memory.
+    id: ownText(document.id),
     authentication: knownKeys(document.authentication),
     authorization: knownKeys(document.authorization),
     credentials: new Set(document.credentials.map(credentialDigest)),

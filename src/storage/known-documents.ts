@@ -1,8 +1,9 @@
 import { decodedLength } from '../did/base64url.js'
 import { credentialsOfPayload, keysOfPayload, type KnownDocument, type StoredKeys } from '../did/known-document.js'
+import type { DocumentTokens } from '../did-index/document-tokens.js'
 import type { DidState } from '../did/state.js'
-import { ownText } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
+import { LruMap } from '../runtime/lru-map.js'
 
 /**
  * Above all that the operations of one block may make a node read.
@@ -13,6 +14,15 @@ const knownDocumentBytes = 64 * 1024 * 1024
 const entryWeight = 512
 const keyWeight = 512
 const credentialWeight = 128
+
+/**
+ * Mostly 2 kB each, and at most 7.
+ * @limit count: documents on the chain whose tokens are cached
+ */
+const tokenDocuments = 4096
+/** Tokens of a document, each with few elements, that are kept; documents with more are rare. */
+const tokensAtMost = 32
+const elementsAtMost = 8
 
 /** Facts read from one document, or declared credential. They never change: the entry is named by the transaction that holds it. */
 interface Facts {
@@ -29,11 +39,13 @@ interface Facts {
  */
 export class KnownDocuments {
   readonly #entries = new Map<string, { readonly facts: Facts; weight: number }>()
+  readonly #tokens: LruMap<DocumentTokens>
   readonly #capacity: number
   #bytes = 0
 
-  constructor(capacity: number = knownDocumentBytes) {
+  constructor(capacity: number = knownDocumentBytes, documents: number = tokenDocuments) {
     this.#capacity = capacity
+    this.#tokens = new LruMap(documents)
   }
 
   /** Weight of all entries, in bytes. */
@@ -55,10 +67,26 @@ export class KnownDocuments {
     const facts = this.facts(documentTxid)
     const { authentication, authorization, credentials } = document
     facts.payloadSize ??= documentPayloadSize
-    // A part of a text keeps all of it in memory.
-    facts.keys ??= { id: ownText(document.id), authentication, authorization }
+    facts.keys ??= { id: document.id, authentication, authorization }
     facts.credentials ??= credentials
     this.weigh(documentTxid)
+  }
+
+  /** The tokens of the document in that transaction, by which searches find it, if they are kept. */
+  tokens(txid: string): DocumentTokens | undefined {
+    return this.#tokens.get(txid)
+  }
+
+  /** Takes the tokens of a document: its next change needs to know what is no longer so. */
+  keepTokens(txid: string, tokens: DocumentTokens): void {
+    if (tokens.size > tokensAtMost) return
+    const kept = new Map<string, readonly number[]>()
+    for (const [token, elements] of tokens) {
+      if (elements.length > elementsAtMost) return
+      // A list that has grown has room for more.
+      kept.set(token, elements.length === 1 ? elements : [...elements])
+    }
+    this.#tokens.set(txid, kept)
   }
 
   /** Updates the weight of an entry; to be called after more of the document was read. */

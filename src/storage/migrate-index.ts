@@ -1,4 +1,4 @@
-import { asBuffer, concat, mapKey } from '../primitives/bytes.js'
+import { concat, mapKey } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import { type Database, damaged } from './database.js'
 import { present } from './did-rows.js'
@@ -169,7 +169,7 @@ class IndexMigration {
         const document = rows[some.length + i]
         if ((document === undefined) !== (head[0] === 1))
           throw damaged(`the document of DID ${own} is not as its head says`)
-        if (document !== undefined) index.change(own, undefined, asBuffer(document).toString('utf8'))
+        if (document !== undefined) index.change(own, { before: undefined, after: document })
         bytes += document?.length ?? 0
       }
     }

@@ -1,15 +1,17 @@
 import type { ConnectedBlock } from '../consensus/connect.js'
 import { type Coin, coinOf, type StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
+import type { DocumentTokens } from '../did-index/document-tokens.js'
 import type { CredentialState, DidState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
-import { asBuffer, displayHash, fromUtf8, mapKey, ofMapKey } from '../primitives/bytes.js'
+import { displayHash, fromUtf8, mapKey, ofMapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { bothSteps, eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
 import { TextSet } from '../primitives/text-set.js'
 import type { Transaction } from '../primitives/transaction.js'
+import { operationPayloadOf } from '../primitives/transaction-parts.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
 import { type Output, ownerOf } from '../primitives/output.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -128,11 +130,12 @@ const idMember = /"id":"(did:[^"#]{1,100})"/
 /** The DIDs that the key ids of operations, or the beginnings of their documents, name. */
 function* seenDidSteps({ transactions }: Block): Steps<ProgramHash[]> {
   const dids = new Map<string, ProgramHash>()
-  for (const { payload } of transactions) {
+  for (const { payload, bytes } of transactions) {
     if (payload.type !== txType.did) continue
-    const { verificationMethod, payload: text } = payload.operation
+    const { verificationMethod } = payload.operation
+    const beginning = () => mapKey(operationPayloadOf(bytes).subarray(0, payloadBeginning))
     const named = verificationMethod.startsWith('#')
-      ? idMember.exec(Buffer.from(text.slice(0, payloadBeginning), 'base64url').toString('latin1'))?.[1]
+      ? idMember.exec(Buffer.from(beginning(), 'base64url').toString('latin1'))?.[1]
       : verificationMethod.split('#', 1)[0]
     const key = named === undefined ? undefined : didKey(named)
     if (named !== undefined && key !== undefined) dids.set(named, key)
@@ -147,12 +150,19 @@ export interface RowsBlock {
   readonly transactions: Block['transactions']
 }
 
+/** How the rows of a block are put. */
+export interface PuttingRows {
+  readonly depth?: IndexDepth
+  /** What is known of documents; empty if absent. */
+  readonly documents?: KnownDocuments
+}
+
 /** Puts all rows that connecting a block changes into the overlay, but those of the map; returns the leaves that it changes there. */
 export async function putConnected(
   overlay: Overlay,
   block: RowsBlock,
   connected: ConnectedBlock,
-  depth?: IndexDepth,
+  { depth, documents = new KnownDocuments() }: PuttingRows = {},
 ): Promise<LeafChanges> {
   const { height } = block.header
   const { state, transactions } = connected
@@ -183,9 +193,14 @@ export async function putConnected(
     overlay.put(keys.didHead(key), values.didHead.encode(head))
     const row = documentKey(overlay, key)
     if (before === undefined) index.create(overlay, ordinal, { height, index: i + 1 })
-    index.change(ordinal, before && textOf(overlay.get(row)), did.document?.text)
+    index.change(ordinal, {
+      before: before && tokensOrRow(overlay, documents, { did: key, sequence: before.documentSequence, row }),
+      after: did.document?.bytes,
+      // After a deactivate the state names the document before.
+      found: did.document && ((tokens) => documents.keepTokens(did.state.documentTxid, tokens)),
+    })
     if (did.document === undefined) overlay.del(row)
-    else overlay.put(row, fromUtf8(did.document.text))
+    else overlay.put(row, did.document.bytes)
     dids.push(key)
   })
   await index.stage(overlay, height, depth)
@@ -256,23 +271,28 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
     undo.dids.map((did) => {
       const key = documentKey(overlay, did)
       const { ordinal } = present(didHead(overlay, did), 'the head of a DID to take back')
-      return [mapKey(did), { did, key, ordinal, before: textOf(overlay.get(key)) }]
+      return [mapKey(did), { did, key, ordinal, before: overlay.get(key) }]
     }),
   )
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
   const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
-    return { ordinal, before, after: textOf(overlay.get(key)), exists: didHead(overlay, did) !== undefined }
+    return { ordinal, before, after: overlay.get(key), exists: didHead(overlay, did) !== undefined }
   })
   await putIndexBack(overlay, height, changed)
   overlay.del(keys.undo(height))
   return putMapBack(overlay, height, () => leavesOfSteps(overlay, undo))
 }
 
-/** The text in the row of a document. */
-function textOf(row: Uint8Array | undefined): string | undefined {
-  return row && asBuffer(row).toString('utf8')
+/** The tokens of a DID's document, if they are known, else its row. */
+function tokensOrRow(
+  overlay: Overlay,
+  documents: KnownDocuments,
+  { did, sequence, row }: { readonly did: ProgramHash; readonly sequence: number; readonly row: Key },
+): DocumentTokens | Uint8Array | undefined {
+  const known = documents.tokens(displayHash(didOperation(overlay, did, sequence).txid))
+  return known ?? overlay.get(row)
 }
 
 /** The row of a DID's latest document. */

@@ -67,16 +67,17 @@ export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): nu
   return absent
 }
 
-/** The document of a DID before and after a block; undefined: none. */
+/** The document of a DID before and after an operation: its row, or its tokens where they are known; undefined: none. */
 interface ChangedDocument {
-  readonly ordinal: number
-  readonly before: string | undefined
-  readonly after: string | undefined
+  readonly before: Uint8Array | DocumentTokens | undefined
+  readonly after: Uint8Array | undefined
+  /** Gets the tokens of the document after it. */
+  readonly found?: ((tokens: DocumentTokens) => void) | undefined
 }
 
 /** Changes of the index by the documents of a block, each row read and written once. */
 export class TokenIndexChanges {
-  #documents: ChangedDocument[] = []
+  #documents: (ChangedDocument & { readonly ordinal: number })[] = []
   /** Changes by chunk and token. */
   readonly #chunks = new Map<number, Map<Token, PostingChange[]>>()
   readonly #counts = new Map<Token, number>()
@@ -90,17 +91,19 @@ export class TokenIndexChanges {
   }
 
   /** Notes that the document of a DID has changed; undefined: there is none. */
-  change(ordinal: number, before: string | undefined, after: string | undefined): void {
-    if (before !== after) this.#documents.push({ ordinal, before, after })
+  change(ordinal: number, { before, after, found }: ChangedDocument): void {
+    if (before instanceof Uint8Array && after !== undefined && equalBytes(before, after)) return
+    this.#documents.push({ ordinal, before, after, found })
   }
 
   /** Works out what the documents noted so far change. */
   *#noteSteps(): Steps {
     const documents = this.#documents
     this.#documents = []
-    for (const { ordinal, before, after } of documents) {
-      const from = before === undefined ? noTokens : yield* tokenSteps(before)
+    for (const { ordinal, before, after, found } of documents) {
+      const from = before instanceof Uint8Array ? yield* tokenSteps(before) : (before ?? noTokens)
       const to = after === undefined ? noTokens : yield* tokenSteps(after)
+      found?.(to)
       const chunk = this.#chunk(chunkOf(ordinal))
       yield* entrySteps(
         from,
@@ -250,8 +253,8 @@ function* inPortions<T>(items: Iterable<T>): Generator<T[], void> {
 /** A document of a block that is taken back. */
 export interface TakenBack {
   readonly ordinal: number
-  readonly before: string | undefined
-  readonly after: string | undefined
+  readonly before: Uint8Array | undefined
+  readonly after: Uint8Array | undefined
   /** Whether the DID exists without the block. */
   readonly exists: boolean
 }
@@ -276,7 +279,7 @@ export async function putIndexBack(overlay: Overlay, height: number, documents: 
   }
   const changes = new TokenIndexChanges()
   await forEachCooperatively(documents, ({ ordinal, before, after, exists }) => {
-    changes.change(ordinal, before, after)
+    changes.change(ordinal, { before, after })
     if (!exists) overlay.del(keys.ordinal(ordinal))
   })
   await changes.put(overlay)

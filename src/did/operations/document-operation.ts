@@ -1,5 +1,5 @@
 import { InvariantError, RuleError } from '../../errors/rule-error.js'
-import { fromUtf8 } from '../../primitives/bytes.js'
+import { fromUtf8, ownText } from '../../primitives/bytes.js'
 import type { DidOperation } from '../../primitives/did-operation.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Steps } from '../../primitives/steps.js'
@@ -25,7 +25,8 @@ export function* parseDocumentPayload(
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
   const limitEntries = entryLimit(rules.limits.entries)
   const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries })
-  return { owner: document.id, document, payloadSize: bytes.length }
+  // What is kept of an operation names its DID: a part of a text keeps all of it in memory.
+  return { owner: ownText(document.id), document, payloadSize: bytes.length }
 }
 
 /** An operation with a document that its DID's state permits. */
@@ -47,14 +48,14 @@ export function* withDocument(
       documentPayloadSize: operation.payloadSize,
       document: knownDocument(document),
     },
-    checks: [check, documentCheck(document), ...credentials],
+    checks: [check, documentCheck(operation), ...credentials],
     cost: operationCost + credentials.length,
     reads: reads.documents,
     document,
   }
 }
 
-function documentCheck(document: DidDocument): SignatureCheck {
+function documentCheck({ owner, document }: WithDocument & { readonly owner: string }): SignatureCheck {
   const [proof] = document.proofs
   if (proof === undefined || document.defaultKey === undefined) {
     throw new InvariantError(`the document of ${document.id} was not read by the rules of a chain`)
@@ -64,7 +65,7 @@ function documentCheck(document: DidDocument): SignatureCheck {
     keys: [document.defaultKey.publicKey],
     signatures: [proof.signature],
     code: 'document-proof',
-    subject: `document proof of ${document.id}`,
+    subject: `document proof of ${owner}`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../builders/tokens.js'
 import { chunkOf, chunkPosting, encodeChunk } from '../../../src/did-index/posting-chunk.js'
 import { isCounted } from '../../../src/did-index/token.js'
 import type { Database } from '../../../src/storage/database.js'

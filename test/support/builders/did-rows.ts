@@ -59,7 +59,7 @@ export class DidRows {
   readonly blocks: { readonly block: RowsBlock; readonly done: readonly Done[] }[] = []
   overlay: Overlay
   /** Room for some of what is read, so that there is something to forget. */
-  readonly known = new KnownDocuments(4000)
+  readonly known = new KnownDocuments(4000, 2)
 
   constructor(
     readonly database: Database,
@@ -97,11 +97,8 @@ export class DidRows {
       done.push({ who: deed.who, kind, document })
     }
     const block = { header: { height, time: 0 }, transactions }
-    await putConnected(this.overlay, block, {
-      state,
-      transactions: connected,
-      fees: 0n,
-    } satisfies ConnectedBlock)
+    const result: ConnectedBlock = { state, transactions: connected, fees: 0n }
+    await putConnected(this.overlay, block, result, { documents: this.known })
     this.blocks.push({ block, done })
   }
 

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../builders/tokens.js'
 import type { ChunkSource, PlanRows } from '../../../src/did-index/plan-part.js'
 import { notRead } from '../../../src/did-index/plan-part.js'
 import { chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../../../src/did-index/posting-chunk.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { tokensOf } from '../../../src/did-index/document-tokens.js'
+import { tokensOf } from '../../support/builders/tokens.js'
 import { isCounted, kindOf, tokenKind } from '../../../src/did-index/token.js'
 import type { Members } from '../../../src/did-query/member-path.js'
 import { claiming, credential, document, service } from '../../support/builders/query-documents.js'

@@ -75,7 +75,7 @@ class Shelf {
       if (before === undefined) index.create(overlay, from + i, create)
       const head = { status: 'valid', operationCount: 1, documentSequence: 0, ordinal: from + i } as const
       overlay.put(keys.didHead(programHashOf(from + i)), values.didHead.encode(head))
-      index.change(from + i, before, text)
+      index.change(from + i, { before: before === undefined ? undefined : fromUtf8(before), after: fromUtf8(text) })
       this.#texts.set(from + i, text)
     })
     await index.put(overlay)

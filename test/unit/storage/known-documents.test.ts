@@ -86,6 +86,23 @@ describe('what is known of documents', () => {
     expect(reads).toBe(1)
   })
 
+  it('has the tokens of the last documents with few', () => {
+    const tokens = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`token ${i}`, [0]]))
+    const often = (times: number) => new Map([['token', Array.from({ length: times }, (_, i) => i)]])
+    const shared = new KnownDocuments(undefined, 2)
+    expect(shared.tokens(txid(1))).toBeUndefined()
+    for (const usual of [tokens(0), tokens(32), often(8)]) {
+      shared.keepTokens(txid(1), usual)
+      expect(shared.tokens(txid(1))).toEqual(usual)
+    }
+    for (const unusual of [tokens(33), often(9)]) {
+      shared.keepTokens(txid(2), unusual)
+      expect(shared.tokens(txid(2))).toBeUndefined()
+    }
+    for (const number of [3, 4]) shared.keepTokens(txid(number), tokens(number))
+    expect([1, 3, 4].map((number) => shared.tokens(txid(number))?.size)).toEqual([undefined, 3, 4])
+  })
+
   it('has the issuer of a declared credential, read once by all readers, and by one reader without room', () => {
     for (const [capacity, expected] of [
       [undefined, 1],
