@@ -1,6 +1,7 @@
 import { fromBase64url, toBase64url } from '../primitives/bytes.js'
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+/** The last characters whose unused bits are zero, after groups of four and two or three characters. */
+const [endOfTwo, endOfThree] = ['AQgw', 'AEIMQUYcgkosw048']
 const signatureLength = 86
 
 /** The bytes of base64url text without padding; undefined unless {@link isBase64url}. */
@@ -15,8 +16,7 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
 export function isBase64url(text: string): boolean {
   const remainder = text.length % 4
   if (text === '' || remainder === 1 || /[^A-Za-z0-9_-]/.test(text)) return false
-  const unusedBits = remainder === 2 ? 0b1111 : remainder === 3 ? 0b11 : 0
-  return (alphabet.indexOf(text.charAt(text.length - 1)) & unusedBits) === 0
+  return remainder === 0 || (remainder === 2 ? endOfTwo : endOfThree).includes(text.charAt(text.length - 1))
 }
 
 export function encodeBase64url(bytes: Uint8Array): string {

@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { allocate, compareBytes, concat } from './bytes.js'
+import { allocate, compareBytes, concat, ownText } from './bytes.js'
 import { hash160, sha256d } from './hash.js'
 
 /** 21 bytes: a prefix for the kind of program, then hash160 of the program code (format 4.1). */
@@ -42,14 +42,20 @@ export function parseAddress(text: string): ProgramHash | undefined {
   return compareBytes(sha256d(hash).subarray(0, 4), bytes.subarray(21)) === 0 ? hash : undefined
 }
 
-/** The text that {@link sharedAddress} parsed last, and its hash. */
-let [lastText, lastHash]: [string, ProgramHash | undefined] = ['', undefined]
+/** What {@link sharedAddress} has parsed lately. Emptied when it is full. */
+const known = new Map<string, ProgramHash>()
+const knownAtMost = 4096
 
-/** {@link parseAddress} for those who do not change the bytes: an operation names its DID many times, and is decoded once. */
+/** {@link parseAddress} for those who do not change the bytes: operations and blocks name the same DIDs again and again. */
 export function sharedAddress(text: string): ProgramHash | undefined {
-  if (text.length !== 34) return undefined
-  if (text !== lastText) [lastText, lastHash] = [text, parseAddress(text)]
-  return lastHash
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const hash = parseAddress(text)
+  if (hash === undefined) return undefined
+  if (known.size >= knownAtMost) known.clear()
+  // A part of a text keeps all of it in memory.
+  known.set(ownText(text), hash)
+  return hash
 }
 
 /** `21 <33-byte public key> <trailer>`: the code of a one-key program (format 4.3, 4.4). */

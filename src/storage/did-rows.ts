@@ -3,7 +3,6 @@ import { documentOfPayload } from '../did/known-document.js'
 import type { DidDocument } from '../did/model.js'
 import { InvariantError } from '../errors/rule-error.js'
 import { type ProgramHash, sharedAddress } from '../primitives/address.js'
-import { ownText } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
@@ -22,22 +21,12 @@ export interface RowReader {
 }
 
 const lead = `did:${didMethod}:`
-/** Program hashes of the DIDs asked for lately: a block asks for each of its DIDs several times. Emptied when it is full. */
-const knownKeys = new Map<string, ProgramHash>()
-const knownKeysAtMost = 4096
 
 /** The program hash of a full DID text, whose bytes are not to be changed; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
-  // Of an address; a longer text would be hashed to be looked up.
+  // A longer text would be hashed to be looked up.
   if (did.length !== lead.length + 34 || !did.startsWith(lead)) return undefined
-  const known = knownKeys.get(did)
-  if (known !== undefined) return known
-  const hash = sharedAddress(did.slice(lead.length))
-  if (hash === undefined) return undefined
-  if (knownKeys.size >= knownKeysAtMost) knownKeys.clear()
-  // A part of a text keeps all of it in memory.
-  knownKeys.set(ownText(did), hash)
-  return hash
+  return sharedAddress(did.slice(lead.length))
 }
 
 /** The head row of a DID. */

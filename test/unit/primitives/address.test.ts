@@ -8,6 +8,7 @@ import {
   parseAddress,
   prefix,
   programHash,
+  sharedAddress,
   singleKeyCode,
   trailer,
 } from '../../../src/primitives/address.js'
@@ -66,6 +67,16 @@ describe('addresses', () => {
     )
     expect(parseAddress('')).toBeUndefined()
     expect(parseAddress('z'.repeat(34))).toBeUndefined()
+  })
+
+  it('that were parsed before are what they are parsed to, however many there are', () => {
+    const addresses = Array.from({ length: 5000 }, (_, i) => {
+      return addressOf(concat(Uint8Array.of(prefix.did), hex(i.toString(16).padStart(40, '0'))))
+    })
+    for (const address of [...addresses, ...addresses.slice(-10), ...addresses.slice(0, 10)]) {
+      expect(sharedAddress(address)).toEqual(parseAddress(address))
+      expect(sharedAddress(` ${address}`)).toBeUndefined()
+    }
   })
 
   it('are printed for the zero hash and not read for it', () => {
