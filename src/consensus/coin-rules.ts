@@ -95,9 +95,9 @@ class CoinRules implements CheckedCoins {
   requireFee(): void {
     const { tx } = this
     const { maxMoney } = this.#context.spec
-    const paidIn = this.spent.reduce((sum, { value }) => sum + value, 0n)
+    const paidIn = this.spent.reduce(addValue, 0n)
     if (paidIn > maxMoney) throw new RuleError('tx-input-value', `the inputs add up to ${paidIn}`)
-    const paidOut = tx.outputs.reduce((sum, { value }) => sum + value, 0n)
+    const paidOut = tx.outputs.reduce(addValue, 0n)
     if (paidOut > paidIn) throw new RuleError('tx-balance', `the inputs hold ${paidIn}, the outputs pay ${paidOut}`)
     this.fee = paidIn - paidOut
     const least = minimumFee(this.#params, tx.unsignedSize)
@@ -152,6 +152,8 @@ class CoinRules implements CheckedCoins {
     return this.spent[index] as Coin
   }
 }
+
+const addValue = (sum: bigint, { value }: { readonly value: bigint }) => sum + value
 
 const once = (each: (rules: CoinRules) => void): Phase<CoinRules> => ({ count: () => 1, each })
 const inputs = (each: Phase<CoinRules>['each']): Phase<CoinRules> => ({ count: ({ tx }) => tx.inputs.length, each })

@@ -95,8 +95,9 @@ export class ConnectableTransaction implements ConnectedTransaction {
   #coinSteps(): Steps {
     const { inputs, outputs } = this.#tx
     if (inputs.length + outputs.length > coinsAtOnce) return this.#manyCoinSteps()
-    inputs.forEach((input, i) => this.#state.coins.spend(outpointKey(input), this.spent[i] as Coin))
-    outputs.forEach((_, i) => createCoin(this.#state, this.#tx, i, this.#height))
+    const { coins } = this.#state
+    for (let i = 0; i < inputs.length; i++) coins.spend(outpointKey(inputs[i] as Input), this.spent[i] as Coin)
+    for (let i = 0; i < outputs.length; i++) createCoin(this.#state, this.#tx, i, this.#height)
     return noSteps
   }
 

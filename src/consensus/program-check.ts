@@ -12,6 +12,7 @@ export class ProgramCheck implements SignatureCheck {
   readonly #index: number
 
   constructor(tx: Transaction, index: number, { keys }: ProgramScript, signatures: readonly Uint8Array[]) {
+    // Not from the transaction when it is asked for: that forgets it once it is connected.
     this.message = tx.unsigned
     this.keys = keys
     this.signatures = signatures
