@@ -1,12 +1,12 @@
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
 import { finalSequence, lockSequence } from '../primitives/input.js'
-import { programHashOf } from '../primitives/program.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { type Params, paramsAt } from '../primitives/spec.js'
 import { type Phase, phaseSteps, runPhases, type Steps } from '../primitives/steps.js'
 import { TextSet } from '../primitives/text-set.js'
 import { attributeUsage, type Transaction } from '../primitives/transaction.js'
+import type { Attribute } from '../primitives/transaction-fields.js'
 import type { Coin, StateView } from './ledger.js'
 import { ProgramCheck } from './program-check.js'
 import type { ConnectContext } from './rule-context.js'
@@ -110,7 +110,10 @@ class CoinRules implements CheckedCoins {
 
   requirePrograms(): void {
     const { attributes, programs } = this.tx
-    for (const { usage, data } of attributes) if (usage === attributeUsage.script) this.#required.add(mapKey(data))
+    for (let i = 0; i < attributes.length; i++) {
+      const { usage, data } = attributes[i] as Attribute
+      if (usage === attributeUsage.script) this.#required.add(mapKey(data))
+    }
     const { size } = this.#required
     if (size === programs.length) return
     throw new RuleError('tx-program-mismatch', `${programs.length} programs where ${size} are needed`)
@@ -121,9 +124,11 @@ class CoinRules implements CheckedCoins {
     const { tx } = this
     const script = tx.scriptAt(index)
     const signatures = tx.signaturesAt(index)
-    if (script === undefined || signatures === undefined) throw new RuleError('tx-program-form', `program ${index}`)
-    const { code } = tx.programs[index] as Transaction['programs'][number]
-    if (!this.#required.delete(mapKey(programHashOf(code, script)))) {
+    const owner = tx.ownerAt(index)
+    if (script === undefined || signatures === undefined || owner === undefined) {
+      throw new RuleError('tx-program-form', `program ${index}`)
+    }
+    if (!this.#required.delete(owner)) {
       throw new RuleError('tx-program-mismatch', `program ${index} unlocks nothing that this transaction spends`)
     }
     this.checks[index] = new ProgramCheck(tx, index, script, signatures)

@@ -18,7 +18,7 @@ import { prefix } from '../primitives/address.js'
 import { type Block, witnessLeaf } from '../primitives/block.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { MerkleTree } from '../primitives/merkle.js'
-import type { Output } from '../primitives/output.js'
+import { type Output, ownerOf } from '../primitives/output.js'
 import { fixedLimits } from '../primitives/spec.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { coinbaseInput, isCoinbaseOutpoint, outpointKey } from '../primitives/input.js'
@@ -191,7 +191,7 @@ function outputSteps(tx: Transaction, { spec, assetId }: SanityContext): Steps {
     if (!equalBytes(output.assetId, assetId)) {
       throw new RuleError('tx-output-asset', `output ${i} is of asset ${displayHash(output.assetId)}`)
     }
-    if (!acceptedPrefixes.includes(output.programHash[0])) {
+    if (!acceptedPrefixes.includes(ownerOf(output).charCodeAt(0))) {
       throw new RuleError('tx-output-address', `output ${i} pays prefix ${output.programHash[0]}`)
     }
     if (output.extra !== undefined && output.extra.type !== 0) {

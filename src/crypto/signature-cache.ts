@@ -40,11 +40,14 @@ export class SignatureCache {
   /** The checks that are not cached, in order: those still to verify. */
   unknown(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
     if (this.#verified.size === 0) return checks
-    const identity = identifier()
-    return checks.filter((check) => {
-      const id = identity(check)
-      return id === undefined || !this.#verified.has(id)
-    })
+    const unknown: SignatureCheck[] = []
+    let identify: ((check: SignatureCheck) => string | undefined) | undefined
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as SignatureCheck
+      const id = check.identity ?? (identify ??= identifier())(check)
+      if (id === undefined || !this.#verified.has(id)) unknown.push(check)
+    }
+    return unknown
   }
 }
 

@@ -49,6 +49,13 @@ export function hash160(data: Uint8Array): Uint8Array {
   return Buffer.from(nodeCrypto.hash('ripemd160', inner, 'binary'), 'latin1')
 }
 
+/** {@link mapKey} of {@link hash160}. */
+export function hash160Key(data: Uint8Array): string {
+  if (nodeCrypto === undefined || !nativeRipemd) return mapKey(hash160(data))
+  asBuffer(inner).write(nodeCrypto.hash('sha256', data, 'binary'), 0, 'latin1')
+  return nodeCrypto.hash('ripemd160', inner, 'binary')
+}
+
 /** A build of OpenSSL may leave RIPEMD-160 out. */
 const nativeRipemd = nodeCrypto?.getHashes().includes('ripemd160') === true
 

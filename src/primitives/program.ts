@@ -1,6 +1,6 @@
 import { type ProgramHash, prefix, programHash, singleKeyCode, trailer } from './address.js'
 import { compareBytes, compareLittleEndian, concat } from './bytes.js'
-import { hash160 } from './hash.js'
+import { hash160, hash160Key } from './hash.js'
 
 /** Unlocks an output: a script with its keys, and the signatures for it (format 2.1, 4.3 to 4.7). */
 export interface Program {
@@ -19,6 +19,7 @@ export interface ProgramScript {
 
 /** A program with its parts, undefined where they are of no accepted form. */
 export interface ParsedProgram {
+  readonly code: Uint8Array
   readonly script: ProgramScript | undefined
   /** As {@link parseParameter} finds them. */
   readonly signatures: readonly Uint8Array[] | undefined
@@ -50,7 +51,7 @@ export function parseCode(code: Uint8Array): ProgramScript | undefined {
 
 export function parseProgram({ code, parameter }: Program): ParsedProgram {
   const script = parseCode(code)
-  return { script, signatures: script && parseParameter(parameter, script) }
+  return { code, script, signatures: script && parseParameter(parameter, script) }
 }
 
 /** The code of an m-of-n multisig program; the keys are put in ascending order of X (format 4.6). */
@@ -73,6 +74,11 @@ export function prefixOf(kind: ProgramScript['kind']): number {
 
 export function programHashOf(code: Uint8Array, script: ProgramScript): ProgramHash {
   return programHash(prefixOf(script.kind), code)
+}
+
+/** `mapKey` of {@link programHashOf}: the owner of the coins that a program with this code unlocks. */
+export function ownerOfCode(code: Uint8Array, script: ProgramScript): string {
+  return String.fromCharCode(prefixOf(script.kind)) + hash160Key(code)
 }
 
 /**

@@ -30,6 +30,13 @@ export function eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) 
 
 function* manySteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together: number): Steps {
   let index = 0
+  if (Array.isArray(items)) {
+    while (index < items.length) {
+      work(items[index] as T, index++)
+      if (index % together === 0) yield
+    }
+    return
+  }
   for (const item of items) {
     work(item, index++)
     if (index % together === 0) yield

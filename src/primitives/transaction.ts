@@ -21,7 +21,7 @@ import { type Hash, prefixHashSteps, sha256dKey } from './hash.js'
 import { inputSize, readInput } from './input.js'
 import { type Output, outputSteps, plainOutputSize, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
-import { type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
+import { ownerOfCode, type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
 import { ReadPart } from './read-part.js'
 import { finish, noSteps, type Steps } from './steps.js'
 import { type Attribute, attributeUsage, type Input, type TransactionFields } from './transaction-fields.js'
@@ -207,6 +207,12 @@ export class Transaction implements TransactionFields {
   /** The signatures in the parameter of one program; undefined where they are not what its code needs. */
   signaturesAt(index: number): readonly Uint8Array[] | undefined {
     return this.#programAt(index)?.signatures
+  }
+
+  /** The owner of the coins that one program unlocks, as coins name it; undefined for a code of no accepted form. */
+  ownerAt(index: number): string | undefined {
+    const { code, script } = this.#programAt(index) ?? {}
+    return code && script && ownerOfCode(code, script)
   }
 
   /** Forgets what it can find again in its bytes: a block that is checked waits for its rows, and need not hold that. */

@@ -38,7 +38,8 @@ export class BatchRows {
 
   put(key: Uint8Array, value: Uint8Array): void {
     const start = this.#begin(key, value.length, value.length)
-    const [from, end] = [start + key.length, start + key.length + value.length]
+    const from = start + key.length
+    const end = from + value.length
     const arena = this.#arena
     arena.set(value, from)
     // Of both apart: a view over both would be one more object for each row.

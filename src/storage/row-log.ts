@@ -78,7 +78,8 @@ export class RowLog implements Changes {
         if (length === deleted) rows.del(piece.subarray(key, value))
         else {
           const row = fixedRow(value - key, length)
-          piece.copy(row.bytes, 0, key, value + length)
+          // Not by copy, which makes a view of the piece first: rows here are short.
+          for (let i = 0, from = key; from < value + length;) row.bytes[i++] = piece[from++] as number
           rows.putFixed(row)
         }
         at = value + (length === deleted ? 0 : length)

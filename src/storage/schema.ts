@@ -427,11 +427,11 @@ const coinsAtOnce = 16
 /** Encodes an undo record in steps. */
 export function* undoSteps({ spent, dids, credentials }: UndoRecord): Steps<Uint8Array> {
   const writer = new Writer(1024).varuint(spent.length)
-  let count = 0
-  for (const coins of spent) {
+  for (let i = 0; i < spent.length; i++) {
+    const coins = spent[i] as readonly Coin[]
     writer.varuint(coins.length)
     yield* eachSteps(coins, (coin) => writeCoin(writer, coin), coinsAtOnce)
-    if (++count % coinsAtOnce === 0) yield
+    if (i % coinsAtOnce === coinsAtOnce - 1) yield
   }
   writer.list(dids, (did) => writer.bytes(did))
   // Blocks without credential operations keep the bytes that they had before there were any.

@@ -1,4 +1,4 @@
-import type { ConnectedBlock } from '../consensus/connect.js'
+import type { BlockTransaction, ConnectedBlock } from '../consensus/connect.js'
 import { type Coin, coinOf, type StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
 import type { DocumentTokens } from '../did-index/document-tokens.js'
@@ -85,6 +85,8 @@ export class StoredState implements StateView {
 /** Short transactions whose rows are put in one step, and addresses of a long one. */
 const transactionsAtOnce = 8
 const addressesAtOnce = 32
+/** Operations whose rows are put in one step. */
+const operationsAtOnce = 2
 
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
@@ -175,7 +177,7 @@ export async function putConnected(
   const index = new TokenIndexChanges()
   const leaves = new LeafChanges()
   let next: number | undefined
-  await forEachCooperatively(transactions.entries(), ([i, { did }]) => {
+  const putDid = ({ did }: BlockTransaction, i: number) => {
     if (did === undefined) return
     const tx = block.transactions[i + 1] as Transaction
     const undo = leaves.put(overlay, did, { height, index: i + 1, time: block.header.time, tx })
@@ -202,7 +204,8 @@ export async function putConnected(
     if (did.document === undefined) overlay.del(row)
     else overlay.put(row, did.document.bytes)
     dids.push(key)
-  })
+  }
+  await runCooperatively(eachSteps(transactions, putDid, operationsAtOnce))
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
@@ -213,13 +216,14 @@ export async function putConnected(
 function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
   const rows = new TransferRows()
-  for (let index = 0; index < block.transactions.length; index++) {
+  let index = 0
+  const put = (owner: string) => overlay.log.putRow(rows.history(owner, height, index))
+  for (; index < block.transactions.length; index++) {
     const tx = block.transactions[index] as Transaction
     const location = { height, index }
     overlay.put(keys.transaction(height, index), tx.bytes)
     if (isReadAgain(tx)) overlay.put(keys.location(tx.hash), values.location.encode(location))
     else overlay.log.putRow(rows.location(tx.hashKey, location))
-    const put = (owner: string) => overlay.log.putRow(rows.history(owner, height, index))
     yield* touchedSteps(tx, connected[index - 1]?.spent ?? [], put)
     if (index % transactionsAtOnce === 0) yield
   }
