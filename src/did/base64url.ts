@@ -1,7 +1,5 @@
 import { fromBase64url, toBase64url } from '../primitives/bytes.js'
 
-/** The last characters whose unused bits are zero, after groups of four and two or three characters. */
-const [endOfTwo, endOfThree] = ['AQgw', 'AEIMQUYcgkosw048']
 const signatureLength = 86
 
 /** The bytes of base64url text without padding; undefined unless {@link isBase64url}. */
@@ -16,7 +14,8 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
 export function isBase64url(text: string): boolean {
   const remainder = text.length % 4
   if (text === '' || remainder === 1 || /[^A-Za-z0-9_-]/.test(text)) return false
-  return remainder === 0 || (remainder === 2 ? endOfTwo : endOfThree).includes(text.charAt(text.length - 1))
+  // The characters whose unused bits are zero, after groups of four and two or three characters.
+  return remainder === 0 || (remainder === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.charAt(text.length - 1))
 }
 
 export function encodeBase64url(bytes: Uint8Array): string {

@@ -37,7 +37,7 @@ export function addressOf(hash: ProgramHash): string {
 export function parseAddress(text: string): ProgramHash | undefined {
   if (text.length !== 34) return undefined
   const bytes = bs58.decodeUnsafe(text)
-  if (bytes === undefined || bytes.length !== 25) return undefined
+  if (bytes?.length !== 25) return undefined
   const hash = bytes.subarray(0, 21)
   return compareBytes(sha256d(hash).subarray(0, 4), bytes.subarray(21)) === 0 ? hash : undefined
 }

@@ -33,7 +33,7 @@ export function reversed(bytes: Uint8Array): Uint8Array {
 
 /** Display hex of a hash: reversed, lowercase (format 1.5). */
 export function displayHash(hash: Uint8Array): string {
-  return toHex(reversed(hash))
+  return toHex(copyOf(hash).reverse())
 }
 
 /** The hash of 64 display hex digits in either case; undefined for any other text. */
@@ -206,7 +206,7 @@ export function allocate(length: number): Uint8Array {
 
 /** A copy, in memory shared with other small ones where there is Buffer. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
-  return fast ? Buffer.from(bytes) : bytes.slice()
+  return fast ? Buffer.from(bytes) : new Uint8Array(bytes)
 }
 
 /** The same memory as a Buffer where there is one: parts of it are made faster. */
