@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -25,4 +26,23 @@ export function collectGarbage(): void {
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void
+}
+
+interface SampledNode {
+  readonly selfSize: number
+  readonly children: readonly SampledNode[]
+}
+
+/** Bytes of the heap that are allocated while a job runs, garbage included; an estimate from samples. */
+export async function allocatedBytes(job: () => Promise<unknown>): Promise<number> {
+  const session = new Session()
+  session.connect()
+  const collected = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
+  await session.post('HeapProfiler.startSampling', { samplingInterval: 8192, ...collected })
+  await job()
+  const { profile } = await session.post('HeapProfiler.stopSampling')
+  session.disconnect()
+  const sizeOf = ({ selfSize, children }: SampledNode): number =>
+    children.reduce((sum, child) => sum + sizeOf(child), selfSize)
+  return sizeOf(profile.head)
 }
