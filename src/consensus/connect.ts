@@ -3,7 +3,7 @@ import type { ParsedOperation } from '../did/operations/operation-row.js'
 import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, fromUtf8 } from '../primitives/bytes.js'
+import { displayHash, fromUtf8, ownText } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
@@ -178,7 +178,8 @@ export function connectedOperation({ next, credential, reads, document }: Applie
   if (credential !== undefined) return { id: credential.signer, state: next, credential, reads }
   const { id } = next.document
   if (document === undefined) return { id, state: next, reads }
-  const issuers = new Set(document.credentials.map(({ issuer }) => issuer))
+  // A part of a text keeps all of it in memory, and the pool keeps this for long.
+  const issuers = new Set(document.credentials.map(({ issuer }) => ownText(issuer)))
   issuers.delete(id)
   return { id, state: next, reads, document: { bytes: fromUtf8(documentText(document)), issuers: [...issuers] } }
 }

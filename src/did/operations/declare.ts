@@ -1,4 +1,5 @@
 import { RuleError } from '../../errors/rule-error.js'
+import { ownText } from '../../primitives/bytes.js'
 import { idRules } from '../did-rules.js'
 import { didPart } from '../identifier.js'
 import type { Credential } from '../model.js'
@@ -34,7 +35,9 @@ export const declare: OperationRow<'declare'> = {
     const keys = issuerKeys(credential, signer, reads)
     yield
     const check = credentialCheck(credential, keyOf(keys, credential.proof.verificationMethod))
-    return withCredential(signer, { id, signer: did, action: 'declare', issuer }, reads, [check])
+    // A part of a text keeps all of it in memory, and the pool keeps this for long.
+    const said = { id: ownText(id), signer: ownText(did), action: 'declare', issuer: ownText(issuer) } as const
+    return withCredential(signer, said, reads, [check])
   },
 }
 

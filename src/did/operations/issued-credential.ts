@@ -1,5 +1,5 @@
 import { RuleError } from '../../errors/rule-error.js'
-import { fromUtf8 } from '../../primitives/bytes.js'
+import { fromUtf8, ownText } from '../../primitives/bytes.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState } from '../state.js'
@@ -35,6 +35,6 @@ export function credentialCheck(credential: Credential, key: Uint8Array | undefi
     keys: [key],
     signatures: [signature],
     code: 'credential-proof',
-    subject: `proof of credential ${credential.id}`,
+    subject: `proof of credential ${ownText(credential.id)}`,
   }
 }
