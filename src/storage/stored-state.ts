@@ -1,4 +1,4 @@
-import type { BlockTransaction, ConnectedBlock } from '../consensus/connect.js'
+import type { ConnectedBlock, ConnectedOperation } from '../consensus/connect.js'
 import { type Coin, coinOf, type StateView } from '../consensus/ledger.js'
 import { documentText } from '../did/canonical.js'
 import type { DocumentTokens } from '../did-index/document-tokens.js'
@@ -6,6 +6,7 @@ import type { CredentialState, DidState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey, ofMapKey } from '../primitives/bytes.js'
+import { isOperationName } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import { bothSteps, eachSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
@@ -85,8 +86,6 @@ export class StoredState implements StateView {
 /** Short transactions whose rows are put in one step, and addresses of a long one. */
 const transactionsAtOnce = 8
 const addressesAtOnce = 32
-/** Operations whose rows are put in one step. */
-const operationsAtOnce = 2
 
 /** Loads the coin rows that connecting a block will read. */
 export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
@@ -133,7 +132,8 @@ const idMember = /"id":"(did:[^"#]{1,100})"/
 function* seenDidSteps({ transactions }: Block): Steps<ProgramHash[]> {
   const dids = new Map<string, ProgramHash>()
   for (const { payload, bytes } of transactions) {
-    if (payload.type !== txType.did) continue
+    // Any other name is refused, and may be long.
+    if (payload.type !== txType.did || !isOperationName(payload.operation.operation)) continue
     const { verificationMethod } = payload.operation
     const beginning = () => mapKey(operationPayloadOf(bytes).subarray(0, payloadBeginning))
     const named = verificationMethod.startsWith('#')
@@ -177,8 +177,7 @@ export async function putConnected(
   const index = new TokenIndexChanges()
   const leaves = new LeafChanges()
   let next: number | undefined
-  const putDid = ({ did }: BlockTransaction, i: number) => {
-    if (did === undefined) return
+  const putDid = (did: ConnectedOperation, i: number) => {
     const tx = block.transactions[i + 1] as Transaction
     const undo = leaves.put(overlay, did, { height, index: i + 1, time: block.header.time, tx })
     if (undo !== undefined) {
@@ -205,7 +204,15 @@ export async function putConnected(
     else overlay.put(row, did.document.bytes)
     dids.push(key)
   }
-  await runCooperatively(eachSteps(transactions, putDid, operationsAtOnce))
+  function* putSteps(): Steps {
+    for (let i = 0; i < transactions.length; i++) {
+      const did = transactions[i]?.did
+      if (did === undefined) continue
+      putDid(did, i)
+      yield
+    }
+  }
+  await runCooperatively(putSteps())
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
