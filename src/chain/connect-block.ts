@@ -1,5 +1,5 @@
 import { checkDidRoot } from '../consensus/commitment.js'
-import { BlockConnector, type BlockTransaction, type ConnectedBlock } from '../consensus/connect.js'
+import { BlockConnector, type BlockTransaction, type ConnectedBlock, transactionsAtOnce } from '../consensus/connect.js'
 import type { SignatureCache } from '../crypto/signature-cache.js'
 import { RunningChecks, type Verifier } from '../crypto/verifier.js'
 import type { Block } from '../primitives/block.js'
@@ -8,7 +8,7 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { didRoot } from '../proofs/map-tree.js'
-import { runCooperatively } from '../runtime/cooperative.js'
+import { runCooperatively, Yielder } from '../runtime/cooperative.js'
 import type { Overlay } from '../storage/overlay.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/map/map-rows.js'
@@ -109,9 +109,16 @@ export async function connectOn(
   { sanity, documents }: Pick<Connecting, 'sanity' | 'documents'>,
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
-  await Promise.all([loadCoins(overlay, block), loadDids(overlay, block)])
+  const [coins] = await Promise.all([loadCoins(overlay, block), loadDids(overlay, block)])
   const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
-  await runCooperatively(connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction)))
+  const steps = connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction))
+  const yielder = new Yielder()
+  do {
+    // Signatures of the first transactions are verified while coins of the last are read.
+    const last = next + transactionsAtOnce
+    for (let loading = coins.before(last); loading !== undefined; loading = coins.before(last)) await loading
+    if (yielder.over) await yielder.next()
+  } while (steps.next().done !== true)
   return connector.finish()
 }

@@ -25,8 +25,8 @@ import { typeRulesOf } from './types/all-types.js'
 /** Coins looked at in one step. */
 const coinsAtOnce = 16
 
-/** Short transactions of a block connected in one step. */
-const transactionsAtOnce = 4
+/** Short transactions of a block connected in one step, at most. */
+export const transactionsAtOnce = 4
 
 /** Result of checking a transaction on the state that it changes. */
 export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> {

@@ -10,9 +10,9 @@ import { type Balance, keys, TransferRows, values } from './schema.js'
 import type { Rows } from './stored-rows.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
-const rowsAtOnce = 256
+export const rowsAtOnce = 256
 /** Calls under way at a time: further ones would only keep other reads waiting. */
-const callsAtOnce = 4
+export const callsAtOnce = 4
 
 /** Loads many rows in parts of a few hundred, some side by side. */
 export async function loadInParts<T>(wanted: readonly T[], load: (some: readonly T[]) => Promise<void>): Promise<void> {

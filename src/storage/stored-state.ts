@@ -34,7 +34,7 @@ import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from '.
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type CredentialUndo, type Key, keys, TransferRows, undoSteps, values } from './schema.js'
-import { loadInParts } from './coin-rows.js'
+import { callsAtOnce, loadInParts, rowsAtOnce } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -87,23 +87,60 @@ export class StoredState implements StateView {
 const transactionsAtOnce = 8
 const addressesAtOnce = 32
 
-/** Loads the coin rows that connecting a block will read. */
-export async function loadCoins(overlay: Overlay, block: Block): Promise<void> {
-  await loadInParts(await runCooperatively(unknownCoinSteps(overlay, block)), (some) => overlay.loadCoins(some))
+/** Loads the coin rows that connecting a block will read, in the order of its transactions. */
+export async function loadCoins(overlay: Overlay, block: Block): Promise<LoadingCoins> {
+  return new LoadingCoins(overlay, await runCooperatively(unknownCoinSteps(overlay, block)))
+}
+
+/** Outpoints whose coins are loaded in one call, and the first transaction of the block that spends one of them. */
+interface CoinPart {
+  readonly first: number
+  readonly outpoints: string[]
+}
+
+/** Coin rows on their way, so that the first transactions of a block are connected while those of the last are read. */
+export class LoadingCoins {
+  readonly #overlay: Pick<Overlay, 'loadCoins'>
+  readonly #parts: readonly CoinPart[]
+  readonly #calls: { readonly first: number; readonly loaded: Promise<void> }[] = []
+  #next = 0
+
+  constructor(overlay: Pick<Overlay, 'loadCoins'>, parts: readonly CoinPart[]) {
+    this.#overlay = overlay
+    this.#parts = parts
+  }
+
+  /** Resolves when more of the coins that a transaction and those before it spend are there; undefined if all are. */
+  before(transaction: number): Promise<void> | undefined {
+    while (this.#calls.length < callsAtOnce && this.#next < this.#parts.length) {
+      const { first, outpoints } = this.#parts[this.#next++] as CoinPart
+      const loaded = this.#overlay.loadCoins(outpoints)
+      // A block that breaks a rule waits for no more of them.
+      loaded.catch(() => {})
+      this.#calls.push({ first, loaded })
+    }
+    const [call] = this.#calls
+    if (call === undefined || call.first > transaction) return undefined
+    return call.loaded.then(() => void this.#calls.shift())
+  }
 }
 
 /** The outpoints that a block spends and of whose coins nothing is known without their rows. */
-function* unknownCoinSteps(overlay: Overlay, { transactions }: Block): Steps<string[]> {
-  const wanted: string[] = []
+function* unknownCoinSteps(overlay: Overlay, { transactions }: Block): Steps<CoinPart[]> {
+  const parts: CoinPart[] = []
+  let index = 1
   const look = (input: Outpoint) => {
     const outpoint = outpointKey(input)
-    if (overlay.knownCoin(outpoint) === undefined) wanted.push(outpoint)
+    if (overlay.knownCoin(outpoint) !== undefined) return
+    const last = parts.at(-1)
+    if (last === undefined || last.outpoints.length === rowsAtOnce) parts.push({ first: index, outpoints: [outpoint] })
+    else last.outpoints.push(outpoint)
   }
-  for (let i = 1; i < transactions.length; i++) {
-    yield* eachSteps((transactions[i] as Transaction).inputs, look, transactionsAtOnce)
-    if (i % transactionsAtOnce === 0) yield
+  for (; index < transactions.length; index++) {
+    yield* eachSteps((transactions[index] as Transaction).inputs, look, transactionsAtOnce)
+    if (index % transactionsAtOnce === 0) yield
   }
-  return wanted
+  return parts
 }
 
 /**

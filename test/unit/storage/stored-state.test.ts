@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { didKey, storedDocument } from '../../../src/storage/did-rows.js'
-import { loadDids, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
+import { loadDids, LoadingCoins, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
+import { runs } from '../../support/builders/arbitraries.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -135,5 +137,52 @@ describe('the state in rows', () => {
     const back = new Overlay(test.database)
     await putDisconnected(back, block)
     await expect(back.commit(info, { sync: false })).rejects.toThrow(/below zero/)
+  })
+})
+
+describe('coins on their way', () => {
+  /** Waits until those of a transaction are there, in no more than so many turns. */
+  async function wait(coins: LoadingCoins, transaction: number): Promise<void> {
+    for (let turn = 0; turn < 200; turn++) {
+      const more = coins.before(transaction)
+      if (more === undefined) return
+      await more
+    }
+    expect.unreachable('it never ends')
+  }
+
+  it('are there when their transaction is connected, and read ahead by a few calls', async () => {
+    const parts = fc.array(fc.nat(20), { maxLength: 30 }).map((firsts) => {
+      return firsts.sort((a, b) => a - b).map((first, i) => ({ first, outpoints: [`${i}`] }))
+    })
+    await fc.assert(
+      fc.asyncProperty(parts, fc.array(fc.nat(4), { minLength: 1 }), async (wanted, delays) => {
+        const there = new Set<string>()
+        let [begun, most] = [0, 0]
+        const loadCoins = async (outpoints: readonly string[]) => {
+          most = Math.max(most, ++begun - there.size)
+          for (let turns = delays[begun % delays.length] as number; turns > 0; turns--) await Promise.resolve()
+          outpoints.forEach((outpoint) => there.add(outpoint))
+        }
+        const coins = new LoadingCoins({ loadCoins }, wanted)
+        for (let transaction = 0; transaction <= 20; transaction++) {
+          await wait(coins, transaction)
+          const needed = wanted.filter(({ first }) => first <= transaction).flatMap(({ outpoints }) => outpoints)
+          expect(needed.filter((outpoint) => !there.has(outpoint))).toEqual([])
+        }
+        expect(there.size).toBe(wanted.length)
+        expect(most).toBeLessThanOrEqual(4)
+      }),
+      runs,
+    )
+  })
+
+  it('report what fails where it is needed, and nowhere else', async () => {
+    const loadCoins = ([outpoint]: readonly string[]) =>
+      outpoint === 'c' ? Promise.reject(new Error('the disk reports an error')) : Promise.resolve()
+    const parts = ['a', 'b', 'c'].map((outpoint, i) => ({ first: 10 * i, outpoints: [outpoint] }))
+    const coins = new LoadingCoins({ loadCoins }, parts)
+    await wait(coins, 19)
+    await expect(wait(coins, 20)).rejects.toThrow('the disk reports an error')
   })
 })
