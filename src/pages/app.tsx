@@ -112,9 +112,11 @@ function skipTo(event: Event, main: HTMLElement | null): void {
 
 function Search() {
   const [text, setText] = useState('')
+  const field = useRef<HTMLInputElement>(null)
   const go = (event: Event) => {
     event.preventDefault()
-    const target = searchTarget(text)
+    // What the field holds: who types and presses Enter at once is ahead of the state.
+    const target = searchTarget(field.current?.value ?? text)
     if (target === undefined) return
     location.hash = directLink(target) ?? linkTo('search', target.text)
     setText('')
@@ -122,6 +124,7 @@ function Search() {
   return (
     <form class="search" role="search" onSubmit={go}>
       <input
+        ref={field}
         type="search"
         enterkeyhint="search"
         autocomplete="off"
