@@ -9,7 +9,19 @@ const pureProperties = [
   { object: 'Date', property: 'now', message: 'pure layers know no clock' },
   { object: 'Math', property: 'random', message: 'pure layers know no randomness' },
 ]
+const namedExports = { selector: 'ExportDefaultDeclaration', message: 'named exports only' }
+const nestedGenerator =
+  'V8 keeps what a generator function within a function closes over; make it one of the module, or a method'
+// V8 allocates a map among the old objects for each closure of a generator function that runs. Collections of young objects treat all
+// that the map refers to as alive, so that what it closes over, on the way of a block the whole block, stays until a full collection
+// (docs/decisions/0031-blocks-that-wait-are-bytes.md).
+const syntax = [
+  namedExports,
+  { selector: ':function :function[generator=true]', message: nestedGenerator },
+  { selector: 'PropertyDefinition[static=false] :function[generator=true]', message: nestedGenerator },
+]
 const pureSyntax = [
+  ...syntax,
   { selector: 'AwaitExpression', message: 'pure layers are synchronous' },
   { selector: ':function[async=true]', message: 'pure layers are synchronous' },
   { selector: "NewExpression[callee.name='Promise']", message: 'pure layers are synchronous' },
@@ -29,9 +41,10 @@ export default tseslint.config(
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'named exports only' }],
+      'no-restricted-syntax': ['error', namedExports],
     },
   },
+  { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax] } },
   {
     files: ['src/pages/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './src/pages/tsconfig.json' } },

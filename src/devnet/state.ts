@@ -15,6 +15,8 @@ import { equalBytes } from '../primitives/bytes.js'
 import { CodecError, Reader } from '../primitives/codec.js'
 import { defined } from '../primitives/defined.js'
 import { Header } from '../primitives/header.js'
+import type { Steps } from '../primitives/steps.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { Yielder } from '../runtime/cooperative.js'
 import { fileFailure } from '../storage/failure.js'
 import { replaceFile } from '../storage/replace-file.js'
@@ -236,17 +238,20 @@ async function connectRun(chain: Chain, run: readonly { block: Uint8Array; confi
 
 /** Reads a head; a {@link UserError} also for a pooled transaction that breaks a rule of its bytes, and a clock beyond all times. */
 async function readCheckedHead(source: Pieces, { chain, clock }: StateParts): Promise<StateHead> {
-  const head = await readStateHead(source, function* (transaction) {
-    try {
-      if (transaction.isCoinbase) throw new RuleError('pool-coinbase', 'a coinbase waits for no block')
-      yield* transactionSanitySteps(transaction, chain.sanity)
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error
-      throw new UserError(`the pooled transaction ${transaction.txid} is refused: ${error.message} (${error.code})`)
-    }
-  })
+  const head = await readStateHead(source, (transaction) => waitingSteps(transaction, chain))
   if (clock.now() - clock.offset + head.offset <= latestTime * 1000) return head
   throw new UserError('the clock of the state is beyond all times of blocks')
+}
+
+/** Checks a pooled transaction of a state by itself. */
+function* waitingSteps(transaction: Transaction, chain: Chain): Steps {
+  try {
+    if (transaction.isCoinbase) throw new RuleError('pool-coinbase', 'a coinbase waits for no block')
+    yield* transactionSanitySteps(transaction, chain.sanity)
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(`the pooled transaction ${transaction.txid} is refused: ${error.message} (${error.code})`)
+  }
 }
 
 async function headOf({ mempool, clock }: StateParts): Promise<StateHead> {

@@ -39,11 +39,13 @@ export interface PlanPart<T> {
 export function mapPart<T, R>(part: PlanPart<T>, map: (found: T) => R): PlanPart<R> {
   return {
     next: (chunk) => part.next(chunk),
-    read: function* (chunk) {
-      return map(yield* part.read(chunk))
-    },
+    read: (chunk) => mappedSteps(part.read(chunk), map),
     size: part.size,
   }
+}
+
+function* mappedSteps<T, R>(steps: Steps<T>, map: (found: T) => R): Steps<R> {
+  return map(yield* steps)
 }
 
 /** The earlier of two chunks; {@link notRead} if one of them is not known. */
@@ -71,14 +73,16 @@ export function joinAll<T>(parts: readonly PlanPart<T>[], join: (a: T, b: T) => 
       }
       return at
     },
-    read: function* (chunk) {
-      const [first, ...others] = bySize as [PlanPart<T>, ...PlanPart<T>[]]
-      let found = yield* first.read(chunk)
-      for (const part of others) found = join(found, yield* part.read(chunk))
-      return found
-    },
+    read: (chunk) => joinedSteps(bySize, join, chunk),
     size: bySize[0]?.size ?? 0,
   }
+}
+
+function* joinedSteps<T>(parts: readonly PlanPart<T>[], join: (a: T, b: T) => T, chunk: number): Steps<T> {
+  const [first, ...others] = parts as [PlanPart<T>, ...PlanPart<T>[]]
+  let found = yield* first.read(chunk)
+  for (const part of others) found = join(found, yield* part.read(chunk))
+  return found
 }
 
 /** Chunks that any part has. */
@@ -86,11 +90,12 @@ export function joinAny<T>(parts: readonly PlanPart<T>[], union: () => Union<T>)
   return {
     // Every part is asked, so that what they lack can be read at once.
     next: (chunk) => parts.map((part) => part.next(chunk)).reduce(earlier, Infinity),
-    read: function* (chunk) {
-      const found = union()
-      for (const part of parts) found.add(yield* part.read(chunk))
-      return found.all
-    },
+    read: (chunk) => unitedSteps(parts, union(), chunk),
     size: parts.reduce((sum, { size }) => sum + size, 0),
   }
+}
+
+function* unitedSteps<T>(parts: readonly PlanPart<T>[], found: Union<T>, chunk: number): Steps<T> {
+  for (const part of parts) found.add(yield* part.read(chunk))
+  return found.all
 }

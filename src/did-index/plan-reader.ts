@@ -85,12 +85,14 @@ function didPart(ordinal: number | undefined): PlanPart<FoundInChunk> {
   const own = ordinal === undefined ? Infinity : chunkOf(ordinal)
   return {
     next: (chunk) => (chunk <= own ? own : Infinity),
-    read: function* (chunk) {
-      const found = ordinal !== undefined && chunk === own ? oneDocument(ordinal) : noDocuments()
-      return { sure: found, possible: found }
-    },
+    read: (chunk) => didSteps(chunk === own ? ordinal : undefined),
     size: 1,
   }
+}
+
+function* didSteps(ordinal: number | undefined): Steps<FoundInChunk> {
+  const found = ordinal === undefined ? noDocuments() : oneDocument(ordinal)
+  return { sure: found, possible: found }
 }
 
 /** Every document except those of a part. */
@@ -101,13 +103,14 @@ function exceptPart(part: PlanPart<FoundInChunk>, rows: PlanRows): PlanPart<Foun
       const at = every.seek(chunk)
       return at === notRead || at === Infinity || part.next(at) !== notRead ? at : notRead
     },
-    read: function* (chunk) {
-      const all = documentsOf(postingsAt(every, chunk))
-      const { sure, possible } = yield* part.read(chunk)
-      return { sure: exceptDocuments(all, possible), possible: exceptDocuments(all, sure) }
-    },
+    read: (chunk) => exceptSteps(documentsOf(postingsAt(every, chunk)), part.read(chunk)),
     size: rows.count(everythingToken),
   }
+}
+
+function* exceptSteps(all: DocumentSet, steps: Steps<FoundInChunk>): Steps<FoundInChunk> {
+  const { sure, possible } = yield* steps
+  return { sure: exceptDocuments(all, possible), possible: exceptDocuments(all, sure) }
 }
 
 /** Documents whose posting of a token may have been left out; chunks without such documents are passed over. */
@@ -121,13 +124,14 @@ function leftOutPart(token: Token, rows: PlanRows): PlanPart<FoundInChunk> {
       while (at !== notRead && at !== Infinity && leftAt(at).length === 0) at = overflow.seek(at + 1)
       return at === notRead || at === Infinity || source.seek(at) !== notRead ? at : notRead
     },
-    read: function* (chunk) {
-      const held = documentsOf(postingsAt(source, chunk))
-      yield
-      return { sure: noDocuments(), possible: exceptDocuments(documentsOf(leftAt(chunk)), held) }
-    },
+    read: (chunk) => leftOutSteps(documentsOf(postingsAt(source, chunk)), () => leftAt(chunk)),
     size: rows.count(overflowToken),
   }
+}
+
+function* leftOutSteps(held: DocumentSet, left: () => Uint16Array): Steps<FoundInChunk> {
+  yield
+  return { sure: noDocuments(), possible: exceptDocuments(documentsOf(left()), held) }
 }
 
 class DocumentUnion implements Union<FoundInChunk> {

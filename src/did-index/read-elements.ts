@@ -1,3 +1,4 @@
+import type { Steps } from '../primitives/steps.js'
 import {
   bothDocuments,
   bothPostings,
@@ -56,18 +57,18 @@ function tokenPart(token: Token, exact: boolean, rows: PlanRows): PlanPart<Eleme
   const overflow = mayOverflow(token) ? rows.source(overflowToken) : undefined
   return {
     next: (chunk) => earlier(source.seek(chunk), overflow?.seek(chunk) ?? Infinity),
-    read: function* (chunk) {
-      const possible = postingsAt(source, chunk)
+    read: (chunk) => {
       const anywhere = overflow === undefined ? noPostings : overflowing(overflow, chunk, kind)
-      yield
-      return {
-        sure: exact ? possible : noPostings,
-        possible,
-        anywhere: anywhere.length === 0 ? undefined : documentsOf(anywhere),
-      }
+      return elementSteps(postingsAt(source, chunk), exact, anywhere)
     },
     size: rows.count(token),
   }
+}
+
+function* elementSteps(possible: Uint16Array, exact: boolean, anywhere: Uint16Array): Steps<Elements> {
+  yield
+  const documents = anywhere.length === 0 ? undefined : documentsOf(anywhere)
+  return { sure: exact ? possible : noPostings, possible, anywhere: documents }
 }
 
 /** Postings of documents that have more of a kind of token than the index takes. */

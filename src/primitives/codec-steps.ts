@@ -63,19 +63,33 @@ function* textSteps(bytes: Uint8Array): Steps<string> {
   return text
 }
 
-/** {@link Reader.list} in steps. */
-export function listSteps<T>(reader: Reader, max: number, size: number, item: (reader: Reader) => T): Steps<T[]> {
-  let count = 0
-  return itemSteps(reader, reader.varuint(max), size, function* () {
-    if (++count % itemsAtOnce === 0) yield
-    return item(reader)
-  })
+/** The count of a list whose items take at least `size` bytes, as {@link Reader.list} reads it. */
+export function countOf(reader: Reader, max: number, size: number): number {
+  const count = reader.varuint(max)
+  if (count * size > reader.remaining) throw new CodecError(`${count} items do not fit in what is left`)
+  return count
 }
 
-/** {@link Reader.items}, each read in steps. */
-export function* itemSteps<T>(reader: Reader, count: number, size: number, item: () => Steps<T>): Steps<T[]> {
-  if (count * size > reader.remaining) throw new CodecError(`${count} items do not fit in what is left`)
+/** {@link Reader.list} in steps. */
+export function* listSteps<T>(reader: Reader, max: number, size: number, item: (reader: Reader) => T): Steps<T[]> {
   const items: T[] = []
-  for (let i = 0; i < count; i++) items.push(yield* item())
+  for (let left = countOf(reader, max, size); left > 0; left--) {
+    items.push(item(reader))
+    if (left % itemsAtOnce === 0) yield
+  }
+  return items
+}
+
+/** {@link listSteps} of items that are read in steps, with a pause after so many of them. */
+export function* longListSteps<T>(
+  reader: Reader,
+  { max, size, together }: { readonly max: number; readonly size: number; readonly together: number },
+  item: (reader: Reader) => Steps<T>,
+): Steps<T[]> {
+  const items: T[] = []
+  for (let left = countOf(reader, max, size); left > 0; left--) {
+    items.push(yield* item(reader))
+    if (left % together === 0) yield
+  }
   return items
 }

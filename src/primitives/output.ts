@@ -1,6 +1,7 @@
 import type { ProgramHash } from './address.js'
 import { mapKey } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
+import { countOf } from './codec-steps.js'
 import { ReadPart } from './read-part.js'
 import type { Steps } from './steps.js'
 
@@ -84,22 +85,15 @@ const votesAtOnce = 64
 /** Skips the bytes of {@link readVotes} and builds nothing: a megabyte may hold a million candidates. */
 function* skipVotes(reader: Reader): Steps {
   const version = reader.u8()
-  for (let contents = countOf(reader, 2); contents > 0; contents--) {
+  for (let contents = countOf(reader, 0xffff, 2); contents > 0; contents--) {
     reader.u8()
-    for (let candidates = countOf(reader, 1); candidates > 0; candidates--) {
+    for (let candidates = countOf(reader, 0xffff, 1); candidates > 0; candidates--) {
       reader.varbytes(bytesCap)
       if (version >= 1) reader.i64()
       if (candidates % votesAtOnce === 0) yield
     }
     yield
   }
-}
-
-/** The count of a list whose items take at least `size` bytes, as {@link Reader.list} reads it. */
-function countOf(reader: Reader, size: number): number {
-  const count = reader.varuint(0xffff)
-  if (count * size > reader.remaining) throw new CodecError(`${count} items do not fit in what is left`)
-  return count
 }
 
 /** Bytes of an output without a typed extra: asset id, value i64, lock u32, program hash. */

@@ -1,7 +1,7 @@
 import { formatAmount } from './amount.js'
 import { anyUtf8, displayHash, reversed, toHex } from './bytes.js'
 import { CodecError, type Reader, type Writer } from './codec.js'
-import { itemSteps, lateTextSteps, listSteps, varstringSteps } from './codec-steps.js'
+import { lateTextSteps, listSteps, longListSteps, varstringSteps } from './codec-steps.js'
 import { type DidOperation, operationForm, operationJson } from './did-operation.js'
 import { inspect } from './read-part.js'
 import { finish, type Steps } from './steps.js'
@@ -108,6 +108,10 @@ function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<
 /** A text, read in one step unless it is long. */
 function* text(reader: Reader): Steps<string> {
   return reader.small ? reader.varstring(stringCap) : yield* varstringSteps(reader, stringCap)
+}
+
+function* assetSteps(reader: Reader): Steps<{ address: string; index: number; amount: bigint }> {
+  return { address: yield* varstringSteps(reader, stringCap), index: reader.varuint(0xffffffff), amount: reader.i64() }
 }
 
 /** What `console.log` shows of an operation: its payload too. */
@@ -231,11 +235,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     read: stepwise(function* (r, version) {
       if (version > 1) unknownVersion(version)
       if (version === 1) return { type: 8, assets: [] }
-      const asset = function* () {
-        yield
-        return { address: yield* varstringSteps(r, stringCap), index: r.varuint(0xffffffff), amount: r.i64() }
-      }
-      return { type: 8, assets: yield* itemSteps(r, r.varuint(countCap), 10, asset) }
+      return { type: 8, assets: yield* longListSteps(r, { max: countCap, size: 10, together: 1 }, assetSteps) }
     }),
     write: (w, p, version) => {
       if (version === 1) return

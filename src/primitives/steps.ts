@@ -16,10 +16,12 @@ const few = 8
 export const noSteps: Steps = /* @__PURE__ */ over()
 
 function over(): Steps {
-  const steps = (function* () {})()
+  const steps = nothing()
   steps.next()
   return steps
 }
+
+function* nothing(): Steps {}
 
 /** Calls `work` for every item, with a pause after so many of them; for few short items at once. */
 export function eachSteps<T>(items: Iterable<T>, work: (item: T, index: number) => void, together = 1): Steps {

@@ -16,7 +16,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { displayHash, fromHex, mapKey, ofMapKey, ownCopy, toHex } from './bytes.js'
 import type { Reader } from './codec.js'
 import { CodecError, Writer } from './codec.js'
-import { decodeAllSteps, itemSteps, listSteps } from './codec-steps.js'
+import { decodeAllSteps, listSteps, longListSteps } from './codec-steps.js'
 import { type Hash, prefixHashSteps, sha256dKey } from './hash.js'
 import { inputSize, readInput } from './input.js'
 import { type Output, outputSteps, plainOutputSize, readPlainOutput, writeOutput } from './output.js'
@@ -249,11 +249,8 @@ export class Transaction implements TransactionFields {
 }
 
 function outputListSteps(reader: Reader, version: number): Steps<Output[]> {
-  let count = 0
-  return itemSteps(reader, reader.varuint(listCap), 65, function* () {
-    if (++count % outputsAtOnce === 0) yield
-    return yield* outputSteps(reader, version)
-  })
+  const list = { max: listCap, size: plainOutputSize, together: outputsAtOnce }
+  return longListSteps(reader, list, (from) => outputSteps(from, version))
 }
 
 function readProgram(reader: Reader): Program {

@@ -117,9 +117,10 @@ export class Overlay implements Rows {
 
   #batch(coins?: CoinRows): Changes {
     const parts: Changes[] = [this.log, ...(coins === undefined ? [] : [coins]), changesOf(this.#changes)]
-    function* steps(rows: BatchRows): Steps {
-      for (const part of parts) yield* part.steps(rows)
-    }
-    return { count: parts.reduce((sum, { count }) => sum + count, 0), steps }
+    return { count: parts.reduce((sum, { count }) => sum + count, 0), steps: (rows) => partSteps(parts, rows) }
   }
+}
+
+function* partSteps(parts: readonly Changes[], rows: BatchRows): Steps {
+  for (const part of parts) yield* part.steps(rows)
 }

@@ -241,19 +241,24 @@ export async function putConnected(
     else overlay.put(row, did.document.bytes)
     dids.push(key)
   }
-  function* putSteps(): Steps {
-    for (let i = 0; i < transactions.length; i++) {
-      const did = transactions[i]?.did
-      if (did === undefined) continue
-      putDid(did, i)
-      yield
-    }
-  }
-  await runCooperatively(putSteps())
+  await runCooperatively(operationSteps(transactions, putDid))
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
   return leaves
+}
+
+/** Calls `put` for each operation, with the index of its transaction behind the coinbase. */
+function* operationSteps(
+  transactions: ConnectedBlock['transactions'],
+  put: (did: ConnectedOperation, index: number) => void,
+): Steps {
+  for (let i = 0; i < transactions.length; i++) {
+    const did = transactions[i]?.did
+    if (did === undefined) continue
+    put(did, i)
+    yield
+  }
 }
 
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */

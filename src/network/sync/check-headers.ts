@@ -10,6 +10,7 @@ import { equalBytes } from '../../primitives/bytes.js'
 import { parseConfirm } from '../../primitives/confirm.js'
 import type { Header } from '../../primitives/header.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
+import type { Steps } from '../../primitives/steps.js'
 import { runCooperatively } from '../../runtime/cooperative.js'
 import type { Clock } from '../../runtime/env.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
@@ -72,38 +73,50 @@ export async function extendBranch(
   source: SyncPeer,
   checking: HeaderChecking,
 ): Promise<void> {
-  const { chain } = checking
   for (let at = 0; at < units.length; at += portion) {
-    const passed: { unit: HeaderUnit; assumed: boolean }[] = []
-    const headers: Header[] = []
-    const checks: SignatureCheck[] = []
-    let failure: unknown
     const { hash: end } = branch.end
     const moved = () => !equalBytes(branch.end.hash, end)
-    const steps = function* () {
-      for (const unit of units.slice(at, at + portion)) {
-        if (moved()) return
-        const { header } = unit
-        checkHeaderContext(chain.spec, header, branch.ancestry(chain.headers, headers))
-        checkClock(chain.spec, header, checking.clock.now())
-        checkProofOfWork(chain.spec, header, parseAuxPow(unit.auxPow))
-        const signatures = confirmChecks(chain, unit)
-        const assumed = checking.assumed(header)
-        if (!assumed) checks.push(...signatures)
-        passed.push({ unit, assumed })
-        headers.push(header)
-        yield
-      }
-    }
+    const passed = new PassedHeaders()
+    let failure: unknown
     try {
-      await runCooperatively(steps())
+      await runCooperatively(passSteps(units.slice(at, at + portion), passed, { branch, checking, moved }))
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       failure = error
     }
-    await verifySignatures(checks, checking)
+    await verifySignatures(passed.checks, checking)
     if (moved()) return
-    for (const { unit, assumed } of passed) branch.push(unit, source, assumed)
+    for (const { unit, assumed } of passed.units) branch.push(unit, source, assumed)
     if (failure !== undefined) throw failure
+  }
+}
+
+/** Headers that broke no rule so far, but for their signatures. */
+class PassedHeaders {
+  readonly units: { readonly unit: HeaderUnit; readonly assumed: boolean }[] = []
+  readonly headers: Header[] = []
+  readonly checks: SignatureCheck[] = []
+}
+
+/** Checks headers one after another until the branch has moved. */
+function* passSteps(
+  units: readonly HeaderUnit[],
+  passed: PassedHeaders,
+  on: { readonly branch: PendingHeaders; readonly checking: HeaderChecking; readonly moved: () => boolean },
+): Steps {
+  const { branch, checking } = on
+  const { spec, headers } = checking.chain
+  for (const unit of units) {
+    if (on.moved()) return
+    const { header } = unit
+    checkHeaderContext(spec, header, branch.ancestry(headers, passed.headers))
+    checkClock(spec, header, checking.clock.now())
+    checkProofOfWork(spec, header, parseAuxPow(unit.auxPow))
+    const signatures = confirmChecks(checking.chain, unit)
+    const assumed = checking.assumed(header)
+    if (!assumed) passed.checks.push(...signatures)
+    passed.units.push({ unit, assumed })
+    passed.headers.push(header)
+    yield
   }
 }

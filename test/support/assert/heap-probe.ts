@@ -10,7 +10,7 @@ export function heldBytes(): number {
 
 /** Collects garbage again and again while a job runs: what nothing but the job holds must not end with it. */
 export async function whileCollecting<T>(job: () => Promise<T>): Promise<T> {
-  const timer = setInterval(collector(), 20)
+  const timer = setInterval(collectGarbage, 20)
   try {
     return await job()
   } finally {
@@ -20,13 +20,17 @@ export async function whileCollecting<T>(job: () => Promise<T>): Promise<T> {
 
 /** Collects garbage, as far as the caller's turn has let go of it. */
 export function collectGarbage(): void {
-  collector()()
+  collector()
 }
 
-function collector(): () => void {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
+/** Bytes of the heap that are held after the frequent kind of collection, of young objects only. */
+export function heldAfterYoung(): number {
+  collector({ type: 'minor' })
+  return process.memoryUsage().heapUsed
 }
+
+setFlagsFromString('--expose-gc')
+const collector = runInNewContext('gc') as (how?: { readonly type: 'minor' }) => void
 
 interface SampledNode {
   readonly selfSize: number
