@@ -8,7 +8,8 @@ import type { Spec } from '../primitives/spec.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
 import type { Database } from '../storage/database.js'
 import type { Overlay } from '../storage/overlay.js'
-import { keys, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
+import { values } from '../storage/row-values.js'
 
 /** State of a confirm, by height; 0 for unknown. */
 const state = { verified: 1, wrong: 2 } as const

@@ -2,7 +2,8 @@ import { Reader } from '../primitives/codec.js'
 import { Header } from '../primitives/header.js'
 import type { Database, FrozenRows } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
-import { keys, type TipRow, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
+import { type TipRow, values } from '../storage/row-values.js'
 
 /** A block of the active chain. */
 export interface FrozenBlock {

@@ -4,7 +4,8 @@ import { Reader } from '../primitives/codec.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { damaged } from '../storage/failure.js'
-import { type HeaderRecord, keys, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
+import { type HeaderRecord, values } from '../storage/row-values.js'
 import type { RowReader } from '../storage/did-rows.js'
 
 /**

@@ -10,16 +10,8 @@ import type { Outpoint } from '../primitives/transaction-fields.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { Database } from '../storage/database.js'
 import { requireUnpruned } from '../storage/prune-rows.js'
-import {
-  type Balance,
-  keys,
-  type Location,
-  parseAddressCoinKey,
-  rangeOf,
-  table,
-  transactionRange,
-  values,
-} from '../storage/schema.js'
+import { keys, type Location, parseAddressCoinKey, rangeOf, table, transactionRange } from '../storage/schema.js'
+import { type Balance, values } from '../storage/row-values.js'
 import type { Chain } from './chain.js'
 import type { KnownHeader } from './header-index.js'
 import { readBlock, readSideBody } from './read-body.js'

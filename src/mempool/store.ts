@@ -3,7 +3,8 @@ import type { Hash } from '../primitives/hash.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { CommitInfo, Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
-import { keys, rangeOf, table, values } from '../storage/schema.js'
+import { keys, rangeOf, table } from '../storage/schema.js'
+import { values } from '../storage/row-values.js'
 import { type DropReason, dropText } from './drop-reason.js'
 
 /** A pooled transaction as stored across restarts. */

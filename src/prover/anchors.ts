@@ -17,7 +17,8 @@ import { Places } from '../runtime/places.js'
 import { damaged, type Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
 import { isPruned } from '../storage/prune-rows.js'
-import { type HeaderRecord, keys, type TipRow, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
+import { type HeaderRecord, type TipRow, values } from '../storage/row-values.js'
 
 /** @limit bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024

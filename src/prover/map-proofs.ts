@@ -19,7 +19,8 @@ import { damaged, type Database } from '../storage/database.js'
 import { didHead, didOperation } from '../storage/did-rows.js'
 import { pagesAfter, readWay, type Way } from '../storage/map/read-way.js'
 import type { PageMemory } from '../storage/map/page-memory.js'
-import { type Key, keys, values } from '../storage/schema.js'
+import { type Key, keys } from '../storage/schema.js'
+import { values } from '../storage/row-values.js'
 
 /** What the map of DIDs says of a key after a block, from the rows; the caller sees to it that they are of one state. */
 

@@ -3,7 +3,8 @@ import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Database } from '../storage/database.js'
 import { present } from '../storage/did-rows.js'
-import { keys, type TipRow, values } from '../storage/schema.js'
+import { keys } from '../storage/schema.js'
+import { type TipRow, values } from '../storage/row-values.js'
 
 /** @limit count: attempts to read rows of one state while blocks arrive */
 const maxAttempts = 20

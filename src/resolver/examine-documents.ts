@@ -3,7 +3,8 @@ import type { Matcher } from '../did-query/compile.js'
 import type { Members } from '../did-query/member-path.js'
 import { RuleError } from '../errors/rule-error.js'
 import { damaged, type FrozenRows } from '../storage/database.js'
-import { type Key, keys, values } from '../storage/schema.js'
+import { type Key, keys } from '../storage/schema.js'
+import { values } from '../storage/row-values.js'
 
 /** @limit count: documents that a search reads at once to examine them */
 const documentsAtOnce = 64

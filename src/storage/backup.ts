@@ -8,7 +8,8 @@ import { BackupPlace, onBackup } from './backup-place.js'
 import { Database, damaged, type FrozenRows } from './database.js'
 import type { DataDirectory } from './directory.js'
 import { fileFailure } from './failure.js'
-import { keys, type TipRow, values } from './schema.js'
+import { keys } from './schema.js'
+import { type TipRow, values } from './row-values.js'
 
 /**
  * Copies a database as it is at one moment into a new data directory, while its node goes on. Every row is copied as it is, those

@@ -1,7 +1,8 @@
 import { equalBytes } from '../primitives/bytes.js'
 import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
-import { keys, oldestLayout, schemaVersion, values } from './schema.js'
+import { keys, oldestLayout, schemaVersion } from './schema.js'
+import { values } from './row-values.js'
 
 /** Journal rows read at once. */
 const pageRows = 1000

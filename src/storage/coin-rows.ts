@@ -6,7 +6,9 @@ import { runCooperatively, Yielder } from '../runtime/cooperative.js'
 import type { BatchRows } from './batch-rows.js'
 import type { Changes } from './changes.js'
 import type { CoinCache } from './coin-cache.js'
-import { type Balance, keys, TransferRows, values } from './schema.js'
+import { keys } from './schema.js'
+import { type Balance, values } from './row-values.js'
+import { TransferRows } from './transfer-rows.js'
 import type { Rows } from './stored-rows.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */

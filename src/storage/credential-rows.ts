@@ -10,7 +10,8 @@ import { operationNumber } from '../proofs/history.js'
 import { credentialMapKey } from '../proofs/map-tree.js'
 import { didKey, operationOf, present, type RowReader, transactionAt } from './did-rows.js'
 import type { Overlay } from './overlay.js'
-import { type CredentialRow, type CredentialUndo, keys, type Location, values } from './schema.js'
+import { keys, type Location } from './schema.js'
+import { type CredentialRow, type CredentialUndo, values } from './row-values.js'
 
 /** Rows of credentials: what each DID said of each, and what each holder declared. */
 

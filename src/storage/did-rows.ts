@@ -9,7 +9,8 @@ import type { Hash } from '../primitives/hash.js'
 import { type Payload, txType } from '../primitives/payload.js'
 import { payloadOf } from '../primitives/transaction-parts.js'
 import { damaged } from './database.js'
-import { type DidHeadRow, type DidOperationRow, keys, type Location, values } from './schema.js'
+import { keys, type Location } from './schema.js'
+import { type DidHeadRow, type DidOperationRow, values } from './row-values.js'
 
 /** Reading rows of DIDs: heads, operations, documents. */
 

@@ -4,7 +4,8 @@ import { type Hash, sha256 } from '../primitives/hash.js'
 import { Header } from '../primitives/header.js'
 import { type Entry, operationNumber } from '../proofs/history.js'
 import { operationAt, present, type RowReader } from './did-rows.js'
-import { keys, type Location, values } from './schema.js'
+import { keys, type Location } from './schema.js'
+import { values } from './row-values.js'
 
 /** What an operation on the chain is in the history of its DID, from its transaction and the header of its block. */
 export function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {

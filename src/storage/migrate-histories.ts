@@ -5,7 +5,8 @@ import { present } from './did-rows.js'
 import { historyEntry } from './history-entry.js'
 import { Overlay } from './overlay.js'
 import type { MigrationProgress } from './migrate-index.js'
-import { type DidOperationRow, keys, rangeOf, schemaVersion, table, type TipRow, values } from './schema.js'
+import { keys, rangeOf, schemaVersion, table } from './schema.js'
+import { type DidOperationRow, type TipRow, values } from './row-values.js'
 
 /**
  * Changes a database of layout 3 into one of layout 4: the row of each operation of a DID gets its entry in the history of that DID,

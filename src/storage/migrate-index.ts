@@ -3,7 +3,8 @@ import { Reader, Writer } from '../primitives/codec.js'
 import { type Database, damaged } from './database.js'
 import { present } from './did-rows.js'
 import { Overlay } from './overlay.js'
-import { keys, type Location, rangeOf, table, type TipRow, values } from './schema.js'
+import { keys, type Location, rangeOf, table } from './schema.js'
+import { type TipRow, values } from './row-values.js'
 import { putIndexUndoFrom, TokenIndexChanges } from './token-index.js'
 
 /**

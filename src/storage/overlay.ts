@@ -16,7 +16,8 @@ import {
   type Rows,
 } from './database.js'
 import { RowLog } from './row-log.js'
-import { keys, values } from './schema.js'
+import { keys } from './schema.js'
+import { values } from './row-values.js'
 
 /** Changes merged in one step. */
 const changesAtOnce = 16

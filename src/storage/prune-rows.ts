@@ -5,7 +5,8 @@ import { typeIn } from '../primitives/transaction-parts.js'
 import { type Steps } from '../primitives/steps.js'
 import { type RowReader, present } from './did-rows.js'
 import type { Overlay } from './overlay.js'
-import { type Key, keys, values } from './schema.js'
+import { type Key, keys } from './schema.js'
+import { values } from './row-values.js'
 import { withoutCoinsSteps } from './undo-parts.js'
 
 /** What a node which prunes gives up of a block: transfers and the coinbase, and the coins in its undo record. */

@@ -33,7 +33,9 @@ import { putMapBack } from './map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
 import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
-import { type CredentialUndo, type Key, keys, TransferRows, undoSteps, values } from './schema.js'
+import { type Key, keys } from './schema.js'
+import { type CredentialUndo, undoSteps, values } from './row-values.js'
+import { TransferRows } from './transfer-rows.js'
 import { callsAtOnce, loadInParts, rowsAtOnce } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */

@@ -14,7 +14,8 @@ import { Reader, Writer } from '../primitives/codec.js'
 import { entrySteps, type Steps } from '../primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../runtime/cooperative.js'
 import type { Overlay } from './overlay.js'
-import { indexUndoSteps, type Key, keys, type Location, type RowBefore, values } from './schema.js'
+import { type Key, keys, type Location } from './schema.js'
+import { indexUndoSteps, type RowBefore, values } from './row-values.js'
 
 /** The rows by which a search finds documents: ordinals, postings, numbers of documents. */
 

@@ -2,7 +2,7 @@ import type { Coin } from '../consensus/ledger.js'
 import { concat } from '../primitives/bytes.js'
 import { Reader, Writer } from '../primitives/codec.js'
 import type { Steps } from '../primitives/steps.js'
-import { coinSize, values } from './schema.js'
+import { coinSize, values } from './row-values.js'
 
 /** Parts of undo records, read without building the rest: a full block spends a hundred thousand coins. */
 

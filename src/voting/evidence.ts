@@ -1,7 +1,8 @@
 import { equalBytes } from '../primitives/bytes.js'
 import type { CommitInfo, Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
-import { keys, parseEvidenceKey, rangeOf, table, values } from '../storage/schema.js'
+import { keys, parseEvidenceKey, rangeOf, table } from '../storage/schema.js'
+import { values } from '../storage/row-values.js'
 
 /** @limit count: pieces of evidence kept */
 const maxEvidence = 1000

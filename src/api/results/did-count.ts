@@ -2,7 +2,8 @@ import { FrozenChain } from '../../chain/frozen-chain.js'
 import type { ChainReader } from '../../chain/reader.js'
 import { everythingToken } from '../../did-index/token.js'
 import { displayHash } from '../../primitives/bytes.js'
-import { keys, values } from '../../storage/schema.js'
+import { keys } from '../../storage/schema.js'
+import { values } from '../../storage/row-values.js'
 import { nextOrdinal } from '../../storage/token-index.js'
 
 /** Numbers of DIDs, and the tip as of which they hold. */

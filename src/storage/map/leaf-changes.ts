@@ -18,14 +18,14 @@ import { didMapKey, type MapKey } from '../../proofs/map-tree.js'
 import { credentialRow, type Mined, putCredential } from '../credential-rows.js'
 import { didHead, didKey, didOperation, operationOf, present, type RowReader } from '../did-rows.js'
 import type { Overlay } from '../overlay.js'
+import { keys } from '../schema.js'
 import {
   type CredentialRow,
   type CredentialUndo,
   type DidOperationRow,
-  keys,
   type UndoRecord,
   values,
-} from '../schema.js'
+} from '../row-values.js'
 import { inKeyOrderSteps, type LeafChange } from './change-map.js'
 
 /** The leaves that operations change, from the rows of DIDs and credentials. */

@@ -1,7 +1,8 @@
 import { stateDigest } from '../../../src/chain/replay-chain.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { derivedTables, rangeOf, table, values } from '../../../src/storage/schema.js'
+import { derivedTables, rangeOf, table } from '../../../src/storage/schema.js'
+import { values } from '../../../src/storage/row-values.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
 import type { TestDevnet } from '../fakes/test-devnet.js'
 

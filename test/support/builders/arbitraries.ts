@@ -1,6 +1,8 @@
 import fc from 'fast-check'
+import type { Coin } from '../../../src/consensus/ledger.js'
 import type { AuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
+import { mapKey } from '../../../src/primitives/bytes.js'
 import { Writer } from '../../../src/primitives/codec.js'
 import type { Confirm, Proposal, Vote } from '../../../src/primitives/confirm.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
@@ -22,6 +24,16 @@ export const u8 = fc.integer({ min: 0, max: 0xff })
 export const u16 = fc.integer({ min: 0, max: 0xffff })
 export const u32 = fc.integer({ min: 0, max: 0xffffffff })
 export const i64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n })
+export const programHash = bytes(21)
+/** A sum in units. */
+export const amount = fc.bigInt({ min: 0n, max: (1n << 63n) - 1n })
+export const coin: fc.Arbitrary<Coin> = fc.record({
+  height: u32,
+  coinbase: fc.boolean(),
+  value: amount,
+  outputLock: u32,
+  owner: programHash.map(mapKey),
+})
 /** Any well-formed text, U+0000 and a leading BOM included. */
 export const text = fc.string({ unit: 'binary', maxLength: 12 })
 const few = <T>(item: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(item, { maxLength: 3 })

@@ -8,7 +8,8 @@ import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
 import type { Block } from '../../../src/primitives/block.js'
 import type { SignatureCheck } from '../../../src/primitives/signature.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
-import { rangeOf, table, values } from '../../../src/storage/schema.js'
+import { rangeOf, table } from '../../../src/storage/schema.js'
+import { values } from '../../../src/storage/row-values.js'
 import {
   craft,
   craftBlock,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../src/storage/check-journal.js'
 import { changesOf, Database, logReach } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
-import { keys, oldestLayout, schemaVersion, values } from '../../../src/storage/schema.js'
+import { keys, oldestLayout, schemaVersion } from '../../../src/storage/schema.js'
+import { values } from '../../../src/storage/row-values.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
 const hash = new Uint8Array(32)

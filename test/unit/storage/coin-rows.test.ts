@@ -5,7 +5,8 @@ import { finish } from '../../../src/primitives/steps.js'
 import { BatchRows } from '../../../src/storage/batch-rows.js'
 import { CoinCache } from '../../../src/storage/coin-cache.js'
 import { CoinRows, loadInParts } from '../../../src/storage/coin-rows.js'
-import { keys, values } from '../../../src/storage/schema.js'
+import { keys } from '../../../src/storage/schema.js'
+import { values } from '../../../src/storage/row-values.js'
 
 const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), index: 0 })
 const coin = (owner: number, value: bigint, height = 1): Coin => {

@@ -4,7 +4,7 @@ import { mapKey } from '../../../src/primitives/bytes.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { operationNumber } from '../../../src/proofs/history.js'
-import { type UndoRecord, values } from '../../../src/storage/schema.js'
+import { type UndoRecord, values } from '../../../src/storage/row-values.js'
 import { operationCountSteps, spentSteps } from '../../../src/storage/undo-parts.js'
 import { random } from '../../support/builders/random-chain.js'
 
