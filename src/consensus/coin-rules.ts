@@ -111,8 +111,8 @@ class CoinRules implements CheckedCoins {
   requirePrograms(): void {
     const { attributes, programs } = this.tx
     for (let i = 0; i < attributes.length; i++) {
-      const { usage, data } = attributes[i] as Attribute
-      if (usage === attributeUsage.script) this.#required.add(mapKey(data))
+      const attribute = attributes[i] as Attribute
+      if (attribute.usage === attributeUsage.script) this.#required.add(mapKey(attribute.data))
     }
     const { size } = this.#required
     if (size === programs.length) return
