@@ -6,7 +6,7 @@ import { quickSigner } from '../../test/support/builders/signatures.js'
 import { createVerifierPool } from './dist.js'
 import { mineBlock, withChain } from './load.js'
 import { ChangingCache } from './prepared-blocks.js'
-import { type Row } from './report.js'
+import type { Row } from './report.js'
 import { type Spent, spentOn } from './thread-time.js'
 import { type Coin, Workshop } from './workshop.js'
 
@@ -14,8 +14,11 @@ const sizes = [10_000, 1_000_000]
 const transactionsPerBlock = 1000
 const warmUp = 4
 const measured = 100
-/** Milliseconds between two looks at what the threads of LevelDB still do after filling it. */
+/** Units in each coin: enough for the fees of all that it may be spent in. */
+const coinValue = 100_000n
+/** Milliseconds between two looks at what LevelDB's threads still do, and how many idle ones in a row are the end of it. */
 const lookEvery = 500
+const idleLooks = 3
 
 /** Connecting blocks of 1000 transfers that spend coins of random age, where few and where many are stored. */
 export async function coinsSuite(): Promise<Row[]> {
@@ -23,7 +26,7 @@ export async function coinsSuite(): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of sizes) {
     const spent = await spendingOf(size)
-    // Means, unlike elsewhere: LevelDB sorts for some blocks what all have written.
+    // Means, not medians as elsewhere: compaction slows some blocks for writes of many.
     const rate = transactionsPerBlock / (mean(spent.map(({ wall }) => wall)) / 1000)
     const main = (mean(spent.map((one) => one.main)) * 1000) / transactionsPerBlock
     const name = `${size.toLocaleString('en')} coins of random age`
@@ -43,19 +46,11 @@ async function spendingOf(size: number): Promise<readonly Spent[]> {
   try {
     return await withChain(Workshop.spec(owner), { verifier, signatures: new ChangingCache() }, async (chain) => {
       const shop = new Workshop(chain, owner)
-      const coins = new CoinBag(await shop.fan(size, undefined, 100_000n))
-      await settled()
-      const random = new SeededRandom(size)
+      const blocks = await randomSpends(shop, await shop.fan(size, undefined, coinValue))
+      await compacted()
       const spent: Spent[] = []
-      for (let round = 0; round < warmUp + measured; round++) {
-        const transfers = Array.from({ length: transactionsPerBlock }, () => {
-          return shop.transaction([coins.take(random.below(coins.size))])
-        })
-        const block = await mineBlock(chain, shop.parent, transfers)
-        const one = await spentOn(() => chain.acceptBlock(block.bytes))
-        shop.parent = block.header
-        for (const { hash: txid, outputs } of transfers)
-          coins.put({ txid, index: 0, value: (outputs[0] as Output).value })
+      for (const [round, block] of blocks.entries()) {
+        const one = await spentOn(() => chain.acceptBlock(block))
         if (round >= warmUp) spent.push(one)
       }
       return spent
@@ -65,11 +60,28 @@ async function spendingOf(size: number): Promise<readonly Spent[]> {
   }
 }
 
+/** Blocks of transfers of random coins, of which each makes one that later blocks may spend. As bytes: objects would be collected with those measured. */
+async function randomSpends(shop: Workshop, stored: readonly Coin[]): Promise<Uint8Array[]> {
+  const coins = new CoinBag(stored)
+  const random = new SeededRandom(coins.size)
+  const blocks: Uint8Array[] = []
+  for (let parent = shop.parent; blocks.length < warmUp + measured;) {
+    const transfers = Array.from({ length: transactionsPerBlock }, () =>
+      shop.transaction([coins.take(random.below(coins.size))]),
+    )
+    const block = await mineBlock(shop.chain, parent, transfers)
+    blocks.push(block.bytes)
+    parent = block.header
+    for (const { hash: txid, outputs } of transfers) coins.put({ txid, index: 0, value: (outputs[0] as Output).value })
+  }
+  return blocks
+}
+
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** Coins as numbers: collections of garbage would look at a million objects that a node does not have. */
+/** Coins in typed arrays: as objects, every full collection would mark a million of them. */
 class CoinBag {
   readonly #txids: Hash[] = []
   readonly #transaction: Uint32Array
@@ -101,12 +113,12 @@ class CoinBag {
   }
 }
 
-/** Waits until LevelDB has sorted what was written: nothing but filling it writes a million coins in seconds. */
-async function settled(): Promise<void> {
-  for (let busy = true; busy;) {
+/** Waits until LevelDB has compacted what was written: no node writes a million coins in seconds. */
+async function compacted(): Promise<void> {
+  for (let idle = 0; idle < idleLooks;) {
     const before = process.cpuUsage()
     await setTimeout(lookEvery)
     const { user, system } = process.cpuUsage(before)
-    busy = (user + system) / 1000 > lookEvery / 10
+    idle = (user + system) / 1000 < lookEvery / 10 ? idle + 1 : 0
   }
 }
