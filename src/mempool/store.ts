@@ -53,14 +53,12 @@ export class PoolStore {
    * Deletes the rows of a transaction in the batch of the block that mines it, with any staged write. Until {@link mined} no
    * row of it is written.
    */
-  mining(
-    { hash, hashKey }: Pick<Transaction, 'hash' | 'hashKey'>,
-    { pooled }: { pooled: boolean },
-    overlay: Overlay,
-  ): void {
+  mining(transaction: Pick<Transaction, 'hash' | 'hashKey'>, { pooled }: { pooled: boolean }, overlay: Overlay): void {
+    // Its hash as bytes is made for rows alone: of the blocks of a sync there are none.
+    const { hashKey } = transaction
     this.#mining.add(hashKey)
-    if (pooled) this.#deleteWith(overlay, keys.pool(hash))
-    if (this.#dropped.delete(hashKey)) this.#deleteWith(overlay, keys.dropped(hash))
+    if (pooled) this.#deleteWith(overlay, keys.pool(transaction.hash))
+    if (this.#dropped.delete(hashKey)) this.#deleteWith(overlay, keys.dropped(transaction.hash))
   }
 
   #deleteWith(overlay: Overlay, row: Buffer): void {
