@@ -9,11 +9,12 @@ import { eachSteps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { didRoot } from '../proofs/map-tree.js'
 import { runCooperatively, Yielder } from '../runtime/cooperative.js'
+import { loadCoins, loadDids } from '../storage/load-block.js'
 import type { Overlay } from '../storage/overlay.js'
 import type { KnownDocuments } from '../storage/known-documents.js'
 import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/map/map-rows.js'
 import { keys } from '../storage/schema.js'
-import { loadCoins, loadDids, putConnected, StoredState } from '../storage/stored-state.js'
+import { putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { CommitmentContext } from './check-map.js'
 
@@ -109,15 +110,17 @@ export async function connectOn(
   { sanity, documents }: Pick<Connecting, 'sanity' | 'documents'>,
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
-  const [coins] = await Promise.all([loadCoins(overlay, block), loadDids(overlay, block)])
+  const onTheWay = [await loadCoins(overlay, block), await loadDids(overlay, block)]
   const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
   let next = 1
   const steps = connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction))
   const yielder = new Yielder()
   do {
-    // Signatures of the first transactions are verified while coins of the last are read.
+    // Signatures of the first transactions are verified while rows of the last are read.
     const last = next + transactionsAtOnce
-    for (let loading = coins.before(last); loading !== undefined; loading = coins.before(last)) await loading
+    for (const rows of onTheWay) {
+      for (let loading = rows.before(last); loading !== undefined; loading = rows.before(last)) await loading
+    }
     if (yielder.over) await yielder.next()
   } while (steps.next().done !== true)
   return connector.finish()

@@ -6,13 +6,11 @@ import type { CredentialState, DidState } from '../did/state.js'
 import type { ProgramHash } from '../primitives/address.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash, fromUtf8, mapKey, ofMapKey } from '../primitives/bytes.js'
-import { isOperationName } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
-import { bothSteps, eachSteps, finish, type Steps } from '../primitives/steps.js'
+import { bothSteps, finish, type Steps } from '../primitives/steps.js'
 import { txType } from '../primitives/payload.js'
 import { TextSet } from '../primitives/text-set.js'
 import type { Transaction } from '../primitives/transaction.js'
-import { operationPayloadOf } from '../primitives/transaction-parts.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
 import { type Output, ownerOf } from '../primitives/output.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
@@ -36,7 +34,6 @@ import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Key, keys } from './schema.js'
 import { type CredentialUndo, undoSteps, values } from './row-values.js'
 import { TransferRows } from './transfer-rows.js'
-import { callsAtOnce, loadInParts, rowsAtOnce } from './coin-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -88,102 +85,6 @@ export class StoredState implements StateView {
 /** Short transactions whose rows are put in one step, and addresses of a long one. */
 const transactionsAtOnce = 8
 const addressesAtOnce = 32
-
-/** Loads the coin rows that connecting a block will read, in the order of its transactions. */
-export async function loadCoins(overlay: Overlay, block: Block): Promise<LoadingCoins> {
-  return new LoadingCoins(overlay, await runCooperatively(unknownCoinSteps(overlay, block)))
-}
-
-/** Outpoints whose coins are loaded in one call, and the first transaction of the block that spends one of them. */
-interface CoinPart {
-  readonly first: number
-  readonly outpoints: string[]
-}
-
-/** Coin rows on their way, so that the first transactions of a block are connected while those of the last are read. */
-export class LoadingCoins {
-  readonly #overlay: Pick<Overlay, 'loadCoins'>
-  readonly #parts: readonly CoinPart[]
-  readonly #calls: { readonly first: number; readonly loaded: Promise<void> }[] = []
-  #next = 0
-
-  constructor(overlay: Pick<Overlay, 'loadCoins'>, parts: readonly CoinPart[]) {
-    this.#overlay = overlay
-    this.#parts = parts
-  }
-
-  /** Resolves when more of the coins that a transaction and those before it spend are there; undefined if all are. */
-  before(transaction: number): Promise<void> | undefined {
-    while (this.#calls.length < callsAtOnce && this.#next < this.#parts.length) {
-      const { first, outpoints } = this.#parts[this.#next++] as CoinPart
-      const loaded = this.#overlay.loadCoins(outpoints)
-      // A block that breaks a rule waits for no more of them.
-      loaded.catch(() => {})
-      this.#calls.push({ first, loaded })
-    }
-    const [call] = this.#calls
-    if (call === undefined || call.first > transaction) return undefined
-    return call.loaded.then(() => void this.#calls.shift())
-  }
-}
-
-/** The outpoints that a block spends and of whose coins nothing is known without their rows. */
-function* unknownCoinSteps(overlay: Overlay, { transactions }: Block): Steps<CoinPart[]> {
-  const parts: CoinPart[] = []
-  let index = 1
-  const look = (input: Outpoint) => {
-    const outpoint = outpointKey(input)
-    if (overlay.knownCoin(outpoint) !== undefined) return
-    const last = parts.at(-1)
-    if (last === undefined || last.outpoints.length === rowsAtOnce) parts.push({ first: index, outpoints: [outpoint] })
-    else last.outpoints.push(outpoint)
-  }
-  for (; index < transactions.length; index++) {
-    yield* eachSteps((transactions[index] as Transaction).inputs, look, transactionsAtOnce)
-    if (index % transactionsAtOnce === 0) yield
-  }
-  return parts
-}
-
-/**
- * Loads the rows of the DIDs that the operations of a block belong to, as far as that is seen without parsing a document; others are
- * read one by one when they are needed.
- */
-export async function loadDids(overlay: Overlay, block: Block): Promise<void> {
-  const load = async (some: readonly ProgramHash[]) => {
-    await overlay.load(some.map(keys.didHead))
-    const known = some.filter((did) => didHead(overlay, did) !== undefined)
-    const operations = known.flatMap((did) => {
-      const { operationCount, documentSequence } = present(didHead(overlay, did), 'a DID head')
-      return [...new Set([0, documentSequence, operationCount - 1])].map((one) => keys.didOperation(did, one))
-    })
-    // Not the documents: how many bytes of them a block may read is known when it is connected.
-    await overlay.load(operations)
-  }
-  await loadInParts(await runCooperatively(seenDidSteps(block)), load)
-}
-
-/** Characters of a payload in which the id of its document mostly stands: a multiple of four. */
-const payloadBeginning = 400
-const idMember = /"id":"(did:[^"#]{1,100})"/
-
-/** The DIDs that the key ids of operations, or the beginnings of their documents, name. */
-function* seenDidSteps({ transactions }: Block): Steps<ProgramHash[]> {
-  const dids = new Map<string, ProgramHash>()
-  for (const { payload, bytes } of transactions) {
-    // Any other name is refused, and may be long.
-    if (payload.type !== txType.did || !isOperationName(payload.operation.operation)) continue
-    const { verificationMethod } = payload.operation
-    const beginning = () => mapKey(operationPayloadOf(bytes).subarray(0, payloadBeginning))
-    const named = verificationMethod.startsWith('#')
-      ? idMember.exec(Buffer.from(beginning(), 'base64url').toString('latin1'))?.[1]
-      : verificationMethod.split('#', 1)[0]
-    const key = named === undefined ? undefined : didKey(named)
-    if (named !== undefined && key !== undefined) dids.set(named, key)
-    yield
-  }
-  return [...dids.values()]
-}
 
 /** The part of a block that its rows hold. */
 export interface RowsBlock {

@@ -1,10 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { didKey, storedDocument } from '../../../src/storage/did-rows.js'
-import { loadDids, LoadingCoins, putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
-import { runs } from '../../support/builders/arbitraries.js'
+import { putDisconnected, StoredState } from '../../../src/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -33,36 +31,6 @@ describe('the state in rows', () => {
     expect(test.chain.state.did(holder().did)).toBe(undefined)
     expect(test.chain.state.did('did:ledger:nobody')).toBe(undefined)
     expect(test.chain.state.did('did:other:x')).toBe(undefined)
-  })
-
-  it('is loaded at once for the operations of a block, where these show their DIDs', async () => {
-    const test = await TestChain.open()
-    const [ada, bob, eve] = [holder(), holder(), holder()]
-    const created = await test.publish(ada.create(), ada.did)
-    const ofBob = await test.publish(bob.create(), bob.did)
-    const second = await test.publish(bob.update(ofBob), bob.did)
-    const absolute = { ...bob.update(second), verificationMethod: `${bob.did}#primary` }
-    const odd = [{ payload: 'x'.repeat(500) }, { payload: '' }, { verificationMethod: 'did:ledger:nobody#primary' }]
-    const operations = [
-      ada.update(created),
-      absolute,
-      eve.create(),
-      ...odd.map((changes) => ({ ...ada.update(created), ...changes })),
-    ]
-    const transactions = await Promise.all(operations.map((one) => test.carry(one, ada.did)))
-    const block = craftBlock(test.chain, { transactions })
-    const overlay = new Overlay(test.database)
-    await loadDids(overlay, block)
-    const { get } = test.database
-    test.database.get = () => {
-      throw new Error('a row is read by itself')
-    }
-    const rows = new StoredState(overlay)
-    expect(rows.did(ada.did)).toMatchObject({ operationCount: 1, lastTxid: created })
-    expect(rows.did(bob.did)).toMatchObject({ operationCount: 2, lastTxid: second })
-    expect(rows.did(eve.did)).toBeUndefined()
-    test.database.get = get
-    expect(overlay.changes.size).toBe(0)
   })
 
   it('takes operations of one DID back in reverse order', async () => {
@@ -137,52 +105,5 @@ describe('the state in rows', () => {
     const back = new Overlay(test.database)
     await putDisconnected(back, block)
     await expect(back.commit(info, { sync: false })).rejects.toThrow(/below zero/)
-  })
-})
-
-describe('coins on their way', () => {
-  /** Waits until those of a transaction are there, in no more than so many turns. */
-  async function wait(coins: LoadingCoins, transaction: number): Promise<void> {
-    for (let turn = 0; turn < 200; turn++) {
-      const more = coins.before(transaction)
-      if (more === undefined) return
-      await more
-    }
-    expect.unreachable('it never ends')
-  }
-
-  it('are there when their transaction is connected, and read ahead by a few calls', async () => {
-    const parts = fc.array(fc.nat(20), { maxLength: 30 }).map((firsts) => {
-      return firsts.sort((a, b) => a - b).map((first, i) => ({ first, outpoints: [`${i}`] }))
-    })
-    await fc.assert(
-      fc.asyncProperty(parts, fc.array(fc.nat(4), { minLength: 1 }), async (wanted, delays) => {
-        const there = new Set<string>()
-        let [begun, most] = [0, 0]
-        const loadCoins = async (outpoints: readonly string[]) => {
-          most = Math.max(most, ++begun - there.size)
-          for (let turns = delays[begun % delays.length] as number; turns > 0; turns--) await Promise.resolve()
-          outpoints.forEach((outpoint) => there.add(outpoint))
-        }
-        const coins = new LoadingCoins({ loadCoins }, wanted)
-        for (let transaction = 0; transaction <= 20; transaction++) {
-          await wait(coins, transaction)
-          const needed = wanted.filter(({ first }) => first <= transaction).flatMap(({ outpoints }) => outpoints)
-          expect(needed.filter((outpoint) => !there.has(outpoint))).toEqual([])
-        }
-        expect(there.size).toBe(wanted.length)
-        expect(most).toBeLessThanOrEqual(4)
-      }),
-      runs,
-    )
-  })
-
-  it('report what fails where it is needed, and nowhere else', async () => {
-    const loadCoins = ([outpoint]: readonly string[]) =>
-      outpoint === 'c' ? Promise.reject(new Error('the disk reports an error')) : Promise.resolve()
-    const parts = ['a', 'b', 'c'].map((outpoint, i) => ({ first: 10 * i, outpoints: [outpoint] }))
-    const coins = new LoadingCoins({ loadCoins }, parts)
-    await wait(coins, 19)
-    await expect(wait(coins, 20)).rejects.toThrow('the disk reports an error')
   })
 })
