@@ -112,6 +112,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'coinbase-witness-root': block,
   'coinbase-did-root': block,
   'coinbase-validators': block,
+  'coinbase-too-large': block,
   'coinbase-value': block,
 
   // blocks: against their ancestors

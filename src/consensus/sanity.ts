@@ -24,6 +24,7 @@ import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { coinbaseInput, isCoinbaseOutpoint, outpointKey } from '../primitives/input.js'
 import { attributeUsage, type Transaction } from '../primitives/transaction.js'
 import type { Attribute, Input } from '../primitives/transaction-fields.js'
+import { checkCoinbaseSize } from './coinbase-size.js'
 import { checkCommitment, namesNextValidators } from './commitment.js'
 import type { SanityContext } from './rule-context.js'
 import { addWork, noWork, requireWork, type SignatureWork, transactionWork } from './signature-work.js'
@@ -84,12 +85,9 @@ function checkPayload(tx: Transaction): void {
 }
 
 /** Checks a coinbase by itself. Throws the code of the first rule it breaks. */
-export function checkCoinbaseSanity(tx: Transaction, height: number, context: SanityContext): void {
-  finish(coinbaseSanitySteps(tx, height, context))
-}
-
 function* coinbaseSanitySteps(tx: Transaction, height: number, context: SanityContext): Steps {
   checkSize(tx, context)
+  checkCoinbaseSize(context.spec, height, tx)
   const input = tx.inputs[0]
   if (tx.inputs.length !== 1 || !input || !isCoinbaseOutpoint(input) || input.sequence !== coinbaseInput.sequence) {
     throw brokenRule('coinbase-input')

@@ -81,6 +81,7 @@ export const meanings = {
   'coinbase-witness-root': 'the committed witness root is not that of the transactions',
   'coinbase-did-root': 'the committed root is not that of the state of all DIDs after the block',
   'coinbase-validators': 'the committed validators are not those of the next height',
+  'coinbase-too-large': 'the unsigned part of the coinbase has more than the 64 KiB that a proof may carry',
   'coinbase-value': 'the coinbase pays more than subsidy and fees',
 
   // blocks: against their ancestors

@@ -84,6 +84,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'coinbase-witness-root': bytes(20),
   'coinbase-did-root': bytes(20),
   'coinbase-validators': bytes(50),
+  'coinbase-too-large': bytes(50),
   'coinbase-value': bytes(50),
 
   // blocks: against their ancestors

@@ -7,7 +7,7 @@ import { fail, ProofError } from './proof-failure.js'
 
 /** The coinbase of an anchor: its unsigned part, and what it commits to. */
 
-/** @limit bytes: unsigned part of the coinbase of an anchor */
+/** @limit bytes: unsigned part of the coinbase of an anchor, and by a rule of the chain of every block that may be one */
 export const maxAnchorCoinbase = 64 * 1024
 /** An inner node of a merkle tree has as many bytes, and could be taken for a coinbase. */
 const ambiguousSize = 64

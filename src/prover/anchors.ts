@@ -9,7 +9,6 @@ import { firstBranchSteps, foldBranch } from '../primitives/merkle.js'
 import { paramsAt, type Spec } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
 import type { Steps } from '../primitives/steps.js'
-import { maxAnchorCoinbase } from '../proofs/anchor-coinbase.js'
 import { compactConfirm } from '../proofs/anchor-confirm.js'
 import { ByteCache } from '../runtime/byte-cache.js'
 import { runCooperatively } from '../runtime/cooperative.js'
@@ -34,17 +33,12 @@ export interface AnchorsOptions {
   confirm(header: Header): Promise<Confirm | undefined>
 }
 
-/** What is kept of a block: its anchor, or that it has none. */
-interface Kept {
-  readonly anchor: AnchorJson | undefined
-}
-
 export type AnchorAge = 'recent' | 'old'
 
 /** Anchors of active blocks: what leads from a block's coinbase to its validators, or to its work. */
 export class Anchors {
   readonly #options: AnchorsOptions
-  readonly #kept = new ByteCache<Kept>(anchorCache)
+  readonly #kept = new ByteCache<AnchorJson>(anchorCache)
   /** Those that are being made, for all who ask. */
   readonly #making = new Map<string, Promise<AnchorJson | undefined>>()
   /** Of blocks that proofs are as of, and of older ones, for which fewer wait. */
@@ -58,13 +52,13 @@ export class Anchors {
   }
 
   /**
-   * The anchor of an active block that has its transactions, without a map root; undefined where it can be none: its coinbase is
-   * too large, or its confirm is missing. Old blocks wait for each other alone. `busy` where too many wait.
+   * The anchor of an active block that has its transactions, without a map root; undefined where this node has no confirm of it that
+   * holds. Old blocks wait for each other alone. `busy` where too many wait.
    */
   at(block: TipRow, age: AnchorAge): Promise<AnchorJson | undefined> {
     const id = mapKey(block.hash)
     const kept = this.#kept.get(id)
-    if (kept !== undefined) return Promise.resolve(kept.anchor)
+    if (kept !== undefined) return Promise.resolve(kept)
     const making = this.#making.get(id) ?? this.#make(block, id, age).finally(() => this.#making.delete(id))
     this.#making.set(id, making)
     return making
@@ -80,7 +74,7 @@ export class Anchors {
       // Not kept: one that holds may come yet.
       if (spec.hasValidators && confirmed === undefined) return undefined
       const anchor = await this.#read({ header, count: record.transactionCount }, confirmed)
-      this.#kept.set(id, { anchor }, anchor === undefined ? 0 : sizeOf(anchor))
+      if (anchor !== undefined) this.#kept.set(id, anchor, sizeOf(anchor))
       return anchor
     } finally {
       release()
@@ -102,7 +96,6 @@ export class Anchors {
     // It may have been given up a moment ago.
     if (first === undefined && isPruned(database, height)) return undefined
     const coinbase = Transaction.fromBytes(present(first, `the coinbase of height ${height}`)).unsigned
-    if (coinbase.length > maxAnchorCoinbase) return undefined
     const branch = await runCooperatively(firstBranchSteps(await this.#txids(height, count)))
     // Rows of another block, after a reorganisation, must not be kept under this hash.
     if (!equalBytes(foldBranch(sha256d(coinbase), branch, 0), header.merkleRoot)) {

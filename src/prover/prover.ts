@@ -127,7 +127,7 @@ export class Prover {
         if (changes.length > 0) return this.#changesJson(tip, changes, false)
         throw new RuleError(
           'proof-unavailable',
-          `block ${block.height}, which names other validators, has no anchor here`,
+          `this node has no confirm of block ${block.height}, which names other validators, that holds`,
         )
       }
       const change = await this.#changeAfter(block)
@@ -193,24 +193,22 @@ export class Prover {
     return Math.max(first, prunedHeight(this.#database) + 1)
   }
 
-  /** The block wanted, else the newest one below it that has an anchor. */
+  /** The block wanted, which has an anchor by the rules of the chain; not so where a confirm was assumed and does not hold. */
   async #anchored(tip: TipRow, { depth, height }: WantedBlock, lowest: number): Promise<TipRow> {
     const usual = this.#spec.hasValidators ? usualDepth.confirmed : usualDepth.mined
-    const from = height ?? tip.height - (depth ?? usual)
-    for (let at = from; at >= lowest && at <= tip.height; at--) {
-      const block = this.#active(at)
-      const age = tip.height - at > provedHeights ? 'old' : 'recent'
-      if ((await this.#anchors.at(block, age)) !== undefined) return block
-      if (height !== undefined) {
-        throw new RuleError(
-          'proof-unavailable',
-          `block ${height} is no anchor: its coinbase is too large, or its confirm missing; ask for another`,
-        )
-      }
+    const at = height ?? tip.height - (depth ?? usual)
+    if (at < lowest || at > tip.height) {
+      const what = height === undefined ? `${depth ?? usual} blocks below the tip` : `of height ${height}`
+      const range = lowest > tip.height ? 'no block' : `blocks ${lowest} to ${tip.height}`
+      throw new RuleError('proof-unavailable', `this node proves ${range}, not the one ${what}`)
     }
-    const what = height === undefined ? `${depth ?? usual} blocks below the tip` : `of height ${height}`
-    const range = lowest > tip.height ? 'no block' : `blocks ${lowest} to ${tip.height}`
-    throw new RuleError('proof-unavailable', `this node proves ${range}, not the one ${what}`)
+    const block = this.#active(at)
+    const age = tip.height - at > provedHeights ? 'old' : 'recent'
+    if ((await this.#anchors.at(block, age)) !== undefined) return block
+    throw new RuleError(
+      'proof-unavailable',
+      `this node has no confirm of block ${at} that holds, or gave up its transactions just now; ask for another block`,
+    )
   }
 
   async #changeAfter(block: TipRow): Promise<ChangeJson> {

@@ -18,6 +18,7 @@ import type { Attribute, TransactionFields } from '../../src/primitives/transact
 import {
   type BlockPlan,
   coinbaseOf,
+  coinbasePayload,
   craft,
   craftBlock,
   genesisCoin,
@@ -143,6 +144,17 @@ const bodyRows: readonly RuleRow[] = [
 /** A coinbase with other fields, committed to as it should be. */
 const coinbase = (changes: Partial<TransactionFields>): Build => planned({ coinbase: changes })
 
+/** A coinbase whose unsigned part has `size` bytes, on top of `below` blocks. */
+const coinbaseOfSize =
+  (size: number, below = 0): Build =>
+  async (chain) => {
+    for (let i = 0; i < below; i++) await chain.accept(craftBlock(chain.chain))
+    return craftBlock(chain.chain, { coinbase: coinbasePayload(chain.chain, size) })
+  }
+
+/** A chain that commits to the state of all DIDs from block 2 on. */
+const mapFromTwo = { didRoot: undefined, upgrades: [{ height: 2, name: 'map', parameters: { didRoot: true } }] }
+
 const coinbaseRows: readonly RuleRow[] = [
   row(
     'coinbase-input',
@@ -183,6 +195,14 @@ const coinbaseRows: readonly RuleRow[] = [
     planned((chain) => ({ coinbase: { attributes: [commitment(chain, parseSpec(testSpec()))] } })),
     { ...oneValidator(), producer: 'sponsor' },
   ),
+  row('coinbase-too-large', coinbaseOfSize(64 * 1024), coinbaseOfSize(64 * 1024 + 1)),
+  row('coinbase-too-large', coinbaseOfSize(64 * 1024), coinbaseOfSize(64 * 1024 + 1), {
+    ...oneValidator(),
+    producer: 'sponsor',
+    didRoot: undefined,
+  }),
+  row('coinbase-too-large', coinbaseOfSize(64 * 1024 + 1), coinbaseOfSize(64 * 1024 + 1, 1), mapFromTwo),
+  row('coinbase-too-large', coinbaseOfSize(64 * 1024, 1), coinbaseOfSize(64 * 1024 + 1, 1), mapFromTwo),
   row(
     'coinbase-value',
     planned((chain) => ({ transactions: [transfer(chain)], fees: 1000n })),

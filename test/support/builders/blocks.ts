@@ -21,7 +21,6 @@ import { Header, type HeaderFields } from '../../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { txType } from '../../../src/primitives/payload.js'
 import { finish } from '../../../src/primitives/steps.js'
-import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
 import { didRoot as committedRoot } from '../../../src/proofs/map-tree.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { changeMapSteps } from '../../../src/storage/map/change-map.js'
@@ -129,11 +128,11 @@ export interface BlockPlan {
   readonly all?: (coinbase: Transaction) => readonly Transaction[]
 }
 
-/** Outputs to so many that no anchor has room for the coinbase. */
-export function largeCoinbase(chain: Chain): Pick<TransactionFields, 'outputs'> {
-  const { outputs } = coinbaseOf(chain)
-  const more = { ...(outputs[0] as (typeof outputs)[number]), value: 0n }
-  return { outputs: [...outputs, ...Array.from({ length: maxAnchorCoinbase / 64 }, () => more)] }
+/** The payload with which the unsigned part of the coinbase of the next block has `size` bytes, at least 400. */
+export function coinbasePayload(chain: Chain, size: number): Pick<TransactionFields, 'payload'> {
+  const payload = (length: number) => ({ type: 0, data: new Uint8Array(length) }) as const
+  const { unsignedSize } = coinbaseOf(chain, { coinbase: { payload: payload(256) } })
+  return { payload: payload(256 + size - unsignedSize) }
 }
 
 /** The coinbase of a block on top of `parent`. */

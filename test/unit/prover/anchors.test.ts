@@ -5,7 +5,6 @@ import type { Header } from '../../../src/primitives/header.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { keys } from '../../../src/storage/schema.js'
 import type { TipRow } from '../../../src/storage/row-values.js'
-import { craftBlock, largeCoinbase } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
 
@@ -53,14 +52,6 @@ describe('anchors', () => {
     const [one, other] = await Promise.all([anchors.at(at(test, 1), 'recent'), anchors.at(at(test, 1), 'recent')])
     expect(one).toBe(other)
     expect(await anchors.at(at(test, 1), 'old')).toBe(one)
-    expect(asked).toEqual([1])
-  })
-
-  it('have no room for a large coinbase, which is read once', async () => {
-    const test = await open()
-    await test.accept(craftBlock(test.chain, { coinbase: largeCoinbase(test.chain) }))
-    const { anchors, asked } = anchorsOf(test)
-    for (let i = 0; i < 2; i++) expect(await anchors.at(at(test, 1), 'recent')).toBeUndefined()
     expect(asked).toEqual([1])
   })
 

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { chainProver } from '../../../src/node/chain-prover.js'
 import { maxHeaders } from '../../../src/proofs/work.js'
-import { craftBlock, largeCoinbase } from '../../support/builders/blocks.js'
+import { parseConfirm } from '../../../src/primitives/confirm.js'
+import type { Header } from '../../../src/primitives/header.js'
+import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
+import { bytesOf } from '../../../src/proofs/read-json.js'
+import { Prover } from '../../../src/prover/prover.js'
+import { keys } from '../../../src/storage/schema.js'
+import { coinbasePayload, craftBlock } from '../../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
 import { changing, keysOf } from '../../support/builders/light-scene.js'
@@ -21,9 +27,12 @@ async function open(overrides: SpecOverrides = { validators: keysOf(1) }): Promi
 const tipOf = ({ chain }: TestChain) => chain.tip.header
 const unavailable = (said: string) => ({ code: 'proof-unavailable', message: expect.stringContaining(said) as string })
 
-/** A block that is no anchor. */
-async function mineLarge(test: TestChain): Promise<void> {
-  await test.accept(craftBlock(test.chain, { coinbase: largeCoinbase(test.chain) }))
+/** A prover that has no confirm of one block that holds. */
+function without(test: TestChain, height: number): Prover {
+  const { database, spec, chain } = test
+  const confirm = async ({ height: at, hash }: Header) =>
+    at === height ? undefined : parseConfirm(database.get(keys.confirm(hash)) as Buffer)
+  return new Prover({ database, spec, genesis: chain.genesis.header.hash, confirm })
 }
 
 describe('the block as of which is proved', () => {
@@ -43,43 +52,48 @@ describe('the block as of which is proved', () => {
     }
   })
 
-  it('is the newest one below where the coinbase of that one is too large', async () => {
+  it('is none in place of another: a block without a confirm that holds is refused by name', async () => {
     const test = await open()
-    await test.mine(2)
-    await mineLarge(test)
-    expect(await test.prover.block(tipOf(test), {})).toMatchObject({ height: 2 })
-    expect(await test.prover.change(tipOf(test), {})).toMatchObject({ height: 3 })
-    await expect(test.prover.block(tipOf(test), { height: 3 })).rejects.toMatchObject(
-      unavailable('block 3 is no anchor: its coinbase is too large, or its confirm missing'),
-    )
+    await test.mine(3)
+    const prover = without(test, 3)
+    const refusal = unavailable('this node has no confirm of block 3 that holds')
+    await expect(prover.block(tipOf(test), {})).rejects.toMatchObject(refusal)
+    await expect(prover.block(tipOf(test), { height: 3 })).rejects.toMatchObject(refusal)
+    await expect(prover.change(tipOf(test), {})).rejects.toMatchObject(refusal)
+    expect(await prover.block(tipOf(test), { depth: 1 })).toMatchObject({ height: 2 })
     await test.mine()
-    expect(await test.prover.block(tipOf(test), {})).toMatchObject({ height: 4 })
-    expect(await test.prover.block(tipOf(test), { depth: 1 })).toMatchObject({ height: 2 })
+    expect(await prover.block(tipOf(test), {})).toMatchObject({ height: 4 })
   })
 
-  it('is none where no block has an anchor', async () => {
-    const test = await open()
-    await mineLarge(test)
+  it('is none where the chain is too low', async () => {
+    const test = await open(withoutValidators)
+    await test.mine(6)
     await expect(test.prover.block(tipOf(test), {})).rejects.toMatchObject(
-      unavailable('this node proves blocks 1 to 1, not the one 0 blocks below the tip'),
+      unavailable('this node proves blocks 1 to 6, not the one 6 blocks below the tip'),
     )
+  })
+
+  it('may have the largest coinbase that the chain allows', async () => {
+    const test = await open()
+    await test.mine(2)
+    await test.accept(craftBlock(test.chain, { coinbase: coinbasePayload(test.chain, maxAnchorCoinbase) }))
+    const { height, anchor } = await test.prover.change(tipOf(test), {})
+    expect([height, bytesOf(anchor.coinbase, maxAnchorCoinbase)?.length]).toEqual([4, maxAnchorCoinbase])
   })
 })
 
 describe('changes of validators', () => {
-  it('end before a block that is no anchor, and are refused where it is the first', async () => {
+  it('end before a block without a confirm that holds, and are refused where it is the first', async () => {
     const test = await open(changing)
-    const book = async () => (await bookOf(test)).changes(0).changes
     // The validators change at 4 and at 8.
-    await test.mine(6)
-    await mineLarge(test)
-    await test.mine(2)
-    const [first] = await book()
-    expect(await test.prover.changes(tipOf(test), 0)).toMatchObject({ changes: [first], more: false })
-    await expect(test.prover.changes(tipOf(test), 4)).rejects.toMatchObject(
-      unavailable('block 7, which names other validators, has no anchor here'),
+    await test.mine(9)
+    const [first] = (await bookOf(test)).changes(0).changes
+    const prover = without(test, 7)
+    expect(await prover.changes(tipOf(test), 0)).toMatchObject({ changes: [first], more: false })
+    await expect(prover.changes(tipOf(test), 4)).rejects.toMatchObject(
+      unavailable('this node has no confirm of block 7, which names other validators, that holds'),
     )
-    expect(await test.prover.changes(tipOf(test), 8)).toMatchObject({ changes: [], more: false })
+    expect(await prover.changes(tipOf(test), 8)).toMatchObject({ changes: [], more: false })
   })
 })
 
