@@ -7,6 +7,7 @@ import { concat, equalBytes, fromUtf8, hex } from './bytes.js'
 import { easiestBits, targetOf, validTarget } from './compact.js'
 import { defined } from './defined.js'
 import { sha256 } from './hash.js'
+import { coordinatesOf } from './p256.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
 
 /** The spec of a chain: everything on which its nodes must agree. The file format is in docs/genesis.md. */
@@ -140,13 +141,13 @@ export interface Spec extends Pick<
   readonly allocations: readonly { readonly programHash: ProgramHash; readonly amount: bigint }[]
   readonly maxMoney: bigint
   readonly subsidy: { readonly initial: bigint; readonly halving: number }
-  /** Sections of equal rules, lowest height first; the first begins at 0. */
+  /** Sections of equal rules, at most one from each height on; heights ascend, the first is 0. */
   readonly sections: readonly { readonly height: number; readonly params: Params }[]
   /** Whether blocks need confirms. It holds for the whole chain. */
   readonly hasValidators: boolean
   /** sha256 of the canonical JSON without `upgrades`, bound by the genesis coinbase. */
   readonly digest: Uint8Array
-  /** Digest of the upgrades at or below a height, for comparison between nodes. */
+  /** Digest of the upgrades at or below a height as they were written, for comparison between nodes. */
   upgradesDigest(height: number): Uint8Array
 }
 
@@ -204,25 +205,75 @@ function readJson(text: string): JsonValue {
   }
 }
 
-function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>): Spec {
-  const params = (part: Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'>): Params => ({
-    validators: part.validators.map(hex),
-    fees: { minimum: BigInt(part.fees.minimum), perByte: BigInt(part.fees.perByte) },
-    specifications: part.specifications,
-    didRoot: part.didRoot === true,
-  })
+/** The members of a spec file that change with the height. */
+type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'>
+
+/** What changes at a height. */
+interface Upgrade {
+  readonly height: number
+  readonly names: readonly string[]
+  readonly parameters: Partial<Rules>
+}
+
+/** The rules as a function of the height. */
+function sectionsOf(file: SpecFile): Spec['sections'] {
   const hasValidators = file.validators.length > 0
-  const sections = [{ height: 0, params: params(file) }]
-  let merged: Parameters<typeof params>[0] = file
-  let last = 0
-  for (const { height, name, parameters } of file.upgrades) {
-    refuse(height < last, `upgrade ${name}: heights must not decrease`)
-    last = height
-    merged = { ...merged, ...parameters }
-    refuse(merged.validators.length > 0 !== hasValidators, `upgrade ${name}: cannot switch between validators and none`)
-    refuse(file.devnet && merged.validators.length !== 1, `upgrade ${name}: a devnet has exactly one validator`)
-    sections.push({ height, params: params(merged) })
+  const sections = [{ height: 0, params: paramsOf(file) }]
+  let rules: Rules = file
+  for (const { height, names, parameters } of upgradesByHeight(file)) {
+    const name = names.join(', ')
+    rules = { ...rules, ...parameters }
+    refuse(rules.validators.length > 0 !== hasValidators, `upgrade ${name}: cannot switch between validators and none`)
+    refuse(file.devnet && rules.validators.length !== 1, `upgrade ${name}: a devnet has exactly one validator`)
+    sections.push({ height, params: paramsOf(rules) })
   }
+  return sections
+}
+
+/** Entries of one height are one change, in which the later entry wins: every height has one set of rules, not several in turn. */
+function upgradesByHeight({ upgrades }: SpecFile): readonly Upgrade[] {
+  const merged: Upgrade[] = []
+  for (const { height, name, parameters } of upgrades) {
+    const last = merged.at(-1)
+    refuse(last !== undefined && height < last.height, `upgrade ${name}: heights must not decrease`)
+    if (last?.height !== height) merged.push({ height, names: [name], parameters })
+    else {
+      const both = { names: [...last.names, name], parameters: { ...last.parameters, ...parameters } }
+      merged[merged.length - 1] = { height, ...both }
+    }
+  }
+  return merged
+}
+
+function paramsOf({ validators, fees, specifications, didRoot }: Rules): Params {
+  return {
+    validators: validators.map(hex),
+    fees: { minimum: BigInt(fees.minimum), perByte: BigInt(fees.perByte) },
+    specifications,
+    didRoot: didRoot === true,
+  }
+}
+
+/** Refuses keys that can sign nothing: they count for the quorum, and no checker of a proof takes a list with one. */
+function requirePoints({ validators, upgrades }: SpecFile): void {
+  const known = new Set<string>()
+  const require = (keys: readonly string[], place: string) => {
+    for (const [i, key] of keys.entries()) {
+      if (known.has(key)) continue
+      refuse(coordinatesOf(hex(key)) === undefined, `${place}/${i}: ${key} is no public key: no point of P-256 has it`)
+      known.add(key)
+    }
+  }
+  require(validators, 'validators')
+  for (const [i, { parameters }] of upgrades.entries()) {
+    require(parameters.validators ?? [], `upgrades/${i}/parameters/validators`)
+  }
+}
+
+function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>): Spec {
+  requirePoints(file)
+  const hasValidators = file.validators.length > 0
+  const sections = sectionsOf(file)
   const limit = targetOf(file.powLimitBits)
   refuse(!validTarget(limit), 'powLimitBits: not a target above 0 and below 2^255')
   refuse(file.devnet && file.validators.length !== 1, 'validators: a devnet has exactly one')
@@ -295,13 +346,20 @@ export function keepsMap({ sections }: Spec): boolean {
 
 /** sha256 of the 33-byte keys in force at `height`, in list order: the block before commits to it. */
 export function validatorsHash(spec: Spec, height: number): Uint8Array {
-  return sha256(concat(...paramsAt(spec, height).validators))
+  return keysHash(paramsAt(spec, height))
+}
+
+function keysHash({ validators }: Params): Uint8Array {
+  return sha256(concat(...validators))
 }
 
 /** Heights above 1 from which on others confirm blocks than before, ascending. */
-export function validatorChanges(spec: Spec): readonly number[] {
-  const heights = spec.sections.map(({ height }) => height).filter((height) => height > 1)
-  return heights.filter((height) => !equalBytes(validatorsHash(spec, height), validatorsHash(spec, height - 1)))
+export function validatorChanges({ sections }: Spec): readonly number[] {
+  const changes = sections.filter(({ height, params }, i) => {
+    const before = sections[i - 1]
+    return height > 1 && before !== undefined && !equalBytes(keysHash(params), keysHash(before.params))
+  })
+  return changes.map(({ height }) => height)
 }
 
 /** Votes that confirm a block of `count` validators: ⌊2N/3⌋ + 1. */

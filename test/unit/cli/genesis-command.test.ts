@@ -144,6 +144,23 @@ describe('genesis show', () => {
     const { out } = await bench.run('genesis', 'show', bench.write('later.json', JSON.stringify({ ...text, upgrades })))
     expect(out).toContain(`From height 9\n  validator 1   ${key}`)
   })
+
+  it('tells the rules of a height once, however many upgrades it has', async () => {
+    const text = JSON.parse(readFileSync(bench.spec, 'utf8')) as object
+    const key = toHex(devnetValidatorKey(1).publicKey)
+    const upgrades = [
+      { height: 9, name: 'hand over', parameters: { validators: [key] } },
+      { height: 9, name: 'dearer', parameters: { fees: { minimum: '500000000', perByte: '0' } } },
+    ]
+    const file = bench.write('twice.json', JSON.stringify({ ...text, upgrades }))
+    const { sections } = await bench.json<{ sections: object[] }>('genesis', 'show', file)
+    expect(sections).toMatchObject([
+      { height: 0 },
+      { height: 9, validators: [key], fees: { minimum: '5.00000000', perByte: '0.00000000' } },
+    ])
+    const { out } = await bench.run('genesis', 'show', file)
+    expect(out.split('From height 9')).toHaveLength(2)
+  })
 })
 
 describe('a validator key', () => {

@@ -8,7 +8,7 @@ import { concat, fromUtf8, toHex, utf8 } from '../../../src/primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../../../src/primitives/genesis.js'
 import { sha256, zeroHash } from '../../../src/primitives/hash.js'
 import type { Payload } from '../../../src/primitives/payload.js'
-import { paramsAt, parseSpec, quorum, validatorsHash } from '../../../src/primitives/spec.js'
+import { paramsAt, parseSpec, quorum, validatorChanges, validatorsHash } from '../../../src/primitives/spec.js'
 import { coinbaseInput } from '../../../src/primitives/input.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { runs } from '../../support/builders/arbitraries.js'
@@ -130,6 +130,11 @@ describe('a chain spec is refused', () => {
     ['validators/0', { validators: [key(0).toUpperCase()] }],
     ['validators/0', { validators: [`04${key(0).slice(2)}`] }],
     ['validators', { validators: Array.from({ length: 101 }, (_, i) => key(i)) }],
+    ['validators/1: 02f{64} is no public key', { validators: [key(0), `02${'f'.repeat(64)}`] }],
+    [
+      'upgrades/1/parameters/validators/0: 020{63}7 is no public key',
+      { upgrades: [upgrade(5, {}), upgrade(5, { validators: [`02${'7'.padStart(64, '0')}`] })] },
+    ],
     ['validators: a devnet', { devnet: true }],
     ['timing/propose', { timing: { ...part('timing'), propose: 0 } }],
     ['maxViewTimeout', { maxViewTimeout: 0 }],
@@ -170,6 +175,31 @@ describe('upgrades', () => {
     expect(paramsAt(spec, 4_000_000_000).validators.map(toHex)).toEqual([key(5)])
     expect(toHex(validatorsHash(spec, 9))).toBe(toHex(sha256(concat(...[0, 1, 2, 3].map(testPublicKey)))))
     expect(toHex(validatorsHash(spec, 10))).toBe(toHex(sha256(testPublicKey(5))))
+  })
+
+  it('of one height are one change, in which the later entry wins', () => {
+    const fees = { minimum: '7', perByte: '8' }
+    const both = parseSpec(
+      testSpec({
+        upgrades: [
+          upgrade(10, { validators: [key(5)], fees }, 'one'),
+          upgrade(10, { validators: [key(6), key(7)] }, 'two'),
+          upgrade(10, {}, 'three'),
+        ],
+      }),
+    )
+    expect(both.sections.map(({ height }) => height)).toEqual([0, 10])
+    expect(paramsAt(both, 10)).toMatchObject({ fees: { minimum: 7n, perByte: 8n } })
+    expect(paramsAt(both, 10).validators.map(toHex)).toEqual([key(6), key(7)])
+    expect(validatorChanges(both)).toEqual([10])
+    expect(validatorChanges(spec)).toEqual([10])
+  })
+
+  it('of one height are judged by what they say together', () => {
+    const none = upgrade(10, { validators: [] }, 'none')
+    const one = upgrade(10, { validators: [key(5)] }, 'one')
+    expect(validatorChanges(parseSpec(testSpec({ upgrades: [none, one] })))).toEqual([10])
+    expect(() => parseSpec(testSpec({ upgrades: [one, none] }))).toThrow('upgrade one, none: cannot switch')
   })
 
   it('are digested up to a height', () => {
