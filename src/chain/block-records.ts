@@ -8,6 +8,7 @@ import { keys, schemaVersion } from '../storage/schema.js'
 import { type BlockStatus, values } from '../storage/row-values.js'
 import { putMapComplete } from '../storage/map/map-rows.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
+import { putRules } from './check-rules.js'
 import type { KnownHeader } from './header-index.js'
 
 /** Fields of a block record that the block itself lacks. */
@@ -70,4 +71,5 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
     arrival: 1,
   })
   overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
+  putRules(overlay)
 }

@@ -11,6 +11,7 @@ import { keys } from '../storage/schema.js'
 import { type TipRow, values } from '../storage/row-values.js'
 import type { Checking } from './block-run.js'
 import { checkMapAt } from './check-map.js'
+import { checkByRules } from './check-rules.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { Reorganisation } from './reorganise.js'
 
@@ -23,15 +24,16 @@ export interface Resuming extends Checking {
 }
 
 /**
- * Takes up the chain that a database holds, before there is any reader: checks that it is the chain of the spec, makes the map of
- * DIDs where it has none, and finishes a reorganisation that a stop cut short. Resolves with the tip; undefined where the database
- * is empty. Rejects with a StorageError for another chain, and for damage.
+ * Takes up the chain that a database holds, before there is any reader: checks that it is the chain of the spec, and that its blocks
+ * are valid by rules that came later, makes the map of DIDs where it has none, and finishes a reorganisation that a stop cut short.
+ * Resolves with the tip; undefined where the database is empty. Rejects with a StorageError for another chain, and for damage.
  */
 export async function resumeChain(resuming: Resuming): Promise<KnownHeader | undefined> {
   const { database, sanity, onMap } = resuming
   const row = tipRow(database)
   if (row === undefined) return undefined
   const stored = storedTip(row, resuming)
+  await checkByRules(database, sanity.spec, row)
   await keepMap(database, keepsMap(sanity.spec), onMap)
   const tip = await finishReorganisation(stored, resuming)
   if (hasMap(database)) checkMapAt(database, tip.header.height, storedMapRoot(database), resuming)

@@ -17,7 +17,8 @@ import type { MapKey } from '../proofs/map-tree.js'
  *                                                   clock offset, event number, assumed valid height, reorganisation,
  *                                                   highest block that gave up its transactions u32, whether the map of
  *                                                   DIDs is complete, lowest height of which it proves anything u32,
- *                                                   height up to which blocks have no rows 1b any more u32
+ *                                                   height up to which blocks have no rows 1b any more u32, number of the
+ *                                                   rules by which blocks were checked u8
  *   01 sequence u64                               → journal row (journal.ts)
  *   02 block hash                                 → header record
  *   03 height u32                                 → hash of the active block
@@ -193,7 +194,8 @@ export const keys = {
       | 'pruned'
       | 'didMap'
       | 'proofs'
-      | 'dropped',
+      | 'dropped'
+      | 'rules',
   ): Key => keyOf(table.meta, Buffer.from(name)),
   journal: (sequence: number): Key => {
     const buffer = key(table.journal, 8)
