@@ -5,11 +5,9 @@ import { noWork } from '../../src/consensus/signature-work.js'
 import { sign } from '../../src/crypto/keys.js'
 import type { Code } from '../../src/errors/error-codes.js'
 import { brokenRule } from '../../src/errors/broken-rule.js'
-import type { AuxPow } from '../../src/primitives/auxpow.js'
+import { type AuxPow, maxAuxPowSize } from '../../src/primitives/auxpow.js'
 import { Block } from '../../src/primitives/block.js'
-import { concat } from '../../src/primitives/bytes.js'
-import { Writer } from '../../src/primitives/codec.js'
-import { type Hash, sha256d, zeroHash } from '../../src/primitives/hash.js'
+import { type Hash, zeroHash } from '../../src/primitives/hash.js'
 import { standardProgram } from '../../src/primitives/program.js'
 import { parseSpec } from '../../src/primitives/spec.js'
 import type { Transaction } from '../../src/primitives/transaction.js'
@@ -22,6 +20,7 @@ import {
   craft,
   craftBlock,
   genesisCoin,
+  longAuxPow,
   outputOf,
   solved,
 } from '../support/builders/blocks.js'
@@ -295,36 +294,11 @@ const worked =
     return new Block(block.header, change(block.auxPow, block), block.transactions)
   }
 
-/** An AuxPow whose coinbase script goes on after the commitment; the parent nonce is searched again. */
-function longer(auxPow: AuxPow, more: number): AuxPow {
-  const script = concat(auxPow.coinbase.scripts[0] as Uint8Array, new Uint8Array(more))
-  const bytes = new Writer().u32(1).varuint(1).bytes(zeroHash).u32(0).varbytes(script).u32(0).varuint(0).u32(0).finish()
-  const parent = { ...auxPow.parent, merkleRoot: sha256d(bytes) }
-  for (let nonce = 0; ; nonce++) {
-    const attempt = { ...auxPow, coinbase: { scripts: [script], bytes }, parent: { ...parent, nonce } }
-    const hash = sha256d(
-      new Writer()
-        .u32(parent.version)
-        .bytes(parent.previous)
-        .bytes(parent.merkleRoot)
-        .u32(parent.time)
-        .u32(parent.bits)
-        .u32(nonce)
-        .finish(),
-    )
-    // At the easiest target only the highest bit counts.
-    if ((hash[31] as number) < 0x7f) return attempt
-  }
-}
-
-/** Bytes of an AuxPow around a coinbase script of 253 bytes or more that is not the solo one. */
-const auxPowRoom = 16 * 1024 - (4 + 1 + 36 + 3 + 4 + 1 + 4) - (32 + 1 + 4 + 1 + 4 + 80) - 44
-
 const auxPowRows: readonly RuleRow[] = [
   row(
     'auxpow-size',
-    worked((auxPow) => longer(auxPow, auxPowRoom)),
-    worked((auxPow) => longer(auxPow, auxPowRoom + 1)),
+    worked((_, { header }) => longAuxPow(header, maxAuxPowSize)),
+    worked((_, { header }) => longAuxPow(header, maxAuxPowSize + 1)),
   ),
   row(
     'auxpow-parent',

@@ -9,14 +9,15 @@ import { StateOverlay } from '../../../src/consensus/ledger.js'
 import { subsidyAt } from '../../../src/consensus/subsidy.js'
 import { sign } from '../../../src/crypto/keys.js'
 import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
-import { type AuxPow, parentHash, soloAuxPow } from '../../../src/primitives/auxpow.js'
+import { type AuxPow, auxPowBytes, parentHash, soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block, transactionRoot, witnessRoot } from '../../../src/primitives/block.js'
-import { fromUtf8, littleEndianInteger } from '../../../src/primitives/bytes.js'
+import { concat, fromUtf8, littleEndianInteger } from '../../../src/primitives/bytes.js'
+import { Writer } from '../../../src/primitives/codec.js'
 import { defined } from '../../../src/primitives/defined.js'
 import { targetOf } from '../../../src/primitives/compact.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/primitives/confirm.js'
 import { registerAssetTransaction } from '../../../src/primitives/genesis.js'
-import { type Hash, zeroHash } from '../../../src/primitives/hash.js'
+import { type Hash, sha256d, zeroHash } from '../../../src/primitives/hash.js'
 import { Header, type HeaderFields } from '../../../src/primitives/header.js'
 import { type Program, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { txType } from '../../../src/primitives/payload.js'
@@ -211,6 +212,23 @@ export function solved(header: Header, wanted = true): AuxPow {
   for (let nonce = 0; ; nonce++) {
     const auxPow = soloAuxPow(header.hash, header.time, nonce)
     if (littleEndianInteger(parentHash(auxPow)) <= target === wanted) return auxPow
+  }
+}
+
+/** An AuxPow of `size` bytes, more than 600, for a header at the easiest target: its coinbase script goes on after the commitment. */
+export function longAuxPow(header: Header, size: number): AuxPow {
+  const solo = soloAuxPow(header.hash, header.time)
+  const build = (more: number, nonce = 0): AuxPow => {
+    const script = concat(solo.coinbase.scripts[0] as Uint8Array, new Uint8Array(more))
+    const writer = new Writer().u32(1).varuint(1).bytes(zeroHash).u32(0)
+    const bytes = writer.varbytes(script).u32(0).varuint(0).u32(0).finish()
+    const parent = { ...solo.parent, merkleRoot: sha256d(bytes), nonce }
+    return { ...solo, coinbase: { scripts: [script], bytes }, parent }
+  }
+  const more = 300 + size - auxPowBytes(build(300)).length
+  for (let nonce = 0; ; nonce++) {
+    const auxPow = build(more, nonce)
+    if (littleEndianInteger(parentHash(auxPow)) <= targetOf(header.bits)) return auxPow
   }
 }
 
