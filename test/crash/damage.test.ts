@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 import { thorough } from '../support/process/thorough.js'
+import { unprivileged } from '../support/process/unprivileged.js'
 
 const directories = new Directories()
 const devnet = ['devnet', '--no-automine', '--data-dir'] as const
@@ -252,9 +253,4 @@ function flipInTable(chain: string, content: Buffer): void {
     writeSync(descriptor, Buffer.of((bytes[at] as number) ^ 1), 0, 1, at)
   }
   closeSync(descriptor)
-}
-
-/** What takes away root's right to write anywhere; nobody else has it. */
-function unprivileged(): string[] {
-  return process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
 }

@@ -9,6 +9,7 @@ import { values } from '../../src/storage/row-values.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { unprivileged } from '../support/process/unprivileged.js'
 
 const directories = new Directories()
 /** A stopped devnet with ten blocks and transactions that wait. */
@@ -95,9 +96,8 @@ describe('one directory', () => {
   it('that may not be read is no empty one', async () => {
     const directory = directories.copyOf(original)
     chmodSync(directory, 0o000)
-    // Root reads all the same.
-    const through = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
-    const { code, err } = await new CommandProcess(['chain', 'info', '--data-dir', directory], { through }).finished
+    const command = new CommandProcess(['chain', 'info', '--data-dir', directory], { through: unprivileged() })
+    const { code, err } = await command.finished
     chmodSync(directory, 0o700)
     expect(code).toBe(1)
     expect(err).toMatch(/^error: the data directory .* cannot be read: this user may not do that/)

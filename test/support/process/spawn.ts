@@ -7,7 +7,7 @@ import { NodeClient } from '../../../src/client/node-client.js'
 import { startChild } from './children.js'
 
 /** The built command: what a user runs. `npm ci` and `npm run build` make it. */
-const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
+export const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
 /** How a process ended and what it had printed. */
 export interface Finished {
