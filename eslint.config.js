@@ -9,6 +9,16 @@ const pureProperties = [
   { object: 'Date', property: 'now', message: 'pure layers know no clock' },
   { object: 'Math', property: 'random', message: 'pure layers know no randomness' },
 ]
+// Text of others steers no terminal: it goes out through the door (src/console/door.ts), and only channel.ts knows the streams.
+const doorGlobals = [{ name: 'console', message: 'write by the context of the command, or by the log' }]
+const doorMessage = 'only src/console/channel.ts writes to the standard streams, and takes ShownText'
+const doorProperties = ['stdout', 'stderr', '_rawDebug', 'emitWarning'].map((property) => ({
+  ...{ object: 'process', property, message: doorMessage },
+}))
+const doorImports = ['node:process', 'process', 'node:console', 'console'].map((name) => ({
+  name,
+  message: doorMessage,
+}))
 const namedExports = { selector: 'ExportDefaultDeclaration', message: 'named exports only' }
 const nestedGenerator =
   'V8 keeps what a generator function within a function closes over; make it one of the module, or a method'
@@ -45,6 +55,15 @@ export default tseslint.config(
     },
   },
   { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax] } },
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: ['src/console/channel.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...doorGlobals],
+      'no-restricted-imports': ['error', ...doorImports],
+      'no-restricted-properties': ['error', ...doorProperties],
+    },
+  },
   {
     files: ['src/pages/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './src/pages/tsconfig.json' } },

@@ -119,7 +119,7 @@ export const { MapMemory, mapChangeOf, putMapBack, putMapChange } =
 export const { pagesAfter, readWay } = await compiled<typeof ReadWayModule>('storage/map/read-way')
 export const { putConnected, StoredState } = await compiled<typeof StoredStateModule>('storage/stored-state')
 export const { TokenIndexChanges } = await compiled<typeof TokenIndexModule>('storage/token-index')
-export const { processLog, systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
+export const { systemEnv } = await compiled<typeof SystemModule>('runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('wallet/devnet-accounts')
 
 export type Database = DatabaseModule.Database

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CliContext } from '../../src/cli/cli-context.js'
+import { contextIn } from '../../src/cli/cli-context.js'
 import { createProgram } from '../../src/cli/cli-program.js'
 import { linkTo, tableRow } from './shown.js'
 
@@ -48,11 +48,11 @@ function helpOf(command: Command): string {
 }
 
 /** Help needs no real context. */
-export const helpContext: CliContext = {
+export const helpContext = contextIn({
   clock: { now: () => 0 },
   random: { bytes: (length) => new Uint8Array(length) },
   env: {},
   out: () => {},
   err: () => {},
   prompt: undefined,
-}
+})

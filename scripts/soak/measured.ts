@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import type { SignatureCheck } from '../../src/primitives/signature.js'
-import { EventLog, parseSpec, processLog, serve, SignatureCache, startNode, systemEnv } from '../bench/dist.js'
+import { EventLog, parseSpec, serve, SignatureCache, startNode, systemEnv } from '../bench/dist.js'
 import { type Places, validatorKeyOf } from '../bench/local-nodes.js'
 import type { Sample } from './sample.js'
 
@@ -21,7 +21,9 @@ const lasting = 64
 const [spec = '', dataDir = ''] = process.argv.slice(2)
 
 fillCaches()
-const log = processLog('error')
+const complain = (fields: Record<string, unknown>, message: string) =>
+  console.error(JSON.stringify({ ...fields, msg: message }))
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: complain }
 const hosts = ['127.0.0.1']
 const tuning = {
   node: { portBase: 0 },

@@ -9,6 +9,7 @@ import { signTransaction } from '../wallet/sign-transaction.js'
 import { type ChainRules, termsOf } from '../wallet/terms.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, SendOptions } from './command-options.js'
+import { linesText } from './print-output.js'
 
 /** What a sending command reports. */
 export interface Sent {
@@ -60,7 +61,7 @@ export async function broadcast(
     context.err(`accepted ${txid}, waiting for a block\n`)
     // A failure is reported by the wait itself.
     const stalled = await client.stalled().catch(() => undefined)
-    if (stalled !== undefined && waiting) context.err(`the chain is stalled: ${stalled}\n`)
+    if (stalled !== undefined && waiting) context.err(linesText([`the chain is stalled: ${stalled}`]))
   }
   const notice = json ? undefined : setTimeout(() => void announce(), noticeAfter)
   try {

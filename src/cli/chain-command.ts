@@ -24,7 +24,7 @@ import { genesisBlock } from '../primitives/genesis.js'
 import type { Spec } from '../primitives/spec.js'
 import type { CheckpointJson } from '../proofs/make-trust.js'
 import type { Env } from '../runtime/env.js'
-import { processLog, systemEnv } from '../runtime/process-env.js'
+import { silentLog, systemEnv } from '../runtime/process-env.js'
 import { Database, StorageError } from '../storage/database.js'
 import { DataDirectory } from '../storage/directory.js'
 import { onOwnFile } from '../storage/failure.js'
@@ -302,7 +302,7 @@ async function withTools(
   run: (tools: Tools) => Promise<void>,
   blocks?: string,
 ): Promise<void> {
-  const env = systemEnv(processLog('silent'))
+  const env = systemEnv(silentLog)
   const { genesis } = options
   const { named, dataDir } = placeOf(context, options)
   const console = openConsole(context, options)

@@ -7,14 +7,16 @@ import { LightError } from '../light/light-error.js'
 import { packageVersion } from '../runtime/package-version.js'
 import { refusalOf } from '../storage/failure.js'
 import { registerChain } from './chain-command.js'
-import type { CliContext } from './cli-context.js'
+import { type CliContext, contextIn, type Surroundings } from './cli-context.js'
 import { registerCompletion } from './completion-command.js'
 import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
 import { registerDriver } from './driver-command.js'
 import { registerGenesis } from './genesis-command.js'
 import { registerLight } from './light-command.js'
+import { ManyLines } from './many-lines.js'
 import { registerNode } from './node-command.js'
+import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
 import { registerStart } from './start-command.js'
 import { usageText } from './usage-text.js'
@@ -51,7 +53,8 @@ export function versionText(commit: string | undefined): string {
 }
 
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
-export async function runCommand(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
+export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+  const context = contextIn(surroundings)
   try {
     const program = createProgram(context)
     requireKnownHelp(program, args)
@@ -63,6 +66,13 @@ export async function runCommand(args: readonly string[], context: CliContext): 
     if (error instanceof SilentExit) return 1
     return explain(error, args.includes('--json'), context)
   }
+}
+
+/** Prints a failure that no command waits for, with its stack. */
+export function sayFailure(error: unknown, args: readonly string[], surroundings: Surroundings): void {
+  const json = args.includes('--json')
+  const env = json ? surroundings.env : { ...surroundings.env, DEBUG: 'didledger' }
+  explain(error, json, contextIn({ ...surroundings, env }))
 }
 
 /** Refuses `help` on what is no command, for which commander shows the help of all. */
@@ -88,14 +98,21 @@ function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   const message = refusal === undefined ? cause : `${refusal.what} (${cause}); ${refusal.advice}`
   const known = error instanceof UserError || refusal !== undefined
   const code = error instanceof RuleError ? error.code : error instanceof LightError ? error.failure : undefined
-  const text =
+  const lines =
     code !== undefined
-      ? `${message} (${code})`
+      ? [`error: ${message} (${code})`]
       : known
-        ? message
-        : `something went wrong that should not have: ${message}\nDEBUG=didledger shows where; please report it.`
-  context.err(json ? `${JSON.stringify({ error: { ...detailsOf(error), message } }, null, 2)}\n` : `error: ${text}\n`)
-  if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) context.err(`${error.stack ?? ''}\n`)
+        ? [`error: ${message}`]
+        : [
+            `error: something went wrong that should not have: ${message}`,
+            'DEBUG=didledger shows where; please report it.',
+          ]
+  if (json) context.err(`${JSON.stringify({ error: { ...detailsOf(error), message } }, null, 2)}\n`)
+  else
+    context.err(linesText(error instanceof ManyLines ? [`error: ${error.lines[0]}`, ...error.lines.slice(1)] : lines))
+  if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) {
+    context.err(linesText((error.stack ?? '').split('\n')))
+  }
   return error instanceof UserError ? error.exitCode : 1
 }
 

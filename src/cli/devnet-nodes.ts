@@ -21,7 +21,7 @@ import { loadSpec } from './load-spec.js'
 import { LocalNetwork, portStep } from './local-network.js'
 import { openConsole } from './open-log.js'
 import { StatusScreen } from './local-status.js'
-import { shellWord } from './print-output.js'
+import { announce, shellWord } from './print-output.js'
 import type { NodeStart, Presentation } from './run-node.js'
 import { stopSignal } from './stop-signal.js'
 
@@ -68,7 +68,7 @@ export async function runLocalNetwork(
       network.nodes.map(({ start }) => start),
       { directory, temporary: chosen === undefined, joinAt: portBaseToJoin(portBase) },
     )
-    context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
+    announce(context, options, value, lines)
     const allEnded = new Promise<never>((_, reject) => {
       network.onEnd = (number, how, log) => {
         screen.say([

@@ -16,7 +16,7 @@ import {
 } from './command-options.js'
 import { currentIdentity } from './current.js'
 import { finish, type OperationOptions, specificationOf, withOperation } from './did-operation.js'
-import { operationLines, payloadText } from './did-read-command.js'
+import { operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
 import { publicAccount, signingAccount } from './signing-account.js'
@@ -121,7 +121,7 @@ async function show(
   report(context, options, result, [
     credentialLine(result),
     ...operationLines(result),
-    ...(declared === undefined ? [] : ['', payloadText(declared)]),
+    ...(declared === undefined ? [] : ['', ...payloadLines(declared)]),
   ])
 }
 

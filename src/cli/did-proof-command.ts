@@ -6,7 +6,7 @@ import type { LightCredential, LightResult } from '../light/proved.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument, type OutputOptions, withOutput } from './command-options.js'
 import { credentialArgument, credentialLine } from './did-credential-command.js'
-import { operationLines, payloadText, stateLine } from './did-read-command.js'
+import { operationLines, payloadLines, stateLine } from './did-read-command.js'
 import { openLight, type TrustFlags, trustText, withTrust } from './light-options.js'
 import { loadBundle, maxBundleSize } from './load-proofs.js'
 import { type Asked, makeBundle } from './make-bundle.js'
@@ -100,7 +100,7 @@ async function verify(context: CliContext, file: string, options: TrustFlags & O
     'did' in result ? stateLine(result) : credentialLine(result),
     ...provedLines(result, options),
     ...(transaction.length === 0 ? [] : ['', ...operationLines(result)]),
-    ...(shown === undefined ? [] : ['', payloadText(shown)]),
+    ...(shown === undefined ? [] : ['', ...payloadLines(shown)]),
   ])
 }
 

@@ -5,7 +5,7 @@ import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import { countOption, type RestFlags, type OutputOptions, withNode, withOutput } from './command-options.js'
-import { examples, report } from './print-output.js'
+import { examples, jsonLines, report } from './print-output.js'
 
 interface QueryOptions extends RestFlags, OutputOptions {
   readonly service?: string
@@ -48,7 +48,7 @@ async function query(context: CliContext, options: QueryOptions): Promise<void> 
   })
   report(context, options, result, [
     summary(result, limit),
-    ...result.document.flatMap((document) => ['', JSON.stringify(document, null, 2)]),
+    ...result.document.flatMap((document) => ['', ...jsonLines(document)]),
   ])
 }
 

@@ -14,7 +14,7 @@ import {
   withNode,
   withOutput,
 } from './command-options.js'
-import { examples, report, sameOptions, formatTable } from './print-output.js'
+import { examples, formatTable, jsonLines, report, sameOptions } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
 
 const statusTexts = ['valid', 'expired', 'deactivated', 'does not exist'] as const
@@ -73,7 +73,7 @@ async function resolve(context: CliContext, did: string, options: ResolveOptions
     stateLine(result),
     ...(result.transaction?.length === 0 ? ['It has no such version.'] : []),
     ...operationLines(result),
-    ...(newest === undefined ? [] : ['', payloadText(newest)]),
+    ...(newest === undefined ? [] : ['', ...payloadLines(newest)]),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
   if (options.exitStatus && result.status !== 0) throw new SilentExit()
@@ -122,12 +122,12 @@ function nothingThere(options: RestFlags): string[] {
 }
 
 /** The JSON in a payload, formatted for text output. */
-export function payloadText({ operation }: ResolvedTransaction): string {
+export function payloadLines({ operation }: ResolvedTransaction): string[] {
   const bytes = decodeBase64url(operation.payload)
   const text = bytes && utf8(bytes)
   try {
-    return JSON.stringify(JSON.parse(text ?? ''), null, 2)
+    return jsonLines(JSON.parse(text ?? ''))
   } catch {
-    return `(the payload is not readable: ${operation.payload.slice(0, 80)})`
+    return [`(the payload is not readable: ${operation.payload.slice(0, 80)})`]
   }
 }

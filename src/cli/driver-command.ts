@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { HttpResolver } from '../client/http-resolver.js'
-import { processLog } from '../runtime/process-env.js'
 import type { CliContext } from './cli-context.js'
 import { type OutputOptions, withOutput } from './command-options.js'
-import { examples } from './print-output.js'
+import { openWarnings } from './open-log.js'
+import { announce, examples } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
 /** JSON-RPC of a node on this machine. */
@@ -43,16 +43,18 @@ async function drive(context: CliContext, { rpc, port, host, json }: DriverFlags
   const stop = stopSignal()
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
   const { DriverServer } = await import('../api/driver-server.js')
-  const server = await DriverServer.open({ source, hosts: [host], port, log: processLog() })
+  const log = openWarnings(context)
+  const server = await DriverServer.open({ source, hosts: [host], port, log })
   const start = { listens: server.addresses.map((address) => `http://${address}`), rpc: source.url }
   const lines = [
     ...start.listens.map((address) => `Identifiers ${address}/1.0/identifiers/`),
     `Node        ${start.rpc}`,
   ]
-  context.out(`${json ? JSON.stringify(start) : lines.join('\n')}\n`)
+  announce(context, { json }, start, lines)
   try {
     await stop
   } finally {
     await server.close()
+    log.close()
   }
 }

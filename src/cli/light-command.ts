@@ -6,14 +6,14 @@ import { LightError, type LightFailure } from '../light/light-error.js'
 import type { LightResolver } from '../light/light-resolver.js'
 import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
-import { processLog } from '../runtime/process-env.js'
 import type { CliContext } from './cli-context.js'
 import { collect, countOption, type OutputOptions, withOutput } from './command-options.js'
 import { portOption } from './driver-command.js'
 import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
 import { stateFile } from './light-state.js'
-import { examples } from './print-output.js'
+import { openWarnings } from './open-log.js'
+import { announce, examples } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
 interface LightFlags extends TrustFlags, OutputOptions {
@@ -59,7 +59,7 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   }
   const twice = servers.find((url, i) => servers.indexOf(url) < i)
   if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
-  const log = processLog()
+  const log = openWarnings(context)
   const { load, save } = state === undefined ? {} : stateFile(state, log)
   const asking = { servers, needed, ...(maxAge !== undefined && { maxAge }), ...(save && { save }) }
   const opened = await openLight(context, flags, { ...asking, ...(load && { load }) })
@@ -74,11 +74,12 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
     ...listens.flatMap((address) => [`Identifiers ${address}/1.0/identifiers/`, `JSON-RPC    ${address}/rpc`]),
     ...servers.map((url) => `Node        ${url}`),
   ]
-  context.out(`${json ? JSON.stringify({ listens, nodes: servers }) : lines.join('\n')}\n`)
+  announce(context, { json }, { listens, nodes: servers }, lines)
   try {
     await stop
   } finally {
     await server.close()
+    log.close()
   }
 }
 

@@ -6,6 +6,7 @@ import { portOffsets } from '../node/ports.js'
 import { toHex } from '../primitives/bytes.js'
 import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
 import { makeDirectory, readTextFile } from '../wallet/files.js'
+import { ManyLines } from './many-lines.js'
 import type { NodeStart } from './run-node.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
@@ -142,7 +143,7 @@ export class LocalNetwork {
     this.onProgress(number, 'started')
     const line = await Promise.race([firstLine(child), exit])
     if (!line.startsWith('{')) {
-      throw new UserError([`node ${number} ended with ${line}:`, ...tail(log)].join('\n'))
+      throw new ManyLines([`node ${number} ended with ${line}:`, ...tail(log)])
     }
     node.start = JSON.parse(line) as NodeStart
     this.onProgress(number, 'ready')

@@ -1,9 +1,12 @@
 import { isObject } from '../client/read-answers.js'
 import { callRpc } from '../client/rpc.js'
+import { clearLines } from '../console/door.js'
 import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
+import { visible } from '../runtime/visible-text.js'
 import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
+import { linesText } from './print-output.js'
 
 /** Milliseconds between two polls of the nodes, and milliseconds that a node may take to answer. */
 const interval = 500
@@ -65,7 +68,7 @@ export class StatusScreen {
   say(lines: readonly string[]): void {
     if (this.#json) return
     this.#clear()
-    this.#context.out(`${lines.join('\n')}\n`)
+    this.#context.out(linesText(lines))
     if (this.#columns !== undefined) this.#draw(this.#columns)
   }
 
@@ -97,19 +100,20 @@ export class StatusScreen {
     }
     this.#statuses.forEach((status, i) => {
       if (comparable(status) === comparable(before[i])) return
-      this.#context.out(`${this.#json ? JSON.stringify(status) : statusLine(status)}\n`)
+      this.#context.out(this.#json ? `${JSON.stringify(status)}\n` : linesText([statusLine(status)]))
     })
   }
 
   #clear(): void {
-    if (this.#drawn > 0) this.#context.out(`\x1b[${this.#drawn}A\r\x1b[J`)
+    if (this.#drawn > 0) this.#context.out([clearLines(this.#drawn)])
     this.#drawn = 0
   }
 
   #draw(columns: number): void {
     if (this.#statuses.length === 0) return
-    const lines = statusTable(this.#statuses, this.#nodes(), columns - 1).map((line) => line.slice(0, columns - 1))
-    this.#context.out(`${lines.join('\n')}\n`)
+    const table = statusTable(this.#statuses, this.#nodes(), columns - 1)
+    const lines = table.map((line) => visible(line).slice(0, columns - 1))
+    this.#context.out(linesText(lines))
     this.#drawn = lines.length
   }
 }

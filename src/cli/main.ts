@@ -18,13 +18,17 @@
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */
-import { processContext } from './cli-context.js'
-import { runCommand } from './cli-program.js'
+import { endWithReader } from '../console/channel.js'
+import { processSurroundings } from './cli-context.js'
+import { runCommand, sayFailure } from './cli-program.js'
 
-// A reader that stops early, such as head, is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(0)
+const args = process.argv.slice(2)
+const surroundings = processSurroundings()
+endWithReader()
+// Node would print texts of others as they are.
+process.on('uncaughtException', (error) => {
+  sayFailure(error, args, surroundings)
+  process.exit(1)
 })
 
-process.exitCode = await runCommand(process.argv.slice(2), processContext())
+process.exitCode = await runCommand(args, surroundings)

@@ -6,6 +6,7 @@ import { NodeClient } from '../client/node-client.js'
 import { asInteger, asList, asText, isObject, unexpected } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
+import { visible } from '../runtime/visible-text.js'
 import { DataDirectory } from '../storage/directory.js'
 import { callParams } from './call-params.js'
 import type { CliContext } from './cli-context.js'
@@ -13,7 +14,7 @@ import { heightOption, type OutputOptions, type RestFlags, withNode, withOutput 
 import { followLog } from './node-log.js'
 import { showStatus } from './node-status.js'
 import { callAsOwner, type OwnerFlags, ownerOf } from './owner-token.js'
-import { examples, plainText, report } from './print-output.js'
+import { examples, report } from './print-output.js'
 
 type NodeFlags = RestFlags & OutputOptions
 type OwnersFlags = OwnerFlags & OutputOptions
@@ -84,10 +85,10 @@ async function peers(context: CliContext, flags: NodeFlags): Promise<void> {
     if (!isObject(peer)) throw unexpected(`peers[${i}]`)
     return {
       id: asInteger(peer['id'], 'id'),
-      address: plainText(asText(peer['address'], 'address')),
+      address: asText(peer['address'], 'address'),
       direction: peer['external'] === true ? 'inbound' : 'outbound',
       height: asInteger(peer['height'], 'height'),
-      name: plainText(asText(peer['name'], 'name')),
+      name: asText(peer['name'], 'name'),
     }
   })
   const rows = list.map(({ id, address, direction, height, name }) => [id, address, direction, height, name])
@@ -103,7 +104,7 @@ async function bans(context: CliContext, flags: OwnersFlags): Promise<void> {
   const list = asList(answer, 'the bans').map((ban, i) => {
     if (!isObject(ban)) throw unexpected(`bans[${i}]`)
     const until = new Date(asInteger(ban['until'], 'until') * 1000).toISOString().replace('.000', '')
-    return { peer: plainText(asText(ban['peer'], 'peer')), until, reason: plainText(asText(ban['reason'], 'reason')) }
+    return { peer: asText(ban['peer'], 'peer'), until, reason: asText(ban['reason'], 'reason') }
   })
   const rows = list.map(({ peer, until, reason }) => [peer, until, reason])
   report(
@@ -159,10 +160,11 @@ async function call(context: CliContext, method: string, words: readonly string[
 
 /** Rows of equal columns, the first of them a heading. */
 function columns(rows: readonly (readonly (string | number)[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => String(row[i]).length)))
-  return rows.map((row) =>
+  const shown = rows.map((row) => row.map((cell) => visible(String(cell))))
+  const widths = (shown[0] ?? []).map((_, i) => Math.max(...shown.map((row) => (row[i] ?? '').length)))
+  return shown.map((row) =>
     row
-      .map((cell, i) => String(cell).padEnd(widths[i] as number))
+      .map((cell, i) => cell.padEnd(widths[i] as number))
       .join('  ')
       .trimEnd(),
   )

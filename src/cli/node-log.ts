@@ -11,7 +11,7 @@ import { sha256 } from '../primitives/hash.js'
 import { LruMap } from '../runtime/lru-map.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
-import { plainText } from './print-output.js'
+import { linesText } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
 export interface LogFlags extends RestFlags, OutputOptions {
@@ -51,7 +51,7 @@ export async function followLog(context: CliContext, { topic, fromHeight, ws, re
       },
       onEvent: ({ subscription: _, ...event }) => {
         if (!place.take(event) || !topics.includes(String(event['topic']))) return
-        context.out(`${json ? JSON.stringify(event) : eventLine(event, context.clock.now())}\n`)
+        context.out(json ? `${JSON.stringify(event)}\n` : linesText([eventLine(event, context.clock.now())]))
       },
     })
   while (!stop.signal.aborted) {
@@ -60,7 +60,7 @@ export async function followLog(context: CliContext, { topic, fromHeight, ws, re
     } catch (error) {
       // What never worked is a mistake in the command.
       if (!(error instanceof NoAnswer) || !place.hasBegun) throw error
-      if (!told) context.err(`${error.fact}; tried again every second, until Ctrl-C\n`)
+      if (!told) context.err(linesText([`${error.fact}; tried again every second, until Ctrl-C`]))
       told = true
       await setTimeout(retryPause, undefined, { signal: stop.signal }).catch(() => {})
     }
@@ -120,8 +120,7 @@ async function namedUrl(rest: string): Promise<string> {
 export function eventLine(event: Told, now: number): string {
   const { topic, action } = event
   const time = new Date(now).toISOString().replace(/\.\d+/, '')
-  const line = `${time}  ${action === 'revert' ? '-' : '+'} ${String(topic).padEnd(11)}  ${textOf(event)}`
-  return plainText(line)
+  return `${time}  ${action === 'revert' ? '-' : '+'} ${String(topic).padEnd(11)}  ${textOf(event)}`
 }
 
 function textOf(event: Told): string {

@@ -5,7 +5,7 @@ import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
-import { formatTable, plainText, report } from './print-output.js'
+import { formatTable, report } from './print-output.js'
 
 /** `didledger node status`: prints how a node is; a {@link UserError} after that if it is not ready. */
 export async function showStatus(context: CliContext, flags: RestFlags & OutputOptions): Promise<void> {
@@ -23,9 +23,9 @@ export async function showStatus(context: CliContext, flags: RestFlags & OutputO
   const reached = asList(sync['peers'], 'peers')
   const value = {
     ready: status === 'ready',
-    status: plainText(status),
-    ...defined({ reason: reason && plainText(reason) }),
-    name: plainText(asText(chain['name'], 'name')),
+    status,
+    ...defined({ reason }),
+    name: asText(chain['name'], 'name'),
     genesis: asText(chain['genesis'], 'genesis'),
     height: asInteger(chain['height'], 'height'),
     hash: asText(chain['hash'], 'hash'),
@@ -54,7 +54,7 @@ function votesOf(votes: Readonly<Record<string, unknown>>, validators: number, q
   return {
     height: asInteger(votes['height'], 'height'),
     view: asInteger(votes['view'], 'view'),
-    signing: plainText(asText(votes['signing'], 'signing')),
+    signing: asText(votes['signing'], 'signing'),
     validators,
     quorum,
   }

@@ -4,7 +4,7 @@ import { nodeLog, type NodeLog } from '../console/node-log.js'
 import type { NodeTarget } from '../node/node-options.js'
 import { defaultLogLevel, systemTimers } from '../runtime/process-env.js'
 import { type LiveCategory, liveChoice } from '../runtime/live-log.js'
-import { type CliContext, errorChannel } from './cli-context.js'
+import type { CliContext } from './cli-context.js'
 import type { QuietOptions } from './command-options.js'
 
 /** Categories that are shown unless chosen: on a devnet what an app does to it, elsewhere what becomes of the chain. */
@@ -25,7 +25,7 @@ export interface OpenLog {
 
 /** Opens the log of a node. A file that cannot be opened is a UserError. */
 export function openLog(
-  context: Pick<CliContext, 'clock' | 'env' | 'err' | 'columns' | 'errors'>,
+  context: Pick<CliContext, 'clock' | 'env' | 'errors'>,
   { log: choice, logFormat, logFile, logLevel = defaultLogLevel }: Partial<NodeTarget>,
   { json = false, quiet = false }: QuietOptions,
   devnet: boolean,
@@ -34,7 +34,7 @@ export function openLog(
   const usual = devnet ? usualOnDevnet : usualElsewhere
   const chosen = choice === undefined ? (json ? [] : usual) : (liveChoice(choice, usual) ?? [])
   const file = logFile === undefined ? undefined : new LogFile(logFile)
-  const console = new Console(errorChannel(context))
+  const console = new Console(context.errors())
   const endReopening = file === undefined ? () => {} : reopenAtHangup(file)
   const { clock } = context
   const sink: LineSink = file ?? console
@@ -58,12 +58,26 @@ export function openLog(
 
 /** Standard error of a command that is no node, for its progress; undefined where it shows none. */
 export function openConsole(
-  context: Pick<CliContext, 'env' | 'err' | 'columns' | 'errors'>,
+  context: Pick<CliContext, 'env' | 'errors'>,
   { json = false, quiet = false }: QuietOptions,
 ): Console | undefined {
   if (json || quiet) return undefined
-  const console = new Console(errorChannel(context))
+  const console = new Console(context.errors())
   return !console.isTerminal || steers(context) ? console : undefined
+}
+
+/** The log of a command that serves and is no node: warnings and errors as lines of JSON on standard error. */
+export function openWarnings(context: Pick<CliContext, 'clock' | 'errors'>): NodeLog {
+  const sink = new Console(context.errors())
+  const form = { format: 'json', level: defaultLogLevel, shown: [], colours: false } as const
+  const log = nodeLog({ sink, ...form, clock: context.clock, timers: systemTimers })
+  return {
+    ...log,
+    close: () => {
+      log.close()
+      sink.close()
+    },
+  }
 }
 
 /** Whether the terminal takes colours: https://no-color.org. */

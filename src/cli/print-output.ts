@@ -1,11 +1,27 @@
 import { defaultRestUrl } from '../client/node-client.js'
+import { visible } from '../runtime/visible-text.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 
 /** Prints a result: `value` as JSON with `--json`, else `lines`. */
 export function report(context: CliContext, options: OutputOptions, value: unknown, lines: readonly string[]): void {
-  const text = options.json ? JSON.stringify(value, null, 2) : lines.join('\n')
-  context.out(`${text}\n`)
+  if (options.json) context.out(`${JSON.stringify(value, null, 2)}\n`)
+  else context.out(linesText(lines))
+}
+
+/** {@link report} of a command that goes on: the JSON is one line, so that a script can read it while the command runs. */
+export function announce(context: CliContext, options: OutputOptions, value: unknown, lines: readonly string[]): void {
+  context.out(options.json ? `${JSON.stringify(value)}\n` : linesText(lines))
+}
+
+/** Lines as a text: what ends a line within one of them is written out, so that no text of others makes a line of its own. */
+export function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${visible(line)}\n`).join('')
+}
+
+/** JSON as lines of a text. */
+export function jsonLines(value: unknown): string[] {
+  return JSON.stringify(value, null, 2).split('\n')
 }
 
 /** "  name    value" lines, the values below each other. */
@@ -29,11 +45,6 @@ export function sameOptions(options: {
     rest === undefined || rest === defaultRestUrl ? [] : ['--rest', rest],
   ].flat()
   return words.map((part) => ` ${shellWord(part)}`).join('')
-}
-
-/** A text of others in one line, without characters that would move the cursor or hide something. */
-export function plainText(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
 /** Quotes a text as one word of a shell command. */

@@ -1,18 +1,20 @@
+import { writeTo } from '../console/channel.js'
+import { type ShownText, throughDoor } from '../console/door.js'
 import { UserError } from '../errors/rule-error.js'
 
 const ctrlC = '\u0003'
 const ctrlD = '\u0004'
 
 /** Prompts on standard error and reads one line from the terminal without echo. Ctrl-C → {@link UserError}. */
-export function promptHidden(question: string): Promise<string> {
-  const { stdin, stderr } = process
+export function promptHidden(question: ShownText): Promise<string> {
+  const { stdin } = process
   return new Promise((resolve, reject) => {
     let line = ''
     const finish = (act: () => void) => {
       stdin.off('data', onData)
       stdin.setRawMode(false)
       stdin.pause()
-      stderr.write('\n')
+      writeTo('err', throughDoor('\n'))
       act()
     }
     const onData = (chunk: string) => {
@@ -23,7 +25,7 @@ export function promptHidden(question: string): Promise<string> {
         else line += character
       }
     }
-    stderr.write(question)
+    writeTo('err', question)
     stdin.setEncoding('utf8')
     stdin.setRawMode(true)
     stdin.resume()

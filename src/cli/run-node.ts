@@ -15,6 +15,7 @@ import type { CliContext } from './cli-context.js'
 import type { QuietOptions } from './command-options.js'
 import { firstBlockText } from './first-block.js'
 import { openLog, type OpenLog } from './open-log.js'
+import { announce } from './print-output.js'
 import { endAtOnce, stopSignal } from './stop-signal.js'
 
 export interface RunOptions extends QuietOptions {
@@ -99,7 +100,7 @@ export async function runNode(
   chosen: Omit<NodeOptions, 'env' | 'tuning' | 'onStep'>,
   present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
-  const { json, stopOnEof = false } = options
+  const { stopOnEof = false } = options
   const { tuning } = config
   const opened = openLog(context, tuning.node ?? {}, options, chosen.spec.devnet)
   const { log, console } = opened
@@ -134,8 +135,7 @@ export async function runNode(
     const servers = await serve(node, { log, tuning, stop: stopAsked })
     stack.defer(() => servers.close())
     const { value, lines } = await present(node, servers)
-    // One line, so that a script can read it while the node runs.
-    context.out(`${json ? JSON.stringify(value) : lines.join('\n')}\n`)
+    announce(context, options, value, lines)
     sayStarted(log, node, servers)
     served.since = env.clock.now()
     stack.defer(watchNode(node, env))

@@ -62,13 +62,13 @@ export function missingText(transaction: Transaction): string {
   return incomplete(transaction).map(signatureCount).join(', ') || 'the payers'
 }
 
-/** The next step for a file that was just written. */
-export function nextStep(path: string, transaction: Transaction): string {
-  if (isSigned(transaction)) return `Next: npx didledger wallet send ${shellWord(path)}`
+/** The next step for a file that was just written, in lines. */
+export function nextStep(path: string, transaction: Transaction): string[] {
+  if (isSigned(transaction)) return [`Next: npx didledger wallet send ${shellWord(path)}`]
   const still = `Still to be signed by ${missingText(transaction)}.`
   return incomplete(transaction).some(({ kind }) => kind === 'multisig')
-    ? `${still}\nNext, by the owner of an open key: npx didledger wallet sign ${shellWord(path)}`
-    : still
+    ? [still, `Next, by the owner of an open key: npx didledger wallet sign ${shellWord(path)}`]
+    : [still]
 }
 
 /**

@@ -132,6 +132,6 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
     `Combined ${paths.length} files; wrote ${output}.`,
     ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
     '',
-    nextStep(output, transaction),
+    ...nextStep(output, transaction),
   ])
 }

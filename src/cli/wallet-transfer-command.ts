@@ -193,7 +193,7 @@ async function signFile(
     `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
     ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
     '',
-    nextStep(output, file.transaction),
+    ...nextStep(output, file.transaction),
   ])
 }
 

@@ -1,10 +1,13 @@
 import { constants, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
+import type { ShownText } from './door.js'
+
+/** Standard output and standard error of this process: no other file writes there (eslint.config.js). */
 
 /** Where lines for people go. Writing never waits for a reader. */
 export interface Channel {
   /** Takes all of a text, or nothing where the reader is too slow: then the result is false. */
-  write(text: string): boolean
+  write(text: ShownText): boolean
   /** Width of the terminal; undefined where there is none. */
   readonly columns: number | undefined
   /** Gives what is held a moment, and lets the process end. */
@@ -22,7 +25,29 @@ const exitPatience = 2_000
 /** Columns of a terminal that does not say. */
 const usualWidth = 80
 
-/** Standard error of this process. */
+/** Writes to a standard stream, and holds what its reader does not take yet. */
+export function writeTo(stream: 'out' | 'err', text: ShownText): void {
+  streamOf(stream).write(text)
+}
+
+/** Width of the terminal behind a standard stream; undefined if it is not a terminal. */
+export function columnsOf(stream: 'out' | 'err'): number | undefined {
+  return streamOf(stream).columns
+}
+
+function streamOf(stream: 'out' | 'err'): NodeJS.WriteStream {
+  return stream === 'out' ? process.stdout : process.stderr
+}
+
+/** Ends this process once the reader of standard output has ended: one that stops early, such as head, is no failure. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+}
+
+/** Standard error of this process, for lines that wait for no reader. */
 export function standardError(): Channel {
   const fd = isatty(2) ? reopened() : undefined
   return fd === undefined ? new StreamChannel(process.stderr) : new TerminalChannel(fd, () => process.stderr.columns)
@@ -55,7 +80,7 @@ export class StreamChannel implements Channel {
     stream.on('error', () => (this.#gone = true))
   }
 
-  write(text: string): boolean {
+  write(text: ShownText): boolean {
     if (this.#gone) return true
     if (this.#stream.writableLength > heldBytes) return false
     this.#stream.write(text)
@@ -94,7 +119,7 @@ export class TerminalChannel implements Channel {
     return this.#width() || usualWidth
   }
 
-  write(text: string): boolean {
+  write(text: ShownText): boolean {
     if (this.#held.length > heldBytes) return false
     const bytes = Buffer.from(text)
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])

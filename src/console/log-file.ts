@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, renameSync, type Stats, writeSync } from 'node:fs'
 import { UserError } from '../errors/rule-error.js'
 import type { LineSink } from './console.js'
+import { lineThroughDoor, type Pieces } from './door.js'
 
 /** @limit bytes: a log file; then it becomes the one before, which is replaced */
 const longestFile = 64 * 1024 * 1024
@@ -22,9 +23,9 @@ export class LogFile implements LineSink {
     this.#size = this.#file.size
   }
 
-  line(text: string): boolean {
+  line(text: Pieces): boolean {
     try {
-      const bytes = Buffer.from(`${text}\n`)
+      const bytes = Buffer.from(lineThroughDoor(text))
       if (this.#file.isFile() && this.#size > 0 && this.#size + bytes.length > this.#longest) this.#rotate()
       for (let written = 0; written < bytes.length;) {
         const count = writeSync(this.#fd, bytes, written)

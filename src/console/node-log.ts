@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { type Clock, type Log, type LogLevel, logLevels, type Timers } from '../runtime/env.js'
 import { liveCategories, type LiveCategory, type LiveLine, type LiveLog } from '../runtime/live-log.js'
 import type { LineSink } from './console.js'
-import { visibleJson } from './escape.js'
+import type { Pieces } from './door.js'
 import { RateSummary, type Unshown } from './rate-summary.js'
 import { TextLines } from './text-line.js'
 
@@ -28,8 +28,8 @@ type Level = Exclude<LogLevel, 'silent'>
 
 /** Makes the lines of one format. */
 interface Lines {
-  live(category: LiveCategory, line: LiveLine): string
-  levelled(level: Level, message: string, fields: Record<string, unknown>): string
+  live(category: LiveCategory, line: LiveLine): Pieces
+  levelled(level: Level, message: string, fields: Record<string, unknown>): Pieces
 }
 
 export function nodeLog(options: NodeLogOptions): NodeLog {
@@ -38,7 +38,7 @@ export function nodeLog(options: NodeLogOptions): NodeLog {
   const lines = format === 'json' ? jsonLines(clock) : textLines(options.colours, clock)
   /** Lines that the sink could not take. */
   let lost = 0
-  const put = (line: string) => {
+  const put = (line: Pieces) => {
     if (lost > 0) {
       const message = 'lines of the log are missing: what takes them was too slow, or full'
       if (sink.line(lines.levelled('warn', message, { lines: lost }))) lost = 0
@@ -135,7 +135,7 @@ function jsonLines(clock: Clock): Lines {
     { level: 'debug', base: null, timestamp: () => `,"time":${clock.now()}` },
     { write: (line: string) => (made = line) },
   )
-  const line = () => visibleJson(made.trimEnd())
+  const line = () => made.trimEnd()
   return {
     live: (category, { text, fields }) => {
       log.info({ category, ...fields }, text)

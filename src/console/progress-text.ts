@@ -1,5 +1,6 @@
 import type { SyncProgress } from '../network/sync/sync-progress.js'
-import { visible } from './escape.js'
+import { visible } from '../runtime/visible-text.js'
+import { cut } from './text-line.js'
 
 const barWidth = 24
 /** Characters of the reason of a wait. */
@@ -10,7 +11,7 @@ export function progressLine({ stage, height, target, rate, secondsLeft, reason 
   const parts = [
     ...paceOf(rate, 'blocks', secondsLeft),
     // It may hold what a peer said.
-    ...(reason === undefined ? [] : [visible(reason, longestReason)]),
+    ...(reason === undefined ? [] : [visible(cut(reason, longestReason))]),
   ]
   return [bar(stage, height, target), ...parts].join(', ')
 }

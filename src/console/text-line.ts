@@ -1,8 +1,9 @@
 import type { LogLevel } from '../runtime/env.js'
 import type { LiveCategory, LiveLine } from '../runtime/live-log.js'
-import { cut, visible } from './escape.js'
+import { visible } from '../runtime/visible-text.js'
+import { coloured, type Piece, type Pieces } from './door.js'
 
-/** Lines for people: local time, kind, text. A line is built of escaped text; colours come last. */
+/** Lines for people: local time, kind, text. Texts of others are bounded here, and are one line. */
 
 /** @limit characters: text of one line of the log */
 const longestText = 500
@@ -37,23 +38,31 @@ export class TextLines {
     this.#colours = colours
   }
 
-  live(now: number, category: LiveCategory, { text, failed }: Pick<LiveLine, 'text' | 'failed'>): string {
-    const shown = visible(text, longestText)
-    return this.#line(now, category, failed ? this.#coloured(red, shown) : shown)
+  live(now: number, category: LiveCategory, { text, failed }: Pick<LiveLine, 'text' | 'failed'>): Pieces {
+    const shown = visible(cut(text, longestText))
+    return this.#line(now, category, failed ? this.#coloured(red, shown) : [shown])
   }
 
-  levelled(now: number, level: Exclude<LogLevel, 'silent'>, message: string, fields: object): string {
+  levelled(now: number, level: Exclude<LogLevel, 'silent'>, message: string, fields: object): Pieces {
     const members = Object.entries(fields)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name}=${fieldText(value)}`)
-    const text = visible(message, longestText)
-    const grave = level === 'error' ? this.#coloured(red, text) : text
-    return this.#line(now, level, [grave, visible(members.join(' '), longestFields)].join('  ').trimEnd())
+    const text = visible(cut(message, longestText))
+    const shown = visible(cut(members.join(' '), longestFields))
+    const begin = level === 'error' ? this.#coloured(red, text) : [text]
+    return this.#line(now, level, [...begin, ...(shown === '' ? [] : [`  ${shown}`])])
   }
 
-  #line(now: number, kind: keyof typeof kinds, text: string): string {
+  #line(now: number, kind: keyof typeof kinds, text: readonly Piece[]): Pieces {
     const [name, colour] = kinds[kind]
-    return `${this.#coloured(dim, this.#timeOf(now))} ${this.#coloured(colour, name.padEnd(kindWidth))} ${text}`
+    const pieces = [
+      ...this.#coloured(dim, this.#timeOf(now)),
+      ' ',
+      ...this.#coloured(colour, name.padEnd(kindWidth)),
+      ' ',
+      ...text,
+    ]
+    return this.#colours ? pieces : pieces.join('')
   }
 
   /** Local time of day; most lines are of the same second as the one before. */
@@ -69,9 +78,13 @@ export class TextLines {
     return this.#time
   }
 
-  #coloured(colour: number, text: string): string {
-    return this.#colours ? `\x1b[${colour}m${text}\x1b[0m` : text
+  #coloured(colour: number, text: string): Piece[] {
+    return this.#colours ? coloured(colour, text) : [text]
   }
+}
+
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
 
 function fieldText(value: unknown): string {

@@ -28,8 +28,7 @@ import { type Node, type NodeOptions, startNode } from '../node/start-node.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { defined } from '../primitives/defined.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
-import type { Log } from '../runtime/env.js'
-import { systemEnv } from '../runtime/process-env.js'
+import { silentLog, systemEnv } from '../runtime/process-env.js'
 import { maxDevnetAccounts } from '../wallet/devnet-accounts.js'
 import { readTextFile } from '../wallet/files.js'
 import { nodeChain, nodeMempool } from './chain-node.js'
@@ -39,8 +38,6 @@ import { peeringOptions } from './peering-options.js'
 import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
 import { addressBytes, nodeWallet, units } from './wallet-node.js'
-
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** @limit s: time between two blocks of a devnet of the library */
 const longestInterval = 999_999
@@ -54,7 +51,7 @@ const directories = new Set<string>()
  */
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
   requireOptions(options)
-  const { dataDir, log = silent } = options
+  const { dataDir, log = silentLog } = options
   const startOptions = nodeOptions(options, await tuningOf(options))
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
   try {

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CliContext } from '../../src/cli/cli-context.js'
+import type { Surroundings } from '../../src/cli/cli-context.js'
 import { runCommand } from '../../src/cli/cli-program.js'
 import { loadSpec } from '../../src/cli/load-spec.js'
 import { createInlineVerifier } from '../../src/crypto/inline.js'
@@ -154,7 +154,7 @@ interface Ended {
 async function command(...args: string[]): Promise<Ended> {
   let out = ''
   let err = ''
-  const context: CliContext = {
+  const context: Surroundings = {
     clock: Date,
     random: { bytes: (length) => new Uint8Array(length) },
     env: {},

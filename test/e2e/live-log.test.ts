@@ -52,7 +52,7 @@ describe('the live log of a devnet', () => {
       '^.{9}node  didledger .* serves devnet from height 0, REST at ',
       `call  GET /api/v1/block/height  ok  ${time}`,
       `call  GET /api/v1/nothing  404 request-path nothing is at /api/v1/nothing  ${time}`,
-      'call  \\\\x1b\\[2J\\\\u{202e}evil\\\\x0a00:00:00 block 1  -32601 request-action ',
+      'call  \\\\u001b\\[2J\\\\u202eevil\\\\u000a00:00:00 block 1  -32601 request-action ',
       `call  dev_mine  ok  ${time}`,
       'block 1 [0-9a-f]{64}  1 transaction, 0 DID operations$',
       'tx    [0-9a-f]{64}  transfer, fee 0\\.\\d{8}$',

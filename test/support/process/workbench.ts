@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CliContext } from '../../../src/cli/cli-context.js'
+import type { Surroundings } from '../../../src/cli/cli-context.js'
 import { runCommand } from '../../../src/cli/cli-program.js'
 import { addressFromPublicKey } from '../../../src/primitives/address.js'
 import { toHex } from '../../../src/primitives/bytes.js'
@@ -59,7 +59,7 @@ export class Workbench {
     let out = ''
     let err = ''
     const { answers } = this
-    const context: CliContext = {
+    const context: Surroundings = {
       clock: { now: () => this.now * 1000 },
       random: { bytes: (length) => this.#random(length) },
       // What a command keeps for its user stays here.

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import type { CliContext } from '../../../src/cli/cli-context.js'
+import { contextIn, type Surroundings } from '../../../src/cli/cli-context.js'
 import { createProgram, runCommand } from '../../../src/cli/cli-program.js'
 import { shellWord } from '../../../src/cli/print-output.js'
 import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
 let printed = ''
-const context: CliContext = {
+const context: Surroundings = {
   clock: { now: () => 0 },
   random: seededRandom('help'),
   env: {},
@@ -19,7 +19,7 @@ const leaves = (command: Command, path: string[]): { path: string[]; command: Co
   command.commands.length === 0
     ? [{ path, command }]
     : command.commands.flatMap((child) => leaves(child, [...path, child.name()]))
-const commands = leaves(createProgram(context), [])
+const commands = leaves(createProgram(contextIn(context)), [])
 
 async function help(path: readonly string[]): Promise<{ code: number; text: string }> {
   printed = ''

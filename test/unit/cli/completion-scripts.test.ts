@@ -14,6 +14,8 @@ const files = Object.fromEntries(
   shells.map((shell) => [shell, bench.write(`completion.${shell}`, completionScript(shell, root))]),
 ) as Record<Shell, string>
 
+/** A shell says so where a locale is set that the machine does not have. */
+const env = { ...process.env, LC_ALL: 'C' }
 const isThere = (shell: Shell) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
 /** What bash offers for the last of some words. */
@@ -44,7 +46,7 @@ describe.each(shells)('the completion script of %s', (shell) => {
 it.each(['bash' as const, ...shells.filter((shell) => shell !== 'bash' && isThere(shell))])(
   'the completion script of %s is one that it can read',
   (shell) => {
-    const { status, stderr } = spawnSync(shell, ['-n', files[shell]], { encoding: 'utf8' })
+    const { status, stderr } = spawnSync(shell, ['-n', files[shell]], { encoding: 'utf8', env })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   },
 )

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type Pieces, throughDoor } from '../../../src/console/door.js'
 import type { LocalNode } from '../../../src/cli/local-network.js'
 import { type NodeStatus, statusLine, StatusScreen, statusTable } from '../../../src/cli/local-status.js'
 
@@ -85,7 +86,7 @@ describe('the screen', () => {
       }
       return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method]?.() }))
     })
-    const context = { out: (text: string) => void (out += text), columns: () => columns }
+    const context = { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => columns }
     const screen = new StatusScreen(context, json, () => [nodeAt(1)])
     await screen.start()
     return out

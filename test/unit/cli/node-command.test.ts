@@ -47,8 +47,8 @@ describe('node status', () => {
       return undefined
     }, pow.ports.rest)
     const { code, out, err } = await bench.run('node', 'status', '--rest', url)
-    expect([code, err]).toEqual([1, `error: the node at ${url} is not ready: at height 3 of 9\ufffd[2J\n`])
-    expect(out).toContain('node    catching up: at height 3 of 9\ufffd[2J')
+    expect([code, err]).toEqual([1, `error: the node at ${url} is not ready: at height 3 of 9\\u001b[2J\n`])
+    expect(out).toContain('node    catching up: at height 3 of 9\\u001b[2J')
   })
 
   it('names the interface of another port', async () => {

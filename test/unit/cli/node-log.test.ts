@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventLine, LogPlace, rememberedEvents } from '../../../src/cli/node-log.js'
+import { linesText } from '../../../src/cli/print-output.js'
 import { ageText } from '../../../src/cli/node-status.js'
 
 const now = Date.UTC(2030, 0, 1)
@@ -31,10 +32,10 @@ it.each([
       txid: 'q',
       height: 1,
     },
-    '2030-01-01T00:00:00Z  + credential   declare x#\ufffd]0;y\ufffd\ufffd by z, height 1, q',
+    '2030-01-01T00:00:00Z  + credential   declare x#\\u001b]0;y\\u000a\\u202e by z, height 1, q',
   ],
 ])('an event is a line: %j', (event, line) => {
-  expect(eventLine(event, now)).toBe(line)
+  expect(linesText([eventLine(event, now)])).toBe(`${line}\n`)
 })
 
 it.each([

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { lineThroughDoor, type Pieces } from '../../../src/console/door.js'
 import { type NodeLogOptions, nodeLog } from '../../../src/console/node-log.js'
 import { systemTimers } from '../../../src/runtime/process-env.js'
 
@@ -8,8 +9,8 @@ afterEach(() => vi.useRealTimers())
 function open(options: Partial<NodeLogOptions> = {}) {
   const lines: string[] = []
   const state = { takes: true }
-  const line = (text: string) => {
-    if (state.takes) lines.push(text)
+  const line = (text: Pieces) => {
+    if (state.takes) lines.push(lineThroughDoor(text).trimEnd())
     return state.takes
   }
   const log = nodeLog({

@@ -104,7 +104,7 @@ describe('on a terminal', () => {
 
   it('shows no control character of a reason that a peer gave', () => {
     progress = { ...blocks, reason: '\x1b[2J\u202e' }
-    expect(statusText(node)).toContain('\\x1b[2J\\u{202e}')
+    expect(statusText(node)).toContain('\\u001b[2J\\u202e')
   })
 
   it('counts peers', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { throughDoor } from '../../../src/console/door.js'
 import { TextLines } from '../../../src/console/text-line.js'
 
 const now = new Date(2030, 0, 2, 3, 4, 5).getTime()
@@ -20,7 +21,7 @@ it('shows the fields of a line with a level', () => {
 it('colours nothing that a client chose', () => {
   const coloured = new TextLines(true)
   const line = coloured.live(now, 'calls', { text: '\x1b[2Jevil', failed: true })
-  expect(line).toBe('\x1b[2m03:04:05\x1b[0m \x1b[36mcall \x1b[0m \x1b[31m\\x1b[2Jevil\x1b[0m')
+  expect(throughDoor(line)).toBe('\x1b[2m03:04:05\x1b[0m \x1b[36mcall \x1b[0m \x1b[31m\\u001b[2Jevil\x1b[0m')
 })
 
 it('is one bounded line, whatever is in it', () => {
