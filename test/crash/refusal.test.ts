@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { NodeRefusal } from '../../src/client/http.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
+import { filesUpTo } from '../support/process/limits.js'
 import { CommandProcess, Directories, NodeProcess, runJson, type ChainInfo } from '../support/process/spawn.js'
 
 /** What the system refuses a node while it starts and while it runs. */
@@ -11,7 +12,7 @@ afterAll(() => directories.remove())
 const devnet = ['devnet', '--no-automine', '--data-dir'] as const
 /** Runs the program with a limit on the size of its files, in KiB. */
 const fileLimit = (kibibytes: number) => ({
-  through: ['bash', '-c', `ulimit -f ${kibibytes}; exec "$0" "$@"`],
+  through: filesUpTo(kibibytes),
 })
 
 describe('a node that may write no more', () => {

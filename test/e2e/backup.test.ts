@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Load, SeededRandom } from '../support/builders/test-payer.js'
+import { filesUpTo } from '../support/process/limits.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 /** `chain backup`, of a node that works and of a directory that no node uses. */
@@ -123,7 +124,7 @@ describe('a backup of a directory that no node uses', () => {
     await node.stop()
     const copy = directories.fresh('backup')
     const command = new CommandProcess(['chain', 'backup', copy, '--data-dir', dataDir], {
-      through: ['bash', '-c', 'ulimit -f 64; exec "$0" "$@"'],
+      through: filesUpTo(64),
     })
     const { code, out, err } = await command.finished
     expect({ code, out }).toEqual({ code: 1, out: '' })
