@@ -23,7 +23,8 @@ ${rows.join('\n')}
 
 In a clone of this repository each command begins with \`npx\`. Exit codes: 0 done, 1 failed, 2 wrongly called. With \`--json\` a
 command prints one JSON value, and a failure as \`{"error": {"code", "message"}}\` on standard error. \`DEBUG=didledger\` adds the
-stack of a failure.
+stack of a failure. In all that a command prints, control characters, marks that turn text around and characters that are not seen are
+written out in the form of JSON, as \`\\u001b\`: no text of a node or document steers the terminal, and JSON means the same.
 
 A node takes its options from flags, the environment (\`DIDLEDGER_API_HOST=…\`) and a JSON5 file (\`--config FILE\`), in this order;
 \`--print-config\` shows what that comes to and where each value is from ([configuration.md](configuration.md)).

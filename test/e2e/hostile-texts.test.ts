@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandsOf, helpContext, nameOf } from '../../scripts/docs/cli-page.js'
+import { createProgram } from '../../src/cli/cli-program.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { issueCredential } from '../support/builders/did.js'
+import { quickSigner } from '../support/builders/signatures.js'
+import { forbidden, hostile, HostileNode, hostilePayload, type Lie } from '../support/fakes/hostile-node.js'
+import { LiveCommand, OwnSignals } from '../support/process/live-command.js'
+import { NodeProcess } from '../support/process/spawn.js'
+import { Workbench } from '../support/process/workbench.js'
+
+/** Every command that asks a node, against a node whose every text is hostile: nothing of it reaches the terminal as it came. */
+const [alice, bob, carol] = [devnetAccount(0), devnetAccount(1), devnetAccount(2)]
+const credential = `${alice.did}#profile`
+const another = `${alice.did}#degree`
+const bench = new Workbench()
+const dataDir = bench.path('data')
+const token = bench.write('token', 'ab'.repeat(32))
+let node: NodeProcess
+let liar: HostileNode
+
+const asAlice = ['--devnet-account', '0']
+const asCarol = ['--devnet-account', '2']
+const payment = ['--to', bob.address, '--amount', '1']
+const key = (n: number) => ['--key', Buffer.from(devnetAccount(n).publicKey).toString('hex')]
+const file = (name: string) => bench.path(name)
+
+/** Command lines of every command that asks a node; `ask`: what is asked of a command that serves. */
+const scenes: Readonly<Record<string, { readonly args: readonly (readonly string[])[]; readonly ask?: string }>> = {
+  'node status': { args: [[]] },
+  'node peers': { args: [[]] },
+  'node bans': { args: [['--token-file', token]] },
+  'node evidence': { args: [[]] },
+  'node log': { args: [[]] },
+  'node stop': { args: [['--token-file', token]] },
+  'node call': { args: [['getblockbyheight', 'height=1']] },
+  driver: { args: [['--port', '0', '--host', '127.0.0.1']], ask: `/1.0/identifiers/${alice.did}` },
+  light: {
+    args: [['--port', '0', '--host', '127.0.0.1', '--trust', 'devnet']],
+    ask: `/1.0/identifiers/${alice.did}`,
+  },
+  'wallet balance': { args: [asAlice] },
+  'wallet build': { args: [[...asAlice, ...payment, '-o', file('build.json')]] },
+  'wallet send': {
+    args: [
+      [...asAlice, ...payment],
+      [...asAlice, ...payment, '--no-wait'],
+    ],
+  },
+  'wallet multisig build': { args: [['--required', '1', ...key(0), ...key(1), ...payment, '-o', file('multi.json')]] },
+  'did create': { args: [asCarol] },
+  'did update': {
+    args: [
+      [...asAlice, '--add-service', 'x,Linked,https://example.org'],
+      [...asAlice, '--rebase', file('rebase.json')],
+    ],
+  },
+  'did deactivate': { args: [asAlice] },
+  'did publish': { args: [[file('create.json'), ...asCarol]] },
+  'did declare': { args: [[file('another.json'), ...asAlice]] },
+  'did revoke': { args: [[credential, ...asAlice]] },
+  'did credential': { args: [[credential]] },
+  'did credentials': { args: [[alice.did]] },
+  'did resolve': { args: [[alice.did], [alice.did, '--all'], [carol.did], [alice.did, '--version-height', '1']] },
+  'did history': { args: [[alice.did], [alice.did, '--limit', '1']] },
+  'did prove': { args: [[alice.did], [credential]] },
+  'did query': {
+    args: [
+      ['--credential', 'ProfileCredential'],
+      ['--condition', '{}'],
+    ],
+  },
+  'chain checkpoint': { args: [[]] },
+  'chain backup': { args: [[file('copy'), '--data-dir', dataDir]] },
+}
+
+const flags = ['--rest', '--node', '--rpc', '--ws']
+const asking = commandsOf(createProgram(helpContext))
+  .filter((command) => command.options.some(({ long }) => flags.includes(long ?? '')))
+  .map((command) => ({
+    name: nameOf(command).replace('didledger ', ''),
+    flags: command.options.map(({ long }) => long ?? '').filter((long) => flags.includes(long)),
+  }))
+
+beforeAll(async () => {
+  node = await NodeProcess.start('devnet', '--data-dir', dataDir)
+  liar = await HostileNode.before(node.line.rest)
+  bench.now = Math.floor(Date.now() / 1000)
+  const issue = (id: string) => issueCredential(bob.did, quickSigner(bob.privateKey), alice.did, { id })
+  bench.write('profile.json', issue(credential))
+  bench.write('another.json', issue(another))
+  const rest = ['--rest', node.line.rest]
+  for (const account of ['0', '1']) await bench.json('did', 'create', '--devnet-account', account, ...rest)
+  await bench.json('did', 'declare', bench.path('profile.json'), ...asAlice, ...rest)
+  await bench.json('did', 'create', ...asCarol, ...rest, '-o', bench.path('create.json'))
+  const update = ['did', 'update', ...asAlice, ...rest, '--add-service', 'site,Linked,https://example.org']
+  await bench.json(...update, '-o', bench.path('rebase.json'))
+  await bench.json(...update)
+})
+afterAll(async () => {
+  await liar.close()
+  await node.stop()
+  bench.close()
+})
+
+/** The options that name the node. */
+function at(names: readonly string[]): string[] {
+  const url = liar.url
+  return names.flatMap((name) => [
+    name,
+    name === '--rpc' ? `${url}/rpc` : name === '--ws' ? url.replace('http', 'ws') : url,
+  ])
+}
+
+/** Runs a command line to its end; a command that serves is asked first, and then stopped. */
+async function outputOf(args: readonly string[], ask: string | undefined) {
+  if (ask === undefined) {
+    const signals = new OwnSignals()
+    return bench.run(...args).finally(() => signals.forget())
+  }
+  const command = new LiveCommand(args, {})
+  let ended = false
+  void command.code.then(() => (ended = true))
+  for (;;) {
+    const [url] = /http:\/\/127\.0\.0\.1:\d+(?=["/]|$)/m.exec(command.out) ?? []
+    if (url !== undefined) await (await fetch(`${url}${ask}`)).text()
+    if (url !== undefined || ended) break
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  command.stop()
+  return { code: await command.code, out: command.out, err: command.err }
+}
+
+/** Runs a command line under a lie; no text of it may reach the terminal. What it printed. */
+async function harmless(args: readonly string[], lie: Lie, ask: string | undefined): Promise<string> {
+  liar.begin(lie)
+  const { code, out, err } = await outputOf(args, ask)
+  const said = `${args.join(' ')} under ${JSON.stringify(lie)}`
+  expect(out + err, said).not.toMatch(forbidden)
+  expect(out + err, said).not.toMatch(/^FORGED/m)
+  if (args.includes('--json')) {
+    if (code === 0 && out !== '') for (const text of valuesIn(out)) JSON.parse(text)
+    if (code === 1 && out === '') JSON.parse(err)
+  }
+  return out + err
+}
+
+/** One value in many lines, or one a line. */
+function valuesIn(out: string): string[] {
+  return /^[{[]$/m.test(out) ? [out] : out.trimEnd().split('\n')
+}
+
+it('every command that can name a node is tried', () => {
+  expect(Object.keys(scenes).sort()).toEqual(asking.map(({ name }) => name).sort())
+})
+
+describe.each(asking)('$name', ({ name, flags: named }) => {
+  const { args = [], ask } = scenes[name] ?? {}
+  const lines = args.flatMap((words) => [words, [...words, '--json']])
+
+  it('prints no hostile text as it came', { timeout: 300_000 }, async () => {
+    let shown = 0
+    for (const words of lines) {
+      const line = [...name.split(' '), ...words, ...at(named)]
+      const run = async (lie: Lie) => {
+        if ((await harmless(line, lie, ask)).includes('\\u009b')) shown++
+      }
+      await run({})
+      const [strings, requests] = [[...liar.strings], liar.requests]
+      await run({ twist: (text) => text + hostile })
+      await run({ twist: (text) => hostile + text, members: true })
+      await run({ members: true })
+      await run({ twist: (text, where) => (where.endsWith('.payload') ? hostilePayload(text) : text) })
+      // One string at a time: the answer is believed as far as that one. JSON differs from text by its form alone.
+      if (words.includes('--json')) continue
+      for (const one of strings) await run({ twist: (text, where) => (where === one ? text + hostile : text) })
+      for (let i = 0; i < requests; i++) {
+        await run({ refuses: i })
+        await run({ babbles: i })
+      }
+    }
+    expect(shown, 'hostile texts shown, written out').toBeGreaterThan(0)
+  })
+})
+
+it('a document with hostile texts is shown with each of them written out', async () => {
+  liar.begin({ twist: (text, where) => (where.endsWith('.payload') ? hostilePayload(text) : text) })
+  const { code, out } = await bench.run('did', 'resolve', alice.did, '--rest', liar.url)
+  expect(code).toBe(0)
+  for (const part of ['\\u001b]0;owned\\u0007', '\\u0080\\u0085\\u009b31m', '\\u202e', '\\udb40\\udc7f'])
+    expect(out).toContain(part)
+})
+
+it('JSON holds the texts themselves', async () => {
+  liar.begin({ twist: (text, where) => (where.endsWith('.reason') ? hostile : text) })
+  const list = await bench.json<{ reason: string }[]>('node', 'bans', '--rest', liar.url, '--token-file', token)
+  expect(list[0]?.reason).toBe(hostile)
+})
