@@ -211,7 +211,7 @@ type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'
 /** What changes at a height. */
 interface Upgrade {
   readonly height: number
-  readonly names: readonly string[]
+  readonly names: string[]
   readonly parameters: Partial<Rules>
 }
 
@@ -236,10 +236,10 @@ function upgradesByHeight({ upgrades }: SpecFile): readonly Upgrade[] {
   for (const { height, name, parameters } of upgrades) {
     const last = merged.at(-1)
     refuse(last !== undefined && height < last.height, `upgrade ${name}: heights must not decrease`)
-    if (last?.height !== height) merged.push({ height, names: [name], parameters })
+    if (last?.height !== height) merged.push({ height, names: [name], parameters: { ...parameters } })
     else {
-      const both = { names: [...last.names, name], parameters: { ...last.parameters, ...parameters } }
-      merged[merged.length - 1] = { height, ...both }
+      last.names.push(name)
+      Object.assign(last.parameters, parameters)
     }
   }
   return merged
