@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { policy } from '../../../src/mempool/policy.js'
+import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
 import { checkProofOfWork } from '../../../src/proofs/auxpow-proof.js'
 import { soloAuxPow } from '../../../src/primitives/auxpow.js'
 import { Block } from '../../../src/primitives/block.js'
@@ -48,6 +50,15 @@ describe('a template', () => {
     expect(block.transactions[0]?.outputs[0]?.value).toBe(500_000_000n + fees)
     const solved = (await solve(block)) as Block
     expect(await test.accept(solved)).toBe('connected')
+  })
+
+  it('has a coinbase for which its selection left room, far below what a proof carries', async () => {
+    for (const overrides of [withoutValidators, { ...oneValidator(), producer: 'sponsor' }]) {
+      const test = await TestChain.open(overrides)
+      const [coinbase] = (await template(test)).transactions as [Transaction]
+      expect(coinbase.bytes.length).toBeLessThanOrEqual(policy.coinbaseRoom)
+    }
+    expect(policy.coinbaseRoom).toBeLessThan(maxAnchorCoinbase)
   })
 
   it('puts proofs of side-chain work before everything else', async () => {
