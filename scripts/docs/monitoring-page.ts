@@ -1,9 +1,21 @@
 import { EventEmitter } from 'node:events'
 import { NodeMetrics } from '../../src/api/metrics.js'
 import { stallReasons } from '../../src/api/node-views.js'
+import { badStates, warningMetrics } from '../../src/api/readiness.js'
 import { plainRoutes } from '../../src/api/plain-routes.js'
 import type { Chain } from '../../src/chain/chain.js'
 import type { Mempool } from '../../src/mempool/mempool.js'
+
+const meanings: Readonly<Record<keyof typeof badStates, string>> = {
+  failed: 'as `/healthz` says',
+  starting: 'not all of its ports are open yet',
+  stopping: 'it was told to stop and finishes what is under way',
+  alarm:
+    'the validators have confirmed two blocks at one height: a person has to find out why ([network.md](network.md))',
+  'catching up':
+    'others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer',
+  stalled: 'the chain does not go on at this node, until the next block; `reason` begins with one of the words below',
+}
 
 /** docs/monitoring.md: health, readiness and every metric. */
 export function monitoringPage(): string {
@@ -12,6 +24,10 @@ export function monitoringPage(): string {
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   )
   const paths = plainRoutes.map(({ path, summary }) => `| \`${path}\` | ${summary} |`)
+  const states = Object.entries(badStates).map(
+    ([status, { metric, value }]) =>
+      `| \`${status}\` | 503 | \`${metric}\` is ${value} | ${meanings[status as keyof typeof badStates]} |`,
+  )
   const stalls = Object.entries(stallReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Monitoring
 
@@ -37,15 +53,13 @@ process alone. \`height\` and \`time\` (Unix seconds) are of the tip, \`target\`
 without the transaction that was the cause, so the status does not change; but each is a defect worth a report, with the warning in the log. Until
 a block of that height is on the chain, \`refusedBlock\` says why. \`clock\` is there while the clock of the node is wrong.
 
-| status | HTTP | when |
-|---|---|---|
-| \`ready\` | 200 | the node knows the chain and answers |
-| \`starting\` | 503 | not all of its ports are open yet |
-| \`catching up\` | 503 | others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer |
-| \`alarm\` | 503 | the validators have confirmed two blocks at one height: a person has to find out why ([network.md](network.md)) |
-| \`stalled\` | 503 | the chain does not go on at this node, until the next block; \`reason\` begins with one of the words below |
-| \`stopping\` | 503 | it was told to stop and finishes what is under way |
-| \`failed\` | 503 | as \`/healthz\` says |
+| status | HTTP | metric | when |
+|---|---|---|---|
+| \`ready\` | 200 | all others | the node knows the chain and answers |
+${states.join('\n')}
+
+Where several hold, the first of the table is shown; each metric tells of its own. \`clock\` is \`${warningMetrics.clock}\` other than 0, and
+\`refusedBlock\` comes with a rise of \`${warningMetrics.refusedBlock}\`. [operate.md](operate.md#watching) has an alert for each.
 
 ## A stalled chain
 
@@ -86,8 +100,8 @@ two hours late takes no block of now; \`reason\` of \`getsyncstatus\` says so.
 
 ## Metrics
 
-\`/metrics\` answers in the text format of Prometheus, version 0.0.4. Every name ends in its unit; counters end in \`_total\`, and what
-is counted stands before. Each node of a process has figures of its own, except for those that begin with \`process_\` and \`nodejs_\`.
+\`/metrics\` answers in the text format of Prometheus, version 0.0.4. Every name but \`didledger_in_step\` ends in its unit; counters end in \`_total\`, and what
+is counted stands before. A figure of the disk is at most 5 s old, and NaN where the disk does not tell. Each node of a process has figures of its own, except for those that begin with \`process_\` and \`nodejs_\`.
 Counters begin at 0 when the node starts.
 
 Labels have few values: \`path\` is the pattern of a route, such as \`/api/v1/block/hash/:height\`; \`method\` is a JSON-RPC method that exists;
@@ -117,5 +131,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     resolver: { scannedDocuments: 0 },
     version: '',
     databaseBytes: async () => 0,
+    diskSpace: async () => ({ free: 0, size: 0 }),
+    health: () => ({ failed: false, stage: 'serving', sync: { catchingUp: false, height: 0, target: 0 } }),
   }).describe()
 }

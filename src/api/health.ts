@@ -1,8 +1,7 @@
 import { defined } from '../primitives/defined.js'
-import { behindText } from '../resolver/resolver.js'
 import { jsonType } from './envelopes.js'
-import type { NodeHealth } from './node-views.js'
 import type { PlainAnswer, PlainRoute } from './plain-route.js'
+import { failure, readiness, type warningMetrics } from './readiness.js'
 
 /** `/healthz`: whether a restart would help. `/readyz`: whether the answers of the node can be used. */
 export const healthRoutes: readonly PlainRoute[] = [
@@ -21,30 +20,22 @@ export const healthRoutes: readonly PlainRoute[] = [
       const state = health()
       const { height, time } = reader.chain.tip.header
       const { status, reason } = readiness(state)
+      // A warning without a metric does not compile.
+      const warnings: Record<keyof typeof warningMetrics, string | undefined> = {
+        refusedBlock: refusedBlocks.reason,
+        clock: clockText(state.clockOffset),
+      }
       const shown = {
         status,
         ...defined({ reason }),
         ...{ height, target: state.sync.target, time },
         refusedBlocks: refusedBlocks.count,
-        ...defined({ refusedBlock: refusedBlocks.reason, clock: clockText(state.clockOffset) }),
+        ...defined(warnings),
       }
       return answer(status === 'ready' ? 200 : 503, shown)
     },
   },
 ]
-
-/** No details: the client may be a stranger, and the log has them. */
-const failure = 'the node cannot go on; its log says why'
-
-function readiness({ failed, stage, sync, alarm, stalled }: NodeHealth): { status: string; reason?: string } {
-  if (failed) return { status: 'failed', reason: failure }
-  if (stage === 'starting') return { status: 'starting', reason: 'not all interfaces are open yet' }
-  if (stage === 'stopping') return { status: 'stopping', reason: 'the node was told to stop' }
-  if (alarm !== undefined) return { status: 'alarm', reason: alarm }
-  if (sync.catchingUp) return { status: 'catching up', reason: behindText(sync) }
-  if (stalled !== undefined) return { status: 'stalled', reason: `${stalled.reason}: ${stalled.detail}` }
-  return { status: 'ready' }
-}
 
 function clockText(offset: number | undefined): string | undefined {
   if (offset === undefined) return undefined

@@ -4,9 +4,12 @@ import type { Chain } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import { paramsAt, quorum } from '../primitives/spec.js'
 import type { Resolver } from '../resolver/resolver.js'
+import type { DiskSpace } from '../storage/disk-space.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
+import { HeldFigure } from './held-figure.js'
 import type { NetworkView, NodeHealth, VotingView } from './node-views.js'
 import { addProcessMetrics } from './process-metrics.js'
+import { badStates, warningMetrics } from './readiness.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
@@ -17,10 +20,12 @@ export interface MetricSources {
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
   /** Absent: no voting. */
   readonly voting?: Pick<VotingView, 'status' | 'received' | 'votes'>
-  /** Whether the chain goes on, and whether the clock is right; absent: both count as well. */
-  readonly watch?: Pick<NodeHealth, 'stalled' | 'clockOffset'>
+  /** What `/readyz` tells as well. */
+  health(): NodeHealth
   /** Bytes of the database on disk. */
   databaseBytes(): Promise<number>
+  /** Space of the disk that has it. */
+  diskSpace(): Promise<DiskSpace>
   /** Version of the program. */
   readonly version: string
 }
@@ -46,6 +51,8 @@ export class NodeMetrics {
     addProcessMetrics(this.#registry)
     this.#addDelay()
     addChain(this.#registry, sources)
+    addDisk(this.#registry, sources)
+    addStates(this.#registry, sources)
     addNetwork(this.#registry, sources)
     this.webSocketConnections = new Gauge({
       name: 'didledger_websocket_connections',
@@ -130,11 +137,16 @@ interface Description {
   readonly labelNames?: readonly string[]
 }
 
-function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes, version }: MetricSources): void {
-  const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) => {
-    const made: Gauge = new Gauge({ name, help, registers, collect: async () => made.set(await read()) })
+/** Makes gauges whose value is read on a scrape. */
+function gaugeOf(registry: Registry): (name: string, help: string, read: () => number | Promise<number>) => void {
+  return (name, help, read) => {
+    const made: Gauge = new Gauge({ name, help, registers: [registry], collect: async () => made.set(await read()) })
   }
+}
+
+function addChain(registry: Registry, { chain, mempool, resolver, version }: MetricSources): void {
+  const registers = [registry]
+  const gauge = gaugeOf(registry)
   const counter = (name: string, help: string) => new Counter({ name, help, registers })
 
   new Gauge({ name: 'didledger_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
@@ -145,7 +157,6 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
     'Highest block that has given up its transactions; 0: all have them.',
     () => chain.prunedHeight,
   )
-  gauge('didledger_database_size_bytes', 'Bytes of the database on disk.', databaseBytes)
   gauge('didledger_pool_transactions', 'Transactions that wait for a block.', () => mempool.size)
   gauge('didledger_pool_bytes', 'Bytes of the transactions that wait for a block.', () => mempool.bytes)
 
@@ -159,7 +170,7 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
   mempool.events.on('accepted', () => accepted.inc())
   const readCounter = counterOf(registry)
   readCounter(
-    'didledger_own_blocks_refused_total',
+    warningMetrics.refusedBlock,
     'Blocks of the own making that the chain refused; each is a defect of the program.',
     () => mempool.refusedBlocks.count,
   )
@@ -167,6 +178,37 @@ function addChain(registry: Registry, { chain, mempool, resolver, databaseBytes,
     'didledger_query_documents_scanned_total',
     'Documents that queries have looked at.',
     () => resolver.scannedDocuments,
+  )
+}
+
+/** Adds figures of the disk; NaN, which no alert takes for a number, while the disk does not tell. */
+function addDisk(registry: Registry, { databaseBytes, diskSpace }: MetricSources): void {
+  const gauge = gaugeOf(registry)
+  const database = new HeldFigure(databaseBytes)
+  const disk = new HeldFigure(diskSpace)
+  gauge('didledger_database_size_bytes', 'Bytes of the database on disk.', async () => (await database.get()) ?? NaN)
+  gauge(
+    'didledger_disk_free_bytes',
+    'Bytes that the node may still write to the disk of its data directory.',
+    async () => (await disk.get())?.free ?? NaN,
+  )
+  gauge(
+    'didledger_disk_size_bytes',
+    'Bytes of that disk, used ones included.',
+    async () => (await disk.get())?.size ?? NaN,
+  )
+}
+
+/** Adds a gauge for each bad state of `/readyz`. */
+function addStates(registry: Registry, { health }: MetricSources): void {
+  const gauge = gaugeOf(registry)
+  for (const { metric, help, value, holds } of Object.values(badStates)) {
+    gauge(metric, help, () => (holds(health()) ? value : 1 - value))
+  }
+  gauge(
+    warningMetrics.clock,
+    'By how much the clocks of other nodes are ahead of the own one, where that is more than the chain bears; else 0.',
+    () => health().clockOffset ?? 0,
   )
 }
 
@@ -186,11 +228,9 @@ function counterOf(registry: Registry): (name: string, help: string, read: () =>
 }
 
 /** Adds peers and votes. A node without them shows zeros, so that every node has the same metrics. */
-function addNetwork(registry: Registry, { chain, network, voting, watch }: MetricSources): void {
+function addNetwork(registry: Registry, { chain, network, voting }: MetricSources): void {
   const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number) => {
-    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
-  }
+  const gauge = gaugeOf(registry)
   const counter = counterOf(registry)
   const peers: Gauge = new Gauge({
     name: 'didledger_peer_connections',
@@ -237,16 +277,5 @@ function addNetwork(registry: Registry, { chain, network, voting, watch }: Metri
     'didledger_voting_heard_validators',
     'Validators of which any vote for the next block has arrived, the own one included.',
     () => voting?.votes().filter(({ heard }) => heard).length ?? 0,
-  )
-  gauge('didledger_stalled_chains', '1 while the chain does not go on at this node, else 0.', () =>
-    watch?.stalled === undefined ? 0 : 1,
-  )
-  gauge(
-    'didledger_clock_offset_seconds',
-    'By how much the clocks of other nodes are ahead of the own one, where that is more than the chain bears; else 0.',
-    () => watch?.clockOffset ?? 0,
-  )
-  gauge('didledger_conflicting_blocks', 'Above 0 once the validators have confirmed two blocks at one height.', () =>
-    voting?.status().alarm === undefined ? 0 : 1,
   )
 }

@@ -81,15 +81,20 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   ])
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
-  const databaseBytes = () => directory.databaseBytes()
+  const health = (): NodeHealth => {
+    const alarm = voting?.status().alarm
+    const { stalled, clockOffset } = watch ?? {}
+    return { failed, stage, sync: sync(), ...defined({ alarm, stalled, clockOffset }) }
+  }
   const metrics = new NodeMetrics({
     chain,
     mempool,
     resolver,
     version,
-    databaseBytes,
+    health,
+    databaseBytes: () => directory.databaseBytes(),
+    diskSpace: () => directory.space(),
     ...others,
-    ...defined({ watch }),
   })
   const context: ApiContext = {
     reader,
@@ -120,11 +125,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
       neighbors: network?.neighbors() ?? [],
     }),
     metrics,
-    health: () => {
-      const alarm = voting?.status().alarm
-      const { stalled, clockOffset } = watch ?? {}
-      return { failed, stage, sync: sync(), ...defined({ alarm, stalled, clockOffset }) }
-    },
+    health,
   }
   const servers: { close(): Promise<void> }[] = []
   const close = async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, stat, statfs } from 'node:fs/promises'
+import { copyFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UserError } from '../errors/rule-error.js'
@@ -7,6 +7,7 @@ import { displayHash } from '../primitives/bytes.js'
 import { BackupPlace, onBackup } from './backup-place.js'
 import { Database, damaged, type FrozenRows } from './database.js'
 import type { DataDirectory } from './directory.js'
+import { diskSpaceOf } from './disk-space.js'
 import { fileFailure } from './failure.js'
 import { keys } from './schema.js'
 import { type TipRow, values } from './row-values.js'
@@ -171,8 +172,7 @@ class Room {
 }
 
 async function freeBytesOf(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory)
-  return bavail * bsize
+  return (await diskSpaceOf(directory)).free
 }
 
 function megabytes(bytes: number): string {

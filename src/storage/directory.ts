@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
+import { type DiskSpace, diskSpaceOf } from './disk-space.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
@@ -82,6 +83,11 @@ export class DataDirectory {
     // LevelDB may remove a file in between.
     const sizes = await Promise.all(names.map((name) => stat(join(this.database, name)).catch(() => undefined)))
     return sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0)
+  }
+
+  /** Space of the disk. */
+  space(): Promise<DiskSpace> {
+    return diskSpaceOf(this.path)
   }
 
   /** Where the readable part of a damaged database is gathered. */

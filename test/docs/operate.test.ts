@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Scene } from '../../scripts/docs/scene.js'
+import { badStates, warningMetrics } from '../../src/api/readiness.js'
 import { portOffsets, defaultPortBase } from '../../src/node/ports.js'
 import { repositoryFile, section } from '../support/assert/markdown.js'
 import { parseYaml, type Yaml } from '../support/assert/plain-yaml.js'
-import { type Family, parseMetrics } from '../support/assert/prometheus.js'
-import { type Expression, parseQuery } from '../support/assert/promql.js'
+import { type Family, parseMetrics, sampleOf } from '../support/assert/prometheus.js'
+import { type Expression, firesAt, parseQuery } from '../support/assert/promql.js'
 import { Workbench } from '../support/process/workbench.js'
 
 /** What lies in docs/operate, held against a node and against the program. */
@@ -84,6 +86,63 @@ describe('the alerts', () => {
 
   it('have names of their own', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  })
+})
+
+describe('each state in which /readyz is bad', () => {
+  /** Alerts on a metric alone, by whether they fire at a value. */
+  const alertsAt = (metric: string, value: number) =>
+    rules.filter(({ expr }) => firesAt(expr, metric, value) === true).map(({ alert }) => alert)
+  /** Those that the node itself tells only after it has waited, or that are beyond doubt. */
+  const atOnce: readonly string[] = ['failed', 'alarm', 'stalled']
+
+  it.each(Object.entries(badStates))('%s is served as a metric, which raises an alert', (status, state) => {
+    const { metric, value } = state
+    expect(sampleOf(families, metric), metric).toBe(1 - value)
+    const alerts = alertsAt(metric, value)
+    expect(alerts, `alerts on ${metric}`).not.toEqual([])
+    expect(alertsAt(metric, 1 - value)).toEqual([])
+    const delays = rules.filter(({ alert }) => alerts.includes(alert)).map((rule) => parseInt(rule.for, 10))
+    expect(Math.min(...delays)).toBeLessThanOrEqual(atOnce.includes(status) ? 0 : 5)
+  })
+
+  it('has a metric of its own', () => {
+    const names = Object.values(badStates).map(({ metric }) => metric)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each([40, -40])('a clock that is wrong by %i s raises an alert within a minute', (offset) => {
+    expect(sampleOf(families, warningMetrics.clock)).toBe(0)
+    const [alert] = alertsAt(warningMetrics.clock, offset)
+    expect(alertsAt(warningMetrics.clock, 0)).toEqual([])
+    expect(parseInt(rules.find((rule) => rule.alert === alert)?.for ?? '', 10)).toBeLessThanOrEqual(1)
+  })
+
+  it('is told within a minute of the figure where the node has waited: scrape and evaluation are short', () => {
+    const { global } = yaml<{ global: { scrape_interval: string; evaluation_interval: string } }>('prometheus.yml')
+    const seconds = [global.scrape_interval, global.evaluation_interval].map((text) => /^(\d+)s$/.exec(text)?.[1])
+    expect(Number(seconds[0]) + Number(seconds[1])).toBeLessThanOrEqual(30)
+  })
+
+  it('a disk is the one of the data directory', async () => {
+    const { bavail, blocks, bsize } = await statfs(scene.node.directory.path)
+    expect(sampleOf(families, 'didledger_disk_size_bytes')).toBe(blocks * bsize)
+    const free = sampleOf(families, 'didledger_disk_free_bytes') as number
+    // Others write meanwhile.
+    expect(Math.abs(free - bavail * bsize)).toBeLessThan(0.1 * blocks * bsize)
+    expect(free).toBeLessThan(blocks * bsize)
+  })
+
+  it('a disk that is nearly full raises alerts: by bytes, by its size and by its pace', () => {
+    const named = (...names: readonly string[]) =>
+      rules.filter(({ expr }) => {
+        const { selectors } = parseQuery(expr)
+        return names.every((name) => selectors.some((selector) => selector.name === name))
+      })
+    expect(alertsAt('didledger_disk_free_bytes', 1e6)).toHaveLength(1)
+    expect(alertsAt('didledger_disk_free_bytes', NaN)).toEqual([])
+    expect(named('didledger_disk_free_bytes', 'didledger_disk_size_bytes')).toHaveLength(1)
+    expect(rules.filter(({ expr }) => expr.includes('deriv(didledger_disk_free_bytes['))).toHaveLength(1)
   })
 })
 

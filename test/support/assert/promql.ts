@@ -34,6 +34,19 @@ export function parseQuery(text: string): Expression {
   return new QueryReader(text).read()
 }
 
+/**
+ * Whether an alert on one metric alone fires at a value of it: the part between `or` that compares the metric, or its amount, with a
+ * number. Undefined: no part of the expression does.
+ */
+export function firesAt(text: string, metric: string, value: number): boolean | undefined {
+  const part = text.split(' or ').find((one) => new RegExp(`^(${metric}|abs\\(${metric}\\)) `).test(one))
+  const [, operator, number] = /^\S+ (==|>|<) (-?[\d.e]+)$/.exec(part ?? '') ?? []
+  if (part === undefined || operator === undefined) return undefined
+  const compared = part.startsWith('abs(') ? Math.abs(value) : value
+  if (operator === '==') return compared === Number(number)
+  return operator === '>' ? compared > Number(number) : compared < Number(number)
+}
+
 class QueryReader {
   readonly #tokens: string[] = []
   readonly #selectors: Selector[] = []

@@ -96,7 +96,11 @@ export function contextOf(
   const tip = () => chain.tip.header
   const resolver = new Resolver({ database, prover: node.prover, clock, tip, sync, queryLimits })
   const { mempool } = node
-  const metrics = new NodeMetrics({ chain, mempool, resolver, version: 'test', databaseBytes: async () => 0 })
+  const metrics = new NodeMetrics({
+    ...{ chain, mempool, resolver, version: 'test', health: changes.health ?? health },
+    databaseBytes: async () => 0,
+    diskSpace: async () => ({ free: 3e9, size: 9e9 }),
+  })
   return {
     reader: node.reader,
     mempool: node.mempool,

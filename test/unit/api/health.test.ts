@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiServer } from '../../../src/api/http-server.js'
 import type { NodeHealth } from '../../../src/api/node-views.js'
+import { badStates, warningMetrics } from '../../../src/api/readiness.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
+import { parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
 import { TestChain } from '../../support/builders/chain.js'
 
 let node: TestChain
@@ -60,20 +62,28 @@ describe('/readyz', () => {
     expect(await shown()).not.toHaveProperty('refusedBlock')
   })
 
-  it.each<[string, Partial<NodeHealth>]>([
+  it.each([
     ['starting', { stage: 'starting' }],
     ['stopping', { stage: 'stopping' }],
     ['alarm', { alarm: 'two confirmed blocks at height 7' }],
     ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
     ['stalled', { stalled }],
     ['failed', { failed: true, stage: 'stopping' }],
-  ])('is refused while the node is %s, with a reason', async (status, change) => {
-    health = { ...health, ...change }
-    const answer = await ask(server.port, '/readyz')
-    expect(answer).toMatchObject({ status: 503, body: { status, reason: expect.any(String) } })
-    if (status === 'stalled') expect(answer.body).toMatchObject({ reason: 'no-quorum: validator 3 is missing' })
-    if (status === 'catching up') expect(answer.body).toMatchObject({ reason: 'at height 7 of 12', target: 12 })
-  })
+  ] satisfies [keyof typeof badStates, Partial<NodeHealth>][])(
+    'is refused while the node is %s, with a reason',
+    async (status, change) => {
+      health = { ...health, ...change }
+      const answer = await ask(server.port, '/readyz')
+      expect(answer).toMatchObject({ status: 503, body: { status, reason: expect.any(String) } })
+      const families = parseMetrics((await ask(server.port, '/metrics')).text)
+      for (const [name, { metric, value }] of Object.entries(badStates)) {
+        const holds = name === status || (name === 'stopping' && status === 'failed')
+        expect(sampleOf(families, metric), metric).toBe(holds ? value : 1 - value)
+      }
+      if (status === 'stalled') expect(answer.body).toMatchObject({ reason: 'no-quorum: validator 3 is missing' })
+      if (status === 'catching up') expect(answer.body).toMatchObject({ reason: 'at height 7 of 12', target: 12 })
+    },
+  )
 })
 
 describe('a stalled chain', () => {
@@ -100,6 +110,8 @@ describe('a wrong clock', () => {
   ])('is named, and leaves the node ready: %i', async (clockOffset, clock) => {
     health = { ...health, clockOffset }
     expect(await ask(server.port, '/readyz')).toMatchObject({ status: 200, body: { status: 'ready', clock } })
+    const families = parseMetrics((await ask(server.port, '/metrics')).text)
+    expect(sampleOf(families, warningMetrics.clock)).toBe(clockOffset)
   })
 
   it('is not named while it is right', async () => {
