@@ -34,8 +34,9 @@ export function monitoringPage(): string {
 Generated from \`src/api\` by \`npm run docs\`.
 
 These paths are on the port of REST, outside of \`/api/v1\`. They match exactly and take GET and HEAD. They are as public as REST: on
-loopback, unless \`api.host\` says otherwise ([configuration.md](configuration.md)). Beyond it they show every client how much the
-node has to do, so let only your own machines through.
+loopback, unless \`api.host\` says otherwise ([configuration.md](configuration.md)). Beyond it \`/metrics\` shows every client how much the
+node has to do, so let only your own machines through to it: \`--metrics-host\` gives it a port of its own, 20337, and takes it off that of REST. Pages of
+other sites may not read it (403) on either; the other paths tell them nothing that JSON-RPC does not.
 
 | path | what it tells |
 |---|---|

@@ -33,7 +33,7 @@ export class Scene {
   }
 
   /** `seed` distinguishes nodes that connect to each other. */
-  static async open(chain: ShippedSpec, seed = ''): Promise<Scene> {
+  static async open(chain: ShippedSpec, seed = '', api: NodeTuning['api'] = {}): Promise<Scene> {
     const nothing = () => {}
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing }
     const env = { ...systemEnv(log), clock: { now: () => sceneTime * 1000 }, random: seeded(seed) }
@@ -41,12 +41,17 @@ export class Scene {
     const hosts = ['127.0.0.1']
     const tuning: NodeTuning = {
       node: { portBase: 0 },
-      api: { hosts },
+      api: { ...api, hosts },
       network: { hosts, outbound: 0, inbound: 8 },
       devnet: { mining: { kind: 'manual' } },
     }
     const node = await startNode({ spec, env, tuning, ...(spec.devnet ? {} : { peering: { port: 0 } }) })
     return new Scene(node, env, await serve(node, { log, tuning, stop: nothing }))
+  }
+
+  /** Where the metrics are; undefined: on the port of REST. */
+  get metrics(): string | undefined {
+    return this.#servers.metrics
   }
 
   get ports(): Servers['ports'] {

@@ -34,6 +34,8 @@ export interface ApiContext {
   readonly voting?: VotingView
   /** Counts requests and answers. */
   readonly metrics: NodeMetrics
+  /** Whether the metrics have a port of their own, so that the REST port has none. */
+  readonly metricsApart?: boolean
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
   /** Absent: the node makes no backups. */

@@ -10,6 +10,8 @@ export interface ApiTarget extends ApiLimits, AccessOptions {
   readonly hosts: readonly string[]
   /** Whether the REST port serves the pages. */
   readonly pages: boolean
+  /** Addresses for the metrics alone, which the REST port then does not have. */
+  readonly metricsHosts: readonly string[]
 }
 
 const option = optionsFor<'api', ApiTarget>()
@@ -59,6 +61,15 @@ export const apiOptions = {
     description: 'serve no pages at / of the REST port',
     expects: 'true or false',
     sets: 'pages',
+  }),
+  metricsHost: option({
+    key: 'api.metricsHost',
+    flag: '--metrics-host <address...>',
+    schema: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
+    description:
+      'addresses for /metrics alone, at the port base and 7; the REST port, which may be public, then has none',
+    expects: 'a list of 1 to 16 different addresses',
+    sets: 'metricsHosts',
   }),
   connections: option({
     key: 'api.connections',

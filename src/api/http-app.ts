@@ -6,7 +6,7 @@ import { RuleError } from '../errors/rule-error.js'
 import type { Access } from './access.js'
 import { shareOf } from './address-share.js'
 import type { ApiLimits } from './api-limits.js'
-import { anyOrigin, exposed } from './origin.js'
+import { anyOrigin, exposed, isLoopback } from './origin.js'
 
 /** Answers a request that failed, with whatever was thrown. */
 export type AnswerFailure = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
@@ -48,6 +48,11 @@ export async function createApp(
   // The body of a request to an unknown path is not read.
   app.removeAllContentTypeParsers()
   return app
+}
+
+/** Whether a port limits the requests of an address: where others than programs of this machine reach it. */
+export function limitsRate(hosts: readonly string[], limits: ApiLimits, access: Access): boolean {
+  return !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied
 }
 
 /** Limits the requests of an address. */

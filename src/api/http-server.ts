@@ -8,7 +8,7 @@
  *     /light/1 -> registerLight -> LightRoute.run -> resolver.proofs        proofs, and what light resolvers follow
  *     /rpc, /  -> registerRpc -> RpcCore -> methods -> JSON-RPC frame      on its own port at every path
  *     GET / and its files -> registerPages: the explorer of src/pages, as built
- *     others   -> plain routes: health, metrics
+ *     others   -> plain routes: health, metrics; the latter on a port of their own where it is asked for
  *   RuleError  -> error-mapping -> status, envelope with code
  *   WebSocket  -> WebSockets, by WsServer or here -> WsConnection -> EventCursor -> events
  *
@@ -29,7 +29,7 @@ import { BodyBudget } from './body-budget.js'
 import { countAnswers } from './count-answers.js'
 import { type Envelope, failure, jsonType } from './envelopes.js'
 import { Flights } from './flight.js'
-import { createApp, registerRateLimit } from './http-app.js'
+import { createApp, limitsRate, registerRateLimit } from './http-app.js'
 import { parserFailure, retryAfter, ruleErrorOf, statusOf } from './http-failures.js'
 import { Listeners } from './listeners.js'
 import {
@@ -39,11 +39,12 @@ import {
   registerIdentifiers,
   sendRefusal,
 } from './identifiers-plugin.js'
-import { isLoopback, loopbackHosts } from './origin.js'
+import { loopbackHosts } from './origin.js'
 import { lightMethods, registerLight } from './light-plugin.js'
 import { lightPrefix } from './light-routes.js'
 import { isPagePath, registerPages } from './pages-plugin.js'
-import { plainRoutes, registerPlainRoutes } from './plain-routes.js'
+import type { PlainRoute } from './plain-route.js'
+import { plainRoutesOf, registerPlainRoutes } from './plain-routes.js'
 import { pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
@@ -83,7 +84,7 @@ export class ApiServer {
     const onlyRpc = options.serves === 'rpc'
     const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
     const opened: { server?: ApiServer } = {}
-    const limitRate = !hosts.every(isLoopback) || !limits.rateSparesLoopback || access.proxied
+    const limitRate = limitsRate(hosts, limits, access)
     const { app, rpc } = await buildApp(context, limits, onlyRpc, {
       access,
       takesWebSockets: options.sockets !== undefined,
@@ -174,15 +175,16 @@ async function buildApp(
   if (limitRate) await registerRateLimit(app, limits, access)
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
+  const routes = onlyRpc ? [] : plainRoutesOf(context)
   app.setNotFoundHandler((request, reply) => {
     const forWebSockets = takesWebSockets && pathOf(request.url) === webSocketPath
-    const methods = forWebSockets ? ['GET'] : methodsOf(request.url, !onlyRpc && context.pages !== undefined)
+    const methods = forWebSockets ? ['GET'] : methodsOf(request.url, routes, !onlyRpc && context.pages !== undefined)
     if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
     void reply.header('allow', methods.join(', '))
     throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
   })
   if (!onlyRpc) {
-    registerPlainRoutes(app, context)
+    registerPlainRoutes(app, context, { routes, access })
     registerLight(app, context, { limits, flights, access })
   }
   if (takesWebSockets) {
@@ -219,14 +221,14 @@ const restPatterns = restRoutes.map(({ path, methods, envelope }) => ({
 }))
 
 /** Methods that a path accepts; empty for an unknown path. */
-function methodsOf(url: string, pages: boolean): string[] {
+function methodsOf(url: string, routes: readonly PlainRoute[], pages: boolean): string[] {
   const path = pathOf(url)
   const page = pages && isPagePath(path) ? ['GET'] : []
   if (rpcPaths.includes(path)) return [...page, 'POST']
   if (page.length > 0) return page
   if (isIdentifierUrl(path)) return identifiersMethods
   if (path.startsWith(lightPrefix)) return lightMethods(path)
-  if (plainRoutes.some((route) => route.path === path)) return ['GET']
+  if (routes.some((route) => route.path === path)) return ['GET']
   return restPatterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
 import { identifiersPrefix } from '../identifiers/identifiers.js'
+import type { ApiContext } from './api-context.js'
 import { jsonType } from './envelopes.js'
 import { restDescriptions } from './error-mapping.js'
 import { parameterSchemas } from './parameters.js'
@@ -65,14 +66,15 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
   return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
 }
 
-/** `GET /openapi.json`; `plain` are the paths beside the REST interface. */
-export function openApiRoute(plain: () => readonly PlainRoute[]): PlainRoute {
-  let body: string | undefined
+/** `GET /openapi.json`; `plain` gives the paths beside the REST interface. */
+export function openApiRoute(plain: (context: ApiContext) => readonly PlainRoute[]): PlainRoute {
+  const bodies = new WeakMap<ApiContext, string>()
   return {
     path: '/openapi.json',
     summary: 'Describes the paths of this port in OpenAPI.',
-    answer: ({ nodeInfo }) => {
-      body ??= JSON.stringify(openApiDocument(nodeInfo().compile, plain()))
+    answer: (context) => {
+      const body = bodies.get(context) ?? JSON.stringify(openApiDocument(context.nodeInfo().compile, plain(context)))
+      bodies.set(context, body)
       return { status: 200, contentType: jsonType, body }
     },
   }

@@ -12,6 +12,8 @@ export interface PlainAnswer {
 export interface PlainRoute {
   /** Matches exactly. */
   readonly path: string
+  /** Whether pages of other sites may not read it. */
+  readonly ownSite?: boolean
   /** One sentence for the reference. */
   readonly summary: string
   answer(context: ApiContext): PlainAnswer | Promise<PlainAnswer>

@@ -1,19 +1,50 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { RuleError } from '../errors/rule-error.js'
+import type { Access } from './access.js'
 import type { ApiContext } from './api-context.js'
 import { healthRoutes } from './health.js'
 import { metricsRoute } from './metrics-route.js'
 import { openApiRoute } from './openapi.js'
 import type { PlainRoute } from './plain-route.js'
 
-export const plainRoutes: readonly PlainRoute[] = [...healthRoutes, metricsRoute, openApiRoute(() => plainRoutes)]
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False: no headers of CORS, and no answer to a preflight. */
+    cors?: false
+  }
+}
 
-/** Puts the routes of the table into a scope of the app. */
-export function registerPlainRoutes(app: FastifyInstance, context: ApiContext): void {
-  for (const route of plainRoutes) {
-    app.get(route.path, async (_, reply): Promise<FastifyReply> => {
+export const plainRoutes: readonly PlainRoute[] = [...healthRoutes, metricsRoute, openApiRoute(plainRoutesOf)]
+
+/** The routes of the table that the REST port of a node has. */
+export function plainRoutesOf({ metricsApart = false }: Pick<ApiContext, 'metricsApart'>): readonly PlainRoute[] {
+  return metricsApart ? plainRoutes.filter((route) => route !== metricsRoute) : plainRoutes
+}
+
+/** Puts routes into a scope of the app. */
+export function registerPlainRoutes(
+  app: FastifyInstance,
+  context: ApiContext,
+  { routes, access }: { readonly routes: readonly PlainRoute[]; readonly access: Access },
+): void {
+  for (const route of routes) {
+    const closed = route.ownSite === true ? closedTo(access) : {}
+    app.get(route.path, closed, async (_, reply): Promise<FastifyReply> => {
       const { status, contentType, body } = await route.answer(context)
       // A cached state would be outdated.
       return reply.code(status).header('content-type', contentType).header('cache-control', 'no-store').send(body)
     })
+    // Without a route of its own a preflight is answered for every path.
+    if (route.ownSite === true) app.options(route.path, closed, (_, reply) => reply.callNotFound())
   }
+}
+
+/** Options of a route that pages of other sites may not read: without the headers of CORS, and with a check of its sender. */
+function closedTo(access: Access): RouteShorthandOptions {
+  const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
+    const { headers, socket } = raw
+    const refusal = access.controlRefusal({ headers, address: socket.remoteAddress })
+    if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
+  }
+  return { config: { cors: false }, onRequest }
 }

@@ -7,6 +7,7 @@ import { showStatus } from '../console/node-status.js'
 import { watchNode } from '../console/watch-node.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Log } from '../runtime/env.js'
+import { defined } from '../primitives/defined.js'
 import { packageVersion } from '../runtime/package-version.js'
 import { systemEnv } from '../runtime/process-env.js'
 import { ServiceManager, type ServiceState } from '../runtime/service-manager.js'
@@ -33,7 +34,10 @@ export interface Presentation {
 export type NodeStart = ReturnType<typeof startOf>['start']
 
 /** What every node prints at its start. */
-export function startOf(node: Node, { ports, host, openAt }: Pick<Servers, 'ports' | 'host' | 'openAt'>) {
+export function startOf(
+  node: Node,
+  { ports, metrics, host, openAt }: Pick<Servers, 'ports' | 'metrics' | 'host' | 'openAt'>,
+) {
   const start = {
     name: node.spec.name,
     height: node.reader.height,
@@ -42,6 +46,7 @@ export function startOf(node: Node, { ports, host, openAt }: Pick<Servers, 'port
     rest: `http://${host}:${ports.rest}`,
     ws: `ws://${host}:${ports.ws}`,
     rpc: `http://${host}:${ports.rpc}`,
+    ...defined({ metrics }),
     p2p: node.network?.transport.addresses ?? [],
   }
   const lines = [
@@ -50,6 +55,7 @@ export function startOf(node: Node, { ports, host, openAt }: Pick<Servers, 'port
     `REST      ${start.rest}/api/v1`,
     `WebSocket ${start.ws}`,
     `JSON-RPC  ${start.rpc}`,
+    ...(metrics === undefined ? [] : [`Metrics   ${metrics}`]),
     ...(openAt.length > 0 ? [`Open      to other machines too, at ${openAt.join(', ')}`] : []),
     ...start.p2p.map((address) => `P2P       ${address}`),
     ...votesLine(node.voting?.status().signing),

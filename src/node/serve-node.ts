@@ -21,6 +21,8 @@ export interface ServingOptions {
 /** The open interfaces of a node. */
 export interface Servers {
   readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
+  /** The metrics, where they have a port of their own. */
+  readonly metrics: string | undefined
   /** A host by which this machine reaches the interfaces, as it stands in a URL. */
   readonly host: string
   /** Addresses listened on by which other machines reach them too. */
@@ -31,8 +33,8 @@ export interface Servers {
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
 export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
   const { api = {} } = tuning
-  const { hosts = loopbackHosts } = api
-  const port = (name: 'rest' | 'ws' | 'rpc') => portOf(name, tuning.node?.portBase)
+  const { hosts = loopbackHosts, metricsHosts } = api
+  const port = (name: 'rest' | 'ws' | 'rpc' | 'metrics') => portOf(name, tuning.node?.portBase)
   const counter = countTransactions(node)
   const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
@@ -63,6 +65,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { apiLimits },
     { ApiServer },
     { NodeMetrics },
+    { MetricsServer },
     { PageFiles },
     { KeptCalls },
     { WebSockets },
@@ -74,6 +77,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     import('../api/api-limits.js'),
     import('../api/http-server.js'),
     import('../api/metrics.js'),
+    import('../api/metrics-server.js'),
     import('../api/page-files.js'),
     import('../api/rpc/kept-calls.js'),
     import('../api/ws/web-sockets.js'),
@@ -110,6 +114,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     calls: new KeptCalls(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,
+    metricsApart: metricsHosts !== undefined,
     ...defined({ devnet, stop }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),
     ...others,
@@ -140,16 +145,22 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   }
   const sockets = new WebSockets(context, events, hosts)
   servers.push(sockets)
+  let metricsUrl: string | undefined
   try {
     ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets }))
     ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws'), sockets }))
     ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
+    if (metricsHosts !== undefined) {
+      const own = await opened(MetricsServer.open(context, { hosts: metricsHosts, port: port('metrics') }))
+      metricsUrl = `http://${urlHost(metricsHosts)}:${own}/metrics`
+    }
   } catch (error) {
     await close()
     throw error
   }
   stage = 'serving'
-  return { ports, host: urlHost(hosts), openAt: hosts.filter((host) => !isLoopbackName(host)), close }
+  const openAt = hosts.filter((host) => !isLoopbackName(host))
+  return { ports, metrics: metricsUrl, host: urlHost(hosts), openAt, close }
 }
 
 /** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */

@@ -39,7 +39,7 @@ interface Look {
 }
 
 export function NodePage() {
-  const looks = useLooks()
+  const { looks, refused } = useLooks()
   const last = looks.at(-1)?.figures
   const curve = (name: string, scale = 1) => looks.map(({ figures }) => scaled(sumOf(figures, name), scale))
   const times = looks.map(({ time }) => time)
@@ -94,9 +94,16 @@ export function NodePage() {
           />
         </Panel>
       </div>
-      <p class="quiet">
-        Curves begin when this page is opened; <a href={nodeUrl('metrics').href}>/metrics</a> has all figures.
-      </p>
+      {refused === undefined ? (
+        <p class="quiet">
+          Curves begin when this page is opened; <a href={nodeUrl('metrics').href}>/metrics</a> has all figures.
+        </p>
+      ) : (
+        <p class="quiet">
+          No curves: /metrics of this address answers {refused}. The node may keep its figures on a port of their own,
+          or refuse them under this name.
+        </p>
+      )}
     </>
   )
 }
@@ -116,19 +123,20 @@ function rates(looks: readonly Look[], name: string, scale = 1): (number | null)
   })
 }
 
-function useLooks(): readonly Look[] {
+/** The looks so far, and the HTTP status of a node that gives no figures at this address. */
+function useLooks(): { readonly looks: readonly Look[]; readonly refused: number | undefined } {
   const [looks, setLooks] = useState<readonly Look[]>([])
   const answer = useAnswer(
-    async (signal) => ({ time: Date.now() / 1000, text: (await fetchText(nodeUrl('metrics'), { signal })).text }),
+    async (signal) => ({ time: Date.now() / 1000, ...(await fetchText(nodeUrl('metrics'), { signal })) }),
     ['metrics'],
     { every: 'once', seconds: pace },
   )
   const { value } = answer
   useEffect(() => {
-    if (value === undefined) return
+    if (value?.status !== 200) return
     setLooks((before) => [...before, { time: value.time, figures: readFigures(value.text) }].slice(-kept))
   }, [value])
-  return looks
+  return { looks, refused: value === undefined || value.status === 200 ? undefined : value.status }
 }
 
 function Readiness({ figures }: { figures: Figures | undefined }) {

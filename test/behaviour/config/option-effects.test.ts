@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { ApiServer } from '../../../src/api/http-server.js'
+import { MetricsServer } from '../../../src/api/metrics-server.js'
 import { allOptions, optionsOf, variableOf } from '../../../src/config/all-options.js'
 import { fromText } from '../../../src/config/values.js'
 import type * as logFileModule from '../../../src/console/log-file.js'
@@ -123,6 +124,7 @@ const opened = {
   network: vi.spyOn(Network, 'open'),
   voting: vi.spyOn(Voting, 'open'),
   server: vi.spyOn(ApiServer, 'open'),
+  metrics: vi.spyOn(MetricsServer, 'open'),
 }
 
 const bench = new Workbench()
@@ -164,6 +166,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },
   'api.clientHeader': { value: 'x-real-ip', room: 'access', is: { clientHeader: 'x-real-ip' } },
   'api.pages': { value: 'false', room: 'pages', is: 'none' },
+  'api.metricsHost': { value: '127.0.0.2', room: 'metrics', is: { hosts: ['127.0.0.2'] } },
   'api.connections': limit('11', 'connections'),
   'api.connectionsPerAddress': limit('12', 'connectionsPerAddress'),
   'api.wsConnections': limit('13', 'wsConnections'),
@@ -230,6 +233,7 @@ async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): P
     ['peers', network?.settings],
     ['voting', opened.voting.mock.lastCall?.[0]],
     ['server', opened.server.mock.lastCall?.[1]],
+    ['metrics', opened.metrics.mock.lastCall?.[1]],
     ['limits', context?.limits],
     ['access', context?.access],
     ['pages', context?.pages === undefined ? 'none' : 'served'],

@@ -20,6 +20,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'api.trustedProxies': { accepted: '192.0.2.7,10.0.0.0/8', refused: '192.0.2.7,192.0.2.7' },
   'api.clientHeader': { accepted: 'x-real-ip', refused: 'x real ip' },
   'api.pages': { accepted: 'false', refused: 'no' },
+  'api.metricsHost': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,127.0.0.1' },
   'api.connections': { accepted: '65535', refused: '0' },
   'api.connectionsPerAddress': { accepted: '65535', refused: '0' },
   'api.wsConnections': { accepted: '1', refused: '0' },

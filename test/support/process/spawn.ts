@@ -26,6 +26,8 @@ export interface StartLine {
   readonly rest: string
   readonly ws: string
   readonly rpc: string
+  /** Where the metrics have a port of their own. */
+  readonly metrics?: string
   /** Multiaddrs; none where it listens for no peers. */
   readonly p2p: readonly string[]
 }
