@@ -1,5 +1,6 @@
 import type { ChainReader } from '../chain/reader.js'
 import type { Mempool } from '../mempool/mempool.js'
+import type { Dereference } from '../identifiers/answer.js'
 import type { Mining } from '../production/mining.js'
 import type { CredentialAnswers } from '../resolver/credential-answers.js'
 import type { ProofAnswers } from '../resolver/proof-answers.js'
@@ -36,6 +37,8 @@ export interface ApiContext {
   readonly metrics: NodeMetrics
   /** Whether the metrics have a port of their own, so that the REST port has none. */
   readonly metricsApart?: boolean
+  /** How the address of a service is answered; absent: by a redirect. */
+  readonly dereference?: Dereference
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
   /** Absent: the node makes no backups. */

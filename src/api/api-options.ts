@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { type Dereference, dereferenceForms } from '../identifiers/answer.js'
 import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { accessDefaults, type AccessOptions } from './access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
@@ -12,7 +13,13 @@ export interface ApiTarget extends ApiLimits, AccessOptions {
   readonly pages: boolean
   /** Addresses for the metrics alone, which the REST port then does not have. */
   readonly metricsHosts: readonly string[]
+  /** How the address of a service is answered. */
+  readonly dereference: Dereference
 }
+
+/** Of the option of a node, a driver and a light resolver. */
+export const dereferenceText =
+  'how the address of a service is answered: redirect leads to wherever its owner says, url answers it as text'
 
 const option = optionsFor<'api', ApiTarget>()
 
@@ -70,6 +77,15 @@ export const apiOptions = {
       'addresses for /metrics alone, at the port base and 7; the REST port, which may be public, then has none',
     expects: 'a list of 1 to 16 different addresses',
     sets: 'metricsHosts',
+  }),
+  dereference: option({
+    key: 'api.dereference',
+    flag: '--dereference <how>',
+    schema: Type.Union(dereferenceForms.map((form) => Type.Literal(form))),
+    default: 'redirect',
+    description: dereferenceText,
+    expects: 'one of redirect, url',
+    sets: 'dereference',
   }),
   connections: option({
     key: 'api.connections',

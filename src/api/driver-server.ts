@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../errors/rule-error.js'
+import type { Dereference } from '../identifiers/answer.js'
 import type { IdentifierSource } from '../identifiers/identifiers.js'
 import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
@@ -39,6 +40,8 @@ export interface DriverOptions {
   /** 0: any free port. */
   readonly port: number
   readonly log: Log
+  /** How the address of a service is answered; absent: by a redirect. */
+  readonly dereference?: Dereference
   /** Overrides of {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>
 }
@@ -62,7 +65,15 @@ export class DriverServer {
   }
 
   /** Listens. A port in use is a UserError. */
-  static async open({ source, rpc, hosts, port, log, limits: changes }: DriverOptions): Promise<DriverServer> {
+  static async open({
+    source,
+    rpc,
+    hosts,
+    port,
+    log,
+    dereference,
+    limits: changes,
+  }: DriverOptions): Promise<DriverServer> {
     const limits: ApiLimits = { ...apiLimits, ...changes }
     const paths = rpc === undefined ? [] : rpcPaths
     const app = await createApp(limits, (error, request, reply) => fail(ruleErrorOf(error, log), request, reply, paths))
@@ -74,6 +85,7 @@ export class DriverServer {
     const options = {
       source: new SharedSource(source),
       now: () => Date.now(),
+      dereference,
       log,
       limits,
       budget,

@@ -201,9 +201,9 @@ async function buildApp(
   if (!onlyRpc)
     await app.register(async (scope) => registerRest(scope, { context, limits, budget, flights, access, restart }))
   if (!onlyRpc) {
-    const { resolver: source, log } = context
+    const { resolver: source, log, dereference } = context
     const now = () => source.now()
-    await app.register(async (scope) => registerIdentifiers(scope, { source, now, log, limits, budget }))
+    await app.register(async (scope) => registerIdentifiers(scope, { source, now, dereference, log, limits, budget }))
   }
   await app.ready()
   return { app, rpc }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError, UserError } from '../errors/rule-error.js'
-import type { IdentifierAnswer } from '../identifiers/answer.js'
+import type { Dereference, IdentifierAnswer } from '../identifiers/answer.js'
 import {
   answerIdentifier,
   identifiersPrefix,
@@ -31,6 +31,8 @@ export interface IdentifiersOptions {
   readonly source: IdentifierSource
   /** Unix milliseconds of the clock by which documents expire. */
   readonly now: () => number
+  /** How the address of a service is answered; absent: by a redirect. */
+  readonly dereference?: Dereference | undefined
   readonly log: Log
   readonly limits: Pick<ApiLimits, 'identifierOptions'>
   readonly budget: BodyBudget
@@ -44,13 +46,14 @@ export function isIdentifierUrl(url: string): boolean {
 /** Puts the HTTP binding of DID Resolution into a scope of the app. */
 export function registerIdentifiers(
   app: FastifyInstance,
-  { source, now, log, limits, budget }: IdentifiersOptions,
+  { source, now, dereference, log, limits, budget }: IdentifiersOptions,
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const asked = { ...questionOf(request), body: bodyOf(request) }
     const answer = await answerIdentifier(asked, source, {
       ifNoneMatch: request.method === 'POST' ? undefined : request.headers['if-none-match'],
       now: now(),
+      ...defined({ dereference }),
       signal: signalOf(request, reply),
       onFailure: (error) => log.error({ error: textOf(error) }, 'a DID could not be resolved'),
     })

@@ -1,3 +1,4 @@
+import type { Dereference } from '../identifiers/answer.js'
 import type { LightResolver } from '../light/light-resolver.js'
 import type { Log } from '../runtime/env.js'
 import { AnswerGate } from './answer-gate.js'
@@ -15,6 +16,8 @@ export interface LightServerOptions {
   /** 0: any free port. */
   readonly port: number
   readonly log: Log
+  /** How the address of a service is answered; absent: by a redirect. */
+  readonly dereference?: Dereference
   /** Overrides of {@link apiLimits}. */
   readonly limits?: Partial<ApiLimits>
 }

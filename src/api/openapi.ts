@@ -125,8 +125,8 @@ function identifiersItem() {
   }
   const summary = 'Resolves a DID, or dereferences a DID URL, as W3C DID Resolution has it; Accept chooses the form.'
   const responses = {
-    200: { description: 'a result, a document, or a part of it' },
-    303: { description: 'the endpoint of a service' },
+    200: { description: 'a result, a document, a part of it, or the endpoint of a service as text' },
+    303: { description: 'the endpoint of a service, unless the node answers it as text' },
     410: { description: 'the DID is deactivated' },
     default: { description: 'a result with an error' },
   }

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { dereferenceText } from '../api/api-options.js'
 import { defaultRestUrl } from '../client/node-client.js'
 import { acceptedPrefixes } from '../consensus/sanity.js'
 import { UserError } from '../errors/rule-error.js'
+import { dereferenceForms } from '../identifiers/answer.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
 import { parseDid } from '../wallet/did-identity.js'
@@ -44,6 +46,12 @@ export interface SendOptions extends RestFlags, SpecFlags {
 
 export function withOutput(command: Command): Command {
   return command.option('--json', 'print JSON instead of text')
+}
+
+/** For commands that serve DID Resolution beside a node. */
+export function withDereference(command: Command): Command {
+  const option = new Option('--dereference <how>', dereferenceText)
+  return command.addOption(option.choices(dereferenceForms).default('redirect'))
 }
 
 /** For commands that show what happens beside their result. */

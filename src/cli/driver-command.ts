@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { HttpResolver } from '../client/http-resolver.js'
 import type { CliContext } from './cli-context.js'
-import { type OutputOptions, withOutput } from './command-options.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
+import type { Dereference } from '../identifiers/answer.js'
+import { type OutputOptions, withDereference, withOutput } from './command-options.js'
 import { stopSignal } from './stop-signal.js'
 
 /** JSON-RPC of a node on this machine. */
@@ -17,12 +18,15 @@ interface DriverFlags extends OutputOptions {
   readonly rpc?: string
   readonly port: number
   readonly host: string
+  readonly dereference: Dereference
 }
 
 /** `didledger driver` */
 export function registerDriver(program: Command, context: CliContext): void {
-  withOutput(program.command('driver'))
-    .description('serve W3C DID Resolution over a node elsewhere, as a driver of the Universal Resolver')
+  const command = withOutput(program.command('driver')).description(
+    'serve W3C DID Resolution over a node elsewhere, as a driver of the Universal Resolver',
+  )
+  withDereference(command)
     .option('--rpc <url>', `JSON-RPC of the node (else DIDLEDGER_RPC, else ${defaultRpcUrl})`)
     .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 8080)
     .option('--host <address>', 'address to listen on', '0.0.0.0')
@@ -37,14 +41,14 @@ export function portOption(text: string): number {
 }
 
 /** Serves until a stop signal. */
-async function drive(context: CliContext, { rpc, port, host, json }: DriverFlags): Promise<void> {
+async function drive(context: CliContext, { rpc, port, host, dereference, json }: DriverFlags): Promise<void> {
   const url = rpc ?? context.env['DIDLEDGER_RPC'] ?? defaultRpcUrl
   const source = new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
   const stop = stopSignal()
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
   const { DriverServer } = await import('../api/driver-server.js')
   const log = openWarnings(context)
-  const server = await DriverServer.open({ source, hosts: [host], port, log })
+  const server = await DriverServer.open({ source, hosts: [host], port, dereference, log })
   const start = { listens: server.addresses.map((address) => `http://${address}`), rpc: source.url }
   const lines = [
     ...start.listens.map((address) => `Identifiers ${address}/1.0/identifiers/`),

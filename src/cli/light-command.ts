@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { baseUrl } from '../client/node-url.js'
 import { UserError } from '../errors/rule-error.js'
 import { failureTexts } from '../light/failure-texts.js'
+import type { Dereference } from '../identifiers/answer.js'
 import { LightError, type LightFailure } from '../light/light-error.js'
 import type { LightResolver } from '../light/light-resolver.js'
 import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
 import type { CliContext } from './cli-context.js'
-import { collect, countOption, type OutputOptions, withOutput } from './command-options.js'
+import { collect, countOption, type OutputOptions, withDereference, withOutput } from './command-options.js'
 import { portOption } from './driver-command.js'
 import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
@@ -22,15 +23,15 @@ interface LightFlags extends TrustFlags, OutputOptions {
   readonly state?: string
   readonly port: number
   readonly host: string
+  readonly dereference: Dereference
 }
 
 /** `didledger light` */
 export function registerLight(program: Command, context: CliContext): void {
-  withTrust(
-    withOutput(program.command('light'))
-      .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
-      .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl)),
-  )
+  const command = withOutput(program.command('light'))
+    .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
+    .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+  withDereference(withTrust(command))
     .option('--needed <n>', 'how many of the nodes have to prove an answer', countOption, 1)
     .option('--state <file>', 'where to keep what was seen, so that no older answer is believed after a restart')
     .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 8090)
@@ -50,7 +51,7 @@ const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-
 
 /** Serves until a stop signal. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
-  const { node: servers, needed, state, maxAge, port, host, json } = flags
+  const { node: servers, needed, state, maxAge, port, host, dereference, json } = flags
   if (needed < 1 || needed > servers.length) {
     throw new UserError(
       `--needed ${needed}: ${servers.length === 1 ? 'one node is' : `${servers.length} nodes are`} named`,
@@ -68,7 +69,7 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   await tryOut(light, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
   const { openLightServer } = await import('../api/light-server.js')
-  const server = await openLightServer({ light, hosts: [host], port, log })
+  const server = await openLightServer({ light, hosts: [host], port, dereference, log })
   const listens = server.addresses.map((address) => `http://${address}`)
   const lines = [
     ...listens.flatMap((address) => [`Identifiers ${address}/1.0/identifiers/`, `JSON-RPC    ${address}/rpc`]),

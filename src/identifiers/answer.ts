@@ -2,7 +2,7 @@ import type { ProblemDetails } from './problem.js'
 import { encodeBase64url } from '../did/base64url.js'
 import { defined } from '../primitives/defined.js'
 import { sha256 } from '../primitives/hash.js'
-import { dereferencingType, type MediaType, resolutionType } from './media-types.js'
+import { dereferencingType, type MediaType, resolutionType, uriListType } from './media-types.js'
 import type { Frame } from './read-question.js'
 
 /** An answer of HTTP. */
@@ -21,7 +21,10 @@ export const contentType = 'application/did'
 const common = { vary: 'Accept', 'cache-control': 'no-cache' }
 
 export function jsonAnswer(status: number, type: MediaType, value: unknown): IdentifierAnswer {
-  const body = JSON.stringify(value)
+  return textAnswer(status, type, JSON.stringify(value))
+}
+
+function textAnswer(status: number, type: MediaType, body: string): IdentifierAnswer {
   return { status, headers: { ...common, 'content-type': type, etag: etagOf(type, body) }, body }
 }
 
@@ -33,6 +36,16 @@ function etagOf(type: MediaType, body: string): string {
 /** 303. `location` is an absolute URI. */
 export function redirect(location: string): IdentifierAnswer {
   return { status: 303, headers: { ...common, location }, body: '' }
+}
+
+/** How the address of a service is answered: by a redirect, or as text in a result or a list of URIs. */
+export const dereferenceForms = ['redirect', 'url'] as const
+export type Dereference = (typeof dereferenceForms)[number]
+
+/** 200 with `location` as content: in a result, or as the one line of a list (RFC 2483). */
+export function locationAnswer(type: MediaType, location: string, said: ResultMetadata): IdentifierAnswer {
+  if (type === uriListType) return textAnswer(200, uriListType, `${location}\r\n`)
+  return dereferencingAnswer(200, uriListType, location, said)
 }
 
 /** What an answer says beside its content. */
@@ -60,11 +73,21 @@ export function resultAnswer(
       didDocumentMetadata: document,
     })
   }
+  return dereferencingAnswer(status, contentType, content, { process, document, proved })
+}
+
+/** A result of dereferencing, whose content is of `held`. */
+function dereferencingAnswer(
+  status: number,
+  held: string,
+  content: object | string | null,
+  { document, proved }: ResultMetadata,
+): IdentifierAnswer {
   // The text of the specification has one name for it, its examples and its test suite another.
   return jsonAnswer(status, dereferencingType, {
     content,
     contentStream: content,
-    dereferencingMetadata: { contentType, proved },
+    dereferencingMetadata: { contentType: held, proved },
     contentMetadata: document,
   })
 }

@@ -3,10 +3,10 @@
  *
  *   IdentifierRequest -> readQuestion: readDidUrl -> readParameters -> negotiate        Problem: the first thing that is wrong
  *     -> DidSource.resolve, with context -> shownVersion -> withSelectedServices -> partOf, serviceLocation
- *     -> resultAnswer, the content alone, redirect; Problem -> errorAnswer
+ *     -> resultAnswer, the content alone, redirect or locationAnswer; Problem -> errorAnswer
  *
- * Imports did, errors, primitives; used by api, library.
- * - Nothing is fetched: an endpoint is a text that a redirect names.
+ * Imports did, errors, primitives; used by api, library, cli.
+ * - Nothing is fetched: an endpoint is a text that a redirect or the answer names.
  * - What the request alone shows to be wrong costs no read.
  */
 import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
@@ -14,7 +14,16 @@ import { shownVersion, type ShownVersion } from '../did/shown-version.js'
 import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
-import { errorAnswer, type IdentifierAnswer, jsonAnswer, redirect, resultAnswer, unlessKnown } from './answer.js'
+import {
+  type Dereference,
+  errorAnswer,
+  type IdentifierAnswer,
+  jsonAnswer,
+  locationAnswer,
+  redirect,
+  resultAnswer,
+  unlessKnown,
+} from './answer.js'
 import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
 import { dereferencingType, resolutionType, uriListType } from './media-types.js'
@@ -45,6 +54,8 @@ export interface AnswerOptions {
   readonly ifNoneMatch?: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** How the address of a service is answered; absent: by a redirect, as the specification has it. */
+  readonly dereference?: Dereference
   /** Aborts once no client waits for the answer. */
   readonly signal?: AbortSignal
   /** Takes a failure that the answer gives no details of. */
@@ -67,7 +78,7 @@ export async function answerIdentifier(
   try {
     const question = readQuestion(request)
     const version = await versionOf(question, source, options)
-    return unlessKnown(answerOf(question, version), options.ifNoneMatch)
+    return unlessKnown(answerOf(question, version, options.dereference), options.ifNoneMatch)
   } catch (error) {
     const problem = problemOf(error, options)
     return errorAnswer(problem.status, frameOf(request), problem)
@@ -97,7 +108,11 @@ async function versionOf(
   throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
 }
 
-function answerOf(question: Question, { document, metadata, context, proof, proved }: FoundVersion): IdentifierAnswer {
+function answerOf(
+  question: Question,
+  { document, metadata, context, proof, proved }: FoundVersion,
+  dereference: Dereference = 'redirect',
+): IdentifierAnswer {
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
@@ -111,7 +126,10 @@ function answerOf(question: Question, { document, metadata, context, proof, prov
   const selected = selectsServices(parameters) ? withSelectedServices(document, parameters) : document
   const isLocated = selected !== document && (type === dereferencingType || type === uriListType)
   // A deactivated DID leads nowhere any more: its earlier document is shown instead.
-  if (isLocated && !isGone) return redirect(serviceLocation(selected, parameters, url.fragment))
+  if (isLocated && !isGone) {
+    const location = serviceLocation(selected, parameters, url.fragment)
+    return dereference === 'redirect' ? redirect(location) : locationAnswer(type, location, said)
+  }
   const content = url.fragment === undefined || isLocated ? selected : partOf(selected, url, parameters)
   return isGone || isResult ? resultAnswer(status, frame, content, said) : jsonAnswer(status, type, content)
 }

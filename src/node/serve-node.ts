@@ -114,6 +114,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     calls: new KeptCalls(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,
+    ...defined({ dereference: api.dereference }),
     metricsApart: metricsHosts !== undefined,
     ...defined({ devnet, stop }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),

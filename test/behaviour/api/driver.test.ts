@@ -102,6 +102,18 @@ describe('a driver', () => {
     expect([located.status, located.text, located.headers['content-type']]).toEqual([303, '', undefined])
   })
 
+  it('answers the address of a service instead of redirecting to it, where it is told to', async () => {
+    const options = { source: nodeAt(server.port), hosts: ['127.0.0.1'], port: 0, log: quietLog() }
+    const driver = await DriverServer.open({ ...options, dereference: 'url' })
+    opened.push(driver)
+    const asked = (accept: string) => ask(driver.port, `${path}?service=home`, { headers: { accept } })
+    const list = await asked('text/uri-list')
+    expect([list.status, list.text, list.headers.location]).toEqual([200, `${home.serviceEndpoint}\r\n`, undefined])
+    expect(list.headers['content-type']).toBe('text/uri-list')
+    const result = await asked('application/did-url-dereferencing')
+    expect(result).toMatchObject({ status: 200, body: { contentStream: home.serviceEndpoint } })
+  })
+
   it('is alive, and ready with its node', async () => {
     const { driver } = await drive(nodeAt(server.port))
     for (const [asked, status] of [

@@ -556,6 +556,43 @@ describe('services', () => {
   })
 })
 
+describe('services of a node that answers their address', () => {
+  let plain: ApiServer
+  beforeAll(async () => {
+    plain = await serve(contextOf(node, { dereference: 'url' }))
+  })
+  afterAll(() => plain.close())
+  const asked = (url: string, accept: string, method = 'GET') =>
+    ask(plain.port, `/1.0/identifiers/${encodeURIComponent(url)}`, { method, headers: { accept } })
+
+  it('are the one line of a list of URIs, and redirect nowhere', async () => {
+    const answer = await asked(`${ada.did}?service=home&relativeRef=c#part`, 'text/uri-list')
+    expect([answer.status, answer.text]).toEqual([200, 'https://ada.example/a/c#part\r\n'])
+    expect(answer.headers).toMatchObject({ 'content-type': 'text/uri-list', vary: 'Accept' })
+    expect(answer.headers).not.toHaveProperty('location')
+    const head = await asked(`${ada.did}?service=home`, 'text/uri-list', 'HEAD')
+    expect([head.status, head.text, head.headers.location]).toEqual([200, '', undefined])
+  })
+
+  it('are the content of a result of dereferencing', async () => {
+    const answer = await asked(`${ada.did}?service=home`, dereferencing)
+    expect(answer.status).toBe(200)
+    expect(answer.headers).not.toHaveProperty('location')
+    expect(answer.body).toMatchObject({
+      content: home.serviceEndpoint,
+      contentStream: home.serviceEndpoint,
+      dereferencingMetadata: { contentType: 'text/uri-list' },
+      contentMetadata: { versionId: expect.any(String) },
+    })
+  })
+
+  it('whose endpoint is no location are 404 as well, and documents are as they were', async () => {
+    expect(refusalOf(await asked(`${ada.did}?service=mail`, dereferencing))).toEqual([404, 'NOT_FOUND'])
+    const [own, other] = [await asked(ada.did, 'application/did'), await encoded(ada.did, 'application/did')]
+    expect(own.text).toBe(other.text)
+  })
+})
+
 describe('the node', () => {
   it('refuses other methods by HTTP itself, and names those it takes', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {

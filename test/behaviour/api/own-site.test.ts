@@ -61,14 +61,15 @@ describe.each([
   it('is given to programs, to those who type its address, and to pages of the node', async () => {
     const port = portOf()
     const own = `http://127.0.0.1:${port}`
-    for (const headers of [
+    const sent: readonly Record<string, string>[] = [
       {},
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'same-origin', referer: `${own}/` },
       { origin: own },
       { host: `localhost:${port}`, origin: `http://localhost:${port}` },
       { host: 'node.example', origin: 'https://node.example', 'sec-fetch-site': 'same-origin' },
-    ]) {
+    ]
+    for (const headers of sent) {
       const answer = await ask(port, '/metrics', { headers })
       expect(answer.status).toBe(200)
       expect(parseMetrics(answer.text).size).toBeGreaterThan(40)

@@ -21,6 +21,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'api.clientHeader': { accepted: 'x-real-ip', refused: 'x real ip' },
   'api.pages': { accepted: 'false', refused: 'no' },
   'api.metricsHost': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,127.0.0.1' },
+  'api.dereference': { accepted: 'url', refused: 'html' },
   'api.connections': { accepted: '65535', refused: '0' },
   'api.connectionsPerAddress': { accepted: '65535', refused: '0' },
   'api.wsConnections': { accepted: '1', refused: '0' },
