@@ -12,7 +12,8 @@ import { asText, isObject, unexpected } from '../client/read-answers.js'
 import type { RpcParams } from '../client/rpc.js'
 import { InvariantError, UserError } from '../errors/rule-error.js'
 import { fromHex, hex, toHex } from '../primitives/bytes.js'
-import { readTextFile } from '../wallet/files.js'
+import { SharedSecretError } from '../runtime/secret-access.js'
+import { readSecretFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import type { RestFlags } from './command-options.js'
 import { chainDataDir } from './data-folder.js'
@@ -155,13 +156,14 @@ function tokenBelow(directory: string): Uint8Array | undefined {
   const file = join(directory, 'admin.token')
   try {
     return statSync(file).isFile() ? tokenIn(file) : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof SharedSecretError) throw error
     return undefined
   }
 }
 
 function tokenIn(file: string): Uint8Array {
-  const text = readTextFile(file, 'admin token').trim()
+  const text = readSecretFile(file, 'admin token', { guest: true }).trim()
   if (!/^[0-9a-f]{64}$/i.test(text)) throw new UserError(`${file} holds no admin token: it is 64 hex digits`)
   return hex(text)
 }

@@ -1,23 +1,16 @@
-import { statSync } from 'node:fs'
 import { generatePrivateKey, isPrivateKey, publicKeyOf } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import type { Random } from '../runtime/env.js'
 import type { KeyPair } from '../wallet/accounts.js'
-import { readTextFile, writeFileAtomically } from '../wallet/files.js'
+import { readSecretFile, writeFileAtomically } from '../wallet/files.js'
 
 /**
  * The private key in a file of 64 hex digits. Any other content, or a file that other users may read (checked where the system
  * can), is a {@link UserError}.
  */
 export function readValidatorKey(path: string): KeyPair {
-  const text = readTextFile(path, 'validator key')
-  const mode = statSync(path).mode
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    throw new UserError(
-      `others may read the validator key ${path}: run chmod 600 on it, and make a new one if they did`,
-    )
-  }
+  const text = readSecretFile(path, 'validator key')
   const privateKey = fromHex(text.trim())
   if (privateKey === undefined || !isPrivateKey(privateKey)) {
     throw new UserError(`${path} holds no validator key: it is one private key of P-256 in 64 hex digits`)

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -7,11 +8,13 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
+import { refuseShared } from '../runtime/secret-access.js'
 import { parseJson } from './parse-json.js'
 
 /** @limit bytes: a file that a command reads */
@@ -19,10 +22,24 @@ export const maxFileSize = 32 * 1024 * 1024
 
 /** The UTF-8 text of a file of at most so many bytes; a failure is a {@link UserError} that names the file as `what`. */
 export function readTextFile(path: string, what: string, most = maxFileSize): string {
+  return readChecked(path, what, most, () => {})
+}
+
+/**
+ * The text of a file with a secret, refused where others may read it. `guest`: the secret is that of another program, as the token of a
+ * node, and root may use it.
+ */
+export function readSecretFile(path: string, what: string, options: { readonly guest?: boolean } = {}): string {
+  return readChecked(path, what, maxFileSize, (access) => refuseShared(path, what, access, options))
+}
+
+/** The text of a file whose mode and owner pass a check, which throws. */
+function readChecked(path: string, what: string, most: number, check: (access: Stats) => void): string {
   let bytes: Buffer
   try {
-    bytes = readAtMost(path, most + 1)
+    bytes = readAtMost(path, most + 1, check)
   } catch (error) {
+    if (error instanceof UserError) throw error
     throw new UserError(`cannot read the ${what} ${path}: ${fileReason(error)}`)
   }
   if (bytes.length > most) throw new UserError(`the ${what} ${path} is larger than ${most} bytes`)
@@ -30,9 +47,10 @@ export function readTextFile(path: string, what: string, most = maxFileSize): st
 }
 
 /** The first bytes of a file, slightly more than `most`: a device or pipe may never end. */
-function readAtMost(path: string, most: number): Buffer {
+function readAtMost(path: string, most: number, check: (access: Stats) => void): Buffer {
   const file = openSync(path, 'r')
   try {
+    check(fstatSync(file))
     const chunks: Buffer[] = []
     for (let size = 0; size < most; size += chunks.at(-1)?.length ?? 0) {
       const chunk = Buffer.allocUnsafe(1 << 16)

@@ -15,7 +15,7 @@ const credential = `${alice.did}#profile`
 const another = `${alice.did}#degree`
 const bench = new Workbench()
 const dataDir = bench.path('data')
-const token = bench.write('token', 'ab'.repeat(32))
+const token = bench.writeSecret('token', 'ab'.repeat(32))
 let node: NodeProcess
 let liar: HostileNode
 

@@ -50,7 +50,7 @@ describe('three of four', () => {
   const hexOf = (name: string) => (JSON.parse(readFileSync(file(name), 'utf8')) as Report).hex
 
   beforeAll(async () => {
-    writeFileSync(file('password'), 'correct horse battery staple\n')
+    writeFileSync(file('password'), 'correct horse battery staple\n', { mode: 0o600 })
     await Promise.all(owners.map((owner) => runJson('wallet', 'create', ...wallet(owner))))
     const accounts = await Promise.all(
       owners.map((owner) => runJson<{ publicKey: string }[]>('wallet', 'address', '--wallet', file(`${owner}.json`))),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Surroundings } from '../../../src/cli/cli-context.js'
@@ -53,6 +53,13 @@ export class Workbench {
   write(name: string, text: string): string {
     writeFileSync(this.path(name), text)
     return this.path(name)
+  }
+
+  /** Writes a file that only its owner may read. */
+  writeSecret(name: string, text: string): string {
+    const path = this.write(name, text)
+    chmodSync(path, 0o600)
+    return path
   }
 
   async run(...args: string[]): Promise<Ran> {

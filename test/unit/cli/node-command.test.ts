@@ -113,8 +113,9 @@ describe('the token of the owner', () => {
       expect.stringContaining(`${devnet.node.directory.path} does not have the token of the node at ${rest}`),
     ])
     expect((await node('bans', '--data-dir', bench.path('nowhere'))).code).toBe(1)
-    expect((await node('bans', '--token-file', bench.write('bad.token', 'x'))).err).toContain('holds no admin token')
-    const wrong = await node('bans', '--token-file', bench.write('wrong.token', '00'.repeat(32)))
+    const bad = bench.writeSecret('bad.token', 'x')
+    expect((await node('bans', '--token-file', bad)).err).toContain('holds no admin token')
+    const wrong = await node('bans', '--token-file', bench.writeSecret('wrong.token', '00'.repeat(32)))
     expect(wrong.err).toContain('-32010')
   })
 
