@@ -18,7 +18,7 @@ import {
   sendRefusal,
 } from './identifiers-plugin.js'
 import { Listeners } from './listeners.js'
-import { pathOf } from './request-path.js'
+import { originForm, pathOf } from './request-path.js'
 import type { RpcCore } from './rpc/rpc-core.js'
 import { rpcPaths } from './rpc/rpc-paths.js'
 import { sendRpc } from './rpc/rpc-plugin.js'
@@ -76,8 +76,10 @@ export class DriverServer {
   }: DriverOptions): Promise<DriverServer> {
     const limits: ApiLimits = { ...apiLimits, ...changes }
     const paths = rpc === undefined ? [] : rpcPaths
-    const app = await createApp(limits, (error, request, reply) => fail(ruleErrorOf(error, log), request, reply, paths))
-    app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, paths))
+    const app = await createApp(limits, {
+      fail: (error, request, reply) => fail(ruleErrorOf(error, log), request, reply, paths),
+      methodsAt: (url) => methodsOf(url, paths),
+    })
     registerHealth(app, source)
     const budget = new BodyBudget(limits)
     if (rpc !== undefined) await app.register(async (scope) => registerRpcOnly(scope, { rpc, limits, budget }))
@@ -102,7 +104,7 @@ export class DriverServer {
       exempt: () => true,
       parserAnswer: (code, url, target) => {
         const rule = parserFailure(code)
-        const asked = url ?? target ?? ''
+        const asked = originForm(url ?? target ?? '')
         if (isIdentifierUrl(asked)) return bareRefusal(asked, rule)
         return { status: statusOf(rule), body: failure(envelopeOf(asked, paths), rule) }
       },
@@ -134,13 +136,6 @@ function fail(rule: RuleError, request: FastifyRequest, reply: FastifyReply, rpc
 
 function envelopeOf(url: string, rpc: readonly string[]): Envelope {
   return rpc.includes(pathOf(url)) ? 'rpc' : 'standard'
-}
-
-function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, rpc: readonly string[]): never {
-  const methods = methodsOf(url, rpc)
-  if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(url).slice(0, 200)}`)
-  void reply.header('allow', methods.join(', '))
-  throw new RuleError('request-method', `${method}: this path takes ${methods.join(' and ')}`)
 }
 
 function methodsOf(url: string, rpc: readonly string[]): readonly string[] {

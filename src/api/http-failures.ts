@@ -1,4 +1,5 @@
 import { brokenRule } from '../errors/broken-rule.js'
+import type { Code } from '../errors/error-codes.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Log } from '../runtime/env.js'
 import { interfaceErrors } from './error-mapping.js'
@@ -12,7 +13,7 @@ export const retryAfter = 2
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error
-  const { code, message, stack } = error instanceof Error ? (error as NodeJS.ErrnoException) : unknownError(error)
+  const { code, message, stack, statusCode }: Thrown = error instanceof Error ? error : { message: String(error) }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return brokenRule('request-too-large')
@@ -28,21 +29,47 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
     case 'ECONNRESET':
       return brokenRule('request-timeout')
     default:
+      if (code?.startsWith('FST_') && isClients(statusCode)) {
+        return new RuleError(frameworkCodes[statusCode] ?? 'request-form', message)
+      }
       // A UserError needs no stack: its cause is not in the code.
       log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
       return brokenRule('internal')
   }
 }
 
-function unknownError(error: unknown): { code: undefined; message: string; stack: undefined } {
-  return { code: undefined, message: String(error), stack: undefined }
+/** What is read of something thrown. */
+type Thrown = Pick<NodeJS.ErrnoException, 'message'> &
+  Partial<Pick<NodeJS.ErrnoException, 'code' | 'stack'>> & { readonly statusCode?: number }
+
+/** Whether a HTTP status blames the request. */
+function isClients(status: number | undefined): status is number {
+  return status !== undefined && status >= 400 && status < 500
 }
 
-/** The failure for an error code of Node's HTTP parser. */
+/** Codes by the HTTP status of what the framework refuses for a reason of its own, `request-form` for others. */
+const frameworkCodes: Readonly<Record<number, Code>> = {
+  404: 'request-path',
+  405: 'request-method',
+  408: 'request-timeout',
+  413: 'request-too-large',
+  414: 'request-headers',
+  415: 'request-media-type',
+  429: 'request-rate',
+  431: 'request-headers',
+}
+
+/** The method of a request for a tunnel to another host. Node hands it out apart from all others. */
+export const tunnelMethod = 'CONNECT'
+
+/** The failure for an error code of Node's HTTP parser, or for {@link tunnelMethod}. */
 export function parserFailure(code: string | undefined): RuleError {
   if (code === 'HPE_HEADER_OVERFLOW') return brokenRule('request-headers')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return brokenRule('request-timeout')
-  return new RuleError('request-form', `the bytes are no HTTP request${code === undefined ? '' : ` (${code})`}`)
+  if (code === tunnelMethod) return new RuleError('request-method', 'CONNECT: this is no proxy, so it opens no tunnel')
+  if (code === 'HPE_PAUSED_H2_UPGRADE') return new RuleError('request-form', 'HTTP/2 is not spoken here')
+  const why = code === undefined ? '' : ` (${code})`
+  return new RuleError('request-form', `the bytes are no HTTP request that can be read here${why}`)
 }
 
 /** HTTP status of a failure; JSON-RPC has codes of its own for failures of a method. */

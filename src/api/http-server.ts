@@ -18,7 +18,6 @@
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { RuleError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
 import { Access } from './access.js'
 import { accessDefaults } from './access-options.js'
@@ -45,7 +44,7 @@ import { lightPrefix } from './light-routes.js'
 import { isPagePath, registerPages } from './pages-plugin.js'
 import type { PlainRoute } from './plain-route.js'
 import { plainRoutesOf, registerPlainRoutes } from './plain-routes.js'
-import { pathOf } from './request-path.js'
+import { originForm, pathOf } from './request-path.js'
 import { registerRest } from './rest/rest-plugin.js'
 import { restPrefix, restRoutes } from './rest/rest-routes.js'
 import { rpcPaths } from './rpc/rpc-paths.js'
@@ -101,9 +100,9 @@ export class ApiServer {
       ...defined({ upgrade: options.sockets?.onRestPort }),
       parserAnswer: (code, url, target) => {
         const error = parserFailure(code)
-        const asked = url ?? target ?? ''
+        const asked = originForm(url ?? target ?? '')
         if (!onlyRpc && isIdentifierUrl(asked)) return bareRefusal(asked, error)
-        return { status: statusOf(error), body: failure(envelopeOf(url ?? '', onlyRpc), error) }
+        return { status: statusOf(error), body: failure(envelopeOf(asked, onlyRpc), error) }
       },
     })
     opened.server = new ApiServer(app, context, listeners)
@@ -167,7 +166,11 @@ async function buildApp(
     if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
-  const app = await createApp(limits, fail, {
+  const pages = !onlyRpc && context.pages !== undefined
+  const routes = onlyRpc ? [] : plainRoutesOf(context)
+  const app = await createApp(limits, {
+    fail,
+    methodsAt: (url) => (takesWebSockets && pathOf(url) === webSocketPath ? ['GET'] : methodsOf(url, routes, pages)),
     first: (created) => countAnswers(created, context.metrics, context.log.live),
     // Clients of the family are given an endpoint with a path, such as `/eid`.
     onePath: onlyRpc,
@@ -175,14 +178,6 @@ async function buildApp(
   if (limitRate) await registerRateLimit(app, limits, access)
   const budget = context.bodies ?? new BodyBudget(limits)
   const flights = context.flights ?? new Flights(new AnswerGate(limits))
-  const routes = onlyRpc ? [] : plainRoutesOf(context)
-  app.setNotFoundHandler((request, reply) => {
-    const forWebSockets = takesWebSockets && pathOf(request.url) === webSocketPath
-    const methods = forWebSockets ? ['GET'] : methodsOf(request.url, routes, !onlyRpc && context.pages !== undefined)
-    if (methods.length === 0) throw new RuleError('request-path', `nothing is at ${pathOf(request.url).slice(0, 200)}`)
-    void reply.header('allow', methods.join(', '))
-    throw new RuleError('request-method', `${request.method}: this path takes ${methods.join(' and ')}`)
-  })
   if (!onlyRpc) {
     registerPlainRoutes(app, context, { routes, access })
     registerLight(app, context, { limits, flights, access })

@@ -13,6 +13,7 @@ import {
   shareConnections,
   watchBodies,
 } from './http-connections.js'
+import { tunnelMethod } from './http-failures.js'
 import { anyOrigin } from './origin.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -26,7 +27,8 @@ export interface BareAnswer {
 }
 
 /**
- * Makes the answer to input that is no request; `code` is that of Node's parser, `url` undefined where no request was read.
+ * Makes the answer to input that is no request for a handler; `code` is that of Node's parser, or the method of a request for a
+ * tunnel, `url` undefined where no request was read.
  * `target` is what the request line then asks for, where the bytes received last begin with one.
  */
 export type ParserAnswer = (code: string | undefined, url: string | undefined, target?: string) => BareAnswer
@@ -167,6 +169,12 @@ function buildServer(options: ListenersOptions, host: string): Server {
       else upgrade.take(request, socket, head, host)
     })
   }
+  server.on(tunnelMethod.toLowerCase(), ({ url }: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy())
+    // Its bytes would come into the answer under way.
+    if (currentAnswer(socket as Socket) !== undefined) socket.destroy()
+    else answerAndClose(socket, parserAnswer(tunnelMethod, url), [...anyOriginLines, 'Allow: GET, HEAD, POST'])
+  })
   // An unknown expectation may be ignored, so it needs no answer of its own form.
   server.on('checkExpectation', serve)
   server.on('clientError', (error: ParserError, socket: Duplex) => {

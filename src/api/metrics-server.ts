@@ -1,4 +1,4 @@
-import { RuleError } from '../errors/rule-error.js'
+import type { RuleError } from '../errors/rule-error.js'
 import { Access } from './access.js'
 import { accessDefaults } from './access-options.js'
 import type { ApiContext } from './api-context.js'
@@ -32,17 +32,14 @@ export class MetricsServer {
     const limits: ApiLimits = { ...apiLimits, ...context.limits }
     const access = new Access({ ...accessDefaults, ...context.access }, undefined, hosts)
     const answerOf = (rule: RuleError) => ({ status: statusOf(rule), body: failure('standard', rule) })
-    const app = await createApp(limits, (error, _, reply) => {
-      const { status, body } = answerOf(ruleErrorOf(error, context.log))
-      return reply.code(status).header('content-type', jsonType).send(body)
+    const app = await createApp(limits, {
+      fail: (error, _, reply) => {
+        const { status, body } = answerOf(ruleErrorOf(error, context.log))
+        return reply.code(status).header('content-type', jsonType).send(body)
+      },
+      methodsAt: (url) => (pathOf(url) === metricsRoute.path ? ['GET'] : []),
     })
     if (limitsRate(hosts, limits, access)) await registerRateLimit(app, limits, access)
-    app.setNotFoundHandler(({ method, url }, reply) => {
-      const path = pathOf(url)
-      if (path !== metricsRoute.path) throw new RuleError('request-path', `nothing is at ${path.slice(0, 200)}`)
-      void reply.header('allow', 'GET')
-      throw new RuleError('request-method', `${method}: this path takes GET`)
-    })
     registerPlainRoutes(app, context, { routes: [metricsRoute], access })
     await app.ready()
     const listeners = await Listeners.open({

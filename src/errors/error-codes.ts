@@ -219,7 +219,7 @@ export const meanings = {
   'request-parameter': 'a parameter is missing or has a wrong form',
   'query-invalid': 'no search condition, several of them, or one that is not valid',
   'request-json': 'the body is not JSON',
-  'request-form': 'the bytes are no HTTP request, or the JSON is no JSON-RPC request',
+  'request-form': 'the bytes are no HTTP request that can be read here, or the JSON is no JSON-RPC request',
   'request-headers': 'the headers are larger than the limit',
   'request-media-type': 'the content type is not application/json',
   'request-too-large': 'the body is larger than the limit',

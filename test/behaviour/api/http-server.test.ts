@@ -98,7 +98,12 @@ describe('bytes that are no request', () => {
       41003,
     ],
     ['a URL with blanks', 'GET /api/v1/a b HTTP/1.1\r\nHost: x\r\n\r\n', 400, 41003],
-    ['headers over the limit', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 41003],
+    [
+      'headers over the limit',
+      `GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      41003,
+    ],
     ['a path over the limit', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 41003],
   ])('%s', async (_, bytes, status, code) => {
     const { port, node } = await start()

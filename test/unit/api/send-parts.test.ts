@@ -23,7 +23,10 @@ async function serve(write: (sink: Sink) => Promise<void>, keep?: PartsExchange[
     repeatable: false,
     write: (sink) => write(sink).finally(() => (made.ended = true)),
   })
-  app = await createApp(limits, (error, _, reply) => reply.code(503).send((error as RuleError).code))
+  app = await createApp(limits, {
+    fail: (error, _, reply) => reply.code(503).send((error as RuleError).code),
+    methodsAt: () => ['GET'],
+  })
   const options = {
     limits,
     flights: new Flights(new AnswerGate(limits)),
