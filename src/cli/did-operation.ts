@@ -60,6 +60,7 @@ export async function finish(
   payer: SigningAccount,
   operation: DidOperation,
   options: OperationOptions,
+  // `said`: once it is in a block.
   texts: { said: string; next: string | undefined },
 ): Promise<void> {
   const did = didOfOperation(operation)
@@ -75,10 +76,16 @@ export async function finish(
   const sent = await publish(context, client, payer, operation, options)
   const rest = sameOptions({ rest: options.rest })
   report(context, options, { did, ...sentJson(sent) }, [
-    sent.block === undefined ? `${texts.said} The operation waits for its block.` : texts.said,
+    sent.block === undefined ? acceptedText(operation) : texts.said,
     ...formatTable(sentRows(sent)),
     ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
   ])
+}
+
+/** The sentence for an operation that is in no block yet: it has changed nothing. */
+function acceptedText(operation: DidOperation): string {
+  const subject = didOfOperation(operation) ?? 'an unreadable payload'
+  return `The node has accepted the ${operation.operation} of ${subject}, which waits for its block.`
 }
 
 async function publish(
@@ -96,21 +103,34 @@ async function publish(
   try {
     return await broadcast(context, client, signAll(built, payer.privateKey), options)
   } catch (error) {
-    throw await namingThePending(client, operation, error)
+    throw await withState(client, operation, error)
   }
 }
 
-/** Create refused, because the DID exists or its create waits in the pool → says which; other errors stay unchanged. */
-async function namingThePending(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
-  const did = didOfOperation(operation) ?? ''
+/**
+ * A refused create with what the node then answers about its DID; other errors stay unchanged. The code is that of all rules for
+ * operations, so the cause is in the words of the node alone.
+ */
+async function withState(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
+  const did = didOfOperation(operation)
   const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
-  if (!refused || operation.operation !== 'create') return error
+  if (!refused || operation.operation !== 'create' || did === undefined) return error
+  const found = await stateOf(client, did).catch((failed: unknown) => {
+    // An answer would only have added to the refusal.
+    if (failed instanceof UserError) return undefined
+    throw failed
+  })
+  if (found === undefined) return error
+  const { code, description, reason } = error
+  return new NodeRefusal('the node refused the transaction', code, description, `${reason || description}; ${found}`)
+}
+
+/** A sentence about a DID that exists, or whose create waits in the pool. */
+async function stateOf(client: NodeClient, did: string): Promise<string | undefined> {
   const pending = await pendingCreate(client, did)
-  if (pending === undefined) {
-    return new UserError(
-      `${did} exists already; "npx didledger did update" changes its document, "did resolve" shows it`,
-    )
-  }
-  const reason = `the create of ${did} is pending: transaction ${pending} waits for its block`
-  return new NodeRefusal('the node refused the transaction', error.code, error.description, reason)
+  if (pending !== undefined) return `the create of ${did} is pending: transaction ${pending} waits for its block`
+  const { status } = await client.resolve(did)
+  if (status === 3) return undefined
+  if (status === 2) return `${did} is on the chain, deactivated`
+  return `${did} is on the chain: "npx didledger did update" changes its document, "did resolve" shows it`
 }

@@ -175,7 +175,7 @@ export const meanings = {
   'did-signature-form': 'a signature is 86 base64url characters whose unused bits are zero',
 
   // DID operations: against the state
-  'did-exists': 'the DID exists already',
+  'did-exists': 'the DID is created already, on the chain or by an operation before',
   'did-unknown': 'the DID does not exist',
   'did-deactivated': 'the DID is deactivated, which is final',
   'did-previous-txid': 'previousTxid is not the last operation of the DID',

@@ -53,7 +53,7 @@ describe('what a devnet says to do next can be pasted', () => {
     const [send = '', create = '', ...rest] = await start('--no-automine')
     expect(await paste([send, create])).toEqual([
       'Sent.',
-      expect.stringMatching(`^Created ${did(2)}, valid until .* The operation waits for its block\\.$`),
+      expect.stringMatching(`^The node has accepted the create of ${did(2)}, which waits for its block\\.$`),
     ])
     expect(await checkout.run(withoutNpx(create))).toMatchObject({
       code: 1,

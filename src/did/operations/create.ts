@@ -13,7 +13,10 @@ export const create: OperationRow<'create'> = {
     const { did, document, signer } = operation
     if (previous !== undefined) {
       refuseDeactivated(previous, did)
-      throw new RuleError('did-exists', `${did} exists already; an update can change it`)
+      throw new RuleError(
+        'did-exists',
+        `${did} is created already, on the chain or by an operation before this one; an update can change it`,
+      )
     }
     const key = document.authentication.get(signer)?.publicKey
     const check = operationCheck(operation, key, 'authentication of the document')

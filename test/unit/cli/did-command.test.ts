@@ -223,7 +223,46 @@ describe('didledger did', () => {
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45009') })
     expect(refused.err).toContain('specification "x": this chain accepts ledger/credential/1.0')
     const again = await bench.run('did', 'create', ...as(0))
-    expect(again).toMatchObject({ code: 1, err: expect.stringContaining(`${alice.did} exists already`) })
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining(`${alice.did} is on the chain: "npx`) })
+    expect(again.err).toContain('is created already')
+  })
+
+  it('gives the words of the node for a create that it refuses, and calls only that existing which it was asked for', async () => {
+    const file = bench.path('create.json')
+    await bench.json('did', 'create', '--devnet-account', '0', '--genesis', bench.spec, '-o', file)
+    const operation = JSON.parse(readFileSync(file, 'utf8')) as DidOperationJson
+    const publish = async (changes: object) => {
+      const text = JSON.stringify({ ...operation, ...changes })
+      return (await bench.run('did', 'publish', bench.write('changed.json', text), ...as(1))).err
+    }
+    const oddHeader = { header: { ...operation.header, specification: 'ledger/did/2.0' } }
+    // Of the customised form of other chains, whose document has controllers and no default key.
+    const custom = { ...documentIn(operation), id: 'did:ledger:someone', controller: [alice.did, bob.did] }
+    const customised = { payload: Buffer.from(JSON.stringify(custom)).toString('base64url') }
+    const words: [object, RegExp][] = [
+      [oddHeader, /specification "ledger\/did\/2\.0": this chain accepts/],
+      [customised, /controller|someone/],
+      [{ payload: 'AAAA' }, /expected a value/],
+      [{ proof: { ...operation.proof, verificationMethod: '#none' } }, /none/],
+    ]
+    for (const [changes, why] of words) {
+      const err = await publish(changes)
+      expect(err).toMatch(why)
+      expect(err).not.toMatch(/exists|is created already|is on the chain|pending/)
+    }
+    // Refused for the same rule, and there all the same: both are told, and neither as the cause of the other.
+    await bench.json('did', 'publish', file, ...as(1))
+    const both = await publish(oddHeader)
+    expect(both).toMatch(/this chain accepts .*; did:ledger:\w+ is on the chain: "npx/)
+    await bench.json('did', 'deactivate', ...as(0))
+    expect(await publish(oddHeader)).toMatch(/this chain accepts .*; did:ledger:\w+ is on the chain, deactivated/)
+  })
+
+  it('says of an operation that is in no block that the node accepted it, and not that it is done', async () => {
+    node.automine = false
+    const { out } = await bench.run('did', 'create', ...as(0), '--no-wait')
+    expect(out).toMatch(`The node has accepted the create of ${alice.did}, which waits for its block.\n`)
+    expect(out).not.toMatch(/Created|valid until/)
   })
 
   it.each<[string, string, RegExp]>([
@@ -352,12 +391,12 @@ describe('didledger did', () => {
     const pending = `the create of ${alice.did} is pending: transaction ${created['txid'] as string} waits for its block`
     const again = await bench.run('did', 'create', ...as(0), '--no-wait')
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining(pending) })
-    expect(again.err).not.toContain('exists already;')
+    expect(again.err).not.toContain('is on the chain')
     const coded = await bench.run('did', 'create', ...as(0), '--no-wait', '--json')
-    expect(JSON.parse(coded.err)).toMatchObject({ error: { code: 45009, reason: pending } })
+    expect(JSON.parse(coded.err)).toMatchObject({ error: { code: 45009, reason: expect.stringContaining(pending) } })
     node.mine()
     const late = await bench.run('did', 'create', ...as(0), '--no-wait')
-    expect(late).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
+    expect(late).toMatchObject({ code: 1, err: expect.stringContaining('is on the chain') })
     expect(late.err).not.toContain('pending')
   })
 
