@@ -2,6 +2,7 @@ import { brokenRule } from '../errors/broken-rule.js'
 import type { Code } from '../errors/error-codes.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Log } from '../runtime/env.js'
+import { StorageError } from '../storage/failure.js'
 import { interfaceErrors } from './error-mapping.js'
 
 /** Seconds after which a client refused as `busy` should try again. */
@@ -9,7 +10,7 @@ export const retryAfter = 2
 
 /**
  * The RuleError to report for whatever was thrown. An unexpected error is logged with its stack and becomes `internal`, without
- * details.
+ * details; what is known of the storage is told without its paths.
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error
@@ -34,7 +35,8 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
       }
       // A UserError needs no stack: its cause is not in the code.
       log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
-      return brokenRule('internal')
+      // The message of a storage names paths.
+      return error instanceof StorageError ? new RuleError('internal', error.fact) : brokenRule('internal')
   }
 }
 

@@ -14,6 +14,7 @@ import { dereferencingType, resolutionType } from '../identifiers/media-types.js
 import type { IdentifierRequest } from '../identifiers/read-question.js'
 import { defined } from '../primitives/defined.js'
 import type { Log } from '../runtime/env.js'
+import { StorageError } from '../storage/failure.js'
 import type { ApiLimits } from './api-limits.js'
 import { type BodyBudget, countBodies, readBodies } from './body-budget.js'
 import { signalOf } from './http-client.js'
@@ -55,7 +56,10 @@ export function registerIdentifiers(
       now: now(),
       ...defined({ dereference }),
       signal: signalOf(request, reply),
-      onFailure: (error) => log.error({ error: textOf(error) }, 'a DID could not be resolved'),
+      onFailure: (error) => {
+        log.error({ error: textOf(error) }, 'a DID could not be resolved')
+        return error instanceof StorageError ? error.fact : 'the request failed; the log of the resolver says why'
+      },
     })
     return sendAnswer(reply, answer)
   }

@@ -58,8 +58,8 @@ export interface AnswerOptions {
   readonly dereference?: Dereference
   /** Aborts once no client waits for the answer. */
   readonly signal?: AbortSignal
-  /** Takes a failure that the answer gives no details of. */
-  onFailure(error: unknown): void
+  /** Takes an unexpected failure; returns what a client may know of it. */
+  onFailure(error: unknown): string
 }
 
 /** Codes of answers that a node cannot prove: as of that block, or by so many operations. */
@@ -168,8 +168,6 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
     return new Problem('FEATURE_NOT_SUPPORTED', `proof: ${error.message}`)
   }
   // Of an answer that no client gets, nothing is to be logged.
-  if (signal?.aborted !== true) onFailure(error)
-  return new Problem('INTERNAL_ERROR', 'the request failed; the log of the resolver says why', {
-    retryAfter: behindPause,
-  })
+  const detail = signal?.aborted === true ? '' : onFailure(error)
+  return new Problem('INTERNAL_ERROR', detail, { retryAfter: behindPause })
 }

@@ -14,11 +14,22 @@ export type StorageErrorKind = 'damage' | 'environment' | 'in-use' | 'closed' | 
 /** A damaged or unusable database, with a remedy in the message. */
 export class StorageError extends UserError {
   readonly kind: StorageErrorKind
+  /** What happened, for those who may not know where the files are: without paths, and without words of the system. */
+  readonly fact: string
 
-  constructor(message: string, kind: StorageErrorKind = 'other') {
+  constructor(message: string, kind: StorageErrorKind = 'other', fact: string = facts[kind]) {
     super(message)
     this.kind = kind
+    this.fact = fact
   }
+}
+
+const facts: Readonly<Record<StorageErrorKind, string>> = {
+  damage: 'the database is damaged',
+  environment: 'the system refuses access to the database',
+  'in-use': 'another process has the database open',
+  closed: 'the database is closed',
+  other: 'the database cannot be used',
 }
 
 /** The repair of a damage; the command line inserts the directory. */
@@ -105,7 +116,8 @@ export function refusalOf(error: unknown): { readonly what: string; readonly adv
 export function fileFailure(error: unknown, doing: string): unknown {
   const refusal = error instanceof UserError ? undefined : refusalOf(error)
   if (refusal === undefined) return error
-  return new StorageError(`${doing}: ${refusal.what} (${causeOf(error).message}); ${refusal.advice}`, 'environment')
+  const message = `${doing}: ${refusal.what} (${causeOf(error).message}); ${refusal.advice}`
+  return new StorageError(message, 'environment', refusal.what)
 }
 
 /** Runs work on a file of the node; a refusal of the system becomes an error that begins with `doing`. */
@@ -124,7 +136,7 @@ export function openFailure(error: unknown, directory: string): StorageError {
   const refusal = refusalOf(error)
   if (refusal !== undefined) {
     const what = `the database in ${directory} cannot be opened: ${refusal.what} (${message})`
-    return new StorageError(`${what}; ${refusal.advice}`, 'environment')
+    return new StorageError(`${what}; ${refusal.advice}`, 'environment', refusal.what)
   }
   return new StorageError(`the database in ${directory} is damaged (${message}); ${reindexHint}`, 'damage')
 }
@@ -143,7 +155,10 @@ export function accessFailure(error: unknown, doing: 'read' | 'written'): unknow
   const refusal = refusalOf(error)
   if (refusal !== undefined) {
     const what = `the database cannot be ${doing}: ${refusal.what} (${message})`
-    return new StorageError(`${what}; ${refusal.advice}`, 'environment')
+    // After a failed write none is made.
+    const end = doing === 'written' ? ', so the node takes nothing more' : ''
+    const fact = `the database cannot be ${doing}: ${refusal.what}${end}`
+    return new StorageError(`${what}; ${refusal.advice}`, 'environment', fact)
   }
   if (closedCodes.includes(code)) return new StorageError('the database is closed', 'closed')
   return levelFailure.test(message) || code.startsWith('LEVEL_') ? damaged(message || code) : error

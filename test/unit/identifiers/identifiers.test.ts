@@ -128,7 +128,11 @@ describe('answerIdentifier', () => {
     }
   }
   const failures: unknown[] = []
-  const options = { now: 0, onFailure: (error: unknown) => void failures.push(error) }
+  const onFailure = (error: unknown) => {
+    failures.push(error)
+    return 'it failed'
+  }
+  const options = { now: 0, onFailure }
   const request = { identifier: did, query: undefined, accept: undefined, body: undefined }
 
   it('answers every request, and asks only for what can be', async () => {
