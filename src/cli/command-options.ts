@@ -6,7 +6,7 @@ import { UserError } from '../errors/rule-error.js'
 import { dereferenceForms } from '../identifiers/answer.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { formatAmount, parseAmount } from '../primitives/amount.js'
-import { parseDid } from '../wallet/did-identity.js'
+import { didFault, parseDid } from '../wallet/did-identity.js'
 import type { ChainRules } from '../wallet/terms.js'
 
 export const defaultWalletFile = 'wallet.json'
@@ -147,9 +147,7 @@ export function recipientOption(text: string): { address: string; programHash: P
 /** A full DID, from its text or its identifier alone. */
 export function didArgument(text: string): string {
   const parsed = parseDid(text)
-  if (parsed === undefined) {
-    throw new InvalidArgumentError('Not a DID of this chain (did:ledger:i… with a right checksum).')
-  }
+  if (parsed === undefined) throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}.`)
   return parsed.did
 }
 

@@ -11,6 +11,7 @@ import type {
 import type { StateProof } from '../did/state-proof.js'
 import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from '../primitives/amount.js'
+import { defined } from '../primitives/defined.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
 
 /** The parts of a transaction object that the commands read. */
@@ -113,7 +114,10 @@ export function asResolveResult(value: unknown, options: ResolveOptions = {}): R
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
   const proof = proofIn(value)
-  if (status === 3) return { did, status, ...proof }
+  if (status === 3) {
+    const { hint } = value
+    return { did, status, ...defined({ hint: hint === undefined ? undefined : asText(hint, 'hint') }), ...proof }
+  }
   const transaction = asTransactions(value['transaction'])
   const { skip, limit, versionId, versionTime, versionHeight } = options
   const mayBeEmpty = [skip, limit, versionId, versionTime, versionHeight].some((option) => option !== undefined)

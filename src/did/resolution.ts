@@ -127,6 +127,8 @@ export interface ResolveResult {
   /** The full DID, also where the request gave only its identifier. */
   readonly did: string
   readonly status: 0 | 1 | 2 | 3
+  /** Why no key can have the identifier, such as its checksum. Where a context was asked for and the status is 3 therefore. */
+  readonly hint?: string
   /** Newest first; empty without the version or beyond the end of the history; absent exactly when the DID does not exist. */
   readonly transaction?: readonly ResolvedTransaction[]
   /** With `skip` or `limit`: operations of the DID, those left out, and those here. */

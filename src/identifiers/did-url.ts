@@ -1,3 +1,4 @@
+import { identifierFault } from '../did/identifier-fault.js'
 import { isDerivedIdentifier } from '../did/identifier.js'
 import { percentDecoded } from '../did/resolution-options.js'
 import { didMethod } from '../primitives/did-method.js'
@@ -38,7 +39,7 @@ export function readDidUrl(part: string): DidUrl {
     throw new Problem('METHOD_NOT_SUPPORTED', `this resolver knows the method ${didMethod}, not ${shown(method ?? '')}`)
   }
   if (!isDerivedIdentifier(identifier)) {
-    throw new Problem('INVALID_DID', `the identifier ${shown(identifier)} has another form or a wrong checksum`)
+    throw new Problem('INVALID_DID', `no key has the identifier ${shown(identifier)}: ${identifierFault(identifier)}`)
   }
   return { did: `did:${method}:${identifier}`, path, query, fragment }
 }

@@ -1,4 +1,5 @@
 import { requireKnown } from '../client/arguments.js'
+import { identifierFault } from '../did/identifier-fault.js'
 import {
   type ResolutionParameters,
   queryPairs,
@@ -83,7 +84,7 @@ function readQuestion(did: string, parsed: ParsedDidUrl, options: DidResolutionO
   const { method: name, id, path, query = '', params = {} } = parsed
   if (name !== method) throw new Refusal('unsupportedDidMethod', `this is the method ${method}, not ${name}`)
   if (!isChecked(id)) {
-    throw new Refusal('invalidDid', `${did}: the identifier has another form or a wrong checksum`)
+    throw new Refusal('invalidDid', `${did}: no key has this identifier: ${identifierFault(id)}`)
   }
   const { accept = defaultContentType, cache, ...others } = options
   const inUrl = queryPairs(query)

@@ -1,3 +1,5 @@
+import { identifierFault } from '../did/identifier-fault.js'
+import type { ResolveOptions } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../primitives/address.js'
 import { didMethod } from '../primitives/did-method.js'
@@ -42,6 +44,12 @@ function requireLength(name: string, { length }: string): void {
 
 export function didOf(identifier: string): string {
   return lead + identifier
+}
+
+/** With a context asked for: why no key can have the identifier of a DID that does not exist, if that can be seen. */
+export function hintOf(identifier: string, { context }: Pick<ResolveOptions, 'context'>): { readonly hint?: string } {
+  if (context !== true || existingKey(identifier) !== undefined) return {}
+  return { hint: `no key has this identifier: ${identifierFault(identifier)}` }
 }
 
 /** The program hash behind an identifier; undefined for one that no key can have. */

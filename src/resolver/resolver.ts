@@ -25,7 +25,7 @@ import type { Database } from '../storage/database.js'
 import { ByteCache } from '../runtime/byte-cache.js'
 import { ConsistentReader } from './consistent-reader.js'
 import { CredentialAnswers } from './credential-answers.js'
-import { didOf, existingKey, identifierOf } from './did-key.js'
+import { didOf, existingKey, hintOf, identifierOf } from './did-key.js'
 import {
   DocumentSearch,
   foundJson,
@@ -127,7 +127,7 @@ export class Resolver {
     this.#requireSynced()
     const full = didOf(identifier)
     const kept = await this.#kept(identifier, full, request, history)
-    if (kept === undefined) return { did: full, status: 3 }
+    if (kept === undefined) return { did: full, status: 3, ...hintOf(identifier, options) }
     const status = this.#status(kept.known)
     if (kept.answer?.status !== status) kept.answer = new ResolverAnswer(full, status, kept.known)
     return kept.answer

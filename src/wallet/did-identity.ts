@@ -10,6 +10,7 @@ import {
   planOf,
 } from '../did/build.js'
 import { parseDocumentBytes } from '../did/document.js'
+import { identifierFault } from '../did/identifier-fault.js'
 import { relativeId } from '../did/identifier.js'
 import type { DidDocument, DidKey } from '../did/model.js'
 import { namedCredential, namedDid } from '../did/named-did.js'
@@ -155,6 +156,14 @@ export function parseDid(text: string): { did: string; programHash: ProgramHash 
   const identifier = text.startsWith(start) ? text.slice(start.length) : text
   const programHash = parseAddress(identifier)
   return programHash?.[0] === prefix.did ? { did: start + identifier, programHash } : undefined
+}
+
+/** What keeps a text that {@link parseDid} refuses from being a DID of a key, and that there can then be none. */
+export function didFault(text: string): string {
+  const start = `did:${didMethod}:`
+  if (text.startsWith('did:') && !text.startsWith(start)) return `it does not begin with ${start}`
+  const identifier = text.startsWith(start) ? text.slice(start.length) : text
+  return `${identifierFault(identifier)}; no key has it, so it cannot exist`
 }
 
 /** Signs text with a key. */

@@ -104,6 +104,9 @@ export const resolveResult = Type.Object(
       maximum: 3,
       description: '0 valid, 1 expired, 2 deactivated, 3 does not exist',
     }),
+    hint: Type.Optional(
+      Type.String({ description: 'why no key can have the identifier; only with `context` and status 3' }),
+    ),
     transaction: Type.Optional(
       Type.Array(resolvedTransaction, {
         description: 'newest first; empty without the version asked for; absent with status 3',

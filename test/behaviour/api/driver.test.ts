@@ -57,6 +57,17 @@ function said({ status, headers, text }: Answer) {
   return { status, text, type: headers['content-type'], location, etag, vary, origin, exposed }
 }
 
+it('is told by a node with which hint a DID cannot exist, and by none of others', async () => {
+  const asked = nodeAt(server.port)
+  const wrong = `${person.did.slice(0, -1)}${person.did.endsWith('2') ? '3' : '2'}`
+  const hint = 'no key has this identifier: its checksum is wrong, so it is mistyped or made up'
+  expect(await asked.resolve(wrong, { context: true })).toEqual({ did: wrong, status: 3, hint })
+  expect(await asked.resolve(wrong, { all: true, context: true })).toEqual({ did: wrong, status: 3, hint })
+  expect(await asked.resolve(wrong)).toEqual({ did: wrong, status: 3 })
+  const { did } = holder()
+  expect(await asked.resolve(did, { context: true })).toEqual({ did, status: 3 })
+})
+
 describe('a driver', () => {
   it('answers what the node itself answers', async () => {
     const { driver, log } = await drive(nodeAt(server.port))

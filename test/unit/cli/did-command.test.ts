@@ -402,6 +402,17 @@ describe('didledger did', () => {
 
   it('refuses a DID with a wrong checksum', async () => {
     const ran = await bench.run('did', 'resolve', `${alice.did.slice(0, -1)}1`)
-    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('Not a DID of this chain') })
+    const why =
+      'Not a DID of this chain: its checksum is wrong, so it is mistyped or made up; no key has it, so it cannot exist.'
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+    for (const [text, said] of [
+      [alice.address, 'it begins with E, not with i'],
+      [alice.did.slice(0, -1), 'its length is 33, not 34'],
+      [`${alice.did.slice(0, -1)}0`, 'character 34 is none of base58'],
+      ['did:other:x', 'it does not begin with did:ledger:'],
+    ] as const) {
+      expect((await bench.run('did', 'history', text)).err).toContain(said)
+    }
+    expect(node.requests).toEqual([])
   })
 })
