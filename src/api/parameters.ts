@@ -3,6 +3,7 @@ import { RuleError } from '../errors/rule-error.js'
 import { parseAddress, type ProgramHash } from '../primitives/address.js'
 import { parseAmount } from '../primitives/amount.js'
 import { parseDisplayHash } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import type { Hash } from '../primitives/hash.js'
 import { addressParam, hashParam, heightParam } from './schemas/common-schemas.js'
 
@@ -55,13 +56,14 @@ const readers: { readonly [Kind in ParameterKind]: (text: string, name: string) 
 
 function hashOf(text: string, name: string): Hash {
   const hash = parseDisplayHash(text)
-  if (hash === undefined) throw wrong(name, text, 'a hash is 64 hex digits')
+  if (hash === undefined) throw wrong(name, text, 'a hash is 64 hex digits', hexFault(text, 32))
   return hash
 }
 
-function wrong(name: string, text: string, form: string): RuleError {
+function wrong(name: string, text: string, form: string, fault?: string): RuleError {
   const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
-  return new RuleError('request-parameter', `${name}: ${form}, not ${JSON.stringify(shown)}`)
+  const why = fault === undefined ? '' : `: ${fault}`
+  return new RuleError('request-parameter', `${name}: ${form}, not ${JSON.stringify(shown)}${why}`)
 }
 
 /** The value of one parameter; `name` is for the message of a refusal. */

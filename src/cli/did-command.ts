@@ -7,6 +7,7 @@ import { namedCredential } from '../did/named-did.js'
 import { readOperationJson } from '../did/operation.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { fromHex } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import { defined } from '../primitives/defined.js'
 import type { DidOperation } from '../primitives/did-operation.js'
 import { parseStrictJson } from '../primitives/strict-json.js'
@@ -137,7 +138,10 @@ function recoveryOption(values: readonly string[]): RecoveryKey {
   const controller = parseDid(did)?.did
   if (controller === undefined) throw new UserError(`--recovery: ${did} is not a DID of this chain`, 2)
   const publicKey = (key.length === 66 ? fromHex(key) : undefined) ?? bs58.decodeUnsafe(key)
-  if (publicKey?.length !== 33) throw new UserError(`--recovery: ${key} is not a public key of 33 bytes`, 2)
+  if (publicKey?.length !== 33) {
+    const why = /^(?:0x|[0-9a-fA-F]{50,}$)/i.test(key) ? `: ${hexFault(key, 33)}` : ''
+    throw new UserError(`--recovery: ${key} is not a public key of 33 bytes${why}`, 2)
+  }
   return { controller, publicKey }
 }
 

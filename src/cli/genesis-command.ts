@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isPublicKey } from '../crypto/keys.js'
+import { isPublicKey, publicKeyFault } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressOf } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
@@ -106,7 +106,7 @@ function countOption(text: string): number {
 function keyOption(text: string): string {
   const key = fromHex(text)
   if (key !== undefined && isPublicKey(key)) return toHex(key)
-  throw new InvalidArgumentError('Not a compressed public key of P-256 (66 hex digits).')
+  throw new InvalidArgumentError(`Not a compressed public key of P-256 (66 hex digits): ${publicKeyFault(text)}.`)
 }
 
 /** Checks for faults that the spec parser would refuse, with messages in terms of the command's options. */

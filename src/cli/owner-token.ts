@@ -12,6 +12,7 @@ import { asText, isObject, unexpected } from '../client/read-answers.js'
 import type { RpcParams } from '../client/rpc.js'
 import { InvariantError, UserError } from '../errors/rule-error.js'
 import { fromHex, hex, toHex } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import { SharedSecretError } from '../runtime/secret-access.js'
 import { readSecretFile } from '../wallet/files.js'
 import type { CliContext } from './cli-context.js'
@@ -164,6 +165,7 @@ function tokenBelow(directory: string): Uint8Array | undefined {
 
 function tokenIn(file: string): Uint8Array {
   const text = readSecretFile(file, 'admin token', { guest: true }).trim()
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new UserError(`${file} holds no admin token: it is 64 hex digits`)
+  const fault = hexFault(text, 32)
+  if (fault !== undefined) throw new UserError(`${file} holds no admin token of 64 hex digits: ${fault}`)
   return hex(text)
 }

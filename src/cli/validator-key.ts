@@ -1,6 +1,7 @@
 import { generatePrivateKey, isPrivateKey, publicKeyOf } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import type { Random } from '../runtime/env.js'
 import type { KeyPair } from '../wallet/accounts.js'
 import { readSecretFile, writeFileAtomically } from '../wallet/files.js'
@@ -13,7 +14,8 @@ export function readValidatorKey(path: string): KeyPair {
   const text = readSecretFile(path, 'validator key')
   const privateKey = fromHex(text.trim())
   if (privateKey === undefined || !isPrivateKey(privateKey)) {
-    throw new UserError(`${path} holds no validator key: it is one private key of P-256 in 64 hex digits`)
+    const why = hexFault(text.trim(), 32) ?? 'it is 0, or not below the order of the curve'
+    throw new UserError(`${path} holds no validator key, one private key of P-256 in 64 hex digits: ${why}`)
   }
   return { privateKey, publicKey: publicKeyOf(privateKey) }
 }

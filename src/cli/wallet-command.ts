@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { NodeClient } from '../client/node-client.js'
-import { generateMnemonic, isMnemonic } from '../crypto/hd.js'
+import { generateMnemonic, isMnemonic, mnemonicFault } from '../crypto/hd.js'
 import { isPrivateKey } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { formatAmount } from '../primitives/amount.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import { defined } from '../primitives/defined.js'
 import type { Account, WalletSecret } from '../wallet/accounts.js'
 import { readTextFile } from '../wallet/files.js'
@@ -137,12 +138,17 @@ async function importedSecret(
     return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
   }
   const mnemonic = trimmed.toLowerCase().split(/\s+/).join(' ')
-  if (!isMnemonic(mnemonic)) {
-    throw new UserError(
-      'neither a mnemonic (12 to 24 English words with a right checksum), nor 64 hex digits, nor a keystore.dat',
-    )
-  }
+  if (!isMnemonic(mnemonic)) throw noSecret(trimmed, mnemonic)
   return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
+}
+
+/** The refusal of a text that holds no secret, with what keeps it from being the one that it is most like. */
+function noSecret(text: string, mnemonic: string): UserError {
+  const forms =
+    'neither a mnemonic (12 to 24 English words with a right checksum), nor 64 hex digits, nor a keystore.dat'
+  if (text === '' || text.startsWith('{')) return new UserError(forms)
+  const why = mnemonic.includes(' ') ? `as a mnemonic, ${mnemonicFault(mnemonic)}` : `as hex, ${hexFault(text, 32)}`
+  return new UserError(`${forms}; ${why}`)
 }
 
 /** The password of the file to import; without a terminal, that of the new keystore. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isPublicKey } from '../crypto/keys.js'
+import { isPublicKey, publicKeyFault } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
@@ -83,7 +83,8 @@ function requiredOption(text: string): number {
 function keyOption(text: string): Uint8Array {
   const key = fromHex(text)
   if (key !== undefined && isPublicKey(key)) return key
-  throw new InvalidArgumentError('Not a public key: 66 hex digits that begin with 02 or 03, as wallet address shows.')
+  const form = 'Not a public key: 66 hex digits that begin with 02 or 03, as wallet address shows'
+  throw new InvalidArgumentError(`${form}; ${publicKeyFault(text)}.`)
 }
 
 /** The account of the keys in the options; the own key counts once even if --key names it too. */

@@ -28,6 +28,18 @@ export function isMnemonic(text: string): boolean {
   return validateMnemonic(normalized(text), wordlist)
 }
 
+/** What keeps a text from being a mnemonic, without showing a word of it; undefined where it is one. */
+export function mnemonicFault(text: string): string | undefined {
+  if (isMnemonic(text)) return undefined
+  const words = normalized(text).split(' ')
+  if (![12, 15, 18, 21, 24].includes(words.length)) {
+    return `it has ${words.length} ${words.length === 1 ? 'word' : 'words'}, where 12, 15, 18, 21 or 24 are needed`
+  }
+  const unknown = words.findIndex((word) => !wordlist.includes(word))
+  if (unknown >= 0) return `word ${unknown + 1} is not in the English list of BIP39`
+  return 'its checksum is wrong: a word or the order is another than in what was written down'
+}
+
 /** The 64-byte BIP39 seed of a mnemonic; undefined for an invalid one. Takes a millisecond, in a web page some hundred. */
 export function seedOf(mnemonic: string, passphrase = ''): Uint8Array | undefined {
   if (!isMnemonic(mnemonic)) return undefined

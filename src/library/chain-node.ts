@@ -2,6 +2,7 @@ import { longestTimer, requireWhole } from '../client/arguments.js'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import type { Node } from '../node/start-node.js'
 import { displayHash, fromHex, parseDisplayHash } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import { confirmBytes } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import { Transaction } from '../primitives/transaction.js'
@@ -122,11 +123,15 @@ function bytesOf(transaction: Transaction | Uint8Array | string): Uint8Array {
   if (transaction instanceof Transaction) return transaction.bytes
   const bytes = typeof transaction === 'string' ? fromHex(transaction) : transaction
   if (bytes instanceof Uint8Array) return bytes
-  throw new RuleError('tx-malformed', 'a transaction is given as bytes, as hex or as a Transaction')
+  const why = typeof transaction === 'string' ? `: ${hexFault(transaction)}` : ''
+  throw new RuleError('tx-malformed', `a transaction is given as bytes, as hex or as a Transaction${why}`)
 }
 
 function hashOf(name: string, text: string): Hash {
   const hash = typeof text === 'string' ? parseDisplayHash(text) : undefined
-  if (hash === undefined) throw new RuleError('request-parameter', `${name}: 64 hex digits are needed`)
+  if (hash === undefined) {
+    const why = typeof text === 'string' ? `: ${hexFault(text, 32)}` : ''
+    throw new RuleError('request-parameter', `${name}: 64 hex digits are needed${why}`)
+  }
   return hash
 }

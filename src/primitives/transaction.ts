@@ -14,6 +14,7 @@
  */
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash, fromHex, mapKey, ofMapKey, ownCopy, toHex } from './bytes.js'
+import { hexFault } from './hex-fault.js'
 import type { Reader } from './codec.js'
 import { CodecError, Writer } from './codec.js'
 import { decodeAllSteps, listSteps, longListSteps } from './codec-steps.js'
@@ -110,7 +111,7 @@ export class Transaction implements TransactionFields {
   /** {@link fromBytes} of hex text. */
   static fromHex(text: string): Transaction {
     const bytes = fromHex(text)
-    if (bytes === undefined) throw new RuleError('tx-malformed', 'the text is not hex')
+    if (bytes === undefined) throw new RuleError('tx-malformed', `the text is not hex: ${hexFault(text)}`)
     return Transaction.fromBytes(bytes)
   }
 

@@ -2,6 +2,7 @@ import { chmod, mkdir, open, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
+import { hexFault } from '../primitives/hex-fault.js'
 import type { Random } from '../runtime/env.js'
 import { refuseShared } from '../runtime/secret-access.js'
 import { onOwnFile } from './failure.js'
@@ -21,7 +22,10 @@ async function loadOrMake(file: string, what: string, random: Random): Promise<U
   if (text !== undefined) {
     const secret = fromHex(text.trim())
     if (secret?.length === secretSize) return secret
-    throw new UserError(`${file} holds no ${what} of ${2 * secretSize} hex digits; move it away for a new one`)
+    const fault = hexFault(text.trim(), secretSize)
+    throw new UserError(
+      `${file} holds no ${what} of ${2 * secretSize} hex digits: ${fault}; move it away for a new one`,
+    )
   }
   const secret = random.bytes(secretSize)
   await mkdir(dirname(file), { recursive: true })

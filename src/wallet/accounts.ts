@@ -1,4 +1,4 @@
-import { childKeys, keyFolder, keyFromSeed, keyPath, seedOf } from '../crypto/hd.js'
+import { childKeys, keyFolder, keyFromSeed, keyPath, mnemonicFault, seedOf } from '../crypto/hd.js'
 import { publicKeyOf } from '../crypto/keys.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressFromPublicKey, didFromPublicKey } from '../primitives/address.js'
@@ -61,7 +61,7 @@ export function accountSource(secret: WalletSecret): (index: number) => SigningA
     }
   }
   const seed = seedOf(secret.mnemonic)
-  if (seed === undefined) throw new UserError('the mnemonic is not valid: a word is unknown, or the checksum is wrong')
+  if (seed === undefined) throw new UserError(`the mnemonic is not valid: ${mnemonicFault(secret.mnemonic)}`)
   return accountsBelow(seed)
 }
 

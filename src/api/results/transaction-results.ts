@@ -1,5 +1,6 @@
 import { RuleError } from '../../errors/rule-error.js'
-import { displayHash, fromHex, toHex } from '../../primitives/bytes.js'
+import { displayHash, hex, toHex } from '../../primitives/bytes.js'
+import { hexFault } from '../../primitives/hex-fault.js'
 import { type Hash, sha256 } from '../../primitives/hash.js'
 import { Transaction } from '../../primitives/transaction.js'
 import type { TransactionPlace } from '../../primitives/transaction-json.js'
@@ -136,7 +137,7 @@ function poolKey({ reader, mempool }: ApiContext, ...names: readonly string[]): 
 
 /** The bytes of a transaction that a client sent as `data`. */
 export function transactionBytes(data: string): Uint8Array {
-  const bytes = data === '' ? undefined : fromHex(data)
-  if (bytes !== undefined) return bytes
-  throw new RuleError('request-parameter', `data: not an even number of hex digits (${data.length} characters)`)
+  const fault = hexFault(data)
+  if (fault !== undefined) throw new RuleError('request-parameter', `data: it has to be a transaction in hex: ${fault}`)
+  return hex(data)
 }

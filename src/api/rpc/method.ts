@@ -7,7 +7,9 @@ import type { EventTopic } from '../../events/ledger-event.js'
 import type { ApiContext } from '../api-context.js'
 import type { AnswerClient } from '../flight.js'
 import type { PartsAnswer } from '../parts.js'
+import { hashForm } from '../schemas/common-schemas.js'
 import { withIntegers } from './decimal-text.js'
+import { hexFault } from '../../primitives/hex-fault.js'
 
 /**
  * Access to a method. `control`: it changes the node, so a request has to be application/json and not from a page of another
@@ -136,10 +138,11 @@ function byName(params: unknown, { properties }: TObject): unknown {
 }
 
 /** Names the parameter by its path, the fault, and the parameter's description. */
-function explain({ type, path, message, schema }: ValueError, params: unknown): string {
+function explain({ type, path, message, schema, value }: ValueError, params: unknown): string {
   if (path === '') return params === null || params === undefined ? 'params: missing' : 'params: an object is needed'
   const name = path.slice(1).replaceAll('/', '.')
-  const what = type === ValueErrorType.ObjectRequiredProperty ? 'missing' : lowerFirst(message)
+  const hex = schema['pattern'] === hashForm && typeof value === 'string' ? hexFault(value, 32) : undefined
+  const what = type === ValueErrorType.ObjectRequiredProperty ? 'missing' : (hex ?? lowerFirst(message))
   const { description } = schema
   return `${name}: ${what}${description === undefined ? '' : `; ${description}`}`
 }

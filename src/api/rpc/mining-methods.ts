@@ -4,7 +4,8 @@ import { acceptedPrefixes } from '../../consensus/sanity.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { parseAddress, type ProgramHash } from '../../primitives/address.js'
 import type { Block } from '../../primitives/block.js'
-import { fromHex, hex, toHex } from '../../primitives/bytes.js'
+import { hex, toHex } from '../../primitives/bytes.js'
+import { hexFault } from '../../primitives/hex-fault.js'
 import { difficultyText } from '../../primitives/compact.js'
 import { networkHashRate } from '../../production/hash-rate.js'
 import { maxBlocks } from '../../production/mining.js'
@@ -47,9 +48,9 @@ const submitAuxBlock = method({
     if (reader.chain.spec.hasValidators && strangerRefusal !== undefined) {
       throw new RuleError('request-forbidden', `submitauxblock: ${strangerRefusal}`)
     }
-    const proof = fromHex(auxpow)
-    if (proof === undefined) throw new RuleError('request-parameter', 'auxpow: not hex')
-    await mining.submit(hex(blockhash), proof)
+    const fault = hexFault(auxpow)
+    if (fault !== undefined) throw new RuleError('request-parameter', `auxpow: it has to be an AuxPow in hex: ${fault}`)
+    await mining.submit(hex(blockhash), hex(auxpow))
     return true
   },
 })

@@ -4,6 +4,7 @@ import type { ChainReader } from '../../chain/reader.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { fromHex } from '../../primitives/bytes.js'
+import { hexFault } from '../../primitives/hex-fault.js'
 import type { Output } from '../../primitives/output.js'
 import { txType } from '../../primitives/payload.js'
 import { parseInputs } from '../../primitives/input.js'
@@ -122,8 +123,10 @@ function inputsOf(text: string): readonly Input[] {
   const encoded = fromHex(text)
   const inputs = encoded === undefined ? undefined : parseInputs(encoded)
   if (inputs !== undefined) return inputs
+  const fault = hexFault(text)
+  const why = fault === undefined ? '' : `: ${fault}`
   throw new RuleError(
     'request-parameter',
-    `inputs: not a number of inputs and the inputs in hex, at most ${most} are taken`,
+    `inputs: not a number of inputs and the inputs in hex, at most ${most} are taken${why}`,
   )
 }

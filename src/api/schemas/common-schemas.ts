@@ -53,8 +53,10 @@ export function orNull(schema: TSchema, description: string): TSchema {
 
 export const heightParam = uint32('height of a block of the active chain')
 
+export const hashForm = '^[0-9a-fA-F]{64}$'
+
 export function hashParam(description: string): TString {
-  return Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
+  return Type.String({ pattern: hashForm, description })
 }
 
 /** The checksum is checked when the address is read. */

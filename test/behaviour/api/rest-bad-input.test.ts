@@ -238,6 +238,18 @@ describe('POST transaction', () => {
     await expectUnharmed()
   })
 
+  test.each([
+    ['0x00', 'it begins with 0x, which has to be left out here'],
+    ['000', 'its length of 3 hex digits is odd, and two make a byte'],
+    ['00 ', 'U+0020 at character 3 is no hex digit'],
+    ['0g', '"g" at character 2 is no hex digit'],
+  ])('says what keeps %j from being hex', async (data, why) => {
+    const answer = await send(data)
+    expect(answer.body).toMatchObject({ Result: `data: it has to be a transaction in hex: ${why}` })
+    const path = await ask(server.port, `/api/v1/transaction/0x${'00'.repeat(32)}`)
+    expect(path.text).toContain('it begins with 0x, which has to be left out here')
+  })
+
   test('refuses a transaction that is cut short, followed by more, or altered', async () => {
     const { bytes } = await node.transfer(testAddress(12), 5n)
     const hex = Buffer.from(bytes).toString('hex')

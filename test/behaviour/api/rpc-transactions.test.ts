@@ -124,5 +124,12 @@ describe('decoderawtransaction', () => {
   test('refuses what is none', async () => {
     expect((await rpc.refusal('decoderawtransaction', ['00'])).data).toMatch(/^43001 /)
     expect(await rpc.refusal('decoderawtransaction', ['xx'])).toMatchObject({ code: -32602 })
+    // As ethers and web3 write hex; 610 digits, or none, are not odd because of it.
+    for (const method of ['decoderawtransaction', 'sendrawtransaction']) {
+      const { data } = await rpc.refusal(method, [`0x${'00'.repeat(304)}`])
+      expect(data).toBe('data: it has to be a transaction in hex: it begins with 0x, which has to be left out here')
+    }
+    const { data } = await rpc.refusal('getrawtransaction', [`0x${'00'.repeat(32)}`])
+    expect(data).toContain('it begins with 0x, which has to be left out here')
   })
 })

@@ -53,7 +53,8 @@ describe('a node whose disk is full says so', () => {
       return ['00'.repeat(32)]
     }
     const server = await serve(contextOf(node, { devnet: { ...idleDevnet, mine } }))
-    opened.push(node, server)
+    // What was not written is told again at the end.
+    opened.push({ close: () => node.close().catch(() => undefined) }, server)
     const ask = async () => (await askJson(server.port, '/rpc', { id: 1, method: 'dev_mine', params: {} })).body
     expect(await ask()).toMatchObject({ result: [expect.any(String)] })
     store.lasts = store.writes

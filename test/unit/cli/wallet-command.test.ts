@@ -98,6 +98,24 @@ describe('didledger wallet', () => {
     const junk = bench.write('junk.txt', devnetMnemonic.replace('junk', 'test'))
     const refused = await bench.run('wallet', 'import', junk, '--wallet', bench.path('j.json'))
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('neither a mnemonic') })
+    expect(refused.err).toContain('as a mnemonic, its checksum is wrong')
+    for (const [text, why] of [
+      [devnetMnemonic.replace('junk', 'junks'), 'as a mnemonic, word 12 is not in the English list of BIP39'],
+      [devnetMnemonic.replace(' junk', ''), 'as a mnemonic, it has 11 words, where 12, 15, 18, 21 or 24 are needed'],
+      [`0x${Buffer.from(bob.privateKey).toString('hex')}`, 'as hex, it begins with 0x, which has to be left out here'],
+      [Buffer.from(bob.privateKey).toString('hex').slice(1), 'as hex, its length is 63 hex digits, not 64'],
+    ] as const) {
+      const { code, err } = await bench.run(
+        'wallet',
+        'import',
+        bench.write('t.txt', text),
+        '--wallet',
+        bench.path('t.json'),
+      )
+      expect([code, err]).toEqual([1, expect.stringContaining(why)])
+      // A secret is not shown.
+      expect(err).not.toMatch(/junk|test test|[0-9a-f]{8}/)
+    }
   })
 
   it('builds, shows and signs offline', async () => {
