@@ -240,8 +240,10 @@ export function answerAndClose(
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** System errors for an address that this machine does not have, or a name that cannot be resolved. */
-const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']
+/** System errors for an address that this machine does not have. */
+const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
+/** System errors for a name that cannot be resolved. */
+const unresolvedCodes: readonly (string | undefined)[] = ['ENOTFOUND', 'EAI_AGAIN']
 
 /** The port that was bound; undefined where the machine does not have the address `::1`. */
 function listen(server: Server, host: string, port: number): Promise<number | undefined> {
@@ -250,6 +252,7 @@ function listen(server: Server, host: string, port: number): Promise<number | un
       const absent = absentCodes.includes(error.code)
       if (absent && host === '::1') resolve(undefined)
       else if (absent) reject(new UserError(`the address ${host} does not exist on this machine`))
+      else if (unresolvedCodes.includes(error.code)) reject(new UserError(`the name ${host} cannot be resolved`))
       else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
       else reject(error)
     })

@@ -92,7 +92,7 @@ async function byNode(
 ): Promise<Made> {
   const token = await tokenOf(directory)
   const url = baseUrl(rest)
-  const hint = `the node of ${dataDir} serves REST elsewhere: name that with --rest URL`
+  const hint = `if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`
   for (;;) {
     const answer = await callRpc(
       `${url}/rpc`,
@@ -105,7 +105,7 @@ async function byNode(
         throw new UserError(`the node at ${url} refuses (${error.reason}); ${hint}`)
       }
       if (error.code === codeNoMethod)
-        throw new UserError(`the node at ${url} makes no backups: it is of another version`)
+        throw new UserError(`the node at ${url} makes no backups (${error.reason}); ${hint}`)
       if (error.code === codeBusy) return pause(busyPause)
       throw new UserError(error.reason === '' ? error.message : error.reason)
     })
@@ -117,7 +117,7 @@ async function byNode(
 }
 
 async function tokenOf({ adminToken }: DataDirectory): Promise<string> {
-  const doing = `a node is using the data directory, and its token ${adminToken} cannot be read`
+  const doing = `another process is using the data directory, and the token of a node ${adminToken} cannot be read`
   return onOwnFile(doing, async () => {
     const text = await readFile(adminToken, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error

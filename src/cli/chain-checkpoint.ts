@@ -56,7 +56,10 @@ export async function checkpointOfNode(
 ): Promise<CheckpointJson> {
   if (asked === 0) throw tooLow(0, asked)
   const told = await node.chain()
-  if (told === undefined) throw new UserError(`the node at ${node.rest} is of a version that proves nothing`)
+  if (told === undefined)
+    throw new UserError(
+      `the node at ${node.rest} has no getchaininfo, so it does not tell which chain its blocks are of`,
+    )
   const newest = await anchorOf(node, asked)
   if (asked !== undefined || newest.nextKeys !== undefined)
     return checkpointOf(hashIn(told), newest.header, newest.nextKeys)

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { UserError } from '../errors/rule-error.js'
 import type { LightOptions } from '../light/light-resolver.js'
 import type { Log } from '../runtime/env.js'
-import { readTextFile, writeFileAtomically } from '../wallet/files.js'
+import { isThere, readTextFile, writeFileAtomically } from '../wallet/files.js'
 
 /** The state of a light resolver in a file: what it has seen must not be forgotten when it starts again. */
 
@@ -14,7 +13,7 @@ type Keeping = Required<Pick<LightOptions, 'load' | 'save'>>
  */
 export function stateFile(path: string, log: Pick<Log, 'error'>): Keeping {
   return {
-    load: () => (existsSync(path) ? readTextFile(path, 'state') : undefined),
+    load: () => (isThere(path, 'state') ? readTextFile(path, 'state') : undefined),
     save: (state) => {
       try {
         writeFileAtomically(path, state, { mode: 0o600, replace: true })

@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from '../library/shipped.js'
 import { parseSpec, type Spec } from '../primitives/spec.js'
-import { readTextFile } from '../wallet/files.js'
+import { isThere, readTextFile } from '../wallet/files.js'
 
 /** The chain spec of a shipped name or a file; a {@link UserError} describes any fault. */
 export function loadSpec(nameOrFile: string): Spec {
   const path = isShippedSpec(nameOrFile) ? shippedSpecFile(nameOrFile) : nameOrFile
-  if (!existsSync(path)) {
+  if (!isThere(path, 'chain spec')) {
     const names = shippedSpecs.join(', ')
     throw new UserError(
       `cannot read the chain spec ${path}: there is no such file, and no chain of that name comes with didledger; ` +

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../errors/rule-error.js'
 import { portOffsets } from '../node/ports.js'
 import { toHex } from '../primitives/bytes.js'
 import { devnetValidatorKey } from '../wallet/devnet-accounts.js'
-import { makeDirectory, readTextFile } from '../wallet/files.js'
 import { ManyLines } from './many-lines.js'
+import { isThere, makeDirectory, readTextFile } from '../wallet/files.js'
 import type { NodeStart } from './run-node.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
@@ -69,7 +69,8 @@ export class LocalNetwork {
     const { nodes, portBase } = this.#options
     const numbers = Array.from({ length: nodes }, (_, i) => i + 1)
     // Fresh keys need no sign state, even if their nodes start late: they have never signed on this chain.
-    const isFresh = (number: number) => !existsSync(this.#dataDir(number)) && !existsSync(this.#keyFile(number))
+    const isFresh = (number: number) =>
+      !isThere(this.#dataDir(number), 'data directory') && !isThere(this.#keyFile(number), 'validator key')
     this.#fresh = new Set(numbers.filter(isFresh))
     if (portBase !== 0) {
       const address = (number: number) => `127.0.0.1:${portBase + (number - 1) * portStep + portOffsets.p2p}`
@@ -166,7 +167,7 @@ export class LocalNetwork {
     const file = this.#keyFile(number)
     const { privateKey } = devnetValidatorKey(number - 1)
     makeDirectory(this.#options.directory)
-    if (!existsSync(file)) writeValidatorKey(file, privateKey)
+    if (!isThere(file, 'validator key')) writeValidatorKey(file, privateKey)
     else if (toHex(readValidatorKey(file).privateKey) !== toHex(privateKey)) {
       throw new UserError(
         `${file} holds another key than that of validator ${number} of localnet: use another directory`,

@@ -1,3 +1,4 @@
+import { NoAnswer } from '../client/http.js'
 import { isObject } from '../client/read-answers.js'
 import { callRpc } from '../client/rpc.js'
 import { clearLines } from '../console/door.js'
@@ -145,8 +146,8 @@ async function statusOf({ number, start, ended }: LocalNode, before: NodeStatus 
       validators: vote?.['validators'] as number,
       ...defined({ stalled: stallOf(vote) }),
     }
-  } catch {
-    return { ...known, state: 'silent' }
+  } catch (error) {
+    return { ...known, state: error instanceof NoAnswer ? 'silent' : 'answers wrongly' }
   }
 }
 

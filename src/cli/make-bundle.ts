@@ -30,8 +30,7 @@ export async function makeBundle(node: AskedNode, asked: Asked): Promise<Bundle>
   const answer = await node.rpc(method, { ...asked, proof: true })
   const proof = isObject(answer) ? answer['proof'] : undefined
   const anchor = isObject(proof) ? proof['anchor'] : undefined
-  if (!isObject(anchor))
-    throw new UserError(`the node at ${node.rest} answers without a proof: it knows none, or not this chain's`)
+  if (!isObject(anchor)) throw new UserError(`the node at ${node.rest} answers without a proof`)
   const isConfirmed = 'confirm' in anchor
   const ways = isConfirmed ? { changes: await changesOf(node) } : { headers: await headersOf(node) }
   return { format: bundleFormat, asked, answer, ...ways }

@@ -122,8 +122,11 @@ async function evidence(context: CliContext, flags: NodeFlags & { height?: numbe
     const { height, view, kind, signer } = pair
     return [asInteger(height, 'height'), asInteger(view, 'view'), asText(kind, 'kind'), asText(signer, 'signer')]
   })
+  const at = flags.height === undefined ? '' : ` for height ${flags.height}`
   const lines =
-    rows.length === 0 ? ['no validator signed twice'] : columns([['height', 'view', 'kind', 'signer'], ...rows])
+    rows.length === 0
+      ? [`the node holds no evidence${at} of a validator that signed twice`]
+      : columns([['height', 'view', 'kind', 'signer'], ...rows])
   report(context, flags, list, lines)
 }
 
@@ -131,15 +134,17 @@ async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   const client = new NodeClient(flags)
   const { dataDir, ...owner } = await ownerOf(context, client, flags, 'stop')
   await owner.client.rpc('stop', {}, owner)
-  const end = performance.now() + stopPatience
+  const latest = performance.now() + stopPatience
   const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
   while ((await answers(client)) || isOpen()) {
-    if (performance.now() > end) {
+    if (performance.now() > latest) {
       throw new UserError(`the node at ${client.rest} was told to stop, and has not within ${stopPatience / 1000} s`)
     }
     await setTimeout(stopPause)
   }
-  report(context, flags, { stopped: client.rest }, [`The node at ${client.rest} has stopped.`])
+  // Without its directory, only its port was looked at.
+  const end = dataDir === undefined ? 'was told to stop, and answers no more' : 'has stopped'
+  report(context, flags, { stopped: client.rest }, [`The node at ${client.rest} ${end}.`])
 }
 
 async function answers(client: NodeClient): Promise<boolean> {

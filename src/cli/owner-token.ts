@@ -117,7 +117,8 @@ async function proofOf(client: NodeClient, nonce: Uint8Array, method: string, hi
     return { proof, dataDir: typeof directory === 'string' && isPlace(directory) ? directory : undefined }
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error
-    throw new UserError(`${method} is for the owner of the node, which does not say where its token is: ${hint}`)
+    const why = error.reason === '' ? error.description : error.reason
+    throw new UserError(`${method} is for the owner of the node, which does not prove its token (${why}): ${hint}`)
   }
 }
 

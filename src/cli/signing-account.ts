@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { UserError } from '../errors/rule-error.js'
 import { type Account, accountSource, type SigningAccount, type WalletSecret } from '../wallet/accounts.js'
 import { devnetAccount } from '../wallet/devnet-accounts.js'
-import { readTextFile } from '../wallet/files.js'
+import { isThere, readTextFile } from '../wallet/files.js'
 import { type Keystore, keystoreAccounts, openKeystore, readKeystore } from '../wallet/keystore.js'
 import type { CliContext } from './cli-context.js'
 import { defaultWalletFile, type WalletOptions } from './command-options.js'
@@ -35,7 +34,7 @@ export async function readPassword(
 
 /** The keystore that the options name; if it is missing, a {@link UserError} with the command that makes one. */
 export function openWalletFile({ wallet = defaultWalletFile }: WalletOptions): { path: string; keystore: Keystore } {
-  if (!existsSync(wallet)) {
+  if (!isThere(wallet, 'keystore')) {
     throw new UserError(
       `there is no keystore ${wallet}; make one with: npx didledger wallet create --wallet ${shellWord(wallet)} ` +
         '(on a devnet, --devnet-account 0 needs none)',

@@ -134,7 +134,8 @@ function unreachable(url: string, error: unknown, { timeout, hint: advice = comm
   const code = causeCode(error)
   const unsent = { advice, mayHaveArrived: false }
   if (code === 'ECONNREFUSED') return new NoAnswer(`no node listens at ${origin}`, unsent)
-  if (code === 'ENOTFOUND') return new NoAnswer(`there is no host ${new URL(url).hostname}`, unsent)
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new NoAnswer(`the name ${new URL(url).hostname} cannot be resolved`, unsent)
   return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice, mayHaveArrived: true })
 }
 

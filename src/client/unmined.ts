@@ -20,7 +20,7 @@ export async function whyUnmined(node: AskedNode): Promise<string> {
   const vote = await voteOf(node)
   const stalled = sentenceOf(vote)
   if (stalled !== undefined) return `the chain is stalled, ${stalled}`
-  if (await isDevnet(node)) return 'a devnet with --no-automine makes blocks on dev_mine only'
+  if (await isDevnet(node)) return 'it is a devnet, and one with --no-automine makes blocks on dev_mine only'
   const [validators, heard] = [vote?.['validators'], vote?.['heard']].map(Number)
   if (validators === 0) return 'the blocks of this chain come from miners, and none of them has made one with it'
   if (!Number.isInteger(validators) || !Number.isInteger(heard)) return 'the node does not say why'

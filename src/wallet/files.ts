@@ -128,6 +128,17 @@ function syncDirectory(path: string): void {
   }
 }
 
+/** Whether something is at a path. Where that cannot be seen, a {@link UserError}: what may not be entered may hold it. */
+export function isThere(path: string, what: string): boolean {
+  try {
+    statSync(path)
+    return true
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String(errorCode(error)))) return false
+    throw new UserError(`cannot see whether the ${what} ${path} exists: ${fileReason(error)}`)
+  }
+}
+
 function errorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -39,7 +39,8 @@ export function readKeystoreDat(text: string, password: string): ImportedKeystor
   if (!Array.isArray(accounts)) throw damaged('Account is not a list')
 
   const passwordKey = sha256d(fromUtf8(password))
-  if (!equalBytes(sha256(passwordKey), passwordHash)) throw new UserError('wrong password for the keystore.dat')
+  if (!equalBytes(sha256(passwordKey), passwordHash))
+    throw new UserError('wrong password for the keystore.dat, or it was changed since it was written')
   const masterKey = decrypt(sealedMasterKey, passwordKey, iv)
 
   const opened: { privateKey: Uint8Array; main: boolean }[] = []

@@ -70,11 +70,11 @@ describe('a backup of a running node', () => {
     const deep = join(directories.fresh(), 'deep')
     expect(await refused(deep, '--data-dir', dataDir, '--rest', rest)).toMatch(/there is no directory/)
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(
-      /refuses \(backup: what Authorization holds is not the token .*\); the node of .* serves REST elsewhere: name that with --rest URL/,
+      /refuses \(backup: what Authorization holds is not the token .*\); if the node of .* serves REST elsewhere, name that with --rest URL/,
     )
     await other.stop()
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(
-      /no node listens at http.*; the node of .* serves REST elsewhere/,
+      /no node listens at http.*; if the node of .* serves REST elsewhere/,
     )
     await node.stop()
   })

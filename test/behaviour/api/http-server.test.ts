@@ -535,3 +535,12 @@ describe('what nobody foresaw', () => {
     expect((await ask(port, '/api/v1/block/height')).status).toBe(200)
   })
 })
+
+test('a name that cannot be resolved is not called an address that does not exist', async () => {
+  await expect(start({}, { hosts: ['no-such-host.invalid'] })).rejects.toThrow(
+    'the name no-such-host.invalid cannot be resolved',
+  )
+  await expect(start({}, { hosts: ['192.0.2.1'] })).rejects.toThrow(
+    'the address 192.0.2.1 does not exist on this machine',
+  )
+})

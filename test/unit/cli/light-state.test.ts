@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stateFile } from '../../../src/cli/light-state.js'
 import { UserError } from '../../../src/errors/rule-error.js'
@@ -19,6 +19,12 @@ describe('the state of a light resolver in a file', () => {
     expect(stateFile(path, quietLog()).load()).toBe('two')
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(bench.directory).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
+  })
+
+  it('is not taken for none where it cannot be seen whether it is there', () => {
+    const path = bench.path('loop')
+    symlinkSync(path, path)
+    expect(() => stateFile(path, quietLog()).load()).toThrow(/^cannot see whether the state .*loop exists: ELOOP/)
   })
 
   it('is missed in the log where it cannot be written', () => {

@@ -92,6 +92,25 @@ describe('the screen', () => {
     return out
   }
 
+  it.each<[string, () => Response | Promise<Response>, string]>([
+    ['has no answer', () => Promise.reject(new TypeError('fetch failed')), 'silent'],
+    ['has another one', () => new Response('[]'), 'answers wrongly'],
+    ['refuses', () => new Response('{"error":{"code":-32603,"message":"Internal error"}}'), 'answers wrongly'],
+    ['lacks members', () => new Response('{"result":{}}'), 'answers wrongly'],
+  ])('calls only that node silent which gives no answer: one %s', async (_, answer, state) => {
+    let out = ''
+    vi.stubGlobal('fetch', async () => answer())
+    const screen = new StatusScreen(
+      { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => undefined },
+      false,
+      () => [nodeAt(1)],
+    )
+    const ended = screen.start()
+    await vi.waitFor(() => expect(out).toBe(`node 1: ${state}\n`))
+    screen.stop()
+    await ended
+  })
+
   it('tells what changes, line by line', async () => {
     const line = (height: number) => `node 1: height ${height}, view 1, peers 2, pool 4, signing yes\n`
     expect(await shown(undefined, false, [5, 5, 6, 0])).toBe(line(5) + line(6))

@@ -139,6 +139,33 @@ describe('the token of the owner', () => {
     for (const { headers } of heard) expect(JSON.stringify(headers)).not.toContain(token)
   })
 
+  it('is not proved by a node that refuses, whose words are passed on', async () => {
+    const refuses = await served(() => {
+      const error = { code: -32601, message: 'Method not found', data: 'there is no method "provetoken"' }
+      return { status: 200, body: { jsonrpc: '2.0', id: 1, error } }
+    })
+    const { code, err } = await bench.run('node', 'stop', '--rest', refuses)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('which does not prove its token (there is no method "provetoken"): give the file'),
+    ])
+  })
+
+  it('stops a node of which only the port was looked at: it then answers no more, which is all that is known', async () => {
+    let asked = 0
+    const stopping = await served((path) => {
+      if (path === '/rpc') return { status: 200, body: { jsonrpc: '2.0', id: 1, result: true } }
+      // Still there at first, and then what stands before it answers in its place.
+      return ++asked < 3
+        ? { status: 200, body: { Desc: 'Success', Error: 0, Result: 1 } }
+        : { status: 502, body: 'Bad Gateway' }
+    })
+    const file = bench.writeSecret('some.token', 'ab'.repeat(32))
+    const { code, out } = await bench.run('node', 'stop', '--rest', stopping, '--token-file', file)
+    expect([code, out]).toEqual([0, `The node at ${stopping} was told to stop, and answers no more.\n`])
+    expect(asked).toBe(3)
+  })
+
   it('is sent to no other machine unasked', async () => {
     for (const url of ['http://127.example.org:20334', 'http://10.0.0.1:20334']) {
       const refused = await bench.run('node', 'stop', '--rest', url)
@@ -155,7 +182,9 @@ describe('the token of the owner', () => {
 describe('node peers, bans and evidence', () => {
   it('are tables', async () => {
     expect((await node('peers')).out).toBe('no node is connected\n')
-    expect((await node('evidence', '--height', '3')).out).toBe('no validator signed twice\n')
+    expect((await node('evidence', '--height', '3')).out).toBe(
+      'the node holds no evidence for height 3 of a validator that signed twice\n',
+    )
     await pow.call('addban', { peer: '192.0.2.7', reason: 'by \u202ehand' })
     expect((await node('bans')).out).toMatch(/^peer +until +reason\n192\.0\.2\.7 +20\S+Z {2}by \?hand\n$/)
     const other = await Scene.open('pow', 'other')

@@ -213,6 +213,11 @@ describe('a node that does not answer', () => {
     )
   })
 
+  it('is not called absent where its name cannot be resolved', async () => {
+    const failure = new NodeClient({ rest: 'http://no-such-node.invalid:1234' }).height()
+    await expect(failure).rejects.toThrow(/^the name no-such-node\.invalid cannot be resolved; /)
+  })
+
   it.each<[string, string, RegExp]>([
     ['has a port that fetch blocks', 'http://127.0.0.1:1', /^cannot reach http:\/\/127\.0\.0\.1:1 \(bad port\); /],
     ['speaks no TLS', 'https', /^cannot reach https:\S+ \((ERR_SSL_[A-Z_]+|EPROTO)\); /],

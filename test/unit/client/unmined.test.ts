@@ -14,7 +14,12 @@ const stalled = { reason: 'no-quorum', since: 1, detail: 'validator 3 is missing
 
 it.each<[string, unknown, boolean, string]>([
   ['a stalled chain', { validators: 4, heard: 2, stalled }, false, 'the chain is stalled, validator 3 is missing'],
-  ['a devnet', { validators: 1, heard: 0 }, true, 'a devnet with --no-automine makes blocks on dev_mine only'],
+  [
+    'a devnet',
+    { validators: 1, heard: 0 },
+    true,
+    'it is a devnet, and one with --no-automine makes blocks on dev_mine only',
+  ],
   [
     'a chain of miners',
     { validators: 0, heard: 0 },

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { makeDirectory, maxFileSize, readTextFile } from '../../../src/wallet/files.js'
+import { UserError } from '../../../src/errors/rule-error.js'
+import { isThere, makeDirectory, maxFileSize, readTextFile } from '../../../src/wallet/files.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'didledger-files-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -50,5 +51,20 @@ describe('a directory', () => {
     ]) {
       expect(() => makeDirectory(path)).toThrow(message)
     }
+  })
+})
+
+describe('whether something is at a path', () => {
+  it('is seen, or it is said that it cannot be', () => {
+    const file = join(directory, 'there')
+    writeFileSync(file, '')
+    expect(isThere(file, 'key')).toBe(true)
+    expect(isThere(directory, 'key')).toBe(true)
+    expect(isThere(join(directory, 'nothing'), 'key')).toBe(false)
+    expect(isThere(join(file, 'below'), 'key')).toBe(false)
+    const loop = join(directory, 'loop')
+    symlinkSync(loop, loop)
+    expect(() => isThere(loop, 'key')).toThrow(`cannot see whether the key ${loop} exists: `)
+    expect(() => isThere(join(directory, 'x'.repeat(5000)), 'key')).toThrow(UserError)
   })
 })
