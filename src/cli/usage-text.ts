@@ -1,3 +1,5 @@
+import { linesText } from './print-output.js'
+
 /** commander's texts for wrong calls, and what is said instead: the word that was given, then what is wrong with it. */
 const texts: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [
@@ -18,16 +20,20 @@ const texts: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   ],
 ]
 
-/** A message of commander about a wrong call in the words of the other messages. */
+/** A message of commander about a wrong call in the words of the other messages: a line, and one with what may have been meant. */
 export function usageText(text: string): string {
-  const line = text.trimEnd()
+  const [, line = text, meant] = /^(.*?)(?:\n(\(Did you mean [^\n]*\)))?$/s.exec(text.trimEnd()) ?? []
+  return linesText([saidOf(line), ...(meant === undefined ? [] : [meant])])
+}
+
+function saidOf(line: string): string {
   for (const [pattern, said] of texts) {
     const match = pattern.exec(line)
     if (match === null) continue
     const [, ...parts] = match.map((part: string | undefined) => part ?? '')
-    return `error: ${said(...parts)}\n`
+    return `error: ${said(...parts)}`
   }
-  return text
+  return line
 }
 
 /** `-o, --output <file>` → `--output`. */
