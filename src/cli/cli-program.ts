@@ -111,9 +111,15 @@ function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
   else
     context.err(linesText(error instanceof ManyLines ? [`error: ${error.lines[0]}`, ...error.lines.slice(1)] : lines))
   if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) {
-    context.err(linesText((error.stack ?? '').split('\n')))
+    context.err(linesText(framesOf(error)))
   }
   return error instanceof UserError ? error.exitCode : 1
+}
+
+/** The stack of an error below its message, which may hold lines like those of a stack. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const lines = stack.slice(stack.indexOf(message) + message.length).split('\n')
+  return lines.filter((line) => /^ +at /.test(line))
 }
 
 function textOf(error: unknown): string {

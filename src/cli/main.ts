@@ -19,16 +19,21 @@
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */
 import { endWithReader } from '../console/channel.js'
+import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
 
 const args = process.argv.slice(2)
 const surroundings = processSurroundings()
 endWithReader()
-// Node would print texts of others as they are.
+// Node would print failures that no code waits for, and warnings, as they are.
 process.on('uncaughtException', (error) => {
   sayFailure(error, args, surroundings)
   process.exit(1)
 })
+if (process.listenerCount('warning') > 0) {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => surroundings.err(lineThroughDoor(`${name}: ${message}`)))
+}
 
 process.exitCode = await runCommand(args, surroundings)

@@ -14,6 +14,16 @@ it('test/unit has files of tests alone, each named as the source that it tests',
   expect(strangers).toEqual([])
 })
 
+it('tests pass wherever a clone lies: none becomes a user by number, or takes a path from a URL unread', () => {
+  const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' })
+  const own = ['support/process/unprivileged.ts', 'docs/test-tree.test.ts']
+  const faults = files.filter((path) => {
+    if (!path.endsWith('.ts') || own.includes(path)) return false
+    return /'setpriv'|import\.meta\.url\)\.pathname/.test(readFileSync(new URL(`test/${path}`, root), 'utf8'))
+  })
+  expect(faults).toEqual([])
+})
+
 it('a test that replaces a module shares none with others', () => {
   const config = readFileSync(new URL('vitest.config.ts', root), 'utf8')
   const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' })

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandsOf, helpContext, nameOf } from '../../scripts/docs/cli-page.js'
 import { createProgram } from '../../src/cli/cli-program.js'
@@ -6,7 +7,7 @@ import { issueCredential } from '../support/builders/did.js'
 import { quickSigner } from '../support/builders/signatures.js'
 import { forbidden, hostile, HostileNode, hostilePayload, type Lie } from '../support/fakes/hostile-node.js'
 import { LiveCommand, OwnSignals } from '../support/process/live-command.js'
-import { NodeProcess } from '../support/process/spawn.js'
+import { CommandProcess, NodeProcess } from '../support/process/spawn.js'
 import { Workbench } from '../support/process/workbench.js'
 
 /** Every command that asks a node, against a node whose every text is hostile: nothing of it reaches the terminal as it came. */
@@ -189,6 +190,33 @@ it('a document with hostile texts is shown with each of them written out', async
   expect(code).toBe(0)
   for (const part of ['\\u001b]0;owned\\u0007', '\\u0080\\u0085\\u009b31m', '\\u202e', '\\udb40\\udc7f'])
     expect(out).toContain(part)
+})
+
+/** A command into which a module is loaded that does something hostile, once the program has begun. */
+function withModule(deed: string, ...args: string[]) {
+  const begun = "process.listenerCount('uncaughtException') > 0"
+  const text = `const timer = setInterval(() => { if (${begun}) { clearInterval(timer); ${deed} } }, 20)`
+  const module = bench.write('module.mjs', text)
+  return new CommandProcess(args, { env: { NODE_OPTIONS: `--import ${pathToFileURL(module).href}` } }).finished
+}
+
+it.each([[[]], [['--json']]])('a failure that no code waits for is told the same way: %j', async (flags) => {
+  const text = `throw new Error(${JSON.stringify(hostile)})`
+  const { code, err } = await withModule(text, 'driver', '--port', '0', '--host', '127.0.0.1', ...flags)
+  expect(code).toBe(1)
+  expect(err).toContain('\\u009b')
+  expect(err).not.toMatch(forbidden)
+  expect(err).not.toMatch(/^FORGED/m)
+  if (flags.length > 0) expect(JSON.parse(err)).toEqual({ error: { message: hostile } })
+})
+
+it('warnings of Node are one harmless line', async () => {
+  const warn = `process.emitWarning(${JSON.stringify(hostile)})`
+  const text = `setImmediate(() => { ${warn}; setTimeout(() => process.exit(0), 100) })`
+  const { err } = await withModule(text, 'driver', '--port', '0', '--host', '127.0.0.1')
+  expect(err).toContain('Warning: \\u001b')
+  expect(err).not.toMatch(forbidden)
+  expect(err).not.toMatch(/^FORGED/m)
 })
 
 it('JSON holds the texts themselves', async () => {

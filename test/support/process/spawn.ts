@@ -33,7 +33,7 @@ export interface StartLine {
 }
 
 export interface SpawnOptions {
-  /** A command and its arguments that run the program: `['setpriv', …]`. */
+  /** A command and its arguments that run the program: `['nice', …]`. */
   readonly through?: readonly string[]
   /** Where the program runs; files are named from there. */
   readonly cwd?: string
