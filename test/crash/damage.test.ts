@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/cli/print-output.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 import { thorough } from '../support/process/thorough.js'
@@ -115,7 +116,7 @@ describe('damage to the files of a killed node', () => {
     await expectRefusal(directory, /ldb has \d+ of \d+ blocks that cannot be read/)
     const { code, err } = await run('chain', 'verify', '--data-dir', directory)
     expect(code).toBe(1)
-    expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+    expect(err).toContain(`npx didledger chain reindex --data-dir ${shellWord(directory)}`)
     // What LevelDB reads at once holds its neighbours too.
     const mended = await mend(directory)
     expect(mended).toBeLessThan(old.height)
@@ -134,7 +135,7 @@ describe('damage to the files of a killed node', () => {
         return
       }
       expect(code).toBe(1)
-      expect(err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+      expect(err).toContain(`npx didledger chain reindex --data-dir ${shellWord(directory)}`)
       await mend(directory)
     },
   )
@@ -182,7 +183,7 @@ async function expectRefusal(directory: string, message: RegExp): Promise<void> 
   const { code, out, err } = await run(...devnet, directory, '--port-base', '0')
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(message)
-  expect(err).toContain(`run: npx didledger chain reindex --data-dir ${directory}`)
+  expect(err).toContain(`run: npx didledger chain reindex --data-dir ${shellWord(directory)}`)
   expect(err).not.toMatch(/ at .*\.js/)
 }
 

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shellWord } from '../../src/cli/print-output.js'
 import type { Surroundings } from '../../src/cli/cli-context.js'
 import { runCommand } from '../../src/cli/cli-program.js'
 import { loadSpec } from '../../src/cli/load-spec.js'
@@ -170,7 +171,7 @@ async function command(...args: string[]): Promise<Ended> {
 function checkWords(text: string, directory: string): void {
   const bad = /should not have|report it|\n\s+at |undefined|\[object/.exec(text)
   if (bad !== null) throw new Error(`no plain words: ${text}`)
-  const command = `chain reindex --data-dir ${directory}`
+  const command = `chain reindex --data-dir ${shellWord(directory)}`
   if (!text.includes(command)) throw new Error(`names no command: ${text}`)
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/cli/print-output.js'
 import { Database } from '../../src/storage/database.js'
 import { keys, oldestLayout, schemaVersion } from '../../src/storage/schema.js'
 import { toOlderLayout } from '../support/builders/older-layout.js'
@@ -44,7 +45,7 @@ describe('a directory of an older layout', () => {
     expect(refused.err).toContain(
       `the database has layout ${oldestLayout}, this version of didledger reads layout ${schemaVersion}`,
     )
-    expect(refused.err).toContain(`npx didledger chain reindex --data-dir ${directory}`)
+    expect(refused.err).toContain(`npx didledger chain reindex --data-dir ${shellWord(directory)}`)
     for (const command of ['info', 'verify']) {
       const { code, err } = await run('chain', command, '--data-dir', directory)
       expect([code, err]).toEqual([1, expect.stringContaining('a node changes it at its start') as string])

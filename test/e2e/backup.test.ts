@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/cli/print-output.js'
 import { Load, SeededRandom } from '../support/builders/test-payer.js'
 import { filesUpTo } from '../support/process/limits.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -110,7 +111,7 @@ describe('a backup of a directory that no node uses', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toBe(
       `${copy} holds the chain up to height 3, without keys, token and sign state\n` +
-        `check it with: npx didledger chain verify --data-dir ${copy}\n`,
+        `check it with: npx didledger chain verify --data-dir ${shellWord(copy)}\n`,
     )
     expect(readdirSync(copy).sort()).toEqual(['backup.json', 'chain', 'network.json', 'spec.json'])
     const info = (directory: string) => runJson<ChainInfo>('chain', 'info', '--data-dir', directory)

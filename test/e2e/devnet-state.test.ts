@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/cli/print-output.js'
 import { devnetAccount, devnetAccountsOf } from '../../src/wallet/devnet-accounts.js'
 import { CommandProcess, Directories, NodeProcess, run } from '../support/process/spawn.js'
 
@@ -88,7 +89,7 @@ describe('devnet --state', () => {
       expect(devnet.out).not.toContain('temporary')
       devnet.kill('SIGTERM')
       const { out } = await devnet.finished
-      expect(out).toContain(`The state is in ${file}, at height 0: --state ${file} goes on there.\n`)
+      expect(out).toContain(`The state is in ${file}, at height 0: --state ${shellWord(file)} goes on there.\n`)
     }
   })
 

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/cli/print-output.js'
 import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
 import { Database } from '../../src/storage/database.js'
 import { Overlay } from '../../src/storage/overlay.js'
@@ -137,7 +138,7 @@ describe('chain verify and chain reindex', () => {
     await tamper(directory, edit)
     const err = await failure('chain', 'verify', '--data-dir', directory)
     expect(err).toMatch(message)
-    expect(err).toContain(`run: npx didledger chain reindex --data-dir ${directory}\n`)
+    expect(err).toContain(`run: npx didledger chain reindex --data-dir ${shellWord(directory)}\n`)
     const rebuilt = await runJson<{ height: number; gap: { height: number } | null }>(
       ...['chain', 'reindex', '--data-dir', directory],
     )

@@ -16,7 +16,7 @@ async function devnet(...args: string[]) {
   const command = new CommandProcess(['devnet', '--port-base', '0', ...args])
   processes.push(command)
   await expect.poll(() => command.out).toContain('Ctrl-C stops the devnet.')
-  const url = (name: string) => new RegExp(`^${name} +(\\S+?)(?:/api/v1)?$`, 'm').exec(command.out)?.[1] as string
+  const url = (name: string) => new RegExp(`^${name} +(\\S.*?)(?:/api/v1)?$`, 'm').exec(command.out)?.[1] as string
   return { command, rest: url('REST'), ws: url('WebSocket'), rpc: url('JSON-RPC'), data: url('Data') }
 }
 
