@@ -28,23 +28,29 @@ export function registerPlainRoutes(
   { routes, access }: { readonly routes: readonly PlainRoute[]; readonly access: Access },
 ): void {
   for (const route of routes) {
-    const closed = route.ownSite === true ? closedTo(access) : {}
+    const ofOwnSite = requireOwnSite(access)
+    const closed: RouteShorthandOptions = route.ownSite === true ? { ...withoutCors, onRequest: ofOwnSite } : {}
     app.get(route.path, closed, async (_, reply): Promise<FastifyReply> => {
       const { status, contentType, body } = await route.answer(context)
       // A cached state would be outdated.
       return reply.code(status).header('content-type', contentType).header('cache-control', 'no-store').send(body)
     })
-    // Without a route of its own a preflight is answered for every path.
-    if (route.ownSite === true) app.options(route.path, closed, (_, reply) => reply.callNotFound())
+    if (route.ownSite === true) {
+      // Without a route of its own a preflight is answered for every path.
+      const refuse = async (_: FastifyRequest, reply: FastifyReply) => reply.callNotFound()
+      app.options(route.path, { ...withoutCors, onRequest: [ofOwnSite, refuse] }, refuse)
+    }
   }
 }
 
-/** Options of a route that pages of other sites may not read: without the headers of CORS, and with a check of its sender. */
-function closedTo(access: Access): RouteShorthandOptions {
-  const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
+/** Options of a route that pages of other sites may not read. */
+const withoutCors = { config: { cors: false } } as const
+
+/** Refuses requests that a page of another site may be behind. */
+function requireOwnSite(access: Access) {
+  return async ({ raw }: FastifyRequest): Promise<void> => {
     const { headers, socket } = raw
     const refusal = access.controlRefusal({ headers, address: socket.remoteAddress })
     if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
   }
-  return { config: { cors: false }, onRequest }
 }
