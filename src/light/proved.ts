@@ -24,6 +24,8 @@ export interface ProvedEntry {
   readonly txid: string
   readonly height: number
   readonly time: number
+  /** The key, such as `#primary`, with which the operation's own signature was verified; absent: not checked. */
+  readonly signedBy?: string
 }
 
 export type LightResult = ResolveResult & { readonly proved: Proved }
