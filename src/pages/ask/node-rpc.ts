@@ -1,29 +1,6 @@
+import { NodeGone, Refusal } from './refusal.js'
+
 /** Asks the node that served the page: by JSON-RPC and REST, on the same port, and nothing else. */
-
-/** A refusal of a method or of a REST row. */
-export class Refusal extends Error {
-  readonly code: number
-  /** What was wrong, and where; empty where the node does not say. */
-  readonly detail: string
-
-  constructor(code: number, message: string, detail: string) {
-    super(message)
-    this.code = code
-    this.detail = detail
-  }
-}
-
-/** No answer came: the node has stopped, or the network is away. */
-export class NodeGone extends Error {}
-
-/** Codes of JSON-RPC that pages act on. */
-export const codes = {
-  unknownMethod: -32601,
-  parameters: -32602,
-  unknownTransaction: -32002,
-  unknownBlock: -32004,
-  busy: -32005,
-}
 
 type Parameters = Readonly<Record<string, unknown>>
 export type Call = readonly [method: string, parameters?: Parameters]

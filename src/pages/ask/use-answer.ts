@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { live, type LiveView } from './live-events.js'
-import { NodeGone, Refusal } from './node-rpc.js'
+import { NodeGone, Refusal } from './refusal.js'
 
 /** What a question of a page has come to. */
 export interface Answer<T> {

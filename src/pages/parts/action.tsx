@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { NodeGone, Refusal } from '../ask/node-rpc.js'
+import { NodeGone, Refusal } from '../ask/refusal.js'
 import { Failure } from './panel.js'
 
 /** Carries out what a button asks for, and says what came of it. */

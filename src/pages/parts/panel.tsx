@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../ask/use-answer.js'
-import { codes, NodeGone, type Refusal } from '../ask/node-rpc.js'
+import { codes, NodeGone, type Refusal } from '../ask/refusal.js'
 import { Plain } from './values.js'
 
 /** The frames that pages are made of. */

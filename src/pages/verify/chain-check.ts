@@ -2,7 +2,8 @@ import { LightError } from '../../light/light-error.js'
 import type { LightResolver } from '../../light/light-resolver.js'
 import type { LightCredential, LightResult } from '../../light/proved.js'
 import { chainClock } from '../ask/chain-clock.js'
-import { ask, nodeUrl, Refusal } from '../ask/node-rpc.js'
+import { ask, nodeUrl } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import { keptText, keepText } from './kept.js'
 
 /** Checks in the page what the node says of DIDs: by a light resolver, which is loaded when the first DID is shown. */

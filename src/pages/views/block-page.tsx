@@ -1,4 +1,5 @@
-import { ask, askAll, Refusal } from '../ask/node-rpc.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { ShownBlock, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'

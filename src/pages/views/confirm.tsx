@@ -1,4 +1,5 @@
-import { ask, codes, Refusal } from '../ask/node-rpc.js'
+import { ask } from '../ask/node-rpc.js'
+import { codes, Refusal } from '../ask/refusal.js'
 import type { Confirm } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Facts, Panel } from '../parts/panel.js'

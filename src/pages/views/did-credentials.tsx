@@ -1,4 +1,5 @@
-import { ask, askAll, Refusal } from '../ask/node-rpc.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { CredentialState } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { asMembers, type Members, objectsIn, textIn, textsIn } from '../did/payload.js'

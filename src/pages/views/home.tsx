@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { live, type TransactionEvent } from '../ask/live-events.js'
-import { ask, askAll, Refusal } from '../ask/node-rpc.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { BlockList, DidCount, OperationList, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer, useLive } from '../ask/use-answer.js'
 import { Answered, Panel, Table } from '../parts/panel.js'

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask, fetchText, NodeGone, nodeUrl } from '../ask/node-rpc.js'
+import { ask, fetchText, nodeUrl } from '../ask/node-rpc.js'
+import { NodeGone } from '../ask/refusal.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { curlOf, type Field, fieldOf, filledPath, parametersFrom } from '../find/call-fields.js'
 import { JsonView } from '../parts/json-view.js'

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import { ask, askAll, Refusal } from '../ask/node-rpc.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { Found } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { conditionOf } from '../find/condition.js'

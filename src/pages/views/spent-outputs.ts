@@ -1,4 +1,5 @@
-import { askAll, Refusal } from '../ask/node-rpc.js'
+import { askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { Output, ShownTransaction } from '../ask/shapes.js'
 import { coinsOf, unitsOf } from '../text/numbers.js'
 

@@ -1,0 +1,26 @@
+/** Why a question of a page has no answer. */
+
+/** A refusal of a method or of a REST row. */
+export class Refusal extends Error {
+  readonly code: number
+  /** What was wrong, and where; empty where the node does not say. */
+  readonly detail: string
+
+  constructor(code: number, message: string, detail: string) {
+    super(message)
+    this.code = code
+    this.detail = detail
+  }
+}
+
+/** No answer came: the node has stopped, or the network is away. */
+export class NodeGone extends Error {}
+
+/** Codes of JSON-RPC that pages act on. */
+export const codes = {
+  unknownMethod: -32601,
+  parameters: -32602,
+  unknownTransaction: -32002,
+  unknownBlock: -32004,
+  busy: -32005,
+}
