@@ -5,6 +5,7 @@ import { searchTarget } from './find/search-target.js'
 import { Heading, Panel } from './parts/panel.js'
 import { linkTo, readRoute, type Route } from './route.js'
 import { whole } from './text/numbers.js'
+import { visible } from './text/safe-text.js'
 import { AddressPage } from './views/address-page.js'
 import { BlockPage } from './views/block-page.js'
 import { BlocksPage } from './views/blocks.js'
@@ -101,7 +102,7 @@ function useRoute(): Route {
 
 function titleOf({ page, subject }: Route): string {
   const title = menu.find(([name]) => name === page)?.[1] ?? page
-  return subject === '' ? title : `${title} ${subject.slice(0, 60)}`
+  return visible(subject === '' ? title : `${title} ${subject.slice(0, 60)}`)
 }
 
 function skipTo(event: Event, main: HTMLElement | null): void {
@@ -180,7 +181,7 @@ function Banner() {
   if (state !== 'gone') return null
   return (
     <p class="banner" role="alert">
-      The node does not answer. What is shown is what it said last; the page goes on when it is back.
+      The node gives no answer. What is shown was learned before; the page goes on when it answers.
     </p>
   )
 }

@@ -8,15 +8,18 @@
  *
  * Imports did, errors, light, primitives; used by none.
  * - Built by Vite into dist/pages; nothing of Node is in it.
- * - Texts of documents are hostile: they pass through Plain, and links through outsideLink.
+ * - Texts of documents, and of a node, are hostile: all pass through text/one-door, long ones through Plain, links through outsideLink.
+ * - What is drawn within Word of="proved" comes from verify/proved-view alone; what the node says stands in a Word of="said".
  */
-import { render } from 'preact'
+import { options, render } from 'preact'
 import { App } from './app.js'
 import { chainClock } from './ask/chain-clock.js'
 import { live } from './ask/live-events.js'
+import { guard } from './text/one-door.js'
 
 const root = document.getElementById('app')
 if (root === null) throw new Error('the page has no place for the app')
+options.vnode = guard
 live.start()
 chainClock.start()
 render(<App />, root)

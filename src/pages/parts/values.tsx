@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
 import { linkTo } from '../route.js'
 import { amountParts, whole } from '../text/numbers.js'
-import { beginning, outsideLink, shortened, visible } from '../text/safe-text.js'
+import { beginning, otherHost, outsideLink, shortened, visible } from '../text/safe-text.js'
 import { age, countdown, moment, secondsOf } from '../text/times.js'
 
-/** Single values, each shown the same way on every page. Texts of strangers pass through {@link Plain}. */
+/** Single values, each shown the same way on every page. Texts of strangers pass through {@link Plain}, and all through text/one-door. */
 
 /** Characters of a text that are shown at first, and as many more with each press of the button. */
 const shownAtFirst = 600
@@ -15,15 +15,19 @@ const shownMore = 20_000
 export function Plain({ text, lines = false }: { text: string; lines?: boolean }) {
   const [most, setMost] = useState(shownAtFirst)
   const shown = visible(beginning(text, most), lines ? '\n\t' : '')
+  const host = otherHost(text)
   return (
-    <bdi class={lines ? 'plain lines' : 'plain'}>
-      {shown}
-      {text.length > most && (
-        <button class="more" type="button" onClick={() => setMost(most + shownMore)}>
-          … {text.length - most} characters more
-        </button>
-      )}
-    </bdi>
+    <>
+      <bdi class={lines ? 'plain lines' : 'plain'}>
+        {shown}
+        {text.length > most && (
+          <button class="more" type="button" onClick={() => setMost(most + shownMore)}>
+            … {text.length - most} characters more
+          </button>
+        )}
+      </bdi>
+      {host !== undefined && <bdi class="host"> (host: {host})</bdi>}
+    </>
   )
 }
 
@@ -77,7 +81,8 @@ interface NameProps {
 }
 
 function Name({ text, whole, page, what }: NameProps & { page: string; what: string }) {
-  const shown = whole === true ? text : shortened(text)
+  // Of the node or of an address bar: no more than a name is shown.
+  const shown = whole === true ? beginning(text, shownAtFirst) : shortened(text)
   return (
     <span class="name">
       <a class="code" href={linkTo(page, text)} {...(whole === true ? {} : { title: text })}>
@@ -101,6 +106,15 @@ export function BlockHeight({ height, hash }: { height: number; hash: string }) 
   )
 }
 
+/** A height whose hash is not proved, or not known: it leads to the block that has it then. */
+export function BlockNumber({ height }: { height: number }) {
+  return (
+    <a class="number" href={linkTo('block', String(height))}>
+      {whole(height)}
+    </a>
+  )
+}
+
 export function TransactionName(props: NameProps) {
   return <Name {...props} page="transaction" what="the transaction id" />
 }
@@ -109,7 +123,7 @@ export function AddressName(props: NameProps) {
   return <Name {...props} page="address" what="the address" />
 }
 
-/** A DID of the chain, which is checked text. */
+/** A DID. */
 export function DidName({ text, whole }: NameProps) {
   if (whole === true) return <Name text={text} whole page="did" what="the DID" />
   const at = text.lastIndexOf(':') + 1

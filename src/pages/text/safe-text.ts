@@ -1,8 +1,7 @@
 /** Texts of documents are written by strangers: what a page may show of them, and where it may lead. Pure. */
 
 /** Characters that are invisible, or that change the order or the place of others: controls, marks of direction, joiners, tags. */
-const unseen =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udfff]/g
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Marks piled up on one character: more than a few cover the lines around it. */
 const piledMarks = /(\p{M}{3})\p{M}+/gu
@@ -41,4 +40,28 @@ export function outsideLink(text: string): string | undefined {
   // A name before the host looks like the host.
   if (username !== '' || password !== '') return undefined
   return protocol === 'http:' || protocol === 'https:' ? href : undefined
+}
+
+/** The part of a text that names a host: behind a scheme and `//`, behind `//` or `www`, or behind the `@` of a mail address. */
+const authority =
+  /^\s*(?:([a-z][a-z0-9+.-]*:)?[/\\]{2,}|(?=www[.\u3002\uff0e\uff61]))([^/?#\\\s]+)|^\s*(mailto:)[^@?]*@([^/?#,;\s]+)/iu
+/** Schemes whose hosts are read as those of pages are: numbers are addresses. */
+const likePages: readonly (string | undefined)[] = ['http:', 'https:', 'ws:', 'wss:', 'ftp:', undefined]
+/** Characters of the longest name of a host, twice: it may be written with escapes. */
+const longestHost = 512
+
+/**
+ * The host that a text leads to, in ASCII, where another one is read in it: letters of other alphabets look like Latin ones, and a
+ * name before `@` like a host. Undefined where the host is written as it is, or the text names none.
+ */
+export function otherHost(text: string): string | undefined {
+  const [, scheme, behindScheme, mail, behindMail] = authority.exec(text.slice(0, 2 * longestHost)) ?? []
+  const written = behindScheme ?? behindMail
+  if (written === undefined) return undefined
+  const isPlain = /^[\0-\x7f]*$/.test(written)
+  if (isPlain && !likePages.includes((mail ?? scheme)?.toLowerCase())) return undefined
+  const url = `https://${written}/`
+  if (written.length > longestHost || !URL.canParse(url)) return isPlain ? undefined : 'no valid host'
+  const { hostname } = new URL(url)
+  return hostname === written.toLowerCase().replace(/:\d*$/, '') ? undefined : hostname
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginning, outsideLink, shortened, visible } from '../../../../src/pages/text/safe-text.js'
+import { beginning, otherHost, outsideLink, shortened, visible } from '../../../../src/pages/text/safe-text.js'
 
 describe('visible', () => {
   it.each([
@@ -28,7 +28,8 @@ describe('visible', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 })
     fc.assert(
       fc.property(text, (any) => {
-        expect(visible(any)).not.toMatch(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u)
+        expect(visible(any)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u)
+        expect(visible(visible(any))).toBe(visible(any))
         expect(() => encodeURIComponent(visible(any))).not.toThrow()
       }),
     )
@@ -71,4 +72,47 @@ describe('outsideLink', () => {
     'https://',
     `https://example.org/${'x'.repeat(3000)}`,
   ])('refuses %j', (text) => expect(outsideLink(text)).toBeUndefined())
+})
+
+describe('otherHost', () => {
+  it.each([
+    ['https://\u0430pple.com/', 'xn--pple-43d.com'],
+    ['HTTPS://\u0430pple.com:8443/x', 'xn--pple-43d.com'],
+    ['http://%D0%B0pple.com', 'xn--pple-43d.com'],
+    ['https://bank.example\u3002evil.example/', 'bank.example.evil.example'],
+    ['https://bank\uff0eexample', 'bank.example'],
+    ['//m\u00fcller.example/x', 'xn--mller-kva.example'],
+    ['www.m\u00fcller.example', 'www.xn--mller-kva.example'],
+    ['wss://m\u00fcller.example', 'xn--mller-kva.example'],
+    ['ipfs://m\u00fcller.example', 'xn--mller-kva.example'],
+    ['mailto:ada@m\u00fcller.example?subject=x', 'xn--mller-kva.example'],
+    ['https:\\\\m\u00fcller.example\\x', 'xn--mller-kva.example'],
+    ['https://good.example@evil.example/', 'evil.example'],
+    ['http://2130706433/', '127.0.0.1'],
+    ['http://0x7f.1/', '127.0.0.1'],
+    ['https://\u202e\u0430/', 'no valid host'],
+    [`https://${'\u0430'.repeat(600)}/`, 'no valid host'],
+  ])('of %j is %s', (text, host) => expect(otherHost(text)).toBe(host))
+
+  it.each([
+    'https://example.org/',
+    'HTTPS://Example.ORG:8080/a?b#c',
+    'https://example.org/m\u00fcller',
+    'https://xn--mller-kva.example/',
+    'http://[::1]:80/',
+    'ipfs://123',
+    'mailto:ada@example.org',
+    'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc',
+    'Zo\u00eb \u4e2d\u6587 // more',
+    'm\u00fcller.example',
+    '',
+  ])('of %j is the one that is read', (text) => expect(otherHost(text)).toBeUndefined())
+
+  it('is ASCII, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (any) => {
+        expect(otherHost(`https://${any}`) ?? '').toMatch(/^[ -~]*$/)
+      }),
+    )
+  })
 })
