@@ -119,7 +119,7 @@ it('an address with very many transactions is read page by page', async () => {
   await tab.page.getByText('« newest').click()
   await expect.poll(() => rows.count()).toBe(50)
   await tab.page.getByText('Unspent outputs').click()
-  await tab.shows(/coins as of now/)
+  await tab.shows(/coins when the node was asked/)
   expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
   await tab.close()
   await node.close()

@@ -49,7 +49,7 @@ function resultOf<T>(reply: Reply): T {
 }
 
 function refusalOf({ error }: Reply): Refusal {
-  if (error === undefined) return new Refusal(0, 'the node answered nothing', '')
+  if (error === undefined) return new Refusal(0, 'The node answered without a result', '')
   return new Refusal(error.code, error.message, typeof error.data === 'string' ? error.data : '')
 }
 
@@ -64,7 +64,7 @@ async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {
     return await response.json()
   } catch (error) {
     if (signal?.aborted === true) throw error
-    throw new NodeGone(`the node answered with status ${response.status} and no JSON`)
+    throw new NodeGone(`An answer with status ${response.status} came, which is not JSON`)
   }
 }
 
@@ -82,6 +82,6 @@ async function fetched(url: URL, init: RequestInit): Promise<Response> {
     return await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' })
   } catch (error) {
     if (init.signal?.aborted === true) throw error
-    throw new NodeGone('the node does not answer')
+    throw new NodeGone('The node does not answer')
   }
 }

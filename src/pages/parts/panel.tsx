@@ -110,14 +110,29 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: C
 
 /** What went wrong with a question, in words. */
 export function Failure({ of }: { of: Refusal | NodeGone }) {
-  if (of instanceof NodeGone) return <p class="failure">The node does not answer. This page asks it again.</p>
+  if (of instanceof NodeGone) {
+    return (
+      <p class="failure">
+        <Plain text={of.message} />. This page asks again.
+      </p>
+    )
+  }
   const busy = of.code === codes.busy ? ' Ask again in a moment.' : ''
   return (
     <p class="failure" role="alert">
-      <Plain text={of.detail === '' ? of.message : `${of.message}: ${of.detail}`} />
+      <Plain text={wordsOf(of)} />
       {busy}
     </p>
   )
+}
+
+/** Message that JSON-RPC gives to every code which it reserves for servers: it says nothing. */
+const nothingSaid = 'Server error'
+
+/** The words of the node alone: what was wrong, where it said so. */
+function wordsOf({ message, detail, code }: Refusal): string {
+  if (detail === '') return message === nothingSaid ? `The node refuses that, by code ${code}` : message
+  return message === nothingSaid ? detail : `${message}: ${detail}`
 }
 
 /** Shows an answer when it is there; what it failed with, or that it is awaited, before. */

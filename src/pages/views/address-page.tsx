@@ -62,7 +62,7 @@ function History({ address, before }: { address: string; before: string | undefi
               caption="transactions of the address, newest first"
               rows={transactions}
               keyOf={({ txid, height }) => `${height} ${txid}`}
-              empty="No transaction on the chain."
+              empty="No transaction here."
               columns={[
                 {
                   title: 'Block',
@@ -135,7 +135,7 @@ function CoinList({ address }: { address: string }) {
       {(coins) => (
         <>
           <p class="quiet">
-            {whole(coins.length)} coins as of now.{' '}
+            {whole(coins.length)} coins when the node was asked.{' '}
             <button type="button" onClick={answer.again}>
               Ask again
             </button>

@@ -1,5 +1,5 @@
 import { ask, askAll } from '../ask/node-rpc.js'
-import { Refusal } from '../ask/refusal.js'
+import { codes, Refusal } from '../ask/refusal.js'
 import type { ShownBlock, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
@@ -13,16 +13,48 @@ import { ConfirmPanel } from './confirm.js'
 
 interface Found {
   readonly block: ShownBlock
-  /** Whether it is the block of its height on the active chain. */
-  readonly active: boolean
+  /** Block of its height on the active chain; undefined where that ends below. */
+  readonly activeHash: string | undefined
 }
 
+/** Heights are 32 bits wide. */
+const highest = 0xffff_ffff
+
 async function find(subject: string, signal: AbortSignal): Promise<Found> {
-  const byHeight = /^\d{1,10}$/.test(subject)
-  const blockhash = byHeight ? await ask<string>('getblockhash', { height: Number(subject) }, signal) : subject
-  const block = await ask<ShownBlock>('getblock', { blockhash, verbosity: 1 }, signal)
-  const active = await ask<string>('getblockhash', { height: block.height }, signal).catch(() => '')
-  return { block, active: active === block.hash }
+  const blockhash = await hashOf(subject, signal)
+  const block =
+    blockhash === undefined ? undefined : await unlessUnknown(ask<ShownBlock>('getblock', { blockhash }, signal))
+  if (block === undefined) throw await noBlock(subject, signal)
+  return { block, activeHash: await hashAt(block.height, signal) }
+}
+
+/** The hash that a subject names; undefined for a height at which there is no block. */
+async function hashOf(subject: string, signal: AbortSignal): Promise<string | undefined> {
+  if (/^[0-9a-f]{64}$/i.test(subject)) return subject
+  if (!/^\d+$/.test(subject)) {
+    throw new Refusal(codes.parameters, 'A block is named by its height, or by its hash of 64 hex digits.', '')
+  }
+  const height = Number(subject)
+  return height > highest ? undefined : hashAt(height, signal)
+}
+
+function hashAt(height: number, signal: AbortSignal): Promise<string | undefined> {
+  return unlessUnknown(ask<string>('getblockhash', { height }, signal))
+}
+
+/** The answer; undefined where the node knows no such block. Other refusals say nothing of that. */
+async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Refusal && error.code === codes.unknownBlock) return undefined
+    throw error
+  }
+}
+
+async function noBlock(subject: string, signal: AbortSignal): Promise<Refusal> {
+  const tip = await ask<number>('getcurrentheight', {}, signal)
+  return new Refusal(codes.unknownBlock, `The node has no block ${subject}: its tip is at height ${tip}.`, '')
 }
 
 export function BlockPage({ subject, options }: Route) {
@@ -31,17 +63,12 @@ export function BlockPage({ subject, options }: Route) {
     <>
       <Heading kind="Block">{answer.value === undefined ? '' : whole(answer.value.block.height)}</Heading>
       <Answered answer={answer}>
-        {({ block, active }) => (
+        {({ block, activeHash }) => (
           <>
-            {!active && (
-              <p class="notice warn" role="status">
-                This block is not on the active chain: another block has its height.{' '}
-                <a href={linkTo('block', String(block.height))}>Show that one</a>
-              </p>
-            )}
+            {activeHash !== block.hash && <OffChain activeHash={activeHash} />}
             <div class="columns">
               <Panel title="Header">
-                <Header block={block} active={active} />
+                <Header block={block} active={activeHash === block.hash} />
               </Panel>
               <ConfirmPanel blockhash={block.hash} />
             </div>
@@ -53,7 +80,22 @@ export function BlockPage({ subject, options }: Route) {
   )
 }
 
-function Header({ block, active }: Found) {
+function OffChain({ activeHash }: Pick<Found, 'activeHash'>) {
+  return (
+    <p class="notice warn" role="status">
+      This block is not on the active chain:{' '}
+      {activeHash === undefined ? (
+        'that ends below its height.'
+      ) : (
+        <>
+          another block has its height. <a href={linkTo('block', activeHash)}>Show that one</a>
+        </>
+      )}
+    </p>
+  )
+}
+
+function Header({ block, active }: { block: ShownBlock; active: boolean }) {
   const { previousblockhash: previous, nextblockhash: next } = block
   const hasPrevious = /[1-9a-f]/.test(previous)
   return (

@@ -6,7 +6,7 @@ import { Answered, Facts, Panel } from '../parts/panel.js'
 import { KeyName } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
 
-/** The votes that confirmed a block; null on a chain without validators. */
+/** The votes that confirmed a block; null where the node has none. */
 async function confirmOf(blockhash: string, signal: AbortSignal): Promise<Confirm | null> {
   try {
     return await ask<Confirm>('getconfirmbyhash', { blockhash }, signal)
@@ -23,7 +23,7 @@ export function ConfirmPanel({ blockhash }: { blockhash: string }) {
       <Answered answer={answer}>
         {(confirm) =>
           confirm === null ? (
-            <p class="empty">This block has no confirm: no votes were needed.</p>
+            <p class="empty">The node has no confirm of this block.</p>
           ) : (
             <>
               <Facts

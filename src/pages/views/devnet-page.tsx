@@ -20,7 +20,7 @@ export function DevnetPage() {
       {known.size > 0 && !known.has('dev_mine') ? (
         <Panel title="No devnet">
           <p>
-            This node follows another chain. <code>didledger devnet</code> runs one to try things on.
+            This node has no methods of a devnet. <code>didledger devnet</code> runs one to try things on.
           </p>
         </Panel>
       ) : (

@@ -109,7 +109,7 @@ function StateFile({ known }: { known: ReadonlySet<string> }) {
       link.download = 'devnet-state.json'
       link.click()
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
-      return 'the state was saved to a file'
+      return 'the browser was given the state, to be saved'
     })
   const load = (file: File) =>
     void run(async () => {
@@ -147,7 +147,7 @@ function Reorganise() {
   const reorganise = () =>
     void run(async () => {
       await ask('dev_reorg', { blocks: Number(blocks) })
-      return 'other blocks have taken their place'
+      return 'the node has replaced them'
     })
   return (
     <>

@@ -22,7 +22,7 @@ export function OperationPanel({ operation, txid }: { operation: Operation; txid
           ['Operation', <OperationBadge name={header.operation} />],
           ['DID', did === undefined ? undefined : <DidName text={did} whole />],
           ['Credential', credentialOf(operation, content)],
-          ['Signed by', <Reference text={proof.verificationMethod} />],
+          ['Names as its signer', <Reference text={proof.verificationMethod} />],
           ['Specification', <Plain text={header.specification} />],
           ['Previous', previous === undefined ? undefined : <TransactionName text={previous} whole />],
           ['Expires', expires === undefined ? undefined : <Expiry date={expires} />],

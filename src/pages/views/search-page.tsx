@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { ask, askAll } from '../ask/node-rpc.js'
-import { Refusal } from '../ask/refusal.js'
+import { codes, Refusal } from '../ask/refusal.js'
 import type { Found } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { conditionOf } from '../find/condition.js'
@@ -69,18 +69,24 @@ function ByHash({ hash }: { hash: string }) {
         signal,
       )
       if (!(transaction instanceof Refusal)) return 'transaction'
-      return block instanceof Refusal ? transaction.detail : 'block'
+      if (!(block instanceof Refusal)) return 'block'
+      // Any other refusal, of a node that is busy or has pruned it, says nothing of whether there is one.
+      if (transaction.code !== codes.unknownTransaction) throw transaction
+      if (block.code !== codes.unknownBlock) throw block
+      return 'none'
     },
     ['hash', hash],
   )
-  const found = answer.value === 'transaction' || answer.value === 'block' ? answer.value : undefined
+  const found = answer.value === 'none' ? undefined : answer.value
   useEffect(() => {
     if (found !== undefined) location.replace(linkTo(found, hash))
   }, [found, hash])
   return (
-    <Panel title={found === undefined ? 'No block and no transaction' : 'Found'}>
+    <Panel title="Block or transaction">
       <p class="code long">{hash}</p>
-      <Answered answer={answer}>{(reason) => <Plain text={reason} />}</Answered>
+      <Answered answer={answer}>
+        {() => (found === undefined ? <p>The node knows no block and no transaction of this hash.</p> : undefined)}
+      </Answered>
     </Panel>
   )
 }

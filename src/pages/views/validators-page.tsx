@@ -43,7 +43,11 @@ export function ValidatorsPage() {
         {(info) =>
           info.arbiters.length === 0 ? (
             <Panel title="No validators">
-              <p>Blocks of this chain are found by work alone; nothing is voted on.</p>
+              <p>
+                Block {whole(info.height)} has none: it is found by work, and nothing is voted on.
+                {info.nextturnstartheight !== null &&
+                  ` There are validators from height ${whole(info.nextturnstartheight)} on.`}
+              </p>
             </Panel>
           ) : (
             <>
@@ -145,7 +149,7 @@ function Evidence() {
             caption="evidence against validators"
             rows={pairs}
             keyOf={({ height, view, kind, signer }) => `${height} ${view} ${kind} ${signer}`}
-            empty="No validator has contradicted itself."
+            empty="This node has seen no validator contradict itself."
             columns={[
               { title: 'Height', number: true, cell: ({ height }) => whole(height) },
               { title: 'View', number: true, cell: ({ view }) => view },

@@ -52,7 +52,9 @@ export function VoterStrip() {
       }
     >
       <Answered answer={answer}>
-        {(voters) => (voters.heights.length === 0 ? <p class="empty">No confirm yet.</p> : <Strip voters={voters} />)}
+        {(voters) =>
+          voters.heights.length === 0 ? <p class="empty">The node lists no confirm.</p> : <Strip voters={voters} />
+        }
       </Answered>
     </Panel>
   )
