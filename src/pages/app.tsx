@@ -181,7 +181,7 @@ function Banner() {
   if (state !== 'gone') return null
   return (
     <p class="banner" role="alert">
-      The node gives no answer. What is shown was learned before; the page goes on when it answers.
+      The node does not answer. What is shown was learned before; the page goes on when it is back.
     </p>
   )
 }

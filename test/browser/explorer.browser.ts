@@ -81,7 +81,7 @@ describe('pages', () => {
         .replace(/(\d)(\d{3})$/, '$1\u202f$2'),
     )
     await explorer.page.getByText('Unspent outputs').click()
-    await explorer.shows(/^\d+ coins as of now/)
+    await explorer.shows(/^\d+ coins when the node was asked/)
     await explorer.page.locator(`a[title="${scene.payment}"]`).first().waitFor()
   })
 
@@ -89,13 +89,13 @@ describe('pages', () => {
     await explorer.load(`/#/did/${scene.ada}`)
     await panel('Difference').waitFor()
     await panel('Credentials').getByText('Ada Lovelace').waitFor()
-    await panel('Credentials').getByText('#diploma').waitFor()
+    await panel('Credentials on the chain').getByText('#diploma').waitFor()
+    await explorer.shows('✓ proved')
     const text = await explorer.text('main')
     for (const part of [
       'default key: its bytes derive the DID sign updates deactivate issue credentials',
       'IdentityHub',
       'expires in 5 y',
-      'signed by #primary',
       'added service › #hub',
       'removed service › #home',
       'changed expires',
@@ -119,12 +119,16 @@ describe('pages', () => {
 
   it('a DID that does not exist, and pages of nothing, say so', async () => {
     await explorer.load(`/#/did/${node.wallet.account(9).did}`)
-    await explorer.shows(/does not exist on this chain/)
-    await explorer.load('/#/block/4000000000')
-    await explorer.page
-      .getByRole('alert')
-      .getByText(/no block|no such block|unknown block/i)
-      .waitFor()
+    await explorer.shows(/up to the block below no operation has created it/)
+    for (const height of ['99999', '4000000000', '99999999999']) {
+      await explorer.load(`/#/block/${height}`)
+      const text = `The node has no block ${height}: its tip is at height ${node.chain.height}.`
+      await explorer.page.getByRole('alert').getByText(text, { exact: true }).waitFor()
+    }
+    await explorer.load(`/#/block/${'ab'.repeat(32)}`)
+    await explorer.page.getByRole('alert').getByText('The node has no block abab').waitFor()
+    await explorer.load('/#/block/first')
+    await explorer.page.getByRole('alert').getByText('A block is named by its height').waitFor()
     await explorer.load('/#/nonsense')
     await heading('No such page')
   })
@@ -167,7 +171,7 @@ describe('pages', () => {
     await explorer.load('/#/validators')
     await panel(/^Vote on block/).waitFor()
     await explorer.page.getByRole('img', { name: /voted for \d+ of \d+ blocks/ }).waitFor()
-    await explorer.shows('No validator has contradicted itself.')
+    await explorer.shows('This node has seen no validator contradict itself.')
   })
 
   it('the node, with curves', async () => {
@@ -224,6 +228,8 @@ describe('a hostile document', () => {
     for (const shown of [hostile.script, hostile.handler, hostile.javascript, hostile.data, hostile.userInfo]) {
       expect(text).toContain(shown)
     }
+    expect(text).toContain(`${hostile.host} (host: xn--pple-43d.example)`)
+    expect(text).toContain(`${hostile.userInfo} (host: evil.example)`)
     expect(text).toContain('invoice‹U+202E›txt.exe')
     expect(text).toContain('pay‹U+200B›pal‹U+001B›‹U+2066›')
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/)
@@ -235,7 +241,7 @@ describe('a hostile document', () => {
       .evaluateAll((all) => all.map((one) => [one.getAttribute('href') ?? '', one.getAttribute('rel') ?? '']))
     for (const [href, rel] of links) {
       if (href?.startsWith('#/') === true) continue
-      expect(href).toMatch(/^https?:\/\/(example\.org|127\.0\.0\.1)/)
+      expect(href).toMatch(/^https?:\/\/(example\.org|xn--pple-43d\.example|127\.0\.0\.1)/)
       expect(rel).toContain('noopener')
     }
   })

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useEffect, useState } from 'preact/hooks'
 import { live } from './live-events.js'
 import { methods } from './methods.js'
 import { ask } from './node-rpc.js'
@@ -45,9 +46,13 @@ class ChainClock {
 
 export const chainClock = new ChainClock()
 
+/** Whether this machine's clock holds alone: the node may say how far the clock of a devnet was moved, and of no other chain. */
+export const OwnClock = createContext(false)
+
 /** The present Unix second of the chain, which moves on while the page is seen. */
 export function useChainNow(): number {
+  const isOwn = useContext(OwnClock)
   const [offset, setOffset] = useState(chainClock.offset)
   useEffect(() => chainClock.watch(() => setOffset(chainClock.offset)), [])
-  return useNow(offset)
+  return useNow(isOwn ? 0 : offset)
 }

@@ -7,6 +7,8 @@ export type SearchTarget =
   | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'service'; readonly text: string }
   | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
 
+const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
+
 /** Reads a text of the search box; undefined for an empty one. `hash` may be a block or a transaction. */
 export function searchTarget(input: string): SearchTarget | undefined {
   const text = input.trim()
@@ -24,14 +26,39 @@ export function searchTarget(input: string): SearchTarget | undefined {
   return { kind: 'service', text }
 }
 
+/** The subject of a page about a DID: the identifier of one alone is taken as well. */
+export function didSubject(subject: string): SearchTarget {
+  const target = didTarget(subject.startsWith('did:') ? subject : `did:${didMethod}:${subject}`)
+  return target.kind === 'credential'
+    ? { kind: 'wrong', text: subject, reason: 'This is no DID, but the id of something that belongs to one.' }
+    : target
+}
+
+/** The subject of a page about a credential: its absolute id. */
+export function credentialSubject(subject: string): SearchTarget {
+  const target = didTarget(subject)
+  return target.kind === 'did'
+    ? { kind: 'wrong', text: subject, reason: 'The id of a credential is a DID, then # and a name.' }
+    : target
+}
+
 function didTarget(text: string): SearchTarget {
   const [did = '', fragment] = text.split('#')
   const identifier = did.slice(did.lastIndexOf(':') + 1)
   if (!did.startsWith(`did:${didMethod}:`)) {
     return { kind: 'wrong', text, reason: `DIDs of this chain begin with did:${didMethod}:` }
   }
-  if (parseAddress(identifier)?.[0] !== prefix.did) {
-    return { kind: 'wrong', text, reason: 'This is no DID: its checksum is wrong.' }
-  }
+  const reason = faultOf(identifier)
+  if (reason !== undefined) return { kind: 'wrong', text, reason }
   return fragment === undefined || fragment === '' ? { kind: 'did', text: did } : { kind: 'credential', text }
+}
+
+/** A reason why an identifier is none of a DID; undefined: it is one. */
+function faultOf(identifier: string): string | undefined {
+  const hash = parseAddress(identifier)
+  if (hash?.[0] === prefix.did) return undefined
+  if (hash !== undefined) return 'This is no DID: behind the method stands an address.'
+  return identifierForm.test(identifier)
+    ? 'This is no DID: its checksum is wrong.'
+    : 'This is no DID: behind the method stand 34 characters of base58, of which the first is i.'
 }

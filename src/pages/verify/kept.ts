@@ -8,6 +8,15 @@ export function keptText(name: string): string | undefined {
   }
 }
 
+/** Names of what is kept that begin with a text. */
+export function keptNames(start: string): string[] {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(start))
+  } catch {
+    return []
+  }
+}
+
 export function keepText(name: string, text: string): void {
   try {
     localStorage.setItem(name, text)

@@ -1,75 +1,121 @@
+import { useChainNow } from '../ask/chain-clock.js'
 import { ask } from '../ask/node-rpc.js'
-import type { CredentialState } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
-import { payloadObject } from '../did/payload.js'
-import { Answered, Facts, Heading, Panel } from '../parts/panel.js'
-import { DidName, Moment, Plain, Reference, TransactionName } from '../parts/values.js'
+import { type Answer, useAnswer } from '../ask/use-answer.js'
+import { textIn } from '../did/payload.js'
+import { credentialSubject } from '../find/search-target.js'
+import { Answered, Facts, Failure, Heading, Panel } from '../parts/panel.js'
+import { DidName, Moment, Plain } from '../parts/values.js'
+import { type Source, Word } from '../parts/word.js'
 import type { Route } from '../route.js'
 import { secondsOf } from '../text/times.js'
+import { credentialStatusName } from '../text/type-names.js'
+import { checkCredential } from '../verify/chain-check.js'
+import { provedCredential } from '../verify/proved-view.js'
+import { saidCredential } from '../verify/said-view.js'
+import { type CredentialView, statusAt } from '../verify/views.js'
 import { Credential, CredentialBadge } from './did-credentials.js'
-import { OperationBadge } from './operations.js'
-import { CredentialProof } from './proof-panel.js'
+import { NoSubject } from './no-subject.js'
+import { OperationBadge, OperationFacts } from './operations.js'
+import { credentialSteps, ProofPanel } from './proof-panel.js'
 
-/** A credential on the chain: whether it is declared or revoked, and by which operations. */
+/** A credential on the chain: whether it is declared or revoked, and by which operations; drawn as the page of a DID is. */
 export function CredentialPage({ subject }: Route) {
-  const answer = useAnswer(
-    (signal) => ask<CredentialState>('did_resolveCredential', { id: subject }, signal),
-    ['credential', subject],
+  const target = credentialSubject(subject)
+  if (target.kind === 'wrong') return <NoSubject kind="Credential" target={target} />
+  return <Asked id={target.text} />
+}
+
+function Asked({ id }: { id: string }) {
+  const said = useAnswer(
+    async (signal) => saidCredential(id, await ask<unknown>('did_resolveCredential', { id }, signal)),
+    ['credential', id],
   )
-  const holder = subject.slice(0, Math.max(0, subject.indexOf('#')))
+  const proof = useAnswer(() => checkCredential(id), ['proof', id])
+  const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
+  const panel = <ProofPanel answer={proof} steps={() => credentialSteps} />
+  if (checked === undefined) {
+    return (
+      <>
+        <Word of="said">
+          {said.value === undefined ? <Heading kind="Credential" /> : <Drawn view={said.value} of="said" />}
+          <Answered answer={said}>{() => undefined}</Answered>
+        </Word>
+        {panel}
+      </>
+    )
+  }
+  const view = provedCredential(id, checked.result)
   return (
     <>
-      <Heading kind="Credential" beside={<CredentialBadge state={answer.value} />} />
-      <Panel title="State">
-        <Facts
-          rows={[
-            ['Id', <Plain text={subject} />],
-            ['Holder', holder === '' ? undefined : <DidName text={holder} whole />],
-          ]}
-        />
-        <Answered answer={answer}>{(state) => <Operations state={state} />}</Answered>
-      </Panel>
-      {answer.value !== undefined && <Declared state={answer.value} />}
-      {answer.value !== undefined && <CredentialProof shown={answer.value} />}
+      <Word of="proved" ownClock={!checked.believed.root.devnet}>
+        <Drawn view={view} of="proved" />
+      </Word>
+      {panel}
+      <Otherwise proved={view} answer={said} />
     </>
   )
 }
 
-function Operations({ state: { status, transaction = [] } }: { state: CredentialState }) {
-  if (status === 3) {
-    return (
-      <p class="empty">
-        The chain neither declares nor revokes it: its own proof, and the document it may stand in, are all there is.
-      </p>
-    )
-  }
+function Drawn({ view, of }: { view: CredentialView; of: Source }) {
+  const { id, content, status: known } = view
+  const now = useChainNow()
+  const status = statusAt(known, secondsOf(content === undefined ? undefined : textIn(content, 'expirationDate')), now)
+  return (
+    <>
+      <Heading kind="Credential" beside={<CredentialBadge status={status} />} />
+      <Panel title="State">
+        <Facts
+          rows={[
+            ['Id', <Plain text={id} />],
+            ['Holder', <DidName text={id.slice(0, id.indexOf('#'))} whole />],
+          ]}
+        />
+        {status === 3 ? <NotDeclared of={of} /> : <Operations view={view} of={of} />}
+      </Panel>
+      {content !== undefined && (
+        <Panel title="Content">
+          <Credential credential={{ ...content, id }} />
+        </Panel>
+      )}
+    </>
+  )
+}
+
+function NotDeclared({ of }: { of: Source }) {
+  return (
+    <p class="empty">
+      {of === 'proved' ? 'Its holder has neither declared nor revoked it' : 'The node says that it is not declared'}:
+      its own proof, and the document it may stand in, are all there is. A revocation by an issuer counts once it is
+      declared.
+    </p>
+  )
+}
+
+function Operations({ view: { operations }, of }: { view: CredentialView; of: Source }) {
   return (
     <ol class="timeline" reversed>
-      {transaction.map(({ txid, timestamp, operation }) => {
-        const time = secondsOf(timestamp)
-        return (
-          <li key={txid}>
-            <div class="when">
-              <OperationBadge name={operation.header.operation} /> {time !== undefined && <Moment time={time} />}
-            </div>
-            <div class="what">
-              signed by <Reference text={operation.proof.verificationMethod} /> · transaction{' '}
-              <TransactionName text={txid} />
-            </div>
-          </li>
-        )
-      })}
+      {operations.map((operation) => (
+        <li key={operation.txid}>
+          <div class="when">
+            <OperationBadge name={operation.name} /> {operation.time !== undefined && <Moment time={operation.time} />}
+          </div>
+          <OperationFacts operation={operation} of={of} />
+        </li>
+      ))}
     </ol>
   )
 }
 
-function Declared({ state }: { state: CredentialState }) {
-  const declare = state.transaction?.find(({ operation }) => operation.header.operation === 'declare')
-  const content = declare === undefined ? undefined : payloadObject(declare.operation.payload)
-  if (content === undefined) return null
+/** What the node says without a proof, where that is not what it proves. */
+function Otherwise({ proved, answer: { value, failure } }: { proved: CredentialView; answer: Answer<CredentialView> }) {
+  if (value === undefined) return failure === undefined ? null : <Failure of={failure} />
+  if (JSON.stringify({ ...value, operations: 0 }) === JSON.stringify({ ...proved, operations: 0 })) return null
   return (
-    <Panel title="Content">
-      <Credential credential={{ ...content, id: state.id }} state={undefined} />
-    </Panel>
+    <Word of="said">
+      <p class="notice warn" role="status">
+        Asked without a proof, the node says something else: it is {credentialStatusName(value.status)}
+        {value.status === proved.status && ', and says other things'}.
+      </p>
+    </Word>
   )
 }

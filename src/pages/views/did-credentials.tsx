@@ -1,14 +1,15 @@
 import { ask, askAll } from '../ask/node-rpc.js'
 import { Refusal } from '../ask/refusal.js'
-import type { CredentialState } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { asMembers, type Members, objectsIn, textIn, textsIn } from '../did/payload.js'
 import { JsonView } from '../parts/json-view.js'
-import { Badge, Facts, Panel, type Tone } from '../parts/panel.js'
+import { Answered, Badge, Facts, Panel, type Tone } from '../parts/panel.js'
 import { CredentialName, Expiry, Plain, Reference } from '../parts/values.js'
 import { linkTo } from '../route.js'
 import { counted } from '../text/numbers.js'
 import { credentialStatusName } from '../text/type-names.js'
+import { saidCredential } from '../verify/said-view.js'
+import type { Status } from '../verify/views.js'
 
 /** Credentials: those that stand in a document, and those that the DID declared on the chain. */
 
@@ -17,56 +18,79 @@ const stateOf = 100
 /** Declared credentials that are listed. */
 const listed = 100
 
-interface OnChain {
-  readonly states: ReadonlyMap<string, CredentialState>
-  readonly declared: readonly string[]
+interface Listed {
+  readonly id: string
+  /** Undefined: the node gave none. */
+  readonly status: Status | undefined
 }
 
-async function onChain(did: string, inDocument: readonly Members[], signal: AbortSignal): Promise<OnChain> {
-  const { credentials: declared } = await ask<{ credentials: string[] }>(
-    'did_listCredentials',
-    { did, limit: listed },
-    signal,
-  )
+/** Ids of credentials that the node says the DID declared, and those that stand in its document, with the state that it says of each. */
+async function onChain(did: string, inDocument: readonly Members[], signal: AbortSignal): Promise<Listed[]> {
+  const answer = asMembers(await ask<unknown>('did_listCredentials', { did, limit: listed }, signal)) ?? {}
+  const declared = answer['did'] === did ? textsIn(answer, 'credentials') : []
   const issuers = new Map(inDocument.map((one) => [textIn(one, 'id') ?? '', textIn(one, 'issuer')]))
   const ids = [...new Set([...issuers.keys(), ...declared])].slice(0, stateOf)
   const calls = ids.map((id) => {
     const issuer = issuers.get(id)
     return ['did_resolveCredential', { id, ...(issuer === undefined ? {} : { issuer }) }] as const
   })
-  const found = await askAll<CredentialState>(calls, signal)
-  const states = new Map(found.flatMap((one) => (one instanceof Refusal ? [] : [[one.id, one] as const])))
-  return { states, declared }
+  const answers = await askAll<unknown>(calls, signal)
+  return ids.map((id, i) => ({ id, status: statusOf(id, answers[i]) }))
 }
 
-export function DidCredentials({ document, did }: { document: Members; did: string }) {
+/** The state in an answer about a credential; undefined where it is about another one, or none. */
+function statusOf(id: string, answer: unknown): Status | undefined {
+  if (answer instanceof Refusal) return undefined
+  try {
+    return saidCredential(id, answer).status
+  } catch {
+    return undefined
+  }
+}
+
+/** The credentials that stand in a document. */
+export function CredentialsInDocument({ document }: { document: Members }) {
   const credentials = objectsIn(document, 'verifiableCredential')
-  const ids = credentials.map((one) => textIn(one, 'id'))
-  const { value } = useAnswer((signal) => onChain(did, credentials, signal), ['credentials', did, ids])
-  const elsewhere = (value?.declared ?? []).filter((id) => !ids.includes(id))
   return (
     <Panel title="Credentials">
-      {credentials.length === 0 && elsewhere.length === 0 && <p class="empty">No credential.</p>}
+      {credentials.length === 0 && <p class="empty">No credential in the document.</p>}
       {credentials.map((credential, index) => (
-        <Credential
-          key={`${ids[index]} ${index}`}
-          credential={credential}
-          state={value?.states.get(ids[index] ?? '')}
-        />
+        <Credential key={`${textIn(credential, 'id')} ${index}`} credential={credential} />
       ))}
-      {elsewhere.length > 0 && (
-        <>
-          <h3>Declared on the chain</h3>
-          <ul class="rows">
-            {elsewhere.map((id) => (
-              <li key={id}>
-                <CredentialName id={id} /> <CredentialBadge state={value?.states.get(id)} />
-              </li>
-            ))}
-          </ul>
-          {value?.declared.length === listed && <p class="quiet">The first {counted(listed, 'credential')}.</p>}
-        </>
-      )}
+    </Panel>
+  )
+}
+
+/** What the node says of the credentials of a DID: a list, which has no proof; each page of one has. */
+export function DidCredentials({ document, did }: { document: Members | undefined; did: string }) {
+  const credentials = document === undefined ? [] : objectsIn(document, 'verifiableCredential')
+  const ids = credentials.map((one) => textIn(one, 'id'))
+  const answer = useAnswer((signal) => onChain(did, credentials, signal), ['credentials', did, ids])
+  return (
+    <Panel title="Credentials on the chain" note={<span class="quiet">a list, which no proof can show complete</span>}>
+      <Answered answer={answer}>
+        {(list) =>
+          list.length === 0 ? (
+            <p class="empty">The node lists no credential.</p>
+          ) : (
+            <>
+              <ul class="rows">
+                {list.map(({ id, status }) => (
+                  <li key={id}>
+                    <CredentialName id={id} />{' '}
+                    {status === undefined ? (
+                      <span class="quiet">no answer about its state</span>
+                    ) : (
+                      <CredentialBadge status={status} />
+                    )}
+                  </li>
+                ))}
+              </ul>
+              {list.length >= listed && <p class="quiet">{counted(list.length, 'credential')}; there may be more.</p>}
+            </>
+          )
+        }
+      </Answered>
     </Panel>
   )
 }
@@ -74,13 +98,12 @@ export function DidCredentials({ document, did }: { document: Members; did: stri
 const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
 
 /** The state of a credential on the chain; of one that is not declared its own proof is all there is. */
-export function CredentialBadge({ state }: { state: CredentialState | undefined }) {
-  if (state === undefined) return null
-  return <Badge tone={tones[state.status] ?? 'neutral'}>{credentialStatusName(state.status)}</Badge>
+export function CredentialBadge({ status }: { status: Status }) {
+  return <Badge tone={tones[status] ?? 'neutral'}>{credentialStatusName(status)}</Badge>
 }
 
 /** One credential as it stands in a document or in a declare. */
-export function Credential({ credential, state }: { credential: Members; state: CredentialState | undefined }) {
+export function Credential({ credential }: { credential: Members }) {
   const id = textIn(credential, 'id') ?? ''
   const issuer = textIn(credential, 'issuer')
   const issued = textIn(credential, 'issuanceDate')
@@ -92,8 +115,7 @@ export function Credential({ credential, state }: { credential: Members; state: 
       <h3>
         <a href={linkTo('credential', id)}>
           <Plain text={id.includes('#') ? id.slice(id.indexOf('#')) : id} />
-        </a>{' '}
-        <CredentialBadge state={state} />
+        </a>
       </h3>
       <Facts
         rows={[

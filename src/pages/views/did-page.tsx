@@ -1,137 +1,214 @@
-import { ask } from '../ask/node-rpc.js'
-import type { DidTransaction, Resolution } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
-import { documentOf, type Members, textIn } from '../did/payload.js'
+import { useChainNow } from '../ask/chain-clock.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
+import { type Answer, useAnswer } from '../ask/use-answer.js'
+import { textIn } from '../did/payload.js'
+import { didSubject } from '../find/search-target.js'
 import { JsonView } from '../parts/json-view.js'
-import { Answered, Badge, Facts, Heading, Panel, type Tone } from '../parts/panel.js'
-import { Ago, DidName, Expiry, Moment } from '../parts/values.js'
+import { Answered, Badge, Facts, Failure, Heading, Panel, type Tone } from '../parts/panel.js'
+import { Ago, BlockNumber, DidName, Expiry, Moment } from '../parts/values.js'
+import { type Source, Word } from '../parts/word.js'
 import type { Route } from '../route.js'
 import { counted } from '../text/numbers.js'
 import { secondsOf } from '../text/times.js'
 import { statusName } from '../text/type-names.js'
-import { DidCredentials } from './did-credentials.js'
+import type { LightResult } from '../../light/proved.js'
+import { type Checked, checkDid, checkVersion } from '../verify/chain-check.js'
+import { provedDid, versionIn } from '../verify/proved-view.js'
+import { saidDid, saidVersion } from '../verify/said-view.js'
+import { type DidView, otherThanProved, statusAt } from '../verify/views.js'
+import { CredentialsInDocument, DidCredentials } from './did-credentials.js'
 import { DidKeys, DidServices } from './did-parts.js'
-import { DidTimeline, timelineRows } from './did-timeline.js'
-import { DidProof } from './proof-panel.js'
+import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
+import { NoSubject } from './no-subject.js'
+import { didSteps, ProofPanel } from './proof-panel.js'
 
-/** A DID: its state, what its document says, and how it came to be so. */
+/** A DID: its state, what its document says, and how it came to be so; drawn from its proof, and without one from what the node says. */
 
 const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
 
 export function DidPage({ subject, options }: Route) {
-  const skip = Number(options.get('skip') ?? 0) || 0
-  const answer = useAnswer(
-    (signal) =>
-      ask<Resolution>('resolvedid', { did: subject, all: true, context: true, skip, limit: timelineRows }, signal),
-    ['did', subject, skip],
-  )
-  const newest = useAnswer((signal) => newestDocument(subject, signal), ['document', subject])
+  const target = didSubject(subject)
+  if (target.kind === 'wrong') return <NoSubject kind="DID" target={target} />
+  const skip = Math.max(0, Math.floor(Number(options.get('skip') ?? 0) || 0))
+  return <Did did={target.text} skip={skip} options={options} />
+}
+
+interface Props {
+  readonly did: string
+  readonly skip: number
+  readonly options: ReadonlyMap<string, string>
+}
+
+function Did({ did, skip, options }: Props) {
+  const said = useAnswer((signal) => askDid(did, skip, signal), ['did', did, skip])
+  const proof = useAnswer(() => checkDid(did), ['proof', did])
+  const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
+  const panel = <ProofPanel answer={proof} steps={didSteps} />
+  if (checked === undefined) return <Said did={did} skip={skip} options={options} answer={said} proof={panel} />
+  const { result, believed } = checked
+  const ownClock = !believed.root.devnet
+  const view = provedDid(did, result, { skip, rows: timelineRows })
   return (
     <>
-      <Heading
-        kind="DID"
-        beside={
-          answer.value !== undefined && (
-            <Badge tone={tones[answer.value.status] ?? 'neutral'}>{statusName(answer.value.status)}</Badge>
-          )
-        }
-      />
-      <Answered answer={answer}>
-        {(resolution) =>
-          resolution.status === 3 ? (
-            <>
-              <Nothing did={resolution.did} />
-              <DidProof shown={resolution} />
-            </>
-          ) : (
-            <>
-              <Summary resolution={resolution} newest={newest.value} />
-              <DidProof shown={resolution} />
-              <Answered answer={newest}>
-                {(transaction) => <Document transaction={transaction} did={resolution.did} />}
-              </Answered>
-              <DidTimeline resolution={resolution} skip={skip} options={options} />
-            </>
-          )
-        }
-      </Answered>
+      <Word of="proved" ownClock={ownClock}>
+        <State view={view} of="proved" />
+      </Word>
+      {panel}
+      {view.status !== 3 && (
+        <Word of="proved" ownClock={ownClock}>
+          <Content view={view} of="proved" skip={skip} options={options} versionOf={provedVersion(did, checked)} />
+        </Word>
+      )}
+      <Word of="said">
+        <Otherwise proved={view} answer={said} />
+        {view.status !== 3 && <DidCredentials did={did} document={view.document} />}
+      </Word>
     </>
   )
 }
 
-/** The last operation with a document; undefined for a DID that does not exist. */
-async function newestDocument(did: string, signal: AbortSignal): Promise<DidTransaction | null> {
-  const { status, transaction = [] } = await ask<Resolution>('resolvedid', { did, all: false }, signal)
-  const [last] = transaction
-  if (status !== 2 || last === undefined) return last ?? null
-  // A deactivate has no document: the one before it is the last version.
-  const history = await ask<Resolution>('resolvedid', { did, all: true, skip: 1, limit: 1 }, signal)
-  return history.transaction?.[0] ?? null
+/** A version among those proved already; else the node is asked for it with a proof. Rejects where that does not hold. */
+function provedVersion(did: string, { result: { transaction = [] } }: Checked<LightResult>): VersionOf {
+  return async (txid) => {
+    const known = versionIn(transaction, txid)
+    if (known !== undefined) return known
+    const outcome = await checkVersion(did, txid)
+    if (outcome.state !== 'proved') throw new Refusal(0, `${outcome.failure}: ${outcome.text}`, '')
+    return versionIn(outcome.checked.result, txid)
+  }
 }
 
-function Nothing({ did }: { did: string }) {
-  return (
-    <Panel title="State">
-      <p>
-        <DidName text={did} whole /> does not exist on this chain: no operation has created it. A mistyped identifier
-        looks the same.
-      </p>
-    </Panel>
+/** What the node says without a proof: the part of the history, and the last document. */
+async function askDid(did: string, skip: number, signal: AbortSignal): Promise<DidView> {
+  const part = { did, all: true, context: true, skip, limit: timelineRows }
+  const [history, last] = await askAll<unknown>(
+    [
+      ['resolvedid', part],
+      // The last two: a deactivate has no document, the one before it has.
+      ['resolvedid', { did, all: true, limit: 2 }],
+    ],
+    signal,
   )
+  if (history instanceof Refusal) throw history
+  if (last instanceof Refusal) throw last
+  return saidDid(did, history, last)
 }
 
-function Summary({ resolution, newest }: { resolution: Resolution; newest: DidTransaction | null | undefined }) {
-  const document = newest === undefined || newest === null ? undefined : documentOf(newest.operation)
-  const expires = document === undefined ? undefined : textIn(document, 'expires')
-  const [last] = resolution.start === 0 ? (resolution.transaction ?? []) : []
-  const changed = secondsOf(last?.timestamp)
-  return (
-    <Panel title="State">
-      <Facts
-        rows={[
-          ['DID', <DidName text={resolution.did} whole />],
-          ['Expires', expires === undefined || resolution.status === 2 ? undefined : <Expiry date={expires} />],
-          ['Versions', counted(resolution.total ?? 0, 'operation')],
-          [
-            'Last change',
-            changed === undefined ? undefined : (
-              <>
-                {last?.operation.header.operation}, <Moment time={changed} />
-              </>
-            ),
-          ],
-        ]}
-      />
-    </Panel>
-  )
-}
-
-function Document({ transaction, did }: { transaction: DidTransaction | null; did: string }) {
-  const document: Members | undefined = transaction === null ? undefined : documentOf(transaction.operation)
-  if (document === undefined) return <p class="notice warn">The document of this DID cannot be read.</p>
-  const time = secondsOf(transaction?.timestamp)
+function Said({
+  did,
+  skip,
+  options,
+  answer,
+  proof,
+}: Props & { answer: Answer<DidView>; proof: preact.ComponentChildren }) {
+  const versionOf: VersionOf = async (versionId, signal) =>
+    saidVersion(did, await ask<unknown>('resolvedid', { did, all: false, versionId }, signal))
+  const { value: view } = answer
   return (
     <>
-      <DidKeys document={document} />
-      <div class="columns">
-        <DidServices document={document} />
-        <DidCredentials document={document} did={did} />
-      </div>
-      <Panel
-        title="Document"
-        note={
-          time === undefined ? undefined : (
-            <>
-              written <Ago time={time} />
-            </>
-          )
-        }
-      >
-        <details>
-          <summary>The whole document, in its normalised form</summary>
-          <JsonView value={document} />
-        </details>
+      <Word of="said">
+        {view === undefined ? <Heading kind="DID" /> : <State view={view} of="said" />}
+        <Answered answer={answer}>{() => undefined}</Answered>
+      </Word>
+      {proof}
+      {view !== undefined && view.status !== 3 && (
+        <Word of="said">
+          <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
+          <DidCredentials did={did} document={view.document} />
+        </Word>
+      )}
+    </>
+  )
+}
+
+interface ViewProps {
+  readonly view: DidView
+  readonly of: Source
+}
+
+function State({ view, of }: ViewProps) {
+  const { did, count, height, document, operations, status: known } = view
+  const now = useChainNow()
+  const expires = document === undefined ? undefined : textIn(document, 'expires')
+  const status = statusAt(known, secondsOf(expires), now)
+  const [last] = operations[0]?.number === count ? operations : []
+  return (
+    <>
+      <Heading kind="DID" beside={<Badge tone={tones[status] ?? 'neutral'}>{statusName(status)}</Badge>} />
+      <Panel title="State">
+        {status === 3 && (
+          <p>
+            {of === 'proved'
+              ? 'This DID does not exist on this chain: up to the block below no operation has created it.'
+              : 'The node says that this DID does not exist on this chain.'}
+          </p>
+        )}
+        <Facts
+          rows={[
+            ['DID', <DidName text={did} whole />],
+            ['Expires', expires === undefined || status === 2 ? undefined : <Expiry date={expires} />],
+            ['Versions', status === 3 ? undefined : counted(count, 'operation')],
+            [
+              'Last change',
+              last?.time === undefined ? undefined : (
+                <>
+                  {last.name}, <Moment time={last.time} />
+                </>
+              ),
+            ],
+            ['As of', height === undefined ? undefined : <BlockNumber height={height} />],
+          ]}
+        />
       </Panel>
     </>
+  )
+}
+
+function Content({ view, of, skip, options, versionOf }: ViewProps & Omit<Props, 'did'> & { versionOf: VersionOf }) {
+  const { document, written } = view
+  return (
+    <>
+      {document === undefined ? (
+        <p class="notice warn">The document of this DID cannot be read.</p>
+      ) : (
+        <>
+          <DidKeys document={document} />
+          <div class="columns">
+            <DidServices document={document} />
+            <CredentialsInDocument document={document} />
+          </div>
+          <Panel
+            title="Document"
+            note={
+              written === undefined ? undefined : (
+                <>
+                  written <Ago time={written} />
+                </>
+              )
+            }
+          >
+            <details>
+              <summary>The whole document, in its normalised form</summary>
+              <JsonView value={document} />
+            </details>
+          </Panel>
+        </>
+      )}
+      <DidTimeline view={view} of={of} skip={skip} options={options} versionOf={versionOf} />
+    </>
+  )
+}
+
+/** What the node says without a proof, where that is not what it proves: another state, or operations above the proved block. */
+function Otherwise({ proved, answer: { value, failure } }: { proved: DidView; answer: Answer<DidView> }) {
+  if (value === undefined) return failure === undefined ? null : <Failure of={failure} />
+  const differences = otherThanProved(proved, value, statusName)
+  if (differences.length === 0) return null
+  return (
+    <p class="notice warn" role="status">
+      Asked without a proof, the node says something else: {differences.join(', ')}
+      {value.height !== undefined && `, as of block ${value.height}`}.
+    </p>
   )
 }

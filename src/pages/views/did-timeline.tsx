@@ -1,27 +1,32 @@
-import { ask } from '../ask/node-rpc.js'
-import type { DidTransaction, Resolution } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
-import { documentOf } from '../did/payload.js'
+import type { Members } from '../did/payload.js'
 import { Answered, Panel } from '../parts/panel.js'
-import { Moment, Reference, TransactionName } from '../parts/values.js'
+import { Moment } from '../parts/values.js'
+import type { Source } from '../parts/word.js'
 import { linkTo } from '../route.js'
-import { secondsOf } from '../text/times.js'
+import { whole } from '../text/numbers.js'
+import type { DidView, ShownOperation } from '../verify/views.js'
 import { DocumentDifferences } from './document-differences.js'
-import { OperationBadge } from './operations.js'
+import { OperationBadge, OperationFacts } from './operations.js'
 
 /** The operations of a DID, newest first, with the choice of two versions to compare. */
 
 /** Operations of one part of the timeline. */
 export const timelineRows = 20
 
+/** The document of a version by its transaction; undefined where the DID has no such version, or it is a deactivation. */
+export type VersionOf = (txid: string, signal: AbortSignal) => Promise<Members | undefined>
+
 interface Props {
-  readonly resolution: Resolution
+  readonly view: DidView
+  readonly of: Source
   readonly skip: number
   readonly options: ReadonlyMap<string, string>
+  readonly versionOf: VersionOf
 }
 
-export function DidTimeline({ resolution, skip, options }: Props) {
-  const { did, transaction: operations = [], total = 0, context } = resolution
+export function DidTimeline({ view, of, skip, options, versionOf }: Props) {
+  const { did, operations, count } = view
   const withDocument = operations.filter(hasDocument)
   const to = options.get('to') ?? withDocument[0]?.txid
   const from = options.get('from') ?? withDocument[1]?.txid
@@ -31,54 +36,55 @@ export function DidTimeline({ resolution, skip, options }: Props) {
   return (
     <>
       <Panel title="Timeline">
-        <ol class="timeline" reversed start={total - skip}>
-          {operations.map((one, index) => {
-            const time = secondsOf(one.timestamp)
-            const block = context?.at[index]
-            return (
-              <li key={one.txid}>
-                <div class="when">
-                  <OperationBadge name={one.operation.header.operation} />{' '}
-                  {time !== undefined && <Moment time={time} />}
+        <ol class="timeline" reversed start={operations[0]?.number ?? 0}>
+          {operations.map((one) => (
+            <li key={one.txid}>
+              <div class="when">
+                <OperationBadge name={one.name} /> {one.time !== undefined && <Moment time={one.time} />}
+              </div>
+              <OperationFacts operation={one} of={of} />
+              {hasDocument(one) && count > 1 && (
+                <div class="versions">
+                  {(['from', 'to'] as const).map((side) => (
+                    <label key={side}>
+                      <input
+                        type="radio"
+                        name={side}
+                        checked={(side === 'from' ? from : to) === one.txid}
+                        onChange={() => choose(side, one.txid)}
+                      />
+                      {side === 'from' ? 'compare from' : 'to'}
+                    </label>
+                  ))}
                 </div>
-                <div class="what">
-                  signed by <Reference text={one.operation.proof.verificationMethod} /> · transaction{' '}
-                  <TransactionName text={one.txid} />
-                  {block !== undefined && (
-                    <>
-                      {' '}
-                      · block <a href={linkTo('block', block.hash)}>{block.height}</a>
-                    </>
-                  )}
-                </div>
-                {hasDocument(one) && total > 1 && (
-                  <div class="versions">
-                    {(['from', 'to'] as const).map((side) => (
-                      <label key={side}>
-                        <input
-                          type="radio"
-                          name={side}
-                          checked={(side === 'from' ? from : to) === one.txid}
-                          onChange={() => choose(side, one.txid)}
-                        />
-                        {side === 'from' ? 'compare from' : 'to'}
-                      </label>
-                    ))}
-                  </div>
-                )}
-              </li>
-            )
-          })}
+              )}
+            </li>
+          ))}
         </ol>
-        <Parts did={did} skip={skip} total={total} shown={operations.length} chosen={{ from, to }} />
+        <Missing view={view} skip={skip} of={of} />
+        <Parts did={did} skip={skip} total={count} shown={operations.length} chosen={{ from, to }} />
       </Panel>
-      {from !== undefined && to !== undefined && from !== to && <Comparison did={did} from={from} to={to} />}
+      {from !== undefined && to !== undefined && from !== to && (
+        <Comparison did={did} from={from} to={to} of={of} versionOf={versionOf} />
+      )}
     </>
   )
 }
 
-function hasDocument({ operation }: DidTransaction): boolean {
-  return operation.header.operation !== 'deactivate'
+function hasDocument({ name }: ShownOperation): boolean {
+  return name !== 'deactivate'
+}
+
+/** Says so where operations that are counted are not shown, and are in no other part either. */
+function Missing({ view: { operations, count }, skip, of }: { view: DidView; skip: number; of: Source }) {
+  if (operations.length >= Math.min(timelineRows, count - skip)) return null
+  const last = operations.at(-1)?.number
+  return (
+    <p class="quiet">
+      The node {of === 'proved' ? 'proves' : 'shows'}{' '}
+      {last === undefined ? 'none' : `none before number ${whole(last)}`} of the operations here.
+    </p>
+  )
 }
 
 function Parts({
@@ -103,34 +109,46 @@ function Parts({
       ) : (
         <span />
       )}
-      {skip + shown < total ? <a href={linkTo('did', did, { ...chosen, skip: skip + shown })}>older ›</a> : <span />}
+      {skip + shown < total && shown > 0 ? (
+        <a href={linkTo('did', did, { ...chosen, skip: skip + shown })}>older ›</a>
+      ) : (
+        <span />
+      )}
     </nav>
   )
 }
 
 /** Both versions are asked for by the transactions that made them, so that any two can be compared. */
-function Comparison({ did, from, to }: { did: string; from: string; to: string }) {
+function Comparison({
+  did,
+  from,
+  to,
+  of,
+  versionOf,
+}: {
+  did: string
+  from: string
+  to: string
+  of: Source
+  versionOf: VersionOf
+}) {
   const answer = useAnswer(
     async (signal) => {
-      const version = async (versionId: string) => {
-        const { transaction } = await ask<Resolution>('resolvedid', { did, all: false, versionId }, signal)
-        return transaction?.[0]
-      }
-      const [before, after] = await Promise.all([version(from), version(to)])
+      const [before, after] = await Promise.all([versionOf(from, signal), versionOf(to, signal)])
       return { before, after }
     },
-    ['versions', did, from, to],
+    ['versions', of, did, from, to],
   )
   return (
     <Panel title="Difference" note={<span class="quiet">between the two chosen versions</span>}>
       <Answered answer={answer}>
-        {({ before, after }) => {
-          const first = before === undefined ? undefined : documentOf(before.operation)
-          const second = after === undefined ? undefined : documentOf(after.operation)
-          if (first === undefined || second === undefined)
-            return <p class="empty">One of them is no version of this DID.</p>
-          return <DocumentDifferences before={first} after={second} />
-        }}
+        {({ before, after }) =>
+          before === undefined || after === undefined ? (
+            <p class="empty">One of them is no version of this DID with a document.</p>
+          ) : (
+            <DocumentDifferences before={before} after={after} />
+          )
+        }
       </Answered>
     </Panel>
   )

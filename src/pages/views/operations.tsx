@@ -2,8 +2,19 @@ import { ask } from '../ask/node-rpc.js'
 import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
-import { Ago, BlockHeight, CredentialName, DidName, Plain, TransactionName } from '../parts/values.js'
+import {
+  Ago,
+  BlockHeight,
+  BlockNumber,
+  CredentialName,
+  DidName,
+  Plain,
+  Reference,
+  TransactionName,
+} from '../parts/values.js'
+import type { Source } from '../parts/word.js'
 import { linkTo, type Route } from '../route.js'
+import type { ShownOperation } from '../verify/views.js'
 
 /** Operations of DIDs on the active chain, newest first. */
 
@@ -55,13 +66,35 @@ export function OperationBadge({ name }: { name: string }) {
   )
 }
 
+/** A line on one operation: its signer, its transaction and its block. */
+export function OperationFacts({ operation: { signer, txid, height }, of }: { operation: ShownOperation; of: Source }) {
+  return (
+    <div class="what">
+      {signer === undefined ? (
+        'signer not checked'
+      ) : (
+        <>
+          {of === 'proved' ? 'signed by' : 'names as its signer'} <Reference text={signer} />
+        </>
+      )}{' '}
+      · transaction <TransactionName text={txid} />
+      {height !== undefined && (
+        <>
+          {' '}
+          · block <BlockNumber height={height} />
+        </>
+      )}
+    </div>
+  )
+}
+
 export function OperationTable({ operations }: { operations: readonly ListedOperation[] }) {
   return (
     <Table
       caption="operations of DIDs, newest first"
       rows={operations}
       keyOf={({ height, index, txid }) => `${height} ${index} ${txid}`}
-      empty="No operation of a DID yet."
+      empty="No operation of a DID here."
       columns={[
         { title: 'Operation', cell: ({ operation }) => <OperationBadge name={operation} /> },
         {

@@ -31,7 +31,7 @@ describe.each(schemes)('in the %s scheme', (scheme) => {
 
   it.each([
     ...['ground', 'panel', 'raised', 'fresh'].flatMap((ground) => ['text', 'link'].map((text) => [text, ground])),
-    ...['ground', 'panel'].map((ground) => ['quiet', ground]),
+    ...['ground', 'panel'].flatMap((ground) => ['quiet', 'good'].map((text) => [text, ground])),
     ...['good', 'warn', 'bad'].flatMap((tone) => [
       [tone, `${tone}-ground`],
       [tone, 'panel'],

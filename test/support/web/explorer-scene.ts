@@ -15,6 +15,8 @@ export const hostile = {
   /** Marks that are invisible. */
   unseen: 'pay\u200bpal\u001b\u2066',
   userInfo: 'https://good.example@evil.example/',
+  /** Its first letter is Cyrillic. */
+  host: 'https://\u0430pple.example/',
   long: 'x'.repeat(100_000),
 }
 
@@ -79,6 +81,7 @@ export async function playScene(node: LedgerNode): Promise<Scene> {
       services: [
         { ...service('script', hostile.script, hostile.javascript), note: hostile.handler },
         service('handler', hostile.handler, hostile.data),
+        service('host', 'Host', hostile.host),
         { ...service('bidi', 'Bidi', hostile.userInfo), file: hostile.bidi, [hostile.script]: hostile.unseen },
         { ...service('long', 'Long', 'https://example.org/'), text: hostile.long },
       ],
