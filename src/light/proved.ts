@@ -24,7 +24,10 @@ export interface ProvedEntry {
   readonly txid: string
   readonly height: number
   readonly time: number
-  /** The key, such as `#primary`, with which the operation's own signature was verified; absent: not checked. */
+  /**
+   * Id of the key that signed the operation, `#fragment` for a key of the DID itself. Present where its signature was verified with a key of
+   * a proved document; absent: the signature was not checked.
+   */
   readonly signedBy?: string
 }
 
