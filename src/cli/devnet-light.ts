@@ -1,4 +1,4 @@
-import { LightError } from '../light/light-error.js'
+import { LightError, type LightFailure } from '../light/light-error.js'
 import type { LightResolver } from '../light/light-resolver.js'
 import type { Log } from '../runtime/env.js'
 
@@ -52,6 +52,8 @@ export class DevnetLight implements Resolving {
   }
 }
 
+const saysSo: readonly LightFailure[] = ['rollback', 'contradiction', 'fork']
+
 function saysOther({ failure, failures = [] }: LightError): boolean {
-  return [failure, ...failures.map((one) => one.failure)].some((one) => one === 'rollback' || one === 'fork')
+  return [failure, ...failures.map((one) => one.failure)].some((one) => saysSo.includes(one))
 }

@@ -3,12 +3,13 @@ import { defaultRestUrl, NodeClient } from '../client/node-client.js'
 import { formatDate } from '../did/date.js'
 import { UserError } from '../errors/rule-error.js'
 import type { LightCredential, LightResult } from '../light/proved.js'
+import type { ProvedFork } from '../proofs/fork.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument, type OutputOptions, withOutput } from './command-options.js'
 import { credentialArgument, credentialLine } from './did-credential-command.js'
 import { operationLines, payloadLines, stateLine } from './did-read-command.js'
 import { openLight, type TrustFlags, trustText, withTrust } from './light-options.js'
-import { loadBundle, maxBundleSize } from './load-proofs.js'
+import { isEvidence, loadProof, maxBundleSize } from './load-proofs.js'
 import { type Asked, makeBundle } from './make-bundle.js'
 import { examples, formatTable, report } from './print-output.js'
 
@@ -38,8 +39,8 @@ export function registerDidProofs(did: Command, context: CliContext): void {
     )
     .action((id: string, options: ProveOptions) => prove(context, id, options))
   withTrust(withOutput(did.command('verify')))
-    .description('check a Bundle without any node, and show what it proves')
-    .argument('<file>', 'what "did prove" printed')
+    .description('check a Bundle, or evidence of a fork, without any node, and show what it proves')
+    .argument('<file>', 'what "did prove" printed, or the evidence that a light resolver logged')
     .addHelpText(
       'after',
       examples(
@@ -91,21 +92,49 @@ async function bundleOfAny(nodes: readonly string[], asked: Asked) {
 
 async function verify(context: CliContext, file: string, options: TrustFlags & OutputOptions): Promise<void> {
   const { maxAge } = options
-  const bundle = loadBundle(file)
+  const bundle = loadProof(file)
   const light = await openLight(context, options, { servers: [] })
+  if (isEvidence(bundle)) return showFork(context, options, await light.verifyEvidence(bundle))
   const result = await light.verifyBundle(bundle, maxAge === undefined ? {} : { maxAge })
   const { transaction = [] } = result
   const shown = transaction.find(({ operation }) => !['deactivate', 'revoke'].includes(operation.header.operation))
   report(context, options, result, [
-    'did' in result ? stateLine(result) : credentialLine(result),
+    'did' in result ? provedStateLine(result) : credentialLine(result),
     ...provedLines(result, options),
-    ...(transaction.length === 0 ? [] : ['', ...operationLines(result)]),
+    ...(transaction.length === 0 ? [] : ['', ...operationLines(result, signedAsProved(result))]),
     ...(shown === undefined ? [] : ['', ...payloadLines(shown)]),
   ])
 }
 
+function provedStateLine(result: LightResult): string {
+  if (result.proved.statusUnproved !== true) return stateLine(result)
+  return `${result.did} exists. An earlier version is shown: whether the DID is valid now is not proved.`
+}
+
+/** Who signed an operation, where that was checked. */
+function signedAsProved({ proved }: LightResult | LightCredential): Parameters<typeof operationLines>[1] {
+  const signers = new Map(proved.history?.entries.map(({ txid, signedBy }) => [txid, signedBy]))
+  return ({ txid }) => {
+    const signedBy = signers.get(txid)
+    return signedBy === undefined ? 'signature not checked' : `signed by ${signedBy}`
+  }
+}
+
+/** What evidence shows: two states that validators confirmed, and that exclude each other. */
+function showFork(context: CliContext, options: OutputOptions, fork: ProvedFork): void {
+  const { heights, hashes, leaf, validators } = fork
+  const of = leaf && ('did' in leaf ? leaf.did : `what ${leaf.signer} said of ${leaf.id}`)
+  report(context, options, fork, [
+    of === undefined
+      ? `Two blocks of height ${heights[0]} are confirmed.`
+      : `Two histories that exclude each other are confirmed, of ${of}.`,
+    ...formatTable(heights.map((height, i) => ['block', `${height}  ${hashes[i]}`] as const)),
+    `Validators who signed both: ${validators.join(', ') || 'none'}`,
+  ])
+}
+
 function provedLines({ proved, transaction = [] }: LightResult | LightCredential, flags: TrustFlags): string[] {
-  const { height, hash, time, age, history, statusUnproved } = proved
+  const { height, hash, time, age, history } = proved
   const of = history && `${transaction.length} of ${history.count} shown`
   return [
     ...formatTable([
@@ -115,8 +144,5 @@ function provedLines({ proved, transaction = [] }: LightResult | LightCredential
       ...(of === undefined ? [] : [['operations', of] as const]),
       ['trust root', trustText(flags, proved)],
     ]),
-    ...(statusUnproved === true
-      ? ['Another version follows the one shown: whether the DID is valid now is not proved.']
-      : []),
   ]
 }

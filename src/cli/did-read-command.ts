@@ -96,18 +96,24 @@ export function stateLine({ did, status }: Pick<ResolveResult, 'did' | 'status'>
 }
 
 /** An operation a line, with its block where the answer has a context. */
-export function operationLines({
-  transaction = [],
-  context,
-}: Pick<ResolveResult, 'transaction' | 'context'>): string[] {
+export function operationLines(
+  { transaction = [], context }: Pick<ResolveResult, 'transaction' | 'context'>,
+  signed = signedAsSaid,
+): string[] {
   return formatTable(
-    transaction.map(({ txid, timestamp, operation: { header, proof } }, i) => {
+    transaction.map((one, i) => {
+      const { txid, timestamp, operation } = one
       const at = context?.at[i]
       const confirmations = at && `${at.confirmations} ${at.confirmations === 1 ? 'confirmation' : 'confirmations'}`
       const block = at === undefined ? '' : `height ${at.height}  ${confirmations}  `
-      return [header.operation.padEnd(10), `${timestamp}  ${block}${txid}  signed by ${proof.verificationMethod}`]
+      return [operation.header.operation.padEnd(10), `${timestamp}  ${block}${txid}  ${signed(one)}`]
     }),
   )
+}
+
+/** Who signed an operation, as the node says. */
+function signedAsSaid({ operation: { proof } }: ResolvedTransaction): string {
+  return `signed by ${proof.verificationMethod}`
 }
 
 /** Which part of a history is shown. */

@@ -5,6 +5,7 @@ import { failureTexts } from '../light/failure-texts.js'
 import type { Dereference } from '../identifiers/answer.js'
 import { LightError, type LightFailure } from '../light/light-error.js'
 import type { LightResolver } from '../light/light-resolver.js'
+import { repeatedServer } from '../light/server-url.js'
 import { absentDid } from '../did/absent-did.js'
 import type { Log } from '../runtime/env.js'
 import type { CliContext } from './cli-context.js'
@@ -52,14 +53,14 @@ const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-
 /** Serves until a stop signal. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const { node: servers, needed, state, maxAge, port, host, dereference, json } = flags
+  const twice = repeatedServer(servers)
+  if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
   if (needed < 1 || needed > servers.length) {
     throw new UserError(
       `--needed ${needed}: ${servers.length === 1 ? 'one node is' : `${servers.length} nodes are`} named`,
       2,
     )
   }
-  const twice = servers.find((url, i) => servers.indexOf(url) < i)
-  if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
   const log = openWarnings(context)
   const { load, save } = state === undefined ? {} : stateFile(state, log)
   const asking = { servers, needed, ...(maxAge !== undefined && { maxAge }), ...(save && { save }) }

@@ -1,5 +1,6 @@
 import { UserError } from '../errors/rule-error.js'
 import { isShippedSpec, shippedSpecs, shippedTrustFile } from '../library/shipped.js'
+import { evidenceFormat } from '../proofs/fork.js'
 import { checkpointFormat, trustFormat } from '../proofs/trust.js'
 import { readTextFile } from '../wallet/files.js'
 import { parseJson } from '../wallet/parse-json.js'
@@ -24,8 +25,14 @@ export function loadCheckpoint(file: string): unknown {
   return loadFormat(file, 'Checkpoint', checkpointFormat)
 }
 
-export function loadBundle(file: string): unknown {
-  return loadFormat(file, 'Bundle', bundleFormat, '', maxBundleSize)
+/** A Bundle, or evidence of a fork. */
+export function loadProof(file: string): unknown {
+  return loadFormat(file, 'Bundle', [bundleFormat, evidenceFormat], '', maxBundleSize)
+}
+
+/** Whether a file that {@link loadProof} read is evidence. */
+export function isEvidence(proof: unknown): boolean {
+  return (proof as { readonly format: unknown }).format === evidenceFormat
 }
 
 /** What each format is made by. */
@@ -35,7 +42,13 @@ const madeBy: Readonly<Record<string, string>> = {
   [bundleFormat]: 'didledger did prove',
 }
 
-function loadFormat(file: string, what: string, format: string, hint = '', most?: number): unknown {
+function loadFormat(
+  file: string,
+  what: string,
+  format: string | readonly [string, ...string[]],
+  hint = '',
+  most?: number,
+): unknown {
   let text: string
   try {
     text = readTextFile(file, what, most)
@@ -45,8 +58,9 @@ function loadFormat(file: string, what: string, format: string, hint = '', most?
   }
   const value = parseJson(text, `the ${what} ${file}`)
   const found = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
-  if (found === format) return value
+  const [first, ...others] = typeof format === 'string' ? [format] : format
+  if ([first, ...others].some((one) => one === found)) return value
   const maker = typeof found === 'string' ? madeBy[found] : undefined
   const other = maker === undefined ? '' : `; this is what ${maker} prints`
-  throw new UserError(`${file} is no ${what}: ${madeBy[format]} makes one${other}`)
+  throw new UserError(`${file} is no ${what}: ${madeBy[first]} makes one${other}`)
 }

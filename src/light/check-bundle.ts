@@ -1,11 +1,12 @@
 import { displayHash, equalBytes } from '../primitives/bytes.js'
-import type { DidQuestion } from '../proofs/did-answer.js'
+import { type DidQuestion, readDidQuestion } from '../proofs/did-question.js'
+import type { CredentialQuestion } from '../proofs/credential-answer.js'
 import { fail } from '../proofs/proof-failure.js'
-import { displayHashText, members, requireFormat, text } from '../proofs/read-json.js'
+import { displayHashText, type Members, members, requireFormat } from '../proofs/read-json.js'
 import type { Checkpoint, Trust } from '../proofs/trust.js'
 import type { BlockAges } from './block-age.js'
 import type { ProvedAnswer, Question } from './compare-answers.js'
-import { credentialQuestion, credentialResult } from './credential-question.js'
+import { credentialQuestion, credentialResult, readCredentialQuestion } from './credential-question.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
 import { bundledLists } from './follow-changes.js'
 import { FollowedChain } from './followed-chain.js'
@@ -32,25 +33,29 @@ export async function checkBundle(
   const { trust, checkpoint, ages, signatures } = believed
   const { format, asked: params, answer: given, changes, headers } = members(sent, 'a bundle')
   requireFormat(format, bundleFormat)
-  const asked = members(params, 'the question')
   requireChain(given, trust)
+  const question = questionIn(members(params, 'the question'))
   const now = ages.now()
   const chain = await chainOf({ changes, headers }, believed, now)
   const oldRoot = checkpoint === undefined ? ages.oldRoot(trust) : undefined
-  const check = async <P extends ProvedAnswer>(question: Question<P>) => {
-    const answer = await signatures.settle(question.check(given, { ...chain.known, now }))
-    ages.requireFresh(answer.block, maxAge, () => question.result(answer))
+  const check = async <P extends ProvedAnswer>(one: Question<P>) => {
+    const answer = await signatures.settle(one.check(given, { ...chain.known, now }))
+    ages.requireFresh(answer.block, maxAge, () => one.result(answer))
     return { answer, proved: { ...ages.proved(answer.block, []), ...oldRoot } }
   }
-  if (asked['did'] === undefined) {
-    const id = text(asked['id'])
-    const issuer = asked['issuer'] === undefined ? undefined : text(asked['issuer'])
-    const { answer, proved } = await check(credentialQuestion({ id, issuer }))
-    return { ...credentialResult(id, answer), proved }
+  if ('id' in question) {
+    const { answer, proved } = await check(credentialQuestion(question))
+    return { ...credentialResult(question.id, answer), proved }
   }
-  const question = { ...asked, did: text(asked['did']) } as DidQuestion
-  const { answer, proved } = await check(didQuestion(question, {}))
+  const { answer, proved } = await check(didQuestion(question))
   return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }
+}
+
+/** The question of a bundle, in the parameters of a node: `proof` says whether a DID is proved by all entries. */
+function questionIn({ proof, ...asked }: Members): DidQuestion | CredentialQuestion {
+  if (proof !== undefined && proof !== true && proof !== 'history') fail('form', 'proof is neither true nor history')
+  if (asked['did'] === undefined) return readCredentialQuestion(asked)
+  return readDidQuestion({ ...asked, ...(proof === 'history' && { history: true }) })
 }
 
 /** The chain by what a bundle holds of it: changes of validators, or headers. */

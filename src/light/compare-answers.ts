@@ -1,13 +1,14 @@
+import { equalBytes } from '../primitives/bytes.js'
 import type { AnchoredBlock } from '../proofs/anchor.js'
-import type { AnswerTrust } from '../proofs/answer.js'
+import type { AnswerTrust, ProvedLeaf } from '../proofs/answer.js'
 import type { Checking } from '../proofs/checking.js'
-import { mayBegin } from '../proofs/history-prefix.js'
-import type { ProvedHistory } from '../proofs/map-proof.js'
+import { fail } from '../proofs/proof-failure.js'
 import type { Server } from './ask-server.js'
-import { evidenceOf, type FollowedChain, requireSame } from './followed-chain.js'
+import { requireOneHistory, requireSame } from './contradiction.js'
+import type { FollowedChain } from './followed-chain.js'
 import { asLightError, LightError } from './light-error.js'
 
-/** Answers of several servers to one question: which hold, which is the highest, and whether they contradict each other. */
+/** Answers of several servers to one question: which hold, which is the highest, and whether the others agree with it. */
 
 /** What every check ends with. */
 export interface ProvedAnswer {
@@ -18,10 +19,12 @@ export interface ProvedAnswer {
 export interface Question<P extends ProvedAnswer> {
   ask(server: Server): Promise<unknown>
   check(sent: unknown, trust: AnswerTrust): Checking<P>
-  /** In an order that two answers share. */
-  histories(proved: P): readonly (ProvedHistory | undefined)[]
+  /** What the answer says of which leaf. */
+  leaves(proved: P): readonly ProvedLeaf[]
   /** As of a block that was chosen: it may be old. */
   readonly isPast: boolean
+  /** The state that the answer has to be of. */
+  readonly sameAs?: P
   /** Of an answer that came from elsewhere, and says nothing of a server. */
   readonly isGiven?: boolean
   result(proved: P): object
@@ -59,24 +62,47 @@ export function settled<P extends ProvedAnswer>(
   return { held, failed }
 }
 
-/** The highest answer. Throws `fork` where another contradicts it. */
-export function highest<P extends ProvedAnswer>(held: readonly Held<P>[], question: Question<P>): P | undefined {
-  const [best, ...others] = held
-    .map(({ proved }) => proved)
-    .sort((a, b) => b.block.header.height - a.block.header.height)
-  if (best === undefined) return undefined
-  const known = question.histories(best)
-  for (const other of others) {
-    requireSame(best.block, other.block)
-    const contradicts = question.histories(other).some((history, i) => {
-      const lower = { height: other.block.header.height, history }
-      return !mayBegin(lower, { height: best.block.header.height, history: known[i] })
-    })
-    if (!contradicts) continue
-    const evidence = evidenceOf(best.block, other.block)
-    throw new LightError('fork', 'two confirmed histories contradict each other', { evidence })
+/** The highest answer, those that agree with it, and those that exclude it. */
+export function agreeing<P extends ProvedAnswer>(
+  held: readonly Held<P>[],
+  question: Question<P>,
+): { readonly best: P | undefined; readonly agreed: Held<P>[]; readonly excluded: Failed[] } {
+  const [highest] = [...held].sort((a, b) => b.proved.block.header.height - a.proved.block.header.height)
+  const agreed: Held<P>[] = []
+  const excluded: Failed[] = []
+  for (const one of held) {
+    try {
+      if (one !== highest) requireAgreement(one.proved, (highest as Held<P>).proved, question)
+      agreed.push(one)
+    } catch (error) {
+      excluded.push({ server: one.server, error: asLightError(error) })
+    }
   }
-  return best
+  return { best: highest?.proved, agreed, excluded }
+}
+
+/** Throws a `Contradiction` where two answers exclude each other. Leaves are told apart by name: two answers need not have the same ones. */
+export function requireAgreement<P extends ProvedAnswer>(lower: P, higher: P, { leaves }: Question<P>): void {
+  requireSame(lower.block, higher.block)
+  for (const leaf of leaves(lower)) {
+    const other = leaves(higher).find(({ name }) => leafText(name) === leafText(leaf.name))
+    if (other === undefined) continue
+    requireOneHistory({ block: lower.block, leaf }, { block: higher.block, leaf: other })
+  }
+}
+
+function leafText(name: ProvedLeaf['name']): string {
+  return 'did' in name ? name.did : `${name.id} ${name.signer}`
+}
+
+/** Throws unless an answer is of the very state that it has to complete. */
+export function requireState<P extends ProvedAnswer>(proved: P, question: Question<P>): void {
+  const { sameAs } = question
+  if (sameAs === undefined) return
+  requireAgreement(sameAs, proved, question)
+  requireAgreement(proved, sameAs, question)
+  const { height, hash } = proved.block.header
+  if (!equalBytes(hash, sameAs.block.header.hash)) fail('answer-height', `it is as of another block ${height}`)
 }
 
 /** Throws `rollback` where even the highest answer is below what was seen. */

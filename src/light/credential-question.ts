@@ -1,19 +1,36 @@
-import { didMethod } from '../primitives/did-method.js'
+import { isCredentialId } from '../did/operations/credential-operation.js'
 import type { CredentialResult } from '../did/resolution.js'
-import { checkCredentialAnswer, type ProvedCredential } from '../proofs/credential-answer.js'
+import { didMethod } from '../primitives/did-method.js'
 import type { AnswerTrust } from '../proofs/answer.js'
+import { checkCredentialAnswer, type CredentialQuestion, type ProvedCredential } from '../proofs/credential-answer.js'
+import { fullDid, requireKnown } from '../proofs/did-question.js'
+import { fail } from '../proofs/proof-failure.js'
+import { type Members, text, whole } from '../proofs/read-json.js'
+import { answerBounds } from './answer-bounds.js'
 import type { Server } from './ask-server.js'
 
 /** A question about a credential, loaded when the first is asked. */
 
-export function credentialQuestion({ id, issuer }: { readonly id: string; readonly issuer: string | undefined }) {
-  const asked = issuer === undefined || issuer.startsWith('did:') ? issuer : `did:${didMethod}:${issuer}`
-  const question = { id, ...(asked !== undefined && { issuer: asked }) }
+/** Reads the parameters of a question about a credential; `form` for values that they cannot have, and for one that is not known. */
+export function readCredentialQuestion({ id, issuer, height, ...others }: Members): CredentialQuestion {
+  requireKnown(others)
+  const absolute = text(id)
+  const isId = isCredentialId(absolute, { method: didMethod, chain: false })
   return {
-    ask: (server: Server) => server.call('did_resolveCredential', { ...question, proof: true }),
+    id: isId ? absolute : fail('form', `no id of a credential: ${absolute.slice(0, 300)}`),
+    ...(issuer !== undefined && { issuer: fullDid(issuer) }),
+    ...(height !== undefined && { height: whole(height) }),
+  }
+}
+
+export function credentialQuestion(question: CredentialQuestion) {
+  const { id, height } = question
+  return {
+    ask: (server: Server) =>
+      server.call('did_resolveCredential', { ...question, proof: true }, answerBounds.credential),
     check: (sent: unknown, trust: AnswerTrust) => checkCredentialAnswer(sent, question, trust),
-    histories: ({ said }: ProvedCredential) => said.map(({ history }) => history),
-    isPast: false,
+    leaves: ({ said }: ProvedCredential) => said,
+    isPast: height !== undefined,
     result: (proved: ProvedCredential) => credentialResult(id, proved),
   }
 }

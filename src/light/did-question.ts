@@ -1,22 +1,22 @@
 import type { ResolveResult } from '../did/resolution.js'
 import { displayHash } from '../primitives/bytes.js'
 import { defined } from '../primitives/defined.js'
-import { checkDidAnswer, type DidQuestion, type ProvedDid } from '../proofs/did-answer.js'
+import { checkDidAnswer, type ProvedDid } from '../proofs/did-answer.js'
+import { asksVersion, type DidQuestion } from '../proofs/did-question.js'
+import { answerBounds } from './answer-bounds.js'
 import type { Question } from './compare-answers.js'
 import type { Proved } from './proved.js'
 
 /** A question about a DID, and what is said of it. */
 
-export function didQuestion(
-  question: DidQuestion,
-  { height, history }: { readonly height?: number | undefined; readonly history?: boolean | undefined },
-): Question<ProvedDid> {
-  const { did, all = false, versionId, versionTime } = question
-  const params = { did, all, ...defined({ versionId, versionTime, height }) }
+export function didQuestion(question: DidQuestion): Question<ProvedDid> {
+  const { did, all = false, versionId, versionTime, height, history = false } = question
+  const params = { did, all, ...defined({ versionId, versionTime, height }), proof: history ? 'history' : true }
+  const one = history || asksVersion(question) ? answerBounds.version : answerBounds.latest
   return {
-    ask: (server) => server.call('resolvedid', { ...params, proof: history === true ? 'history' : true }),
+    ask: (server) => server.call('resolvedid', params, all ? answerBounds.all : one),
     check: (sent, trust) => checkDidAnswer(sent, question, trust),
-    histories: ({ history: proved }) => [proved],
+    leaves: ({ leaf }) => [leaf],
     isPast: height !== undefined,
     result: (proved) => resolved(question, proved),
   }
@@ -30,7 +30,11 @@ export function unproved({ knowsStatus }: ProvedDid): { statusUnproved?: true } 
   return knowsStatus ? {} : { statusUnproved: true }
 }
 
-export function entriesOf({ history }: ProvedDid): NonNullable<Proved['history']> {
-  const entries = (history?.entries ?? []).map(({ txid, height, time }) => ({ txid: displayHash(txid), height, time }))
+/** The operations that are proved, with those who signed them where that was checked. */
+export function entriesOf({ history, places, signers }: ProvedDid): NonNullable<Proved['history']> {
+  const entries = (history?.entries ?? []).map(({ txid, height, time }, place) => ({
+    ...{ txid: displayHash(txid), height, time },
+    ...defined({ signedBy: signers[places.indexOf(place)] }),
+  }))
   return { count: history?.count ?? 0, entries }
 }

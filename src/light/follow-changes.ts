@@ -9,7 +9,7 @@ import {
 } from '../proofs/changes.js'
 import { toHex } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { list } from '../proofs/read-json.js'
+import { list, members } from '../proofs/read-json.js'
 import type { Checkpoint, Trust } from '../proofs/trust.js'
 import type { ValidatorList } from '../proofs/validator-list.js'
 import { type AskedServer, catchingUp } from './catch-up.js'
@@ -74,6 +74,21 @@ export async function fromCheckpoint(
   const change = readChange(await server.get(`anchor/${checkpoint.height}`))
   const { header, list } = checkpointList(change, checkpoint)
   return { seen: { header }, lists: [list] }
+}
+
+/** All changes of validators that a server shows, as it sends them: since genesis, or from the block of a checkpoint on. */
+export async function allChanges(slow: AskedServer, checkpoint: Checkpoint | undefined): Promise<unknown[]> {
+  const server = catchingUp(slow)
+  const found = checkpoint === undefined ? [] : [await server.get(`anchor/${checkpoint.height}`)]
+  for (let from = (checkpoint?.height ?? 0) + 1, answers = 0; answers < maxAnswers; answers++) {
+    const { changes: sent, more } = members(await server.get(`changes/${from}`), 'an answer with changes')
+    const some = list(sent, maxChanges)
+    found.push(...some)
+    const last = some.at(-1)
+    if (more !== true || last === undefined) break
+    from = readChange(last).height
+  }
+  return found
 }
 
 /** The validators of a chain by the changes in a bundle: all from genesis on, of which those up to a checkpoint are behind it. */

@@ -6,7 +6,7 @@ import type { Checkpoint, WorkRules } from '../proofs/trust.js'
 import { type FullHeader, HeaderChain, headersBefore, maxHeaders, readHeaders } from '../proofs/work.js'
 import type { Server } from './ask-server.js'
 import { type AskedServer, catchingUp } from './catch-up.js'
-import type { ChainOptions, Foundation } from './foundation.js'
+import type { ChainOptions, Followed, Foundation } from './foundation.js'
 import type { LightMemory, SeenBlock } from './light-memory.js'
 
 /** Chains without validators: headers are followed, and the chain with most work counts. Loaded for such chains alone. */
@@ -18,38 +18,31 @@ const firstStep = 8
 
 /** The headers of a chain, as far as they were followed. */
 export class FollowedWork implements Foundation {
-  readonly #confirmations: number
-  #headers: HeaderChain
-  #changes = 0
+  readonly #options: ChainOptions
+  readonly #headers: HeaderChain
 
-  constructor({ confirmations }: ChainOptions, headers: HeaderChain) {
-    this.#confirmations = confirmations
+  constructor(options: ChainOptions, headers: HeaderChain) {
+    this.#options = options
     this.#headers = headers
   }
 
   known(): Omit<KnownChain, 'genesis'> {
-    return { requireWork: (header) => this.#headers.requireDeep(header, this.#confirmations) }
+    return { requireWork: (header) => this.#headers.requireDeep(header, this.#options.confirmations) }
   }
 
-  async follow(server: Server, now: number): Promise<boolean> {
-    const before = this.#headers
-    const keep = (found: HeaderChain) => {
-      // Another server may have been faster.
-      if (found.work <= this.#headers.work) return
-      this.#headers = found
-      this.#changes++
-    }
-    const found = await followWork(server, before, { now, keep })
-    return this.#headers !== before || found !== before
+  async follow(server: Server, now: number, found: (followed: Followed) => void): Promise<boolean> {
+    return (await followWork(server, this.#headers, { now, keep: found })) !== this.#headers
+  }
+
+  apply(followed: Followed): Foundation {
+    const headers = followed as HeaderChain
+    // Another server may have been faster.
+    return headers.work > this.#headers.work ? new FollowedWork(this.#options, headers) : this
   }
 
   get memory(): Omit<LightMemory, 'seen'> {
     const { rules, work } = this.#headers
     return { lists: [], headers: this.#headers.last(headersBefore(rules) + remembered), work }
-  }
-
-  get changes(): number {
-    return this.#changes
   }
 }
 

@@ -1,4 +1,7 @@
+import type { ForkEvidence } from '../proofs/fork.js'
 import { ProofError, type ProofFailure } from '../proofs/proof-failure.js'
+
+export type { ForkEvidence }
 
 /** Why a light resolver gives no answer. */
 export type LightFailure =
@@ -9,20 +12,14 @@ export type LightFailure =
   | 'stale'
   | 'future'
   | 'rollback'
-  /** Two blocks of one height are confirmed, or two histories contradict each other. */
+  /** An answer excludes another one, or what was seen; there is no evidence that others could check. */
+  | 'contradiction'
+  /** The same with evidence: two blocks of one height are confirmed, or two histories of one leaf that exclude each other. */
   | 'fork'
   /** Too few servers gave an answer that holds. */
   | 'quorum'
   | 'timeout'
   | 'unreachable'
-
-/** Two blocks that cannot both be of one honest chain. */
-export interface ForkEvidence {
-  /** Hex: headers of 84 bytes. */
-  readonly headers: readonly [string, string]
-  /** Hex: the whole confirm of each. */
-  readonly confirms: readonly [string, string]
-}
 
 export interface LightErrorDetails {
   readonly evidence?: ForkEvidence | undefined

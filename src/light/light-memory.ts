@@ -3,11 +3,14 @@ import { Reader } from '../primitives/codec.js'
 import { type Confirm, confirmBytes, parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header, headerSize } from '../primitives/header.js'
+import { compactConfirm, readConfirm, signaturesOf } from '../proofs/anchor-confirm.js'
+import { requireSignatures } from '../proofs/checking.js'
 import { fail } from '../proofs/proof-failure.js'
 import { displayHashText, hexText, list, members, requireFormat, text, whole } from '../proofs/read-json.js'
 import type { Trust } from '../proofs/trust.js'
-import { keyTexts, type ValidatorList, validatorKeys } from '../proofs/validator-list.js'
-import { parse } from './ask-server.js'
+import { keysInForce, keyTexts, type ValidatorList, validatorKeys } from '../proofs/validator-list.js'
+import { parse } from './json-scan.js'
+import type { Signatures } from './signatures.js'
 
 /** What a light resolver remembers of a chain, and its text between two runs. */
 
@@ -54,15 +57,29 @@ export function memoryText({ seen, lists, headers, work }: LightMemory, chain: H
   })
 }
 
-/** Reads memory of a chain; `form` for one that is damaged, `chain` for that of another chain. */
-export function readMemory(kept: string, { chain, validators }: Trust): LightMemory {
+/** Reads memory of a chain, whose block has to be confirmed; `form` for one that is damaged, `chain` for that of another chain. */
+export async function loadMemory(
+  kept: string,
+  { trust, signatures }: { readonly trust: Trust; readonly signatures: Signatures },
+): Promise<LightMemory> {
+  const memory = readMemory(kept, trust)
+  const { header, confirm } = memory.seen
+  const keys = keysInForce(memory.lists, header.height)
+  if (confirm === undefined || keys === undefined) return memory
+  // Answers are held against this block: it must not be that of a damaged file.
+  const due = signaturesOf(readConfirm(compactConfirm(confirm, keys), header, keys))
+  await signatures.settle(requireSignatures(due, 'form', 'the confirm of the state does not hold'))
+  return memory
+}
+
+function readMemory(kept: string, { chain, validators }: Trust): LightMemory {
   const sent = members(parse(kept), 'the state')
   requireFormat(sent['format'], stateFormat)
   if (!equalBytes(displayHashText(sent['chain']), chain)) fail('chain', 'the state is of another chain')
   const header = readHeader(sent['header'])
   const { height, hash, time } = sent
   if (height !== header.height || hash !== displayHash(header.hash) || time !== header.time) damaged()
-  const confirm = sent['confirm'] === undefined ? undefined : readConfirm(sent['confirm'])
+  const confirm = sent['confirm'] === undefined ? undefined : confirmIn(sent['confirm'])
   const lists = validators === undefined ? [] : list(sent['lists'], maxRemembered).map(readList)
   const headers = validators === undefined ? list(sent['headers'], maxRemembered).map(readHeader) : []
   const inOrder = lists.every((one, i) => i === 0 || one.height > (lists[i - 1] as ValidatorList).height)
@@ -84,7 +101,7 @@ function readHeader(sent: unknown): Header {
   return Header.read(new Reader(fromHex(hexText(sent, headerSize)) as Uint8Array))
 }
 
-function readConfirm(sent: unknown): Confirm {
+function confirmIn(sent: unknown): Confirm {
   const bytes = fromHex(text(sent))
   try {
     return bytes === undefined ? damaged() : parseConfirm(bytes)

@@ -1,40 +1,47 @@
 /**
  * A resolver that believes no server: it asks for proofs, and checks them from a trust root on.
  *
- *   resolve -> Server of each (ask-server.ts): resolvedid with proof
+ *   resolve -> Server of each (ask-server.ts): resolvedid with proof, at most as large as what was asked (answer-bounds.ts)
  *     -> checkDidAnswer (proofs/did-answer), whose signatures Signatures (signatures.ts) verifies
+ *        form -> question -> anchor -> confirm or work -> path -> documents -> signatures
  *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
- *     -> freshness (block-age.ts), blocks seen before, answers of the others -> result, with what was proved (proved.ts)
+ *     -> freshness (block-age.ts), blocks seen before, answers of the others (compare-answers.ts)
+ *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
+ *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved.ts)
  *
  * Imports primitives, crypto, did, proofs; used by api, library, cli, pages.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
- * - What is not proved is not in an answer, but for the specification and the proof of an operation, and the previous txid of the
- *   first entry given.
+ * - What is not proved is not in an answer, but for the members that proved-members.ts names.
  * - What few need is loaded when it is: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
- *   signatures without WebCrypto.
+ *   evidence of a fork, signatures without WebCrypto.
  */
-import { didMethod } from '../primitives/did-method.js'
-import type { DidQuestion } from '../proofs/did-answer.js'
+import type { ProvedDid } from '../proofs/did-answer.js'
+import { type DidQuestion, readDidQuestion } from '../proofs/did-question.js'
+import type { ProvedFork } from '../proofs/fork.js'
 import { ProofError, type ProofFailure } from '../proofs/proof-failure.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../proofs/trust.js'
-import { type Fetch, parse, patience, Server } from './ask-server.js'
+import { askAll } from './ask-all.js'
+import { type Fetch, Server } from './ask-server.js'
 import { type AgeOptions, BlockAges } from './block-age.js'
 import {
+  agreeing,
   type Failed,
-  type Held,
-  highest,
   type ProvedAnswer,
   type Question,
   requireRise,
+  requireState,
   rollback,
   settled,
   tooFew,
 } from './compare-answers.js'
+import { Contradiction, requireSame } from './contradiction.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
-import { FollowedChain, requireSame } from './followed-chain.js'
+import { FollowedChain } from './followed-chain.js'
 import type { ChainOptions } from './foundation.js'
+import { parse } from './json-scan.js'
 import { asLightError, LightError } from './light-error.js'
 import type { LightCredential, LightResult, Proved } from './proved.js'
+import { distinctServers } from './server-url.js'
 import { Signatures, type Subtle } from './signatures.js'
 
 export interface LightOptions extends AgeOptions {
@@ -58,12 +65,8 @@ export interface LightOptions extends AgeOptions {
   readonly subtle?: Subtle | null
 }
 
-export interface LightResolveOptions extends Omit<DidQuestion, 'did'> {
-  /** As of an earlier block. */
-  readonly height?: number
-  /** All entries of the history, with documents of what was asked alone: they are in `proved`. */
-  readonly history?: boolean
-}
+/** At most one of `all`, `versionId` and `versionTime`; `history`: all entries of the history are in `proved`. */
+export type LightResolveOptions = Omit<DidQuestion, 'did'>
 
 const confirmations = 6
 
@@ -86,17 +89,18 @@ export class LightResolver {
   readonly #ages: BlockAges
   #chain: Promise<FollowedChain> | undefined
   #fork: LightError | undefined
-  /** The highest block that each server has shown, by its address: another may be behind. */
-  readonly #shown = new Map<string, number>()
-  /** Changes of the chain when its state was handed out. */
+  /** The chain's count of changes when its state was handed out last; -1: never. */
   #kept = -1
+  /** The highest block that each server has proved, by its address: another may be behind. */
+  readonly #shown = new Map<string, number>()
 
-  /** A {@link LightError} for a trust or checkpoint of another form or chain. */
+  /** Throws a {@link LightError} for a trust root, a checkpoint or servers that cannot be used. */
   constructor(options: LightOptions) {
     this.#options = options
-    const ask = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-    const { servers } = options
-    this.#servers = servers.length > 0 ? servers.map((url) => new Server(url, ask)) : [new Server('', nowhere)]
+    const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
+    const urls = distinctServers(options.servers)
+    requireEnough(options.needed, urls)
+    this.#servers = urls.length > 0 ? urls.map((url) => new Server(url, fetch)) : [new Server('', nowhere)]
     this.#signatures = new Signatures(options.subtle)
     try {
       this.#trust = readTrust(parsed(options.trust))
@@ -110,42 +114,41 @@ export class LightResolver {
 
   /** The state of a DID, in full or as its identifier alone, with the versions asked for. Rejects with a {@link LightError}. */
   async resolve(did: string, options: LightResolveOptions = {}): Promise<LightResult> {
-    const { history, height, ...asked } = options
-    const question = { ...asked, did: did.startsWith('did:') ? did : `did:${didMethod}:${did}` }
-    const found = await this.#prove(didQuestion(question, { height, history }))
-    const { proved, answer } = found
-    const shown = {
-      ...resolved(question, answer),
-      proved: { ...proved, ...(history && { history: entriesOf(answer) }) },
-    }
-    if (answer.knowsStatus) return shown
-    // Whether the last document has expired stands in that document alone; every server has the lowest block.
-    const last = await this.#prove(didQuestion({ did: question.did }, { height: found.lowest }))
-    return { ...shown, status: last.answer.status }
+    const question = readQuestion({ ...options, did })
+    const { answer, proved } = await this.#prove(didQuestion(question))
+    const status = answer.knowsStatus ? answer.status : await this.#statusOf(question, answer)
+    const history = question.history === true ? { history: entriesOf(answer) } : {}
+    return { ...resolved(question, { ...answer, status }), proved: { ...proved, ...history } }
+  }
+
+  /**
+   * The status of a DID in a state that is proved already. Whether the last document has expired stands in that document alone; its hash
+   * stands in that state, so that one server is enough.
+   */
+  async #statusOf({ did }: DidQuestion, sameAs: ProvedDid): Promise<ProvedDid['status']> {
+    const question = { did, height: sameAs.block.header.height }
+    const { answer } = await this.#prove({ ...didQuestion(question), sameAs }, 1)
+    return answer.status
   }
 
   /** The state of a credential by its absolute id; a revocation by `issuer` counts before it is declared as well. */
-  async resolveCredential(id: string, { issuer }: { readonly issuer?: string } = {}): Promise<LightCredential> {
-    const { credentialQuestion, credentialResult } = await import('./credential-question.js')
-    const { proved, answer } = await this.#prove(credentialQuestion({ id, issuer }))
-    return { ...credentialResult(id, answer), proved }
+  async resolveCredential(id: string, options: { readonly issuer?: string } = {}): Promise<LightCredential> {
+    const { credentialQuestion, credentialResult, readCredentialQuestion } = await import('./credential-question.js')
+    const question = asked(() => readCredentialQuestion({ ...options, id }))
+    const { proved, answer } = await this.#prove(credentialQuestion(question))
+    return { ...credentialResult(question.id, answer), proved }
   }
 
   /**
    * Checks an answer with a proof that came from elsewhere; servers, if any, are asked alone for what followed the validators or
    * headers known.
    */
-  async verifyAnswer(
-    did: string,
-    answer: unknown,
-    version: Omit<DidQuestion, 'did' | 'all'> = {},
-  ): Promise<LightResult> {
-    const question = { ...version, did }
-    const found = await this.#prove(
-      { ...didQuestion(question, {}), isGiven: true, ask: () => Promise.resolve(answer) },
-      1,
-    )
-    return { ...resolved(question, found.answer), proved: { ...found.proved, ...unproved(found.answer), servers: [] } }
+  async verifyAnswer(did: string, answer: unknown, options: LightResolveOptions = {}): Promise<LightResult> {
+    const question = readQuestion({ ...options, did })
+    const given = { ...didQuestion(question), isGiven: true, ask: () => Promise.resolve(answer) }
+    const found = await this.#prove(given, 1)
+    const proved = { ...found.proved, ...unproved(found.answer), history: entriesOf(found.answer), servers: [] }
+    return { ...resolved(question, found.answer), proved }
   }
 
   /** Checks a bundle without any server. Its age is tested only where `maxAge` is given, in seconds. */
@@ -155,8 +158,17 @@ export class LightResolver {
   ): Promise<LightResult | LightCredential> {
     try {
       const { checkBundle } = await import('./check-bundle.js')
-      const believed = { ...this.#chainOptions, checkpoint: this.#checkpoint, ages: this.#ages }
-      return await checkBundle(parsed(bundle), maxAge, believed)
+      return await checkBundle(parsed(bundle), maxAge, { ...this.#believed, ages: this.#ages })
+    } catch (error) {
+      throw asLightError(error)
+    }
+  }
+
+  /** Checks the `evidence` of a `fork` without any server. Rejects with a {@link LightError} where it is none. */
+  async verifyEvidence(evidence: unknown): Promise<ProvedFork> {
+    try {
+      const { verifyEvidence } = await import('./fork-evidence.js')
+      return await verifyEvidence(parsed(evidence), this.#believed)
     } catch (error) {
       throw asLightError(error)
     }
@@ -165,60 +177,41 @@ export class LightResolver {
   /** Asks all servers, and takes the highest of the answers that hold. */
   async #prove<P extends ProvedAnswer>(
     question: Question<P>,
-    needed = this.#needed,
-  ): Promise<{ answer: P; proved: Proved; lowest: number }> {
+    needed = this.#options.needed ?? 1,
+  ): Promise<{ answer: P; proved: Proved }> {
     if (this.#fork !== undefined) throw this.#fork
     try {
       const chain = await this.#opened()
       const { seen } = chain
       const oldRoot = this.#ages.oldRoot(seen)
-      const asked = await this.#askAll(needed, async (server): Promise<Held<P> | Failed> => {
-        try {
-          const proved = await this.#askOne(server, chain, question)
-          this.#requirePlace(proved, { seen, url: server.url }, question)
-          return { server: server.url, proved }
-        } catch (error) {
-          return { server: server.url, error: asLightError(error) }
-        }
+      const outcomes = await askAll(this.#servers, needed, async (server) => {
+        const proved = await this.#askOne(server, chain, question)
+        this.#requirePlace(proved, { seen, url: server.url }, question)
+        return proved
       })
-      const { held, failed } = settled(asked, chain)
-      const fork = failed.find(({ error }) => error.failure === 'fork')
-      if (fork !== undefined) throw fork.error
-      const best = highest(held, question)
-      if (best === undefined || held.length < needed) throw tooFew(failed, held.length)
+      const { held, failed } = settled(outcomes, chain)
+      const { best, agreed, excluded } = agreeing(held, question)
+      await this.#accuse([...failed, ...excluded])
+      if (best === undefined || agreed.length < needed) throw tooFew([...failed, ...excluded], agreed.length)
       if (!question.isPast) requireRise(best.block, seen)
       chain.saw(best.block)
       await this.#keep(chain)
-      const servers = held.map(({ server }) => server)
-      const lowest = Math.min(...held.map(({ proved }) => proved.block.header.height))
-      return { answer: best, lowest, proved: { ...this.#ages.proved(best.block, servers), ...oldRoot } }
+      const servers = agreed.map(({ server }) => server)
+      return { answer: best, proved: { ...this.#ages.proved(best.block, servers), ...oldRoot } }
     } catch (error) {
-      const failure = asLightError(error)
-      if (failure.failure === 'fork') this.#fork = failure
-      throw failure
+      throw asLightError(error)
     }
   }
 
-  /**
-   * Asks all servers at once. When as many answers hold as are needed, the others have the time of one request left: a server that
-   * shows changes or headers without end must not hold up an answer.
-   */
-  async #askAll<P>(needed: number, ask: (server: Server) => Promise<Held<P> | Failed>): Promise<(Held<P> | Failed)[]> {
-    let missing = needed
-    let enough = () => {}
-    const isEnough = new Promise<void>((resolve) => (enough = resolve))
-    const answers = this.#servers.map(async (server) => {
-      const one = await ask(server)
-      if ('proved' in one && --missing === 0) enough()
-      return one
-    })
-    await Promise.race([isEnough, Promise.all(answers)])
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)))
-    try {
-      return await Promise.all(answers.map((answer, i) => Promise.race([answer, late.then(() => this.#tooLate(i))])))
-    } finally {
-      clearTimeout(timer)
+  /** Throws `fork`, now and from now on, where a contradiction comes with evidence that others can check; else its server has failed. */
+  async #accuse(failed: readonly Failed[]): Promise<void> {
+    for (const { error } of failed) {
+      if (!(error instanceof Contradiction)) continue
+      const { provenFork } = await import('./fork-evidence.js')
+      const evidence = await provenFork(error, this.#believed, this.#servers)
+      if (evidence === undefined) continue
+      this.#fork = new LightError('fork', error.message, { evidence })
+      throw this.#fork
     }
   }
 
@@ -229,11 +222,6 @@ export class LightResolver {
     const { changes } = chain
     await save(await chain.text())
     this.#kept = changes
-  }
-
-  #tooLate(index: number): Failed {
-    const server = this.#servers[index]?.url ?? ''
-    return { server, error: new LightError('timeout', `${server} went on when the answers of others held`) }
   }
 
   /** Checks the answer of one server; once more where that server proves that others confirm blocks now, or has more work. */
@@ -249,7 +237,7 @@ export class LightResolver {
     }
   }
 
-  /** Throws `future`, `fork`, `rollback` or `stale`. */
+  /** Throws `future`, `rollback`, `stale` or a {@link Contradiction}. */
   #requirePlace<P extends ProvedAnswer>(
     proved: P,
     { seen, url }: { seen: FollowedChain['seen']; url: string },
@@ -260,6 +248,7 @@ export class LightResolver {
     const { height } = block.header
     this.#ages.requirePast(block)
     requireSame(block, seen)
+    requireState(proved, question)
     const shown = this.#shown.get(url) ?? 0
     if (!isPast && !isGiven) {
       if (height < shown) throw rollback(height, shown)
@@ -269,13 +258,13 @@ export class LightResolver {
     this.#ages.requireFresh(block, maxAge, () => question.result(proved))
   }
 
-  get #needed(): number {
-    return this.#options.needed ?? 1
-  }
-
-  get #chainOptions(): ChainOptions {
+  /** What is believed before anything is asked. */
+  get #believed(): ChainOptions & { readonly checkpoint: Checkpoint | undefined } {
     const { confirmations: deep = confirmations } = this.#options
-    return { trust: this.#trust, signatures: this.#signatures, confirmations: deep }
+    return {
+      ...{ trust: this.#trust, checkpoint: this.#checkpoint, signatures: this.#signatures },
+      confirmations: deep,
+    }
   }
 
   /** The chain as it was remembered, from the checkpoint, or from genesis on. */
@@ -291,20 +280,39 @@ export class LightResolver {
 
   async #open(): Promise<FollowedChain> {
     const kept = await this.#options.load?.()
-    const memory = kept === undefined ? undefined : (await import('./light-memory.js')).readMemory(kept, this.#trust)
+    const memory =
+      kept === undefined ? undefined : await (await import('./light-memory.js')).loadMemory(kept, this.#believed)
     const checkpoint = this.#checkpoint
     if (checkpoint === undefined || (memory?.seen.header.height ?? 0) >= checkpoint.height) {
-      return FollowedChain.from(this.#chainOptions, memory)
+      return FollowedChain.from(this.#believed, memory)
     }
     const { chainFrom } = await import('./from-checkpoint.js')
-    return chainFrom(this.#chainOptions, this.#servers, checkpoint)
+    return chainFrom(this.#believed, this.#servers, checkpoint)
   }
 }
 
 /** Without servers an answer that is given can be checked, by what is known already. */
 const nowhere: Fetch = () => Promise.reject(new LightError('unreachable', 'no server is named'))
 
+/** Throws where fewer servers are named than have to agree: no answer could ever hold. */
+function requireEnough(needed: number | undefined, { length }: readonly string[]): void {
+  if (needed === undefined || (Number.isInteger(needed) && needed >= 1 && needed <= length)) return
+  throw new LightError('quorum', `needed is ${needed}, and the servers given are ${length} different ones`)
+}
+
 /** JSON text, or what is parsed of it already. */
 function parsed(given: unknown): unknown {
   return typeof given === 'string' ? parse(given) : given
+}
+
+function asked<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw asLightError(error)
+  }
+}
+
+function readQuestion(parameters: LightResolveOptions & { readonly did: string }): DidQuestion {
+  return asked(() => readDidQuestion({ ...parameters }))
 }

@@ -46,6 +46,8 @@ export interface CommittedBlock {
 
 /** A block that validators or work stand behind. */
 export interface AnchoredBlock extends CommittedBlock {
+  /** As it was sent. */
+  readonly anchor: Anchor
   /** On a chain with validators. */
   readonly confirm?: Confirm
 }
@@ -105,10 +107,9 @@ export function requireRoot({ root }: Anchor, { didRoot }: CommittedBlock, genes
   fail('anchor-root', 'the block commits to another root')
 }
 
-/** Checks an anchor: its form, that its block commits to a root, and that validators or work stand behind the block. */
-export function* checkAnchor(anchor: Anchor, chain: KnownChain): Checking<AnchoredBlock> {
+/** Requires validators or work behind the block of an anchor. */
+export function* standingBlock(anchor: Anchor, block: CommittedBlock, chain: KnownChain): Checking<AnchoredBlock> {
   const { keysAt, requireWork, genesis, believed } = chain
-  const block = committedBlock(anchor, headerOf(anchor), keysAt !== undefined)
   const { header } = block
   requireWork?.(header)
   let confirm: Confirm | undefined
@@ -121,5 +122,5 @@ export function* checkAnchor(anchor: Anchor, chain: KnownChain): Checking<Anchor
     if (!equalBytes(block.nextKeys as Hash, keysHash(next))) fail('changes-missing', 'other validators follow it')
   }
   requireRoot(anchor, block, genesis)
-  return { ...block, ...(confirm && { confirm }) }
+  return { ...block, anchor, ...(confirm && { confirm }) }
 }

@@ -14,6 +14,7 @@ import { list, members, optionalText, text } from './read-json.js'
  * @limit count: transactions in an answer that is checked
  */
 const maxTransactions = 100_000
+const txidForm = /^[0-9a-f]{64}$/
 
 /** Reads the transactions of an answer; unknown members are left out. */
 export function readTransactions(sent: unknown): readonly ResolvedTransaction[] {
@@ -52,7 +53,10 @@ export function requireEntry(transaction: ResolvedTransaction, entry: Entry, bef
   if (transaction.timestamp !== formatDate(entry.time)) wrong('the time')
   if (operationNumber[header.operation as keyof typeof operationNumber] !== entry.operation) wrong('the operation')
   if (!equalBytes(sha256(payload), entry.payloadHash)) wrong('the payload')
-  if ((header.previousTxid !== undefined) !== (entry.operation === operationNumber.update)) wrong('the previous txid')
-  if (before === undefined || entry.operation !== operationNumber.update) return
-  if (header.previousTxid !== displayHash(before.txid)) wrong('the previous txid')
+  const { previousTxid } = header
+  if ((previousTxid !== undefined) !== (entry.operation === operationNumber.update)) wrong('the previous txid')
+  if (previousTxid === undefined) return
+  // Of another length, what is signed with it could be read in two ways.
+  if (before === undefined ? !txidForm.test(previousTxid) : previousTxid !== displayHash(before.txid))
+    wrong('the previous txid')
 }

@@ -1,7 +1,15 @@
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { equalBytes } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
-import { type Anchor, type AnchoredBlock, type KnownChain, readAnchor } from './anchor.js'
+import type { Header } from '../primitives/header.js'
+import {
+  type Anchor,
+  type AnchoredBlock,
+  type CommittedBlock,
+  headerOf,
+  type KnownChain,
+  readAnchor,
+} from './anchor.js'
 import { readTransactions } from './answer-transaction.js'
 import { credentialOrder, didOrder } from './history-order.js'
 import { checkMapProof, type ProvedHistory } from './map-proof.js'
@@ -31,6 +39,8 @@ export interface Proof {
 
 /** An answer as it was sent. */
 export interface Answer {
+  /** The DID or the credential. */
+  readonly about: string
   readonly status: Status
   readonly transactions: readonly ResolvedTransaction[]
   readonly proof: Proof
@@ -41,19 +51,35 @@ export interface AnswerTrust extends KnownChain {
   readonly now: number
 }
 
-/** Reads an answer about a DID or a credential. Throws `proof-missing`, `form`, `answer-did` and `chain`, in this order. */
-export function readAnswer(sent: unknown, [name, asked]: ['did' | 'id', string], chain: KnownChain): Answer {
-  const { proof: proved, status, transaction, [name]: named } = members(sent, 'an answer')
+/** Reads an answer about a DID or a credential. Throws `proof-missing` and `form`. */
+export function readAnswer(sent: unknown, name: 'did' | 'id', { keysAt }: KnownChain): Answer {
+  const { proof: proved, status, transaction, [name]: about } = members(sent, 'an answer')
   if (proved === undefined) fail('proof-missing', 'an answer without a proof is not believed')
-  const about = text(named)
-  const answer = {
+  return {
+    about: text(about),
     status: readStatus(status),
     transactions: readTransactions(transaction),
-    proof: readProof(proved, chain.keysAt !== undefined),
+    proof: readProof(proved, keysAt !== undefined),
   }
-  if (about !== asked) fail('answer-did', `it is about ${about.slice(0, 300)}`)
-  if (!equalBytes(answer.proof.chain, chain.genesis)) fail('chain', 'it is of another chain')
-  return answer
+}
+
+/** What an answer has to be about. */
+export interface Subject {
+  readonly about: string
+  /** Of the block that it is as of; undefined: any. */
+  readonly height: number | undefined
+}
+
+/**
+ * Throws unless an answer is one to the question: `answer-did`, `chain`, `anchor-header` and `answer-height`, in this order. Returns the
+ * header of its block.
+ */
+export function requireAsked({ about, proof }: Answer, asked: Subject, { genesis }: KnownChain): Header {
+  if (about !== asked.about) fail('answer-did', `it is about ${about.slice(0, 300)}`)
+  if (!equalBytes(proof.chain, genesis)) fail('chain', 'it is of another chain')
+  const header = headerOf(proof.anchor)
+  const { height = header.height } = asked
+  return header.height === height ? header : fail('answer-height', `it is as of block ${header.height}, not ${height}`)
 }
 
 function readStatus(sent: unknown): Status {
@@ -67,23 +93,25 @@ function readProof(sent: unknown, hasValidators: boolean): Proof {
   return { chain: displayHashText(chain), anchor: readAnchor(anchor, hasValidators), maps: list(maps, maxMaps) }
 }
 
-/** The history of a DID as of a block; undefined: it has none. */
-export function didHistory(sent: unknown, did: string, block: AnchoredBlock, genesis: Hash): ProvedHistory | undefined {
-  return checkMapProof(sent, { key: didMapKey(did), order: didOrder, genesis, ...placeOf(block) })
+/** The leaf of a DID, or of what a signer said of a credential. */
+export type LeafName = { readonly did: string } | { readonly id: string; readonly signer: string }
+
+/** A leaf as of a block, and what proves it. */
+export interface ProvedLeaf {
+  readonly name: LeafName
+  /** Undefined: there is none. */
+  readonly history: ProvedHistory | undefined
+  /** As it was sent. */
+  readonly map: unknown
 }
 
-/** What a DID said of a credential, as of a block; undefined: nothing. */
-export function credentialHistory(
-  sent: unknown,
-  { id, signer }: { readonly id: string; readonly signer: string },
-  block: AnchoredBlock,
-  genesis: Hash,
-): ProvedHistory | undefined {
-  return checkMapProof(sent, { key: credentialMapKey(id, signer), order: credentialOrder, genesis, ...placeOf(block) })
-}
-
-function placeOf({ header, didRoot }: AnchoredBlock): { didRoot: Hash; height: number; time: number } {
-  return { didRoot, height: header.height, time: header.time }
+/** Checks what was sent as the way of a leaf to a block. */
+export function leafOf(name: LeafName, map: unknown, block: CommittedBlock, genesis: Hash): ProvedLeaf {
+  const { header, didRoot } = block
+  const [key, order] =
+    'did' in name ? [didMapKey(name.did), didOrder] : [credentialMapKey(name.id, name.signer), credentialOrder]
+  const place = { didRoot, height: header.height, time: header.time }
+  return { name, map, history: checkMapProof(map, { key, order, genesis, ...place }) }
 }
 
 /** Unix milliseconds: the clock, and never before the time of a block. */

@@ -5,8 +5,19 @@ import { credentialOfBytes } from '../did/operations/credential-operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
-import { type AnchoredBlock, checkAnchor } from './anchor.js'
-import { type AnswerTrust, credentialHistory, expiry, readAnswer, type Status, timeAt } from './answer.js'
+import type { Hash } from '../primitives/hash.js'
+import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
+import {
+  type Answer,
+  type AnswerTrust,
+  expiry,
+  leafOf,
+  type ProvedLeaf,
+  readAnswer,
+  requireAsked,
+  type Status,
+  timeAt,
+} from './answer.js'
 import { requireEntry } from './answer-transaction.js'
 import type { Checking } from './checking.js'
 import { parsed, payloadBytes } from './did-answer.js'
@@ -21,6 +32,8 @@ export interface CredentialQuestion {
   readonly id: string
   /** In full: a DID whose revocation counts before the credential is declared. */
   readonly issuer?: string | undefined
+  /** As of the block of this height. */
+  readonly height?: number | undefined
 }
 
 /** What is proved of a credential. */
@@ -31,34 +44,43 @@ export interface ProvedCredential {
   /** The declared one. */
   readonly credential: Credential | undefined
   /** What each signer said: the owner first. */
-  readonly said: readonly { readonly signer: string; readonly history: ProvedHistory | undefined }[]
+  readonly said: readonly ProvedLeaf[]
   readonly block: AnchoredBlock
 }
 
-/** Checks an answer about a credential with its proof. */
+/** Checks an answer about a credential with its proof, step by step; the first that fails has the name of the failure. */
 export function* checkCredentialAnswer(
   sent: unknown,
-  { id, issuer: asked }: CredentialQuestion,
+  question: CredentialQuestion,
   trust: AnswerTrust,
 ): Checking<ProvedCredential> {
-  const { status, transactions, proof } = readAnswer(sent, ['id', id], trust)
-  const block = yield* checkAnchor(proof.anchor, trust)
-  const owner = didPart(id)
-  const [first, ...others] = proof.maps
-  if (first === undefined) fail('answer-incomplete', 'no map')
-  const historyOf = (map: unknown, signer: string) => ({
-    signer,
-    history: credentialHistory(map, { id, signer }, block, trust.genesis),
-  })
-  const own = historyOf(first, owner)
-  const credential = declared(own.history, transactions, id)
-  const signers = [...new Set([owner, credential?.issuer ?? owner, asked ?? owner])].slice(1)
-  if (signers.length !== others.length) fail('answer-incomplete', `${others.length + 1} maps of ${signers.length + 1}`)
-  const said = [own, ...signers.map((signer, i) => historyOf(others[i], signer))]
+  const { id, height } = question
+  const answer = readAnswer(sent, 'id', trust)
+  const header = requireAsked(answer, { about: id, height }, trust)
+  const committed = committedBlock(answer.proof.anchor, header, trust.keysAt !== undefined)
+  const block = yield* standingBlock(answer.proof.anchor, committed, trust)
+  const { said, credential } = saidOf(answer, question, block, trust.genesis)
   const histories = said.flatMap(({ history }) => history ?? [])
-  requireTransactions(transactions, histories, id)
-  requireStatus(status, histories, credential, timeAt(trust.now, block))
-  return { status, transactions, credential, said, block }
+  requireTransactions(answer.transactions, histories, id)
+  requireStatus(answer.status, histories, credential, timeAt(trust.now, block))
+  return { status: answer.status, transactions: answer.transactions, credential, said, block }
+}
+
+/** The leaves of a credential: of its owner, whose declaration names the issuer, of that one, and of the DID asked for. */
+function saidOf(
+  { proof: { maps }, transactions }: Answer,
+  { id, issuer }: CredentialQuestion,
+  block: AnchoredBlock,
+  genesis: Hash,
+): Pick<ProvedCredential, 'said' | 'credential'> {
+  const owner = didPart(id)
+  const [first, ...others] = maps
+  if (first === undefined) fail('answer-incomplete', 'no map')
+  const own = leafOf({ id, signer: owner }, first, block, genesis)
+  const credential = declared(own.history, transactions, id)
+  const signers = [...new Set([owner, credential?.issuer ?? owner, issuer ?? owner])].slice(1)
+  if (signers.length !== others.length) fail('answer-incomplete', `${others.length + 1} maps of ${signers.length + 1}`)
+  return { said: [own, ...signers.map((signer, i) => leafOf({ id, signer }, others[i], block, genesis))], credential }
 }
 
 /** The credential that its owner declared; undefined: none. */
@@ -92,15 +114,24 @@ function requireTransactions(
   if (transactions.length !== entries.size) {
     fail('answer-incomplete', `${transactions.length} transactions of ${entries.size} operations`)
   }
-  let newest = Infinity
-  for (const transaction of transactions) {
+  const shown = transactions.map((transaction) => {
     const entry = entries.get(transaction.txid) ?? fail('answer-transaction', `no entry of ${transaction.txid}`)
     entries.delete(transaction.txid)
     requireEntry(transaction, entry, undefined)
-    if (entry.height > newest) fail('answer-transaction', 'an older operation before a newer one')
-    newest = entry.height
     const { header, payload } = transaction.operation
     if (header.operation === 'revoke' && payload !== id) fail('answer-document', 'a revocation of another credential')
+    return entry
+  })
+  requireNewestFirst(shown, histories)
+}
+
+function requireNewestFirst(shown: readonly Entry[], histories: readonly ProvedHistory[]): void {
+  const wrong = () => fail('answer-transaction', 'an older operation before a newer one')
+  shown.forEach(({ height }, i) => height > (shown[i - 1]?.height ?? Infinity) && wrong())
+  // Those of one signer have an order within a block too.
+  for (const { entries } of histories) {
+    const places = entries.map((entry) => shown.indexOf(entry))
+    places.forEach((place, i) => place > (places[i - 1] ?? Infinity) && wrong())
   }
 }
 

@@ -1,31 +1,29 @@
 import { decodeBase64url } from '../did/base64url.js'
-import { parseDate } from '../did/date.js'
 import { parseDocumentBytes } from '../did/document.js'
 import type { DidDocument } from '../did/model.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, fromUtf8 } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
-import { type AnchoredBlock, checkAnchor } from './anchor.js'
-import { type AnswerTrust, didHistory, expiry, readAnswer, type Status, timeAt } from './answer.js'
+import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
+import {
+  type AnswerTrust,
+  expiry,
+  leafOf,
+  type ProvedLeaf,
+  readAnswer,
+  requireAsked,
+  type Status,
+  timeAt,
+} from './answer.js'
 import { requireEntry } from './answer-transaction.js'
 import { type Checking, requireSignatures } from './checking.js'
+import { asksVersion, type DidQuestion, versionIn } from './did-question.js'
 import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
+import { type OperationSignature, operationSignature } from './operation-signature.js'
 import { fail, ProofError } from './proof-failure.js'
 
 /** An answer about a DID: its history in the map, the transactions that are its versions, the documents in them, its status. */
-
-/** What was asked of a DID; at most one of the three. */
-export interface DidQuestion {
-  /** In full. */
-  readonly did: string
-  /** Every version. */
-  readonly all?: boolean | undefined
-  /** Txid in display hex. */
-  readonly versionId?: string | undefined
-  /** A date of documents. */
-  readonly versionTime?: string | undefined
-}
 
 /** What is proved of a DID. */
 export interface ProvedDid {
@@ -39,21 +37,52 @@ export interface ProvedDid {
   readonly transactions: readonly ResolvedTransaction[]
   /** The document of each transaction; undefined: it is a deactivation. */
   readonly documents: readonly (DidDocument | undefined)[]
+  /** The key that signed each transaction; undefined: its document is not shown, and the signature not checked. */
+  readonly signers: readonly (string | undefined)[]
   /** The entry of each transaction, by its place in those of the history. */
   readonly places: readonly number[]
   /** Undefined: the DID does not exist. */
   readonly history: ProvedHistory | undefined
+  readonly leaf: ProvedLeaf
   readonly block: AnchoredBlock
 }
 
-/** Checks an answer about a DID with its proof. */
+/** What an answer shows of a history: transactions, newest first, each with the place of its entry. */
+interface Shown {
+  readonly did: string
+  readonly history: ProvedHistory | undefined
+  readonly transactions: readonly ResolvedTransaction[]
+  readonly places: readonly number[]
+}
+
+type Documents = readonly (DidDocument | undefined)[]
+
+/** Checks an answer about a DID with its proof, step by step; the first that fails has the name of the failure. */
 export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: AnswerTrust): Checking<ProvedDid> {
   const { did } = question
-  const { status, transactions, proof } = readAnswer(sent, ['did', did], trust)
-  const block = yield* checkAnchor(proof.anchor, trust)
-  const [map, second] = proof.maps
-  if (map === undefined || second !== undefined) fail('answer-incomplete', 'not exactly one map')
-  const history = didHistory(map, did, block, trust.genesis)
+  const answer = readAnswer(sent, 'did', trust)
+  const header = requireAsked(answer, { about: did, height: question.height }, trust)
+  const committed = committedBlock(answer.proof.anchor, header, trust.keysAt !== undefined)
+  const block = yield* standingBlock(answer.proof.anchor, committed, trust)
+  const leaf = leafOf({ did }, oneMap(answer.proof.maps), block, trust.genesis)
+  const shown = shownIn(answer.transactions, leaf.history, question)
+  const documents = yield* checkDocuments(shown)
+  const knowsStatus = requireStatus(answer.status, shown, documents, timeAt(trust.now, block))
+  requireVersion(shown, question)
+  const signers = yield* checkSigners(shown, documents)
+  return { ...shown, status: answer.status, knowsStatus, documents, signers, leaf, block }
+}
+
+function oneMap([map, second]: readonly unknown[]): unknown {
+  return map === undefined || second !== undefined ? fail('answer-incomplete', 'not exactly one map') : map
+}
+
+/** What is shown of a history, each transaction held against its entry. */
+function shownIn(
+  transactions: readonly ResolvedTransaction[],
+  history: ProvedHistory | undefined,
+  question: DidQuestion,
+): Shown {
   requireCount(transactions.length, history, question)
   const entries = history?.entries ?? []
   const places = placesOf(transactions, entries, question)
@@ -61,12 +90,7 @@ export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: Ans
     const place = places[i] as number
     requireEntry(transaction, entries[place] as Entry, entries[place - 1])
   })
-  const documents = transactions.map((transaction) => documentOf(transaction, did))
-  yield* requireSignatures(documents.flatMap(ownSignature), 'answer-document', 'its own proof does not verify')
-  const shown = { history, places, documents }
-  const knowsStatus = requireStatus(status, shown, timeAt(trust.now, block))
-  requireVersion(shown, question)
-  return { status, knowsStatus, transactions, documents, places, history, block }
+  return { did: question.did, history, transactions, places }
 }
 
 /** Throws `answer-incomplete` unless as many transactions and entries are there as were asked for. */
@@ -77,6 +101,7 @@ function requireCount(given: number, history: ProvedHistory | undefined, questio
   }
   const { count, entries } = history
   const hasAll = entries.length === count
+  if (question.history === true && !hasAll) fail('answer-incomplete', `${entries.length} of ${count} entries`)
   if (question.all === true) {
     if (!hasAll || given !== count)
       fail('answer-incomplete', `${given} transactions, ${entries.length} of ${count} entries`)
@@ -88,18 +113,6 @@ function requireCount(given: number, history: ProvedHistory | undefined, questio
   if (given === 0 && !(hasAll && versionIn(history, question) < 0)) {
     fail('answer-incomplete', 'the version is missing, or entries')
   }
-}
-
-/** Whether one version is asked for, and not the last one or all. */
-function asksVersion({ all, versionId, versionTime }: DidQuestion): boolean {
-  return all !== true && (versionId !== undefined || versionTime !== undefined)
-}
-
-/** The place of the version in the entries given: the one named, or the last one not later; -1: none. */
-function versionIn({ entries }: ProvedHistory, { versionId, versionTime }: DidQuestion): number {
-  if (versionId !== undefined) return entries.findIndex(({ txid }) => displayHash(txid) === versionId)
-  const latest = parseDate(versionTime ?? '') ?? -1
-  return entries.reduce((found, { time }, place) => (time <= latest ? place : found), -1)
 }
 
 /** The place of the entry of each transaction; of a version its txid says it. */
@@ -138,6 +151,13 @@ export function parsed<T>(parse: () => T): T {
   }
 }
 
+/** The documents of transactions, each of which proves itself. */
+function* checkDocuments({ transactions, did }: Shown): Checking<Documents> {
+  const documents = transactions.map((transaction) => documentOf(transaction, did))
+  yield* requireSignatures(documents.flatMap(ownSignature), 'answer-document', 'its own proof does not verify')
+  return documents
+}
+
 /** The signature by which a document proves itself; a document of a chain has one, by a key that derives its DID. */
 function ownSignature(document: DidDocument | undefined) {
   if (document === undefined) return []
@@ -146,14 +166,19 @@ function ownSignature(document: DidDocument | undefined) {
   return proofs.map(({ signature }) => ({ key: defaultKey?.publicKey ?? new Uint8Array(33), message, signature }))
 }
 
-interface Shown {
-  readonly history: ProvedHistory | undefined
-  readonly places: readonly number[]
-  readonly documents: readonly (DidDocument | undefined)[]
+/** Who signed each transaction, as far as the document with the key is shown. */
+function* checkSigners({ transactions, did, places }: Shown, documents: Documents): Checking<ProvedDid['signers']> {
+  const signatures = transactions.map((transaction, i): OperationSignature | undefined => {
+    const before = documents[places.indexOf((places[i] as number) - 1)]
+    return operationSignature({ transaction, did, document: documents[i], before })
+  })
+  const due = signatures.flatMap((signature) => signature?.due ?? [])
+  yield* requireSignatures(due, 'answer-signature', 'not all of them verify')
+  return signatures.map((signature) => signature?.signedBy)
 }
 
 /** Throws `answer-status` for a status that is not the DID's. Returns whether it is proved. */
-function requireStatus(status: Status, { history, places, documents }: Shown, now: number): boolean {
+function requireStatus(status: Status, { history, places }: Shown, documents: Documents, now: number): boolean {
   const wrong = (): never => fail('answer-status', `${status}`)
   if (history === undefined) return status === 3 || wrong()
   if (history.state === 2) return status === 2 || wrong()

@@ -1,6 +1,7 @@
 import { decodeBase64url, encodeBase64url } from '../did/base64url.js'
 import type { MapProofJson } from '../did/state-proof.js'
 import { concat, equalBytes, fromHex, pieces, toHex } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
 import { emptyHistory, type Entry, entrySize, extendHistory, leafValue, readEntry, stateAfter } from './history.js'
 import type { HistoryOrder } from './history-order.js'
@@ -124,6 +125,12 @@ interface HistoryFields {
   readonly count: number
   readonly entries: string
   readonly base: string | undefined
+}
+
+/** A map proof as it was sent, without members that are not known. */
+export function knownMembers(sent: unknown): MapProofJson {
+  const { depth, path, leaf, history } = readFields(sent)
+  return { depth, path, ...defined({ leaf, history: history && defined(history) }) } as MapProofJson
 }
 
 /** Members of the right types; others are ignored. */

@@ -7,6 +7,7 @@ export type ProofFailure =
   | 'chain'
   // the block that an answer is as of
   | 'anchor-header'
+  | 'answer-height'
   | 'anchor-coinbase'
   | 'anchor-branch'
   | 'anchor-commitment'
@@ -39,6 +40,9 @@ export type ProofFailure =
   | 'answer-document'
   | 'answer-status'
   | 'answer-version'
+  | 'answer-signature'
+  // evidence of a fork
+  | 'no-contradiction'
 
 /** A proof that does not hold. */
 export class ProofError extends Error {

@@ -212,8 +212,8 @@ describe('lies, as docs/trust.md tells them', () => {
       })
     }
     expect(met).toEqual([
-      ...['answer-transaction', 'answer-status', 'path-root', 'proof-missing', 'path-root', 'answer-did', 'path-root'],
-      ...['confirm-signature', 'chain', 'trust-expired', 'stale'],
+      ...['answer-transaction', 'answer-signature', 'answer-signature', 'answer-status', 'path-root', 'proof-missing'],
+      ...['path-root', 'answer-did', 'path-root', 'confirm-signature', 'chain', 'trust-expired', 'stale'],
     ])
     devnet.kill('SIGINT')
     expect(await end).toBe(0)

@@ -14,7 +14,15 @@ import { fixedLimits, paramsAt } from '../../../src/primitives/spec.js'
 import { finish } from '../../../src/primitives/steps.js'
 import { attributeUsage, type Transaction } from '../../../src/primitives/transaction.js'
 import type { Attribute, TransactionFields } from '../../../src/primitives/transaction-fields.js'
-import { type AnchoredBlock, checkAnchor, committedBlock, readAnchor } from '../../../src/proofs/anchor.js'
+import {
+  type Anchor,
+  type AnchoredBlock,
+  committedBlock,
+  headerOf,
+  type KnownChain,
+  readAnchor,
+  standingBlock,
+} from '../../../src/proofs/anchor.js'
 import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
 import { checkChange, readChange } from '../../../src/proofs/changes.js'
 import type { Checking } from '../../../src/proofs/checking.js'
@@ -69,6 +77,12 @@ async function anchored(test: TestChain): Promise<AnchoredBlock> {
   const keysAt = (height: number) => paramsAt(spec, height).validators
   run(checkChange(change, { height: tip.height, keys: keysAt(tip.height) }, genesis))
   return run(checkAnchor(change.anchor, { genesis, keysAt }))
+}
+
+/** The steps of a checker for an anchor. */
+function* checkAnchor(anchor: Anchor, known: KnownChain): Checking<AnchoredBlock> {
+  const block = committedBlock(anchor, headerOf(anchor), known.keysAt !== undefined)
+  return yield* standingBlock(anchor, block, known)
 }
 
 /** The chain of headers as it is sent, each with its work. */

@@ -11,6 +11,7 @@ export const lightLater = [
   'credential-question.js',
   'follow-changes.js',
   'follow-work.js',
+  'fork-evidence.js',
   'from-checkpoint.js',
   'light-memory.js',
   'noble.js',
