@@ -65,13 +65,17 @@ export function signaturesOf({ proposal, votes }: Confirm): SignatureDue[] {
   ]
 }
 
-/** A confirm by these keys as an anchor carries it: of the votes the first that make a quorum, by the place of the validator. */
-export function compactConfirm({ proposal, votes }: Confirm, keys: readonly Uint8Array[]): Uint8Array {
+/** A confirm by these keys as an anchor carries it: of the votes the first ones, a quorum unless given, by the place of the validator. */
+export function compactConfirm(
+  { proposal, votes }: Confirm,
+  keys: readonly Uint8Array[],
+  most = quorumOf(keys.length),
+): Uint8Array {
   const bitmap = new Uint8Array(Math.ceil(keys.length / 8))
   const signatures: Uint8Array[] = []
   for (const [place, key] of keys.entries()) {
     const vote = votes.find(({ signer }) => equalBytes(signer, key))
-    if (vote === undefined || signatures.length === quorumOf(keys.length)) continue
+    if (vote === undefined || signatures.length === most) continue
     bitmap[place >> 3] = (bitmap[place >> 3] as number) | (0x80 >> (place & 7))
     signatures.push(vote.signature)
   }

@@ -1,7 +1,7 @@
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash, equalBytes, fromHex, toHex } from '../primitives/bytes.js'
 import { Reader } from '../primitives/codec.js'
-import { type Confirm, parseConfirm } from '../primitives/confirm.js'
+import { type Confirm, confirmBytes, parseConfirm } from '../primitives/confirm.js'
 import type { Hash } from '../primitives/hash.js'
 import { Header, headerSize } from '../primitives/header.js'
 import { committedBlock } from './anchor.js'
@@ -89,13 +89,15 @@ function readHeader(sent: unknown): Header {
 /** The confirm of a block by its validators. */
 function* confirmOf(sent: unknown, header: Header, { keysAt }: ForkTrust): Checking<Confirm> {
   const keys = keysAt(header.height) ?? fail('changes-missing', `the validators of height ${header.height}`)
-  const confirm = readConfirm(compactConfirm(parsedConfirm(sent), keys), header, keys)
+  const confirm = readConfirm(compactConfirm(parsedConfirm(sent), keys, keys.length), header, keys)
+  // Each of its bytes counts: nothing else is handed on as evidence.
+  if (toHex(confirmBytes(confirm)) !== sent) fail('confirm-form', 'it has more than votes of validators for the block')
   yield* requireSignatures(signaturesOf(confirm), 'confirm-signature', 'not all of them verify')
   return confirm
 }
 
 /** A confirm in hex, not checked. */
-export function parsedConfirm(sent: unknown): Confirm {
+function parsedConfirm(sent: unknown): Confirm {
   const bytes = fromHex(text(sent)) ?? fail('confirm-form', 'no hex')
   try {
     return parseConfirm(bytes)
