@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { loadSpec } from '../../../src/cli/load-spec.js'
 import { createNode, type CreateNodeOptions } from '../../../src/index.js'
 import { type ShippedSpec, shippedSpecFile } from '../../../src/library/shipped.js'
+import type { LightError } from '../../../src/light/light-error.js'
 import { toHex } from '../../../src/primitives/bytes.js'
+import { Reader } from '../../../src/primitives/codec.js'
+import { Header } from '../../../src/primitives/header.js'
 import { genesisBlock } from '../../../src/primitives/genesis.js'
 import { devnetAccount, devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
-import { lightWorld, type LightWorld, worldTime } from '../../support/builders/light-world.js'
+import { lightOver, lightWorld, type LightWorld, worldTime } from '../../support/builders/light-world.js'
 import { type LightHttp, serveProofs } from '../../support/fakes/light-http.js'
-import type { Json, Lies } from '../../support/fakes/light-server.js'
+import { type Json, type Lies, lightServers } from '../../support/fakes/light-server.js'
 import { type Ran, Workbench } from '../../support/process/workbench.js'
 
 /** So late that Trusts of these chains are too old, and their documents are valid. */
@@ -77,6 +80,35 @@ describe.each(worlds)('did prove and did verify, on a chain %s', (_, world) => {
     const shown = await verify(bench.write('other.json', (await prove(id)).out), ...root)
     expect(shown).toMatchObject({ code: 0, err: '' })
     expect(shown.out.split('\n')[0]).toContain(said)
+  })
+
+  it('says who signed only where that was checked', async () => {
+    const alone = await verify(bench.write('alone.json', (await prove(alice.did)).out), ...root)
+    expect(alone.out).toContain('  signature not checked\n')
+    expect(alone.out).not.toContain('signed by')
+    const all = await verify(bench.write('all.json', (await prove(alice.did, '--all')).out), ...root)
+    expect(all.out.match(/ {2}signed by #primary\n/g)).toHaveLength(3)
+    const bundle = await bundleOf(alice.did, '--all')
+    bundle.answer.transaction[0].operation.proof.verificationMethod = '#stolen-key'
+    expectFailure(await verify(bench.write('stolen.json', JSON.stringify(bundle)), ...root), 'answer-signature')
+    const one = await bundleOf(alice.did)
+    one.answer.transaction[0].operation.proof.verificationMethod = '#stolen-key'
+    const shown = await verify(bench.write('one.json', JSON.stringify(one)), ...root)
+    expect(shown).toMatchObject({ code: 0, out: alone.out })
+    const credential = await verify(bench.write('id.json', (await prove(kept)).out), ...root)
+    expect(credential.out).toContain('  signature not checked\n')
+  })
+
+  it('does not say whether a DID is valid beside an earlier version', async () => {
+    const [versionId = ''] = world.versions
+    for (const status of [0, 1]) {
+      const answer = { ...book.answer(alice.did, { versionId, height: deep }), status }
+      const bundle = { ...(await bundleOf(alice.did)), asked: { did: alice.did, versionId }, answer }
+      const { out } = await verify(bench.write('version.json', JSON.stringify(bundle)), ...root)
+      expect(out.split('\n')[0]).toBe(
+        `${alice.did} exists. An earlier version is shown: whether the DID is valid now is not proved.`,
+      )
+    }
   })
 
   it('begins at a checkpoint', async () => {
@@ -183,7 +215,7 @@ describe('did prove', () => {
 })
 
 describe('did verify', () => {
-  const { book } = lightWorld({ genesis: 'verifying' })
+  const { book, alice } = lightWorld({ genesis: 'verifying' })
   const trust = bench.write('trust.json', JSON.stringify(book.trust()))
   const bundle = bench.write('good.json', JSON.stringify({ format: 'didledger/bundle/1', asked: {}, answer: {} }))
   const checkpoint = bench.write('cp.json', JSON.stringify(book.checkpoint(3)))
@@ -240,6 +272,34 @@ describe('did verify', () => {
     expect(refused.err).toContain('a newer checkpoint is needed')
     const json = await bench.run('did', 'verify', file, '--trust', root, '--json')
     expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'trust-expired' } })
+  })
+
+  it('checks evidence of a fork by the trust root alone', async () => {
+    const { book: one } = lightWorld({ genesis: 'verifying' })
+    const { book: other } = lightWorld({
+      genesis: 'verifying',
+      plan: (height) => (height === 15 ? { padding: 5 } : {}),
+    })
+    const servers = ['http://one', 'http://two']
+    const fetch = lightServers({ one: { book: one }, two: { book: other } })
+    const light = lightOver(one, {}, { servers, fetch })
+    const { evidence } = (await light.resolve(alice.did).catch((error: unknown) => error)) as LightError
+    const file = bench.write('evidence.json', JSON.stringify(evidence))
+    const shown = await bench.run('did', 'verify', file, '--trust', trust)
+    expect(shown).toMatchObject({ code: 0, err: '' })
+    expect(shown.out.split('\n').slice(0, 3)).toEqual([
+      'Two blocks of height 15 are confirmed.',
+      ...(evidence?.headers ?? []).map(
+        (header) => `  block  15  ${Header.read(new Reader(Buffer.from(header, 'hex'))).id}`,
+      ),
+    ])
+    expect(shown.out).toMatch(/^Validators who signed both: [0-9a-f]{66}, /m)
+    const wrong = bench.write(
+      'no.json',
+      JSON.stringify({ ...evidence, headers: [...(evidence?.headers ?? [])].reverse() }),
+    )
+    expectFailure(await bench.run('did', 'verify', wrong, '--trust', trust), 'confirm-form')
+    expectFailure(await bench.run('did', 'verify', file, '--trust', 'devnet'), 'chain')
   })
 
   it('writes nothing', () => {
