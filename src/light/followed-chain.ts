@@ -62,7 +62,7 @@ export class FollowedChain {
     return this.#changes
   }
 
-  /** The text that {@link readMemory} reads. */
+  /** The text that `loadMemory` reads. */
   async text(): Promise<string> {
     const { memoryText } = await import('./light-memory.js')
     const { seen, foundation } = this.#remembered

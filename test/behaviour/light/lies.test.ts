@@ -9,6 +9,7 @@ import { type Json, type Lies, lightServers } from '../../support/fakes/light-se
 import {
   atTip,
   foreignLeaf,
+  furtherLies,
   honestMiners,
   lies,
   mined,
@@ -24,7 +25,7 @@ const { book, alice, versions } = world
 const tip = book.tip.height
 
 describe('a lie', () => {
-  it.each(lies)(
+  it.each([...lies, ...furtherLies])(
     '%s: %s',
     async (_, failure, { lies: told, ask = (light) => light.resolve(alice.did), book: of = book, options }) => {
       const light = lightOver(of, told, options ?? {})

@@ -555,6 +555,184 @@ export const lies: readonly (readonly [name: string, failure: string, lie: Lie])
   ['72 the same in a path', 'path-form', inMap((map) => ({ ...map, path: `${map.path}=` }))],
 ]
 
+/** An answer about every version of alice, of which one transaction is changed. */
+const inVersion = (place: number, change: (transaction: Json, right: Json) => void): Lie =>
+  answer((right) => {
+    change(right.transaction[place], right)
+    return right
+  }, all)
+const signedBy = (holder: typeof alice, text: string) =>
+  encodeBase64url(holder.primary.sign(new Uint8Array(Buffer.from(text))))
+const firstVersion = (light: LightResolver) => light.resolve(alice.did, { versionId: versions[0] as string })
+/** The answer to the second question, for the status beside an earlier version. */
+const statusFrom = (change: (right: Json) => unknown): Lie => ({
+  lies: { answer: (right, asked) => (asked.height === undefined ? right : change(right)) },
+  ask: firstVersion,
+})
+
+/** Lies about parameters of a question, signatures of operations, and the size of an answer. */
+export const furtherLies: typeof lies = [
+  ['81 the status of another height', 'answer-height', statusFrom(() => book.answer(alice.did, { height: 3 }))],
+  ['82 the status of another DID', 'answer-did', statusFrom(() => book.answer(carol.did))],
+  ['83 a false status of the right height', 'answer-status', statusFrom((right) => ({ ...right, status: 1 }))],
+  ['84 a status without a proof', 'proof-missing', statusFrom(({ did, status }) => ({ did, status }))],
+  [
+    '85 the status by an older history under the right block',
+    'path-root',
+    statusFrom((right) => {
+      const older = book.answer(alice.did, { height: 2 })
+      return { ...older, proof: { ...older.proof, anchor: right.proof.anchor } }
+    }),
+  ],
+  [
+    '86 a newer block than the height asked',
+    'answer-height',
+    answer(
+      () => book.answer(alice.did),
+      (light) => light.resolve(alice.did, { height: tip - 1 }),
+    ),
+  ],
+  [
+    '87 the header of the height asked over another block',
+    'anchor-coinbase',
+    answer(
+      (right) => {
+        right.proof.anchor = { ...book.anchor(tip), header: book.anchor(tip - 1).header }
+        return right
+      },
+      (light) => light.resolve(alice.did, { height: tip - 1 }),
+    ),
+  ],
+  [
+    '88 a history without its first entries',
+    'answer-incomplete',
+    answer(
+      () => book.answer(alice.did),
+      (light) => light.resolve(alice.did, { history: true }),
+    ),
+  ],
+  [
+    '89 a version that exists is none, by the last entries',
+    'answer-incomplete',
+    answer((right) => ({ ...right, transaction: [] }), firstVersion),
+  ],
+  [
+    '90 a key that was never listed',
+    'answer-signature',
+    inVersion(0, ({ operation }) => (operation.proof.verificationMethod = '#stolen-key')),
+  ],
+  [
+    '91 another listed key',
+    'answer-signature',
+    inVersion(0, ({ operation }) => (operation.proof.verificationMethod = '#recovery')),
+  ],
+  [
+    '92 a key of another DID by the same name',
+    'answer-signature',
+    inVersion(0, ({ operation }) => (operation.proof.verificationMethod = `${bob.did}#primary`)),
+  ],
+  [
+    '93 the signature of another operation',
+    'answer-signature',
+    inVersion(
+      0,
+      ({ operation }, right) => (operation.proof.signature = right.transaction[1].operation.proof.signature),
+    ),
+  ],
+  ['94 no signature', 'answer-signature', inVersion(2, ({ operation }) => (operation.proof.signature = ''))],
+  [
+    '95 a signature by a key of somebody else',
+    'answer-signature',
+    inVersion(2, ({ operation: { header, payload, proof } }) => {
+      proof.signature = signedBy(bob, header.specification + header.operation + payload)
+    }),
+  ],
+  [
+    '96 another specification',
+    'answer-signature',
+    inVersion(2, ({ operation }) => (operation.header.specification = 'elastos/did/1.0')),
+  ],
+  [
+    '97 a specification that runs into the name of the operation',
+    'answer-signature',
+    inVersion(0, ({ operation: { header } }) => (header.specification += 'update')),
+  ],
+  [
+    '98 a previous txid where the entry before is not shown',
+    'answer-transaction',
+    inTransaction((one) => (one.operation.header.previousTxid = `${versions[1] as string}00`)),
+  ],
+  [
+    '99 a previous txid of a create',
+    'answer-transaction',
+    inVersion(2, ({ operation }) => (operation.header.previousTxid = versions[0])),
+  ],
+  [
+    '100 a deactivation by a key without the right',
+    'answer-signature',
+    answer(
+      (right) => {
+        right.transaction[0].operation.proof.verificationMethod = `${alice.did}#primary`
+        return right
+      },
+      (light) => light.resolve(bob.did, { all: true }),
+    ),
+  ],
+  [
+    '101 the operations of a credential in another order',
+    'answer-transaction',
+    answer((right) => ({ ...right, transaction: [...right.transaction].reverse() }), ofCredential),
+  ],
+  [
+    '102 the leaf of another signer than the one asked for',
+    'path-root',
+    answer(
+      (right) => {
+        right.proof.maps[2] = right.proof.maps[1]
+        return right
+      },
+      (light) => light.resolveCredential(revoked, { issuer: bob.did }),
+    ),
+  ],
+  [
+    '103 more leaves than count',
+    'answer-incomplete',
+    answer(
+      () => book.credential(kept, { issuer: bob.did }),
+      (light) => light.resolveCredential(kept),
+    ),
+  ],
+  [
+    '104 a declare as if it were missing',
+    'answer-incomplete',
+    answer(
+      (right) => ({ ...right, status: 3, transaction: [] }),
+      (light) => light.resolveCredential(kept),
+    ),
+  ],
+  [
+    '105 two maps for a DID',
+    'answer-incomplete',
+    answer((right) => ({ ...right, proof: { ...right.proof, maps: [...right.proof.maps, ...right.proof.maps] } })),
+  ],
+  ['106 empty lists without end', 'form', { lies: { response: () => new Response(`[${'[],'.repeat(1000)}[]]`) } }],
+  [
+    '107 members without end beside a true answer',
+    'form',
+    answer((right) => ({ ...right, more: Array.from({ length: 300 }, (_, i) => i) })),
+  ],
+  [
+    '108 a text without end beside a true answer',
+    'form',
+    answer((right) => ({ ...right, more: 'x'.repeat(4 * 1024 * 1024) })),
+  ],
+  [
+    '109 validators without end in a change',
+    'form',
+    inChanges((right) => void (right.changes[0].validators = Array.from({ length: 20_000 }, () => '02'))),
+  ],
+]
+
 /** Lies about the work of a chain without validators. */
 
 export const mined = lightWorld({ miners: true })
