@@ -6,7 +6,7 @@ import { quietLog } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { lightOver, lightWorld } from '../../support/builders/light-world.js'
 import { ask } from '../../support/client/api.js'
-import type { Json, Lies } from '../../support/fakes/light-server.js'
+import { type Json, type Lies, lightServers } from '../../support/fakes/light-server.js'
 
 /** `didledger light` without its process: over nodes that are honest, and over some that lie. */
 
@@ -185,3 +185,31 @@ describe('the health of a light resolver', () => {
 function withAnchor(answer: Json, anchor: Json): Json {
   return { ...answer, proof: { ...answer.proof, anchor } }
 }
+
+describe('a light resolver as a service', () => {
+  it('refuses the status of another block beside an earlier version', async () => {
+    const older = (_: Json, asked: Json) => book.answer(asked.did, asked.height === undefined ? asked : { height: 3 })
+    const { rpc, identifier } = await open({ answer: older })
+    const { error } = await rpc('resolvedid', { did: alice.did, versionId: versions[0] })
+    expect(error.data).toMatch(/^answer-height: /)
+    const { status } = await identifier(`${alice.did}?versionId=${versions[0]}`)
+    expect(status).toBe(500)
+  })
+
+  it('is not stopped by an issuer that a client names, where one node is behind', async () => {
+    const behind: Lies = {
+      answer: (_, asked) =>
+        asked.did === undefined
+          ? book.credential(asked.id, { ...asked, height: 3 })
+          : book.answer(asked.did, { ...asked, height: Math.min(asked.height ?? 3, 3) }),
+    }
+    const fetch = lightServers({ one: { book, lies: behind }, two: { book } })
+    const servers = ['http://one', 'http://two']
+    const { rpc } = await open({}, { servers, fetch, maxAge: 1e9, needed: 2 })
+    for (const issuer of [undefined, alice.did, bob.did, carol.did]) {
+      const { result } = await rpc('did_resolveCredential', { id: kept, ...(issuer !== undefined && { issuer }) })
+      expect(result).toMatchObject({ status: 0, proved: { servers } })
+    }
+    expect((await rpc('resolvedid', { did: alice.did })).result).toMatchObject({ status: 0 })
+  })
+})
