@@ -40,6 +40,8 @@ export async function checkBundle(
   const oldRoot = checkpoint === undefined ? ages.oldRoot(trust) : undefined
   const check = async <P extends ProvedAnswer>(one: Question<P>) => {
     const answer = await signatures.settle(one.check(given, { ...chain.known, now }))
+    // A block of the future has no age.
+    if (maxAge !== undefined) ages.requirePast(answer.block)
     ages.requireFresh(answer.block, maxAge, () => one.result(answer))
     return { answer, proved: { ...ages.proved(answer.block, []), ...oldRoot } }
   }
