@@ -1,4 +1,4 @@
-import { compareBytes, displayHash, toHex } from '../primitives/bytes.js'
+import { compareBytes, displayHash, equalBytes, toHex } from '../primitives/bytes.js'
 import { type Confirm, confirmBytes } from '../primitives/confirm.js'
 import { checkFork, evidenceFormat, type ForkEvidence, type ProvedFork } from '../proofs/fork.js'
 import { knownMembers } from '../proofs/map-proof.js'
@@ -11,7 +11,6 @@ import type { Contradiction, Side } from './contradiction.js'
 import { allChanges, bundledLists } from './follow-changes.js'
 import type { ChainOptions } from './foundation.js'
 import { asLightError } from './light-error.js'
-import { equalBytes } from '../primitives/bytes.js'
 
 /** Evidence of a fork: made from two answers, and checked as a stranger checks it. Loaded when there is some. */
 

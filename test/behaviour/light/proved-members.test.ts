@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { quickSigner } from '../../../src/crypto/quick-signer.js'
-import { buildDeactivate } from '../../../src/did/build.js'
+import { buildDeactivate, buildUpdate } from '../../../src/did/build.js'
 import { LightError } from '../../../src/light/light-error.js'
 import { LightResolver } from '../../../src/light/light-resolver.js'
 import { provedMembers } from '../../../src/light/proved-members.js'
-import { authorizationKey, holder, signer, specification } from '../../support/builders/did.js'
+import { authenticationKey, authorizationKey, holder, signer, specification } from '../../support/builders/did.js'
 import { lightWorld } from '../../support/builders/light-world.js'
 import type { Json } from '../../support/fakes/light-server.js'
 import { rounds } from '../../support/process/thorough.js'
@@ -41,7 +41,8 @@ function presented(result: Json): string {
 }
 
 const delegate = quickSigner()
-const [ended, delegated, twin] = [holder(), holder(), holder()]
+const newRecovery = quickSigner()
+const [ended, delegated, twin, rotated] = [holder(), holder(), holder(), holder()]
 
 describe.each([
   ['validators', lightWorld({ genesis: 'members', changeAt: 9 })],
@@ -49,15 +50,21 @@ describe.each([
 ] as const)('on a chain of %s', (kind, { book, alice, bob, carol, kept, revoked, versions }) => {
   const isMined = kind === 'miners'
   const own = { specification, verificationMethod: '#recovery' }
-  book.make({
+  const made = book.make({
     operations: [
+      rotated.create(),
       ended.create(),
       delegated.create({ keys: [...delegated.plan.keys, authorizationKey('delegate', delegate, alice.did)] }),
       twin.create({}, `${twin.did}#primary`),
     ],
   })
+  const rest = rotated.plan.keys.filter(({ fragment }) => fragment !== 'recovery')
+  const turned = rotated.document({ keys: [...rest, authenticationKey('recovery', newRecovery)] })
+  const previousTxid = made.transactions[1]?.txid ?? ''
   book.make({
     operations: [
+      // By the key that it replaces, under the same name.
+      buildUpdate(turned, { ...own, previousTxid }, signer(rotated.recovery)),
       buildDeactivate(ended.did, own, signer(ended.recovery)),
       buildDeactivate(delegated.did, { specification, verificationMethod: '#delegate' }, signer(delegate)),
     ],
@@ -88,6 +95,8 @@ describe.each([
     ['a deactivation alone', ofDid(bob.did), [undefined]],
     ['a deactivation by the owner', ofDid(ended.did, { all: true }), ['#primary', '#recovery']],
     ['a deactivation by a delegate', ofDid(delegated.did, { all: true }), ['#primary', '#delegate']],
+    ['a key that replaces itself', ofDid(rotated.did, { all: true }), ['#primary', '#recovery']],
+    ['a key that replaced itself', ofDid(rotated.did), [undefined]],
     ['a key by its name in full', ofDid(twin.did), ['#primary']],
     ['no such DID', ofDid('did:ledger:nobody'), []],
     ['no such version', ofDid(alice.did, { versionId: '00'.repeat(32) }), [undefined, undefined, undefined]],
