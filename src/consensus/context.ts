@@ -7,7 +7,7 @@ import { type Ancestry, medianTime, requiredBits } from '../proofs/retarget.js'
 export { type Ancestry, medianTime, requiredBits }
 
 /** @limit s: time of a block ahead of the clock, without validators */
-const twoHours = 2 * 60 * 60
+export const twoHours = 2 * 60 * 60
 
 /** Earliest valid time, in Unix seconds, of a block on top of these ancestors. */
 export function earliestTime(spec: Spec, { parent, at }: Ancestry): number {
@@ -29,8 +29,19 @@ export function checkHeaderContext(spec: Spec, header: HeaderFields, ancestry: A
  * makes a block invalid; confirmed blocks are not compared with a clock.
  */
 export function checkClock(spec: Spec, header: HeaderFields, nowMilliseconds: number): void {
-  const latest = Math.floor(nowMilliseconds / 1000) + twoHours
-  if (!spec.hasValidators && header.time > latest) {
-    throw new RuleError('block-time-future', `time ${header.time}, at most ${latest} now`)
-  }
+  if (!isOfFuture(spec, header, nowMilliseconds)) return
+  throw new RuleError('block-time-future', `time ${header.time}, at most ${latestTime(nowMilliseconds)} now`)
+}
+
+/** Whether a header is too far ahead of the clock to be taken now. */
+export function isOfFuture(
+  spec: Pick<Spec, 'hasValidators'>,
+  header: Pick<HeaderFields, 'time'>,
+  nowMilliseconds: number,
+): boolean {
+  return !spec.hasValidators && header.time > latestTime(nowMilliseconds)
+}
+
+function latestTime(nowMilliseconds: number): number {
+  return Math.floor(nowMilliseconds / 1000) + twoHours
 }

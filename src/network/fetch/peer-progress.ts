@@ -31,8 +31,11 @@ export class PeerProgress {
   failures = 0
   /** Whether its chain has another block at the height of the assumed one. */
   withoutAssumed = false
-  /** A tip that the peer relayed and need not have itself. */
-  announcedTip: Claim | undefined
+  /**
+   * A tip that the peer relayed and need not have itself. `confirmedAt`: when the peer first showed a quorum's confirm of a block
+   * that the own chain lacks, in milliseconds of the clock.
+   */
+  announcedTip: (Claim & { readonly confirmedAt?: number }) | undefined
   /** The claim whose headers were fetched to their end. */
   #explored: string | undefined
   #rate = firstRate

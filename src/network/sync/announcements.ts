@@ -100,7 +100,9 @@ export class Announcements {
       throw brokenRule('block-stale')
     }
     // Votes name no chain, and another chain may share the validators: only headers that lead here are proof.
-    this.#states.of(peer).announcedTip = { height, hash }
+    const state = this.#states.of(peer)
+    const confirmedAt = state.announcedTip?.confirmedAt ?? this.#options.clock.now()
+    state.announcedTip = { height, hash, confirmedAt }
     this.#owner.emit({ type: 'peers' })
     if (height <= chain.tip.header.height) throw brokenRule('block-stale')
     return false

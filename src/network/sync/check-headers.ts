@@ -7,6 +7,7 @@ import { brokenRule } from '../../errors/broken-rule.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { parseAuxPow } from '../../primitives/auxpow.js'
 import { equalBytes } from '../../primitives/bytes.js'
+import { workOf } from '../../primitives/compact.js'
 import { parseConfirm } from '../../primitives/confirm.js'
 import type { Header } from '../../primitives/header.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
@@ -27,6 +28,8 @@ export interface HeaderChecking {
   readonly clock: Clock
   /** Whether the signatures of the block with this header are assumed valid. */
   assumed(header: Header): boolean
+  /** Takes a valid header whose time is too far ahead of the clock, with the work of the chain that it ends. */
+  ahead(header: Header, work: bigint): void
 }
 
 /** Throws `peer-headers` unless the units follow each other. */
@@ -98,6 +101,22 @@ class PassedHeaders {
   readonly checks: SignatureCheck[] = []
 }
 
+/** The work comes before the clock: a header of the future says something only where it is proved. */
+function checkTime(
+  header: Header,
+  passed: PassedHeaders,
+  { branch, checking }: { readonly branch: PendingHeaders; readonly checking: HeaderChecking },
+): void {
+  const { chain, clock } = checking
+  try {
+    checkClock(chain.spec, header, clock.now())
+  } catch (error) {
+    const work = [...passed.headers, header].reduce((sum, { bits }) => sum + workOf(bits), branch.work)
+    checking.ahead(header, work)
+    throw error
+  }
+}
+
 /** Checks headers one after another until the branch has moved. */
 function* passSteps(
   units: readonly HeaderUnit[],
@@ -110,8 +129,8 @@ function* passSteps(
     if (on.moved()) return
     const { header } = unit
     checkHeaderContext(spec, header, branch.ancestry(headers, passed.headers))
-    checkClock(spec, header, checking.clock.now())
     checkProofOfWork(spec, header, parseAuxPow(unit.auxPow))
+    checkTime(header, passed, on)
     const signatures = confirmChecks(checking.chain, unit)
     const assumed = checking.assumed(header)
     if (!assumed) passed.checks.push(...signatures)

@@ -1,7 +1,9 @@
 import { reorganisationDepth } from '../../chain/branches.js'
+import { isOfFuture } from '../../consensus/context.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { equalBytes } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
+import type { Header } from '../../primitives/header.js'
 import { type Claim, claimOf, type PeerProgresses, servesHeaders } from '../fetch/peer-progress.js'
 import { PendingHeaders } from '../fetch/pending-headers.js'
 import { type FailedEvent, isUnanswered, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
@@ -64,6 +66,8 @@ export class HeaderDownload {
   #asked: SyncPeer | undefined
   /** The peer that last extended the branch, or that has the assumed block. */
   #giver: SyncPeer | undefined
+  /** The best proved header whose time is too far ahead of the clock. */
+  #ahead: { readonly header: Header; readonly work: bigint } | undefined
   /** The peer whose headers followed the own chain in this run; undefined between runs. */
   #shown: SyncPeer | undefined
   #work: Promise<void> | undefined
@@ -76,7 +80,13 @@ export class HeaderDownload {
     this.#timeouts = timeouts
     this.#states = states
     this.#owner = owner
-    this.#checking = { chain, verifier, clock, assumed: (header) => this.#assumed?.has(header) === true }
+    this.#checking = {
+      ...{ chain, verifier, clock },
+      assumed: (header) => this.#assumed?.has(header) === true,
+      ahead: (header, work) => {
+        if (this.aheadOfClock === undefined || work > (this.#ahead?.work ?? 0n)) this.#ahead = { header, work }
+      },
+    }
     this.#branch = new PendingHeaders(chain.tip)
   }
 
@@ -97,6 +107,17 @@ export class HeaderDownload {
   /** Whether the asked peer claims more, and has sent headers in this run that follow the own chain. */
   get arriving(): boolean {
     return this.#asked !== undefined && this.#asked === this.#shown && this.isAhead(this.#asked)
+  }
+
+  /**
+   * Height of a proved block with more work than the own chain that is too far ahead of the clock to be taken; undefined once the
+   * chain has as much work without it, or the clock has come so far.
+   */
+  get aheadOfClock(): number | undefined {
+    const { chain, clock } = this.#options
+    if (this.#ahead === undefined || this.#ahead.work <= chain.tip.chainWork) return undefined
+    const { header } = this.#ahead
+    return isOfFuture(chain.spec, header, clock.now()) ? header.height : undefined
   }
 
   /** Looks for a peer with a better chain, unless that is under way. */

@@ -14,6 +14,20 @@ export interface SyncProgress {
   readonly reason?: string
 }
 
+/** What a node knows beyond its own tip. */
+export interface KnownBeyond {
+  /** The highest proved block that is not connected, and since when there are any; milliseconds of the clock. */
+  readonly better?: { readonly height: number; readonly since: number }
+  /** Height of a proved block with more work, which is too far ahead of the clock to be taken. */
+  readonly aheadOfClock?: number
+  /** Whether a peer that says it has more is being asked for it. */
+  readonly asking: boolean
+  /** Whether a peer is connected that serves blocks up to about the own tip, and is not known to have more. */
+  readonly met: boolean
+  /** Whether most peers have blocks that are too far ahead of the own clock. */
+  readonly behindByClock: boolean
+}
+
 /** Window of the rate in samples, one per second. */
 const rateSpan = 10
 

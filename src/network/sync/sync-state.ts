@@ -103,6 +103,8 @@ export class SyncState {
   #provedHeight = 0
   /** When the chain fell behind; undefined while it is not. */
   #behindSince: number | undefined
+  /** The same for one tip. */
+  #lacking: { readonly tip: Chain['tip']; readonly since: number } | undefined
   #askAgainAt: number | undefined
   #looks = false
 
@@ -114,6 +116,7 @@ export class SyncState {
     if (event.type === 'headers') this.#proveHeaders(facts.branch)
     if (!this.#isBehind(facts)) this.#behindSince = undefined
     else this.#behindSince ??= facts.now
+    this.#noteLack(facts)
     switch (event.type) {
       case 'peers':
       case 'tip':
@@ -159,6 +162,17 @@ export class SyncState {
   /** Height of a confirmed block above the own chain that is not connected; 0 when there is none. */
   get provedHeight(): number {
     return this.#provedHeight > this.#chain.tip.header.height ? this.#provedHeight : 0
+  }
+
+  /** Since when blocks are known that do not follow the tip here, in milliseconds of the clock; each tip begins anew. */
+  get lackingSince(): number | undefined {
+    return this.#lacking?.tip === this.#chain.tip ? this.#lacking.since : undefined
+  }
+
+  #noteLack(facts: SyncFacts): void {
+    const { tip } = this.#chain
+    if (!this.#isBehind(facts)) this.#lacking = undefined
+    else if (this.#lacking?.tip !== tip) this.#lacking = { tip, since: facts.now }
   }
 
   /**

@@ -52,7 +52,7 @@ import { defined } from '../../primitives/defined.js'
 import type { Hash } from '../../primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { PeerProgresses, serves, servesHeaders } from '../fetch/peer-progress.js'
+import { claimOf, PeerProgresses, serves, servesHeaders } from '../fetch/peer-progress.js'
 import { penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
@@ -62,13 +62,15 @@ import { BlockWriter } from './block-writer.js'
 import { BodyChecks } from './body-checks.js'
 import { HeaderDownload } from './header-download.js'
 import { type SyncEffect, type SyncEvent, type SyncFacts, SyncState } from './sync-state.js'
-import { Rate, type SyncProgress } from './sync-progress.js'
+import { type KnownBeyond, Rate, type SyncProgress } from './sync-progress.js'
 
 export type { SyncOptions, SyncPeer, SyncPeers } from '../fetch/sync-peer.js'
-export type { SyncProgress } from './sync-progress.js'
+export type { KnownBeyond, SyncProgress } from './sync-progress.js'
 
 /** Interval (ms) of retries and progress events. */
 const tick = 1_000
+/** Blocks by which a peer may be behind that has shown its chain: it may not have said yet that it has the last ones. */
+const blocksBehind = 2
 /** Ticks per log line. */
 const ticksPerLine = 10
 
@@ -157,6 +159,42 @@ export class Sync {
     const able = this.#options.peers.all().filter(servesHeaders)
     const ahead = able.filter((peer) => this.#headers.isAhead(peer) && this.#states.of(peer).aheadOfClock)
     return 2 * ahead.length > able.length
+  }
+
+  /** Blocks beyond the own tip that are proved, and whether peers say that there are more. */
+  get beyond(): KnownBeyond {
+    const able = this.#options.peers.all().filter(servesHeaders)
+    const { asked, aheadOfClock } = this.#headers
+    const lowest = this.#options.chain.tip.header.height - blocksBehind
+    return {
+      ...defined({ better: this.#better(), aheadOfClock }),
+      asking: asked !== undefined && this.#headers.isAhead(asked),
+      // One that has less has nothing to show of what this node may lack.
+      met: able.some((peer) => !this.#headers.isAhead(peer) && claimOf(peer).height >= lowest),
+      behindByClock: this.behindByClock,
+    }
+  }
+
+  /** The highest proved block that is not connected: by headers that lead to it, or on a chain with validators by its confirm. */
+  #better(): KnownBeyond['better'] {
+    const { chain, peers, clock } = this.#options
+    const { branch } = this.#headers
+    const confirmed = peers.all().flatMap((peer) => {
+      const announced = this.#states.of(peer).announcedTip
+      const { height, confirmedAt } = announced ?? {}
+      const isBeyond = height !== undefined && height > chain.tip.header.height && this.#headers.isAhead(peer)
+      if (!isBeyond || confirmedAt === undefined) return []
+      // A confirm names no chain, and may be of another one with these validators: it counts as one block on its way.
+      return [{ height: chain.tip.header.height + 1, since: confirmedAt }]
+    })
+    const height = Math.max(branch.blocks.length > 0 ? branch.height : 0, this.#state.provedHeight)
+    const headers = height > 0 ? [{ height, since: this.#state.lackingSince ?? clock.now() }] : []
+    const known = [...headers, ...confirmed]
+    if (known.length === 0) return undefined
+    return {
+      height: Math.max(...known.map((one) => one.height)),
+      since: Math.min(...known.map((one) => one.since)),
+    }
   }
 
   /** Held in memory: pending headers, and bytes of bodies in memory or requested. */
