@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { describeScenario, runSeed, runSeeds, runSlowSeed } from '../test/sim/run.js'
+import { describeScenario, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
 import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
+import { stepScenario } from '../test/sim/step.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
@@ -13,7 +14,8 @@ import { slowScenario } from '../test/sim/slow.js'
  *
  * npm run sim -- --seed S: simulates one seed again and prints every event.
  *
- * With --slow both simulate validators that are slow and have full pools.
+ * With --slow both simulate validators that are slow and have full pools; with --step nodes that join, come back, are cut off and
+ * have wrong clocks, and what they say of DIDs meanwhile: 200 seeds unless --seeds says otherwise.
  *
  * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if a course differs from the
  * file. Moving or renaming code must not change a course; other changes write the file again with --update.
@@ -21,11 +23,12 @@ import { slowScenario } from '../test/sim/slow.js'
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '10000' },
+    seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string' },
     slow: { type: 'boolean', default: false },
+    step: { type: 'boolean', default: false },
     traces: { type: 'boolean', default: false },
     update: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
@@ -33,13 +36,18 @@ const { values } = parseArgs({
 })
 
 const run = values.slow ? runSlowSeed : runSeed
+const defaultSeeds = values.step ? 200 : 10_000
 
 process.exitCode = await main()
 
 async function main(): Promise<number> {
   if (values.seed !== undefined) return replay(Number(values.seed))
   if (values.traces) return compareTraces()
-  const { from, seeds, jobs } = { from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) }
+  const { from, seeds, jobs } = {
+    from: Number(values.from),
+    seeds: Number(values.seeds ?? defaultSeeds),
+    jobs: Number(values.jobs),
+  }
   if (values.worker) return runRange(from, seeds)
   const started = Date.now()
   const share = Math.ceil(seeds / jobs)
@@ -51,9 +59,10 @@ async function main(): Promise<number> {
 }
 
 async function replay(seed: number): Promise<number> {
-  console.log(describeScenario(values.slow ? slowScenario(seed) : scenarioOf(seed)))
+  const scenario = values.step ? stepScenario(seed) : values.slow ? slowScenario(seed) : scenarioOf(seed)
+  console.log(describeScenario(scenario))
   try {
-    const report = await run(seed, { print: (line) => console.log(line) })
+    const report = await (values.step ? runStepSeed : run)(seed, { print: (line) => console.log(line) })
     console.log(report)
     return 0
   } catch (error) {
@@ -84,7 +93,7 @@ async function compareTraces(): Promise<number> {
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {
-    for (const failure of (await runSeeds(seed, 1, {}, run)).failures) {
+    for (const failure of await failuresOf(seed)) {
       failed++
       console.log(failure)
     }
@@ -93,9 +102,19 @@ async function runRange(from: number, seeds: number): Promise<number> {
   return 0
 }
 
+async function failuresOf(seed: number): Promise<readonly string[]> {
+  if (!values.step) return (await runSeeds(seed, 1, {}, run)).failures
+  try {
+    await runStepSeed(seed)
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
 function runElsewhere(from: number, seeds: number): Promise<number> {
   if (seeds <= 0) return Promise.resolve(0)
-  const kind = values.slow ? ['--slow'] : []
+  const kind = [...(values.slow ? ['--slow'] : []), ...(values.step ? ['--step'] : [])]
   const range = ['--from', String(from), '--seeds', String(seeds)]
   const child = fork(fileURLToPath(import.meta.url), ['--worker', ...range, ...kind])
   return new Promise((resolve) => {

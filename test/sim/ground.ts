@@ -11,7 +11,7 @@ import type { SpendableCoin } from '../../src/wallet/coins.js'
 import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
 import { createIdentity } from '../../src/wallet/did-identity.js'
 import { signTransaction } from '../../src/wallet/sign-transaction.js'
-import { testAddress, testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
+import { type SpecOverrides, testAddress, testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
 import { Chance } from '../support/builders/chance.js'
 
 /** What simulated nodes agree on before they begin, made once for all simulations of a process: signing is slow. */
@@ -47,6 +47,8 @@ export interface GroundPlan {
   readonly upgrade?: { readonly height: number; readonly validators: readonly number[] }
   /** Milliseconds between blocks when nothing waits. */
   readonly emptyInterval: number
+  /** A chain of miners, without validators: seconds between blocks that it aims at. */
+  readonly spacing?: number
   /** A pool that is full from the beginning. */
   readonly crowd?: { readonly transactions: number; readonly inBlock: number }
 }
@@ -66,7 +68,7 @@ export const validatorKeys: readonly KeyPair[] = Array.from({ length: 8 }, (_, n
   publicKey: testPublicKey(node),
 }))
 
-function makeGround({ validators, upgrade, emptyInterval, crowd }: GroundPlan): Ground {
+function makeGround({ validators, upgrade, emptyInterval, spacing, crowd }: GroundPlan): Ground {
   const keysOf = (nodes: readonly number[]) => nodes.map((node) => toHex((validatorKeys[node] as KeyPair).publicKey))
   const spec = parseSpec(
     testSpec({
@@ -78,6 +80,7 @@ function makeGround({ validators, upgrade, emptyInterval, crowd }: GroundPlan): 
       timing: { minInterval: 500, emptyInterval, maxDrift: 5_000, propose: 2_000, delta: 500 },
       maxViewTimeout: 20_000,
       maturity: 2,
+      ...(spacing === undefined ? {} : minedBy(spacing, emptyInterval)),
       ...(crowd === undefined ? {} : { limits: { ...crowdLimits, blockTransactions: crowd.inBlock } }),
       upgrades:
         upgrade === undefined
@@ -113,9 +116,19 @@ function makeGround({ validators, upgrade, emptyInterval, crowd }: GroundPlan): 
   return { spec, genesis: genesis.header.hash, transactions: transactions.flat(), crowd: many }
 }
 
+function minedBy(spacing: number, interval: number): SpecOverrides {
+  const timing = { minInterval: interval, emptyInterval: interval, maxDrift: 5_000, propose: 2_000, delta: 500 }
+  return { producer: 'miners', retarget: { interval: 720, spacing }, timing }
+}
+
 function transfer(payment: Payment): Transaction {
   const recipient = { programHash: parseAddress(testAddress(11)) as ProgramHash, value: 1_000_000_000n }
   return signed(buildTransfer(payment, [recipient]).transaction)
+}
+
+/** The DID that the so manieth creation of the transactions makes: every third family begins with one. */
+export function ownerOf(creation: number): string {
+  return devnetAccount(firstOwner + 3 * creation).did
 }
 
 function creation(spec: Spec, payment: Payment, index: number): Transaction {

@@ -5,7 +5,13 @@ import type { Verifier } from '../../src/crypto/verifier.js'
 import type { Transport } from '../../src/network/link.js'
 import { type Core, type CoreValidator, openCore } from '../../src/node/core.js'
 import { parseAddress, type ProgramHash } from '../../src/primitives/address.js'
-import type { Log } from '../../src/runtime/env.js'
+import { chainProver } from '../../src/node/chain-prover.js'
+import { watchInterval } from '../../src/node/chain-watch.js'
+import { StepWatch } from '../../src/node/step-watch.js'
+import { Mining } from '../../src/production/mining.js'
+import { Resolver } from '../../src/resolver/resolver.js'
+import { staleAfterDefault } from '../../src/resolver/resolver-options.js'
+import type { Env, Log } from '../../src/runtime/env.js'
 import { checkJournal } from '../../src/storage/check-journal.js'
 import { Database } from '../../src/storage/database.js'
 import type { SignStore } from '../../src/voting/sign-state-file.js'
@@ -23,6 +29,9 @@ import { simulatedVerifier } from './verifier.js'
 /** What runs in a life of a node, once it has opened. */
 export interface Running extends Core {
   readonly chain: Chain
+  /** Only where the world asks about DIDs. */
+  readonly step?: StepWatch
+  readonly resolver?: Resolver
 }
 
 /** What a simulated node is told of its world, and tells it. */
@@ -40,6 +49,10 @@ export interface Surroundings {
   fault(node: SimulatedNode, write: Write): Fault | undefined
   /** What work costs now; undefined: nothing. */
   costs(node: SimulatedNode): Costs | undefined
+  /** Whether nodes are asked about DIDs; absent: no. */
+  readonly asksDids?: boolean
+  /** Whether a node mines; absent: none does. */
+  mines?(node: SimulatedNode): boolean
   /** Hashes of blocks that any node has made. */
   readonly made: Set<string>
   opened(node: SimulatedNode, running: Running): void
@@ -65,6 +78,8 @@ export class SimulatedNode {
   readonly publicKey: Uint8Array | undefined
   running: Running | undefined
   lives = 0
+  /** Milliseconds that its clock is off in its next life. */
+  skew: number
   readonly #surroundings: Surroundings
   readonly #traits: NodeTraits
   #life: (Life & { alive: boolean }) | undefined
@@ -76,6 +91,7 @@ export class SimulatedNode {
     const pair = traits.validates ? validatorKeys[number] : undefined
     this.key = pair?.privateKey
     this.publicKey = pair?.publicKey
+    this.skew = traits.skew
     this.#traits = traits
     this.#surroundings = surroundings
   }
@@ -129,8 +145,8 @@ export class SimulatedNode {
   async #open(life: Life & { alive: boolean }, transport: Transport): Promise<void> {
     const { agenda, ground, chance, nodes } = this.#surroundings
     const { spec } = ground
-    const { skew, rate } = this.#traits
-    const time = new NodeTime(agenda, () => life.alive, skew, rate)
+    const { rate } = this.#traits
+    const time = new NodeTime(agenda, () => life.alive, this.skew, rate)
     const random = chance.fork(`node ${this.number} ${this.lives}`)
     const env = { clock: time, timers: time, random, log: this.#log(life) }
     const verify = <T>(value: T) =>
@@ -149,17 +165,19 @@ export class SimulatedNode {
     chain.events.once('fatal', (error) => this.#fail(life, error))
     const others = Array.from({ length: nodes }, (_, other) => other).filter((other) => other !== this.number)
     const settings = { peers: others.map(addressOf), outbound: 8, inbound: 32 }
+    const payTo = parseAddress(testAddress(20)) as ProgramHash
     const core = await openCore({
-      ...{ chain, verifier, signatures, env },
+      ...{ chain, verifier, signatures, env, payTo },
       peering: { transport, publicKey: identityOf(this.number).publicKey, settings },
-      payTo: parseAddress(testAddress(20)) as ProgramHash,
       validator: this.#validator(life),
     })
     if (!life.alive) return
-    const running = { ...core, chain }
+    const running = { ...core, chain, ...(this.#surroundings.asksDids ? asked(chain, core, env) : {}) }
     this.#surroundings.opened(this, running)
     await core.start()
-    if (life.alive) this.running = running
+    if (!life.alive) return
+    this.running = running
+    if (this.#surroundings.mines?.(this) === true) new Mining({ ...env, chain, mempool: core.mempool }).start(payTo)
   }
 
   /** A key that lost its memory, or never signed, is let vote as the owner of a node would. */
@@ -201,4 +219,19 @@ export class SimulatedNode {
     }
     return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
   }
+}
+
+/** What answers about DIDs, as startNode puts it together. */
+function asked(chain: Chain, { network }: Core, { clock, timers }: Pick<Env, 'clock' | 'timers'>) {
+  const policy = { staleAfter: staleAfterDefault * 1000, always: false }
+  const step = new StepWatch({ chain, clock, sync: network?.sync, expectsPeers: true, policy })
+  const standing = () => step.standing()
+  const tip = () => chain.tip.header
+  const resolver = new Resolver({ database: chain.database, prover: chainProver(chain), clock, tip, standing })
+  const look = () => {
+    step.look()
+    timers.after(watchInterval, look)
+  }
+  timers.after(watchInterval, look)
+  return { step, resolver }
 }

@@ -1,5 +1,6 @@
 import { type Scenario, scenarioOf } from './scenario.js'
 import { slowScenario } from './slow.js'
+import { simulateStep, stepScenario, type StepReport, type StepScenario } from './step.js'
 import { type Report, type RunOptions, simulate } from './world.js'
 
 /** Simulates a seed. A broken promise is thrown with the seed and how to see it again. */
@@ -12,6 +13,12 @@ export function runSlowSeed(seed: number, options: RunOptions = {}): Promise<Rep
   return runNamed(`slow seed ${seed}`, `npm run sim -- --slow --seed ${seed}`, slowScenario(seed), options)
 }
 
+/** Simulates nodes that join, come back and have wrong clocks. A broken promise is thrown like that of {@link runSeed}. */
+export async function runStepSeed(seed: number, { print }: Pick<RunOptions, 'print'> = {}): Promise<StepReport> {
+  const command = `npm run sim -- --step --seed ${seed}`
+  return named(`step seed ${seed}`, command, () => simulateStep(stepScenario(seed), print))
+}
+
 /** Simulates a scenario. A broken promise is thrown with its name and the command that shows it again. */
 export async function runNamed(
   name: string,
@@ -19,8 +26,12 @@ export async function runNamed(
   scenario: Scenario,
   options: RunOptions = {},
 ): Promise<Report> {
+  return named(name, command, () => simulate(scenario, options))
+}
+
+async function named<Result>(name: string, command: string, run: () => Promise<Result>): Promise<Result> {
   try {
-    return await simulate(scenario, options)
+    return await run()
   } catch (error) {
     const what = error instanceof Error ? (error.name === 'Violation' ? error.message : error.stack) : String(error)
     throw new Error(`${name}: ${what}\nto see it again: ${command}`, { cause: error })
@@ -67,7 +78,7 @@ export async function runSeeds(
 }
 
 /** What happens in a scenario, as text. */
-export function describeScenario(scenario: Scenario): string {
+export function describeScenario(scenario: Scenario | StepScenario): string {
   const plain = (value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Set<unknown>)] : value
   return JSON.stringify(scenario, (_, value: unknown) => plain(value), 2)
