@@ -80,8 +80,8 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
       parent = block.header
     }
     const tip = () => chain.tip.header
-    const sync = () => ({ catchingUp: false, height: tip().height, target: tip().height })
-    const resolver = new Resolver({ database, prover: chainProver(chain), clock: Date, tip, sync })
+    const standing = () => ({ inStep: true, height: tip().height, age: 0 }) as const
+    const resolver = new Resolver({ database, prover: chainProver(chain), clock: Date, tip, standing })
     const resolve = { jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did: person.did, all: false } }
     const proved = { ...resolve, params: { ...resolve.params, proof: true, depth: 0 } }
     const questions = [

@@ -32,8 +32,14 @@ export async function querySuite(): Promise<Row[]> {
     try {
       const { bytes } = await writeOperations(database, chain.tip.header, seededCreates(documents), 1)
       const height = 0
-      const sync = () => ({ catchingUp: false, height, target: height })
-      const resolver = new Resolver({ database, prover: chainProver(chain), clock, tip: () => chain.tip.header, sync })
+      const standing = () => ({ inStep: true, height, age: 0 }) as const
+      const resolver = new Resolver({
+        database,
+        prover: chainProver(chain),
+        clock,
+        tip: () => chain.tip.header,
+        standing,
+      })
       rows.push(...(await inProcess(resolver)), {
         name: 'bytes of a document there',
         value: bytes / documents,

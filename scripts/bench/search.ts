@@ -106,14 +106,14 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
     // LevelDB goes on to sort its tables for a while.
     await database.checkpoint({ hash, height })
     await setTimeout(settle)
-    const sync = () => ({ catchingUp: false, height: 0, target: 0 })
+    const standing = () => ({ inStep: true, height: 0, age: 0 }) as const
     const resolver = (changes = {}) =>
       new Resolver({
         database,
         prover: chainProver(chain),
         clock,
         tip: () => tip,
-        sync,
+        standing,
         cacheBytes: 0,
         queryLimits: changes,
       })

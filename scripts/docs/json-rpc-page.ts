@@ -66,7 +66,7 @@ a row is not that of the active block any more, a reorganisation took it back, a
 | -32602 | \`data\` names the parameter that is missing or wrong |
 | -32603 | an unforeseen failure |
 | -32000 | a transaction or a block is refused: of a transaction \`data\` begins with the REST number ([errors.md](errors.md)) |
-| -32001 | the node is catching up and cannot resolve yet |
+| -32001 | the node is not in step with its chain and cannot resolve now: its height, the age of its tip and what it misses are in the text |
 | -32002 | no such transaction |
 | -32004 | no such block, or no confirm of it |
 | -32005 | too much at once, or the node is busy |

@@ -218,7 +218,10 @@ function ask({ devnet, pow }: Story, name: string, at: Sample['at'], params: unk
 }
 
 async function openStory(): Promise<Story> {
-  return { ...(await openDevnetStory()), pow: await Scene.open('pow'), other: await Scene.open('pow', 'other') }
+  const pow = await Scene.open('pow')
+  // A chain without a block of now is not in step.
+  await pow.call('discretemining', { count: 1, paytoaddress: payer.address })
+  return { ...(await openDevnetStory()), pow, other: await Scene.open('pow', 'other') }
 }
 
 /** The work for a block, as an outside miner would do it. */

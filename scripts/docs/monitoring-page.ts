@@ -13,8 +13,10 @@ const meanings: Readonly<Record<keyof typeof badStates, string>> = {
   alarm:
     'the validators have confirmed two blocks at one height: a person has to find out why ([network.md](network.md))',
   'catching up':
-    'others have proved a tip that it does not have, or it has nothing but genesis and has reached none of its peers; the resolver refuses to answer',
+    'others have proved blocks that it does not have, or a peer that says it has more is being asked by a node that is not in step yet; the resolver refuses to answer',
   stalled: 'the chain does not go on at this node, until the next block; `reason` begins with one of the words below',
+  'out of step':
+    'its tip is too old, its clock is wrong, or no peer that it expects has shown its chain ([operate.md](operate.md#out-of-step)); the resolver says nothing of what does not exist',
 }
 
 /** docs/monitoring.md: health, readiness and every metric. */
@@ -48,7 +50,8 @@ ${paths.join('\n')}
 invariant it answers 503 \`{"status":"failed", "reason"}\`: start the process again.
 
 \`/readyz\` answers 200 with \`status\` \`ready\`, or 503 with another one and a \`reason\`; then send requests elsewhere, but leave the
-process alone. \`height\` and \`time\` (Unix seconds) are of the tip, \`target\` is the height of the best tip that is proved.
+process alone. \`height\`, \`time\` (Unix seconds) and \`age\` (seconds by the clock of the node) are of the tip, \`target\` is the height
+of the best tip that is proved, and \`inStep\` says whether the node is [in step](operate.md#out-of-step) with its chain.
 
 \`refusedBlocks\` counts the blocks that the node made itself since its start and that its own chain refused. It tries again at once
 without the transaction that was the cause, so the status does not change; but each is a defect worth a report, with the warning in the log. Until
@@ -126,6 +129,8 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     events: new EventEmitter() as Mempool['events'],
     ...{ size: 0, bytes: 0, refusedBlocks: { count: 0 } },
   }
+  const sync = { catchingUp: false, height: 0, target: 0 }
+  const standing = { inStep: true, height: 0, age: 0 } as const
   return new NodeMetrics({
     chain,
     mempool,
@@ -133,6 +138,6 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     version: '',
     databaseBytes: async () => 0,
     diskSpace: async () => ({ free: 0, size: 0 }),
-    health: () => ({ failed: false, stage: 'serving', sync: { catchingUp: false, height: 0, target: 0 } }),
+    health: () => ({ failed: false, stage: 'serving', sync, standing }),
   }).describe()
 }

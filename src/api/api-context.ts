@@ -22,7 +22,7 @@ export interface ApiContext {
     Mempool,
     'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
   >
-  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt'> & {
+  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt' | 'standing'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
     readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers' | 'trust'>
   }

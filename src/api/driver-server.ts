@@ -48,7 +48,7 @@ export interface DriverOptions {
 
 /** State of the node, as `/readyz` shows it. */
 interface Readiness {
-  readonly status: 'ready' | 'catching up' | 'unproved' | 'unreachable'
+  readonly status: 'ready' | 'out of step' | 'unproved' | 'unreachable'
   readonly reason?: string
 }
 
@@ -184,11 +184,13 @@ function registerHealth(app: FastifyInstance, source: IdentifierSource): void {
 
 async function readinessOf(source: IdentifierSource): Promise<Readiness> {
   try {
-    await source.resolve(absentDid, { all: false, context: true }, {})
-    return { status: 'ready' }
+    const { outOfStep } = await source.resolve(absentDid, { all: false, context: true }, {})
+    if (outOfStep === undefined) return { status: 'ready' }
+    const { height, age } = outOfStep
+    return { status: 'out of step', reason: `at height ${height}, whose block is ${age} s old` }
   } catch (error) {
     if (error instanceof RuleError && error.code === 'resolver-behind') {
-      return { status: 'catching up', reason: error.message }
+      return { status: 'out of step', reason: error.message }
     }
     if (error instanceof RuleError && error.code === 'answer-unproved') {
       return { status: 'unproved', reason: error.message.slice(0, error.message.indexOf(':')) }

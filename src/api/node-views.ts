@@ -2,7 +2,7 @@ import type { Neighbor } from '../network/peers/neighbor.js'
 import type { PeerManager } from '../network/peers/peer-manager.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { Hash } from '../primitives/hash.js'
-import type { SyncStatus } from '../resolver/resolver.js'
+import type { Standing } from '../resolver/standing.js'
 import type { BackupJob } from '../storage/backup-job.js'
 import type { Voting } from '../voting/voting.js'
 
@@ -64,7 +64,8 @@ export interface NodeHealth {
   /** Whether it cannot continue: a write failed, or an invariant is broken. */
   readonly failed: boolean
   readonly stage: 'starting' | 'serving' | 'stopping'
-  readonly sync: SyncStatus
+  readonly sync: Pick<SyncProgress, 'catchingUp' | 'height' | 'target'>
+  readonly standing: Standing
   /** State that only a person can resolve, such as two confirmed blocks at one height. */
   readonly alarm?: string
   /** Absent while the chain goes on. */

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 export const loopbackHosts = ['127.0.0.1', '::1']
 
 /** Headers of an answer that pages may read. */
-export const exposed = ['etag', 'location', 'retry-after']
+export const exposed = ['etag', 'location', 'retry-after', 'x-chain-height', 'x-chain-age']
 
 /** Headers by which a page of any origin may read an answer, and what stands in its own headers. */
 export const anyOrigin = {

@@ -1,4 +1,4 @@
-import { behindText } from '../resolver/resolver.js'
+import { standingText } from '../resolver/standing.js'
 import type { NodeHealth } from './node-views.js'
 
 /** A state of a node in which it should not be asked, or needs a person, with the metric that tells monitors of it. */
@@ -15,9 +15,6 @@ export interface BadState {
 
 /** No details: the client may be a stranger, and the log has them. */
 export const failure = 'the node cannot go on; its log says why'
-
-/** Whether the answers of a node hold for the chain of now. */
-export const inStep = ({ sync }: NodeHealth): boolean => !sync.catchingUp
 
 /**
  * Every status of `/readyz` but `ready`, the gravest first: it answers 503 with the first that holds. Each has a metric, from which
@@ -53,11 +50,11 @@ export const badStates = {
     reason: ({ alarm = '' }) => alarm,
   },
   'catching up': {
-    metric: 'didledger_in_step',
-    help: '1 while the answers of the node hold for the chain of now, 0 while it is behind and refuses them.',
-    value: 0,
-    holds: (health) => !inStep(health),
-    reason: ({ sync }) => behindText(sync),
+    metric: 'didledger_catching_up_nodes',
+    help: '1 while the node lacks blocks that are proved, or may be there, else 0.',
+    value: 1,
+    holds: ({ standing }) => !standing.inStep && standing.reason === 'behind',
+    reason: ({ standing }) => reasonOf(standing),
   },
   stalled: {
     metric: 'didledger_stalled_chains',
@@ -66,7 +63,18 @@ export const badStates = {
     holds: ({ stalled }) => stalled !== undefined,
     reason: ({ stalled }) => (stalled === undefined ? '' : `${stalled.reason}: ${stalled.detail}`),
   },
+  'out of step': {
+    metric: 'didledger_in_step',
+    help: '1 while the node is in step with its chain, and says what does not exist, else 0.',
+    value: 0,
+    holds: ({ standing }) => !standing.inStep,
+    reason: ({ standing }) => reasonOf(standing),
+  },
 } as const satisfies Readonly<Record<string, BadState>>
+
+function reasonOf(standing: NodeHealth['standing']): string {
+  return standing.inStep ? '' : standingText(standing)
+}
 
 type BadStatus = keyof typeof badStates
 

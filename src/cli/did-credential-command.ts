@@ -16,7 +16,7 @@ import {
 } from './command-options.js'
 import { currentIdentity } from './current.js'
 import { finish, type OperationOptions, specificationOf, withOperation } from './did-operation.js'
-import { operationLines, payloadLines } from './did-read-command.js'
+import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
 import { publicAccount, signingAccount } from './signing-account.js'
@@ -120,6 +120,7 @@ async function show(
   const declared = result.transaction?.find(({ operation }) => operation.header.operation === 'declare')
   report(context, options, result, [
     credentialLine(result),
+    ...ageLines(result),
     ...operationLines(result),
     ...(declared === undefined ? [] : ['', ...payloadLines(declared)]),
   ])

@@ -71,6 +71,7 @@ async function resolve(context: CliContext, did: string, options: ResolveOptions
   const newest = result.transaction?.find(({ operation }) => operation.header.operation !== 'deactivate')
   report(context, options, result, [
     stateLine(result),
+    ...ageLines(result),
     ...(result.transaction?.length === 0 ? ['It has no such version.'] : []),
     ...operationLines(result),
     ...(newest === undefined ? [] : ['', ...payloadLines(newest)]),
@@ -84,6 +85,7 @@ async function history(context: CliContext, did: string, options: ReadOptions & 
   const result = await new NodeClient(options).resolve(did, { all: true, context: true, ...defined({ skip, limit }) })
   report(context, options, result, [
     stateLine(result),
+    ...ageLines(result),
     ...operationLines(result),
     ...sliceLine(result),
     ...(result.status === 3 ? nothingThere(options) : []),
@@ -93,6 +95,13 @@ async function history(context: CliContext, did: string, options: ReadOptions & 
 /** The state of a DID in a sentence. */
 export function stateLine({ did, status }: Pick<ResolveResult, 'did' | 'status'>): string {
   return status === 3 ? `${did} does not exist on this chain.` : `${did} is ${statusTexts[status]}.`
+}
+
+/** How old an answer is of a node that is not in step with its chain. */
+export function ageLines({ outOfStep }: Pick<ResolveResult, 'outOfStep'>): string[] {
+  if (outOfStep === undefined) return []
+  const { height, age } = outOfStep
+  return [`That is as of height ${height}, ${age} s ago: the node is not in step with its chain.`]
 }
 
 /** An operation a line, with its block where the answer has a context. */

@@ -10,7 +10,7 @@ import { formatTable, report } from './print-output.js'
 /** `didledger node status`: prints how a node is; a {@link UserError} after that if it is not ready. */
 export async function showStatus(context: CliContext, flags: RestFlags & OutputOptions): Promise<void> {
   const client = new NodeClient(flags)
-  const { status, reason } = await readinessOf(client.rest)
+  const { status, reason, inStep } = await readinessOf(client.rest)
   const ask = async (method: string) => {
     const answer = await client.rpc(method, {})
     if (!isObject(answer)) throw unexpected(`the answer to ${method} is not an object`)
@@ -33,6 +33,7 @@ export async function showStatus(context: CliContext, flags: RestFlags & OutputO
     tipAge: Math.max(0, Math.floor(context.clock.now() / 1000) - time),
     target: asInteger(sync['target'], 'target'),
     catchingUp: sync['catchingup'] === true,
+    ...defined({ inStep }),
     peers: reached.length,
     inbound: reached.filter((peer) => isObject(peer) && peer['external'] === true).length,
     pool: asInteger(work['pooledtx'], 'pooledtx'),
@@ -71,6 +72,7 @@ interface Shown {
   readonly tipAge: number
   readonly target: number
   readonly catchingUp: boolean
+  readonly inStep?: boolean
   readonly peers: number
   readonly inbound: number
   readonly pool: number
@@ -85,11 +87,16 @@ function rowsOf(shown: Shown, rate: unknown): [string, string][] {
     ['chain', `${shown.name}, genesis ${shown.genesis}`],
     ['height', `${height}  ${shown.hash}`],
     ['tip', `${ageText(shown.tipAge)} old, ${new Date(shown.time * 1000).toISOString().replace('.000', '')}`],
-    ['sync', shown.catchingUp ? `catching up, ${height} of ${target}${speed}` : 'has the chain'],
+    ['sync', shown.catchingUp ? `catching up, ${height} of ${target}${speed}` : stepText(shown)],
     ['peers', peers === 0 ? '0' : `${peers}, ${inbound} of them inbound`],
     ['pool', `${pool} ${pool === 1 ? 'transaction' : 'transactions'}`],
     ...(votes === undefined ? [] : [votesRow(votes)]),
   ]
+}
+
+function stepText({ inStep }: Pick<Shown, 'inStep'>): string {
+  if (inStep === undefined) return 'no better chain is known'
+  return inStep ? 'in step with the chain' : 'out of step with the chain: it does not say what does not exist'
 }
 
 function votesRow({ height, view, signing, validators, quorum }: Votes): [string, string] {

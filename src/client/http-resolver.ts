@@ -14,7 +14,7 @@ import { longestTimer, requireWhole } from './arguments.js'
 import { NodeRefusal } from './http.js'
 import { baseUrl } from './node-url.js'
 import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
-import { callRpc } from './rpc.js'
+import { callResolver } from './rpc.js'
 
 export interface HttpResolverOptions {
   /** Milliseconds for one request; 30 000 by default. */
@@ -95,7 +95,7 @@ export class HttpResolver {
 
   async #ask(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<unknown> {
     try {
-      return await callRpc(this.url, method, params, { ...this.#options, signal })
+      return await callResolver(this.url, method, params, { ...this.#options, signal })
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
       const { code, description, reason } = error

@@ -1,4 +1,6 @@
+import type { AnswerAge } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
+import { defined } from '../primitives/defined.js'
 import { visible } from '../runtime/visible-text.js'
 
 /** A node's answer that refuses the request. The message is one line, with what cannot be seen written out; the rest is as the node said it. */
@@ -54,6 +56,8 @@ export interface HttpAnswer {
   readonly status: number
   /** Parsed JSON. */
   readonly body: unknown
+  /** How old the answer is, of a node that is not in step with its chain. */
+  readonly age?: AnswerAge
 }
 
 /** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. */
@@ -82,10 +86,16 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
     signal?.removeEventListener('abort', leave)
   }
   try {
-    return { status: response.status, body: JSON.parse(text) }
+    return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
   } catch {
     throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
   }
+}
+
+function ageIn({ headers }: Response): AnswerAge | undefined {
+  const [height, age] = [headers.get('x-chain-height'), headers.get('x-chain-age')]
+  const isAge = height !== null && age !== null && /^[0-9]{1,15}$/.test(height) && /^[0-9]{1,15}$/.test(age)
+  return isAge ? { height: Number(height), age: Number(age) } : undefined
 }
 
 function headersOf({ token }: HttpOptions): Record<string, string> {

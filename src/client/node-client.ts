@@ -7,7 +7,7 @@
  *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
  *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
  *
- * Imports did, errors, primitives, wallet; used by library, cli and the package entry.
+ * Imports did, errors, primitives, runtime, wallet; used by library, cli and the package entry.
  * - Trusts no form: an answer of another form is a UserError, never an undefined further on.
  * - A refusal of the node (NodeRefusal) differs from a node that cannot be reached.
  * - Checks no rule of the chain; time and bytes of each answer are limited.
@@ -42,7 +42,7 @@ import {
   type NodeTransaction,
   unexpected,
 } from './read-answers.js'
-import { callRpc, type RpcParams } from './rpc.js'
+import { callResolver, callRpc, type RpcParams } from './rpc.js'
 import { stallSentence, whyUnmined } from './unmined.js'
 
 /** Default base URL: the REST port of a devnet on this machine. */
@@ -164,12 +164,12 @@ export class NodeClient {
 
   /** The state of a DID with the operations and the context asked for. */
   async resolve(did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
-    return askResolver((params) => this.rpc('resolvedid', params), did, options)
+    return askResolver((params) => this.#ofDids('resolvedid', params), did, options)
   }
 
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
   async resolveCredential(id: string, issuer?: string): Promise<CredentialResult> {
-    return asCredentialResult(await this.rpc('did_resolveCredential', { id, ...defined({ issuer }) }))
+    return asCredentialResult(await this.#ofDids('did_resolveCredential', { id, ...defined({ issuer }) }))
   }
 
   /** Ids of the credentials that a DID declared, oldest first. */
@@ -204,6 +204,10 @@ export class NodeClient {
   /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
   rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
     return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout, token })
+  }
+
+  #ofDids(method: string, params: RpcParams): Promise<unknown> {
+    return callResolver(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
   }
 
   /** Why the chain of the node does not go on, in a sentence; undefined while it does, or where the node does not say it. */

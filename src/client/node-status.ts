@@ -8,6 +8,8 @@ export interface Readiness {
   /** `ready`, or what it is instead. */
   readonly status: string
   readonly reason?: string
+  /** Whether it is in step with its chain; absent: a node that does not say so. */
+  readonly inStep?: boolean
 }
 
 /** @limit ms: the question whether a node is ready */
@@ -21,7 +23,11 @@ export async function readinessOf(rest: string): Promise<Readiness> {
   if (other !== undefined) throw other
   const { body } = answer
   if (!isObject(body)) throw unexpected(`${url} is not an object`)
-  const { reason } = body
+  const { reason, inStep } = body
   const told = reason === undefined ? undefined : asText(reason, 'reason')
-  return { status: asText(body['status'], 'status'), ...defined({ reason: told }) }
+  return {
+    status: asText(body['status'], 'status'),
+    ...defined({ reason: told }),
+    ...(typeof inStep === 'boolean' && { inStep }),
+  }
 }

@@ -1,4 +1,5 @@
 import type {
+  AnswerAge,
   CredentialList,
   CredentialResult,
   OperationMoment,
@@ -114,9 +115,10 @@ export function asResolveResult(value: unknown, options: ResolveOptions = {}): R
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
   const proof = proofIn(value)
+  const old = value['outOfStep'] === undefined ? {} : { outOfStep: asAge(value['outOfStep']) }
   if (status === 3) {
-    const { hint } = value
-    return { did, status, ...defined({ hint: hint === undefined ? undefined : asText(hint, 'hint') }), ...proof }
+    const hint = value['hint'] === undefined ? undefined : asText(value['hint'], 'hint')
+    return { did, status, ...defined({ hint }), ...old, ...proof }
   }
   const transaction = asTransactions(value['transaction'])
   const { skip, limit, versionId, versionTime, versionHeight } = options
@@ -130,8 +132,15 @@ export function asResolveResult(value: unknown, options: ResolveOptions = {}): R
     transaction,
     ...Object.fromEntries(given.map((name) => [name, asInteger(value[name], name)])),
     ...(value['context'] === undefined ? {} : { context: asContext(value['context'], transaction.length) }),
+    ...old,
     ...proof,
   }
+}
+
+function asAge(value: unknown): AnswerAge {
+  if (!isObject(value)) throw unexpected('outOfStep is not an object')
+  const [height, age] = [asInteger(value['height'], 'outOfStep.height'), asInteger(value['age'], 'outOfStep.age')]
+  return { height, age, ...(value['always'] === true && { always: true }) }
 }
 
 /** A proof as it was sent; it is not checked. */
@@ -147,9 +156,9 @@ export function asCredentialResult(value: unknown): CredentialResult {
   const id = asText(value['id'], 'id')
   const status = value['status']
   if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  const proof = proofIn(value)
-  if (status === 3) return { id, status, ...proof }
-  return { id, status, transaction: requireSome(asTransactions(value['transaction'])), ...proof }
+  const rest = { ...(value['outOfStep'] !== undefined && { outOfStep: asAge(value['outOfStep']) }), ...proofIn(value) }
+  if (status === 3) return { id, status, ...rest }
+  return { id, status, transaction: requireSome(asTransactions(value['transaction'])), ...rest }
 }
 
 export function asCredentialList(value: unknown): CredentialList {
@@ -221,6 +230,7 @@ export function asQueryResult(value: unknown): QueryResult {
     }),
     ...(value['height'] === undefined ? {} : { height: asInteger(value['height'], 'height') }),
     ...(value['blockHash'] === undefined ? {} : { blockHash: asText(value['blockHash'], 'blockHash') }),
+    ...(value['outOfStep'] === undefined ? {} : { outOfStep: asAge(value['outOfStep']) }),
   }
 }
 

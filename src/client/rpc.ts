@@ -1,4 +1,4 @@
-import { exchange, type HttpOptions, NodeRefusal } from './http.js'
+import { exchange, type HttpAnswer, type HttpOptions, NodeRefusal } from './http.js'
 import { otherInterface } from './node-url.js'
 import { asInteger, asText, isObject, unexpected } from './read-answers.js'
 
@@ -7,7 +7,23 @@ export type RpcParams = Readonly<Record<string, unknown>> | readonly unknown[]
 
 /** The result of a JSON-RPC method at `url`. Rejects with a {@link NodeRefusal} if the node refuses. */
 export async function callRpc(url: string, method: string, params: RpcParams, options: HttpOptions): Promise<unknown> {
+  return resultOf(url, method, await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options))
+}
+
+/** The same of a method about DIDs: a node that is not in step with its chain says in headers how old its answer is. */
+export async function callResolver(
+  url: string,
+  method: string,
+  params: RpcParams,
+  options: HttpOptions,
+): Promise<unknown> {
   const answer = await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options)
+  const result = await resultOf(url, method, answer)
+  if (answer.age === undefined || !isObject(result)) return result
+  return { outOfStep: answer.age, ...result }
+}
+
+async function resultOf(url: string, method: string, answer: HttpAnswer): Promise<unknown> {
   const { body } = answer
   if (answer.status >= 400) {
     const other = await otherInterface(url, answer, 'JSON-RPC')

@@ -7,7 +7,7 @@ import { barInterval, lineInterval } from './progress.js'
 import { durationText, progressLine } from './progress-text.js'
 
 export interface StatusOptions {
-  readonly node: Pick<Node, 'sync' | 'network' | 'mempool'>
+  readonly node: Pick<Node, 'sync' | 'standing' | 'network' | 'mempool'>
   readonly log: Pick<Log, 'warn' | 'live'>
   readonly timers: Timers
   /** The terminal; absent: no status line. */
@@ -44,9 +44,10 @@ export function showStatus({ node, log, timers, terminal, warns }: StatusOptions
     repeat(lineInterval, () => {
       const now = node.sync()
       const wasBehind = behind
-      behind = isBehind(now)
-      if (behind) sayBehind(now)
-      else if (wasBehind) sayCaughtUp(now)
+      // That no peer has more is no news of the chain: the peers may have left.
+      behind = isBehind(now) || (wasBehind && !node.standing().inStep)
+      if (isBehind(now)) sayBehind(now)
+      else if (wasBehind && !behind) sayCaughtUp(now)
     }),
     ...(terminal === undefined ? [] : [repeat(barInterval, () => terminal.status(statusText(node)))]),
   ]
@@ -57,7 +58,7 @@ export function showStatus({ node, log, timers, terminal, warns }: StatusOptions
 }
 
 /** `height 12, 3 peers, 2 in the pool`, or how far the sync is. */
-export function statusText({ sync, network, mempool }: StatusOptions['node']): string {
+export function statusText({ sync, network, mempool }: Omit<StatusOptions['node'], 'standing'>): string {
   const now = sync()
   if (isBehind(now)) return progressLine(now)
   const peers = network?.network.peers.neighbors().length

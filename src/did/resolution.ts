@@ -3,6 +3,16 @@ import type { ProofOptions, StateProof } from './state-proof.js'
 
 /** Answers of a resolver, written by a node and read by a client. */
 
+/** How old an answer of a node is that is not in step with its chain. */
+export interface AnswerAge {
+  /** Of the tip as of which it holds. */
+  readonly height: number
+  /** Seconds since the time of that tip. */
+  readonly age: number
+  /** The owner of the node has all questions answered at all times: what is said not to exist may exist. */
+  readonly always?: true
+}
+
 /** One operation of a DID with the transaction that carries it. */
 export interface ResolvedTransaction {
   /** Display hex. */
@@ -21,6 +31,8 @@ export interface CredentialResult {
   readonly status: 0 | 1 | 2 | 3
   /** The revoke, if any, and the declare, if any; absent with status 3. With a proof every operation that it shows, newest first. */
   readonly transaction?: readonly ResolvedTransaction[]
+  /** At a client whose node is not in step with its chain. */
+  readonly outOfStep?: AnswerAge
   /** Where it was asked for. */
   readonly proof?: StateProof
 }
@@ -67,6 +79,8 @@ export interface QueryResult {
   /** With `context`: the tip as of which the answer holds, its hash in display hex. */
   readonly height?: number
   readonly blockHash?: string
+  /** With `context`, of a node that is not in step with its chain. */
+  readonly outOfStep?: AnswerAge
 }
 
 /** What is asked of a DID, beside the DID. */
@@ -137,6 +151,8 @@ export interface ResolveResult {
   readonly count?: number
   /** Present where it was asked for and the DID exists. */
   readonly context?: ResolveContext
+  /** With `context`, and at a client of HTTP, of a node that is not in step with its chain. */
+  readonly outOfStep?: AnswerAge
   /** Where it was asked for: the answer is as of the block that it names. */
   readonly proof?: StateProof
 }

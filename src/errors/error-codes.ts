@@ -236,7 +236,7 @@ export const meanings = {
   'subscription-limit': 'the connection has as many subscriptions as one may',
   'history-size': 'the history of the DID is too long to be given at once',
   'answer-unproved': 'no node asked gives an answer whose proof holds',
-  'resolver-behind': 'the node is catching up, so it cannot resolve yet',
+  'resolver-behind': 'the node is not in step with its chain, so it cannot resolve now',
   busy: 'a queue is full; try again',
   internal: 'an unforeseen failure; the log says more',
 } as const satisfies Record<string, string>

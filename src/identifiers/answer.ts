@@ -1,4 +1,5 @@
 import type { ProblemDetails } from './problem.js'
+import type { AnswerAge } from '../did/resolution.js'
 import { encodeBase64url } from '../did/base64url.js'
 import { defined } from '../primitives/defined.js'
 import { sha256 } from '../primitives/hash.js'
@@ -19,6 +20,16 @@ export const contentType = 'application/did'
 
 /** Answers depend on Accept, and hold until the next block: a cache that keeps one has to ask again. */
 const common = { vary: 'Accept', 'cache-control': 'no-cache' }
+
+/** Headers of an answer of a node that is not in step with its chain: the height as of which it holds, and its age in seconds. */
+export function ageHeaders(age: AnswerAge | undefined): Record<string, string> {
+  return age === undefined ? {} : { 'x-chain-height': String(age.height), 'x-chain-age': String(age.age) }
+}
+
+/** An answer with its age. */
+export function withAge(answer: IdentifierAnswer, age: AnswerAge | undefined): IdentifierAnswer {
+  return { ...answer, headers: { ...answer.headers, ...ageHeaders(age) } }
+}
 
 export function jsonAnswer(status: number, type: MediaType, value: unknown): IdentifierAnswer {
   return textAnswer(status, type, JSON.stringify(value))
@@ -81,13 +92,13 @@ function dereferencingAnswer(
   status: number,
   held: string,
   content: object | string | null,
-  { document, proved }: ResultMetadata,
+  { process, document, proved }: ResultMetadata,
 ): IdentifierAnswer {
   // The text of the specification has one name for it, its examples and its test suite another.
   return jsonAnswer(status, dereferencingType, {
     content,
     contentStream: content,
-    dereferencingMetadata: { contentType: held, proved },
+    dereferencingMetadata: { contentType: held, ...defined({ age: process['age'] }), proved },
     contentMetadata: document,
   })
 }

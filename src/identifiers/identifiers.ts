@@ -9,7 +9,7 @@
  * - Nothing is fetched: an endpoint is a text that a redirect or the answer names.
  * - What the request alone shows to be wrong costs no read.
  */
-import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
+import type { AnswerAge, ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { shownVersion, type ShownVersion } from '../did/shown-version.js'
 import type { Code } from '../errors/error-codes.js'
 import { RuleError } from '../errors/rule-error.js'
@@ -23,6 +23,7 @@ import {
   redirect,
   resultAnswer,
   unlessKnown,
+  withAge,
 } from './answer.js'
 import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
@@ -68,6 +69,8 @@ const unproved: readonly Code[] = ['proof-unavailable', 'history-size']
 /** Seconds after which a node that catches up, or is busy, is worth another attempt. */
 const behindPause = 5
 const busyPause = 2
+/** The answer of a node that is not in step with its chain: it is well, and answers later. */
+const behind = { status: 503, retryAfter: behindPause } as const
 
 /** The answer to a request; never rejects. */
 export async function answerIdentifier(
@@ -78,16 +81,19 @@ export async function answerIdentifier(
   try {
     const question = readQuestion(request)
     const version = await versionOf(question, source, options)
-    return unlessKnown(answerOf(question, version, options.dereference), options.ifNoneMatch)
+    const answer = unlessKnown(presentOf(question, version, options.dereference), options.ifNoneMatch)
+    return withAge(answer, version.outOfStep)
   } catch (error) {
     const problem = problemOf(error, options)
-    return errorAnswer(problem.status, frameOf(request), problem)
+    const answer = errorAnswer(problem.status, frameOf(request), problem)
+    return withAge(answer, error instanceof AbsentOutOfStep ? error.age : undefined)
   }
 }
 
 /** A version, the proof that its answer came with, and by what that was proved already. */
 interface FoundVersion extends ShownVersion {
   readonly proof: MetadataProof
+  readonly outOfStep: SourceAnswer['outOfStep']
   readonly proved: SourceAnswer['proved']
 }
 
@@ -102,21 +108,49 @@ async function versionOf(
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
   const proof = metadataProof(result)
-  const { proved } = result
-  if (version !== undefined) return { ...version, proof, proved }
+  const { proved, outOfStep } = result
+  if (version !== undefined) return { ...version, proof, outOfStep, proved }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
-  throw new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
+  const absent = new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
+  throw outOfStep === undefined ? absent : new AbsentOutOfStep(absent, outOfStep)
 }
 
-function answerOf(
-  question: Question,
-  { document, metadata, context, proof, proved }: FoundVersion,
-  dereference: Dereference = 'redirect',
-): IdentifierAnswer {
+/**
+ * Something that is not there, as far as a node knows that is not in step with its chain: told as such only where its owner will
+ * have it so.
+ */
+class AbsentOutOfStep extends Problem {
+  readonly age: AnswerAge
+
+  constructor({ message, metadata }: Problem, age: AnswerAge) {
+    const { height, always } = age
+    const shown = { metadata: { ...metadata, height, age: age.age } }
+    if (always) super('NOT_FOUND', message, shown)
+    else {
+      const old = `the node is not in step with its chain: as of height ${height}, ${age.age} s ago, ${message}`
+      super('INTERNAL_ERROR', old, { ...shown, ...behind })
+    }
+    this.age = age
+  }
+}
+
+/** The answer; what an old document lacks may be there by now. */
+function presentOf(question: Question, version: FoundVersion, dereference?: Dereference): IdentifierAnswer {
+  const { outOfStep } = version
+  try {
+    return answerOf(question, version, dereference)
+  } catch (error) {
+    const isAbsent = error instanceof Problem && error.problem === 'NOT_FOUND'
+    throw isAbsent && outOfStep !== undefined ? new AbsentOutOfStep(error, outOfStep) : error
+  }
+}
+
+function answerOf(question: Question, version: FoundVersion, dereference: Dereference = 'redirect'): IdentifierAnswer {
+  const { document, metadata, context, proof, outOfStep, proved } = version
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
-  const process = { height: context.height, blockHash: context.blockHash }
+  const process = { height: context.height, blockHash: context.blockHash, ...defined({ age: outOfStep?.age }) }
   const said = { process, document: { ...metadata, ...proof }, proved }
   const isResult = type === resolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
@@ -157,7 +191,7 @@ export function refuseIdentifier(
 function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RuleError && error.code === 'resolver-behind') {
-    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: behindPause })
+    return new Problem('INTERNAL_ERROR', error.message, behind)
   }
   // The failure of a proof is what its client has to know.
   if (error instanceof RuleError && error.code === 'answer-unproved')

@@ -28,6 +28,14 @@ export interface ProblemDetails {
   readonly detail: string
 }
 
+export interface ProblemOptions {
+  /** Seconds. */
+  readonly retryAfter?: number
+  readonly metadata?: object
+  /** Another status of HTTP than the usual one of the problem. */
+  readonly status?: number
+}
+
 /** A request that gets an error for an answer. */
 export class Problem extends Error {
   readonly problem: ProblemName
@@ -35,20 +43,19 @@ export class Problem extends Error {
   readonly retryAfter: number | undefined
   /** What the metadata of the result say beside the error. */
   readonly metadata: object
+  /** Status of HTTP. */
+  readonly status: number
 
   constructor(
     problem: ProblemName,
     detail: string,
-    { retryAfter, metadata = {} }: { readonly retryAfter?: number; readonly metadata?: object } = {},
+    { retryAfter, metadata = {}, status = problems[problem].status }: ProblemOptions = {},
   ) {
     super(detail)
     this.problem = problem
     this.retryAfter = retryAfter
     this.metadata = metadata
-  }
-
-  get status(): number {
-    return problems[this.problem].status
+    this.status = status
   }
 
   get details(): ProblemDetails {

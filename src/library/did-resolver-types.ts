@@ -26,6 +26,8 @@ export interface DidResolutionMetadata {
   /** The tip of the chain: height, and hash in display hex. */
   height?: number
   blockHash?: string
+  /** Seconds since the time of the tip; only while the node is not in step with the chain, which then merely pauses. */
+  age?: number
 }
 
 export interface DidDocumentMetadata {

@@ -8,6 +8,7 @@ import {
 } from '../did/resolution-options.js'
 import type { ResolveOptions, ResolveResult } from '../did/resolution.js'
 import { shownVersion, type ShownVersion } from '../did/shown-version.js'
+import { defined } from '../primitives/defined.js'
 import { UserError } from '../errors/rule-error.js'
 import { isKeyIdentifier, type KeyForm, type W3cDocument } from '../did/w3c.js'
 import type {
@@ -145,6 +146,9 @@ function nameOf([name]: readonly [string, unknown]): string {
   return name
 }
 
+/** A version, and how old the answer is where its node is not in step with the chain. */
+type FoundVersion = ShownVersion & Pick<ResolveResult, 'outOfStep'>
+
 /** A version, and the text of its document, of which each caller gets a copy. */
 interface KnownVersion extends ShownVersion {
   readonly text: string
@@ -166,7 +170,7 @@ class Versions {
   async find(
     did: string,
     { versionId, versionTime, transformKeys: keys = 'Multikey' }: Question,
-  ): Promise<ShownVersion> {
+  ): Promise<FoundVersion> {
     const result = await this.#source.resolve(did, {
       context: true,
       ...(versionId === undefined ? {} : { versionId }),
@@ -174,20 +178,21 @@ class Versions {
     })
     const kept = this.#known[keys].get(result)
     if (kept !== undefined) return { ...kept, document: JSON.parse(kept.text) as W3cDocument | null }
+    const { outOfStep } = result
     const version = shownVersion(did, result, { keys, now: Date.now() })
     if (version === undefined) {
       throw new Refusal('notFound', `${did} ${result.status === 3 ? 'does not exist' : 'has no such version'}`)
     }
     // Whether an earlier version has expired depends on the clock.
     const isLast = version.context.next === undefined
-    if (isLast) this.#known[keys].set(result, { ...version, text: JSON.stringify(version.document) })
-    return version
+    if (isLast && outOfStep === undefined) this.#known[keys].set(result, { ...version, text: JSON.stringify(version.document) })
+    return { ...version, ...defined({ outOfStep }) }
   }
 }
 
 function answer(
   { accept, service, serviceType }: Question,
-  { document, metadata, context }: ShownVersion,
+  { document, metadata, context, outOfStep }: FoundVersion,
   expired: 'refuse' | 'give',
 ): DidResolutionResult {
   // The last version can be named too, by its id or by the present time.
@@ -198,14 +203,29 @@ function answer(
   }
   if (document !== null && (service !== undefined || serviceType !== undefined)) {
     document.service = selectedServices(document, { ...(service && { service }), ...(serviceType && { serviceType }) })
-    if (document.service.length === 0) throw new Refusal('notFound', 'the document has no such service')
+    if (document.service.length === 0) throw noService(outOfStep)
   }
   const { height, blockHash } = context
   return {
-    didResolutionMetadata: { ...(document === null ? {} : { contentType: accept }), height, blockHash },
+    didResolutionMetadata: {
+      ...(document === null ? {} : { contentType: accept }),
+      ...{ height, blockHash },
+      ...defined({ age: outOfStep?.age }),
+    },
     didDocument: document,
     didDocumentMetadata: { ...metadata },
   }
+}
+
+/** An old document may have been given the service since. */
+function noService(outOfStep: ResolveResult['outOfStep']): Refusal {
+  const missing = 'the document has no such service'
+  if (outOfStep === undefined || outOfStep.always) return new Refusal('notFound', missing)
+  const { height, age } = outOfStep
+  return new Refusal(
+    'internalError',
+    `the node is not in step with its chain: as of height ${height}, ${age} s ago, ${missing}`,
+  )
 }
 
 function failed(error: string, message: string): DidResolutionResult {

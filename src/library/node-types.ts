@@ -14,6 +14,7 @@ import type { Block } from '../primitives/block.js'
 import type { DidOperationJson } from '../primitives/did-operation.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Log } from '../runtime/env.js'
+import type { Standing } from '../resolver/standing.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import type { DocumentChanges, RecoveryKey } from '../wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
@@ -82,6 +83,11 @@ export interface LedgerNode {
   readonly events: NodeEvents
   /** Progress of the node's sync, now. */
   readonly sync: SyncProgress
+  /**
+   * Whether the node is in step with its chain, so that it may say what is so now, and what does not exist; now. Out of step the
+   * resolver rejects with `resolver-behind`, and `missing` says why.
+   */
+  readonly standing: Standing
   /**
    * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects after `timeout`
    * milliseconds (120 000) without progress.

@@ -1,3 +1,4 @@
+import { twoHours } from '../consensus/context.js'
 import { quorum, type Spec } from '../primitives/spec.js'
 import { timeoutOf } from '../voting/tendermint/machine-events.js'
 
@@ -14,6 +15,15 @@ const leastForVotes = 10_000
 const leastDrift = 10_000
 /** Age of a block at its arrival, in block spacings, that miners may cause: they work on a template for a while. */
 const templateSpacings = 10
+/** Block spacings without a block after which the tip of miners counts as old; a light resolver allows as many. */
+const missedSpacings = 12
+/** What a proposal, its votes and the way of a block take at most, besides what the spec says. */
+const transport = 30_000
+/** How long a node that expects peers may have none that shows its chain. */
+export const alonePatience = 30_000
+/** How long a block takes at most from its header to the chain, and how many blocks may be on their way at once. */
+export const fetchPatience = 2_000
+export const blocksOnTheWay = 2
 /** Timers of a view: for the proposal, for prevotes and for precommits. */
 const timersOfView = 3
 
@@ -41,6 +51,18 @@ export function blockPatience(spec: PacedSpec, validators: number): number {
   const faulty = validators - quorum(validators)
   const views = Array.from({ length: faulty + 1 }, (_, view) => viewLength(spec, view))
   return Math.max(leastForBlock, mined + slack * (interval + views.reduce((sum, length) => sum + length, 0)))
+}
+
+/** The age that the tip of a chain that goes on has at most; a light resolver takes no older block for the newest. */
+export function tipPatience({ producer, timing, maxViewTimeout, retarget }: PacedSpec): number {
+  if (producer === 'miners') return missedSpacings * retarget.spacing * 1000
+  const interval = Math.max(timing.minInterval, timing.emptyInterval)
+  return interval + maxViewTimeout + timing.maxDrift + transport
+}
+
+/** How far the time of a tip is ahead of a right clock at most: validators vote for none that is, miners may go as far as the rule. */
+export function mostAhead(spec: PacedSpec): number {
+  return spec.hasValidators ? tipPatience(spec) : twoHours * 1000
 }
 
 /** How long a node whose peers have blocks of the future waits for one that it can take. */

@@ -48,6 +48,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     identity,
     adminToken,
     sync,
+    standing,
     chain,
     directory,
     voting,
@@ -88,7 +89,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   const health = (): NodeHealth => {
     const alarm = voting?.status().alarm
     const { stalled, clockOffset } = watch ?? {}
-    return { failed, stage, sync: sync(), ...defined({ alarm, stalled, clockOffset }) }
+    return { failed, stage, sync: sync(), standing: standing(), ...defined({ alarm, stalled, clockOffset }) }
   }
   const metrics = new NodeMetrics({
     chain,

@@ -6,10 +6,10 @@
  *     openStore    data directory, verifier threads, openLedger: database, start-up check, chain, clock
  *     openPeering  peer key, transport
  *     openCore     core.ts: pool, network, vote; all that a simulator can own
- *     EventLog, Resolver, Devnet, Mining
+ *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
+ * Imports api, chain, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
  * voting; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
@@ -40,6 +40,8 @@ import { sha256 } from '../primitives/hash.js'
 import type { Spec } from '../primitives/spec.js'
 import { Mining, type OwnValidator } from '../production/mining.js'
 import { Resolver } from '../resolver/resolver.js'
+import { staleAfterDefault } from '../resolver/resolver-options.js'
+import type { Standing } from '../resolver/standing.js'
 import { CloseStack } from '../runtime/close-stack.js'
 import type { Clock, Env } from '../runtime/env.js'
 import { BackupJob } from '../storage/backup-job.js'
@@ -54,6 +56,7 @@ import { type Core, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
 import { watchOpenFiles } from './open-files.js'
 import type { NodeTuning } from './options-to-node.js'
+import { StepWatch } from './step-watch.js'
 import { syncStatus } from './sync-status.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
@@ -124,6 +127,8 @@ export interface Node {
   readonly backups: BackupJob
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
+  /** Whether it may say what is so now: see node/in-step.ts. */
+  standing(): Standing
   /** Whether the chain goes on, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
   readonly watch: ChainWatch | undefined
   /** The clock that the chain lives by: the virtual one on a devnet. */
@@ -169,10 +174,13 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   const sync = syncStatus({
     chain,
     network,
-    expectsPeers: peering?.settings.peers.length !== 0,
+    expectsPeers: expectsPeers(options),
     votes: validator !== undefined,
   })
-  const resolver = openResolver(options, store, sync)
+  const step = stepWatchOf(options, store, network)
+  const standing = () => step.standing()
+  stack.defer(repeat(env, watchInterval, () => step.look()))
+  const resolver = openResolver(options, store, standing)
   stack.defer(() => resolver.close())
   const devnet = await openDevnet(options, store, mempool, stack)
   const mining = openMining(options, chain, mempool, devnet?.validator ?? voting?.blockProducer)
@@ -197,6 +205,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
     voting,
     backups,
     sync,
+    standing,
     watch,
     clock,
     failure,
@@ -259,14 +268,27 @@ async function openPeering({ spec, env, peering, tuning = {} }: NodeOptions, dir
   return { identity, transport, peering: { transport, publicKey, settings, assumeValid } }
 }
 
+/** Whether peers are named, or may be found: without them the node does not know how far the chain is. */
+function expectsPeers({ peering, tuning = {} }: NodeOptions): boolean {
+  if (peering === undefined) return false
+  const { peers, mdns } = { ...networkDefaults, ...tuning.network }
+  return peers.length > 0 || mdns
+}
+
+function stepWatchOf(options: NodeOptions, { chain, clock }: Store, network: Network | undefined): StepWatch {
+  const { staleAfter = staleAfterDefault, answerOutOfStep: always = false } = options.tuning?.resolver ?? {}
+  const policy = { staleAfter: staleAfter * 1000, always }
+  return new StepWatch({ chain, clock, sync: network?.sync, expectsPeers: expectsPeers(options), policy })
+}
+
 function openResolver(
   { tuning = {} }: NodeOptions,
   { chain, database, clock }: Store,
-  sync: () => SyncProgress,
+  standing: () => Standing,
 ): Resolver {
-  const { cacheBytes, ...queryLimits } = tuning.resolver ?? {}
+  const { cacheBytes, staleAfter: _, answerOutOfStep: __, ...queryLimits } = tuning.resolver ?? {}
   const [tip, prover] = [() => chain.tip.header, chainProver(chain)]
-  return new Resolver({ database, clock, prover, tip, sync, queryLimits, ...defined({ cacheBytes }) })
+  return new Resolver({ database, clock, prover, tip, standing, queryLimits, ...defined({ cacheBytes }) })
 }
 
 async function openDevnet(

@@ -16,6 +16,7 @@ import type { ConsistentReader } from './consistent-reader.js'
 import { credentialIdOf, didOf, existingKey, identifierOf } from './did-key.js'
 import { readProofRequest } from './resolve-request.js'
 import { shownOperation } from './shown-operation.js'
+import type { AskerOptions, StepGate } from './step-gate.js'
 
 /** @limit count: ids of credentials in one answer */
 const maxListed = 256
@@ -25,8 +26,7 @@ export interface CredentialAnswersOptions {
   readonly database: Database
   readonly prover: Prover
   readonly reader: ConsistentReader
-  /** Refuses while the node catches up. */
-  requireSynced(): void
+  readonly gate: StepGate
   /** Unix milliseconds, never before the time of the tip. */
   now(): number
 }
@@ -59,17 +59,23 @@ export class CredentialAnswers {
    * without its beginning; of several the first on the chain is shown. With a proof the answer is as of its block, and every
    * operation is. Text that can be no id or DID is `request-parameter`.
    */
-  async resolve(text: string, { issuer, ...proved }: CredentialOptions = {}): Promise<CredentialResult> {
+  async resolve(
+    text: string,
+    { issuer, ...proved }: CredentialOptions = {},
+    { showsAge = false }: Pick<AskerOptions, 'showsAge'> = {},
+  ): Promise<CredentialResult> {
     const asked = askedCredential(text, issuer)
     const request = readProofRequest(proved)
-    const { reader, prover, requireSynced } = this.#options
-    requireSynced()
-    return reader.read(async (tip) => {
+    const { reader, prover, gate } = this.#options
+    gate.require(showsAge || request !== undefined)
+    const result = await reader.read(async (tip) => {
       if (request === undefined) return this.#result(asked.id, this.#said(asked), false)
       const block = await prover.block(tip, request)
       const proof = await this.#proof(block, asked)
       return { ...this.#result(asked.id, this.#said(asked, block.height), true), proof }
     })
+    if (result.status === 3) gate.requireAll()
+    return result
   }
 
   /** The proof of what counts of a credential, as of a block under a tip whose rows are read. */
@@ -95,7 +101,8 @@ export class CredentialAnswers {
     const full = didOf(identifier)
     const holder = existingKey(identifier)
     const { database } = this.#options
-    this.#options.requireSynced()
+    // Where a list ends there is no more.
+    this.#options.gate.requireAll()
     if (holder === undefined) return { did: full, credentials: [] }
     return this.#options.reader.read(() => {
       const end = Math.min(declaredCount(database, holder), skip + Math.min(limit || defaultListed, maxListed))

@@ -1,3 +1,4 @@
+import type { AnswerAge } from '../did/resolution.js'
 import { planSearch } from '../did-index/plan-condition.js'
 import type { SearchPlan } from '../did-index/plan.js'
 import { compileCondition, type Matcher } from '../did-query/compile.js'
@@ -104,9 +105,14 @@ function requireCount(name: string, value: unknown): void {
   throw new RuleError('request-parameter', `${name}: a whole number from 0 on is needed`)
 }
 
-/** The JSON text of an answer; in context with the block as of which it holds. */
-export function foundJson({ total, start, count, texts, tip }: FoundDocuments, context = false): string {
-  const at = context ? `,"height":${tip.height},"blockHash":"${displayHash(tip.hash)}"` : ''
+/** The JSON text of an answer; in context with the block as of which it holds, and out of step with its age. */
+export function foundJson(
+  { total, start, count, texts, tip }: FoundDocuments,
+  context = false,
+  outOfStep?: AnswerAge,
+): string {
+  const old = outOfStep === undefined ? '' : `,"outOfStep":${JSON.stringify(outOfStep)}`
+  const at = context ? `,"height":${tip.height},"blockHash":"${displayHash(tip.hash)}"${old}` : ''
   return `{"total":${total},"start":${start},"count":${count},"document":[${texts.join(',')}]${at}}`
 }
 

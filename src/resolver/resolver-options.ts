@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../runtime/option.js'
 import { queryLimits } from './document-search.js'
 import { resolverCacheBytes } from './resolver.js'
@@ -12,7 +13,14 @@ export interface ResolverTarget {
   readonly duration: number
   /** Documents that a search reads to examine them. */
   readonly examined: number
+  /** Seconds: so old may the tip of a chain that pauses become before nothing is answered about DIDs. */
+  readonly staleAfter: number
+  /** Whether questions about DIDs are answered out of step too. */
+  readonly answerOutOfStep: boolean
 }
+
+/** Of a node that is told nothing else: answers of a chain that pauses are an hour old at most. */
+export const staleAfterDefault = 3600
 
 const option = optionsFor<'resolver', ResolverTarget>()
 
@@ -26,6 +34,28 @@ export const resolverOptions = {
     unit: 'bytes',
     tuning: true,
     sets: 'cacheBytes',
+  }),
+  staleAfter: option({
+    key: 'resolver.staleAfter',
+    flag: '--stale-after <s>',
+    ...wholeNumber(0, 2 ** 31, 'a number of seconds'),
+    default: staleAfterDefault,
+    description:
+      'while a chain pauses at a node that was in step: what is there is answered, with its age, until the tip is so old; 0 is not at all',
+    unit: 's',
+    tuning: true,
+    sets: 'staleAfter',
+  }),
+  answerOutOfStep: option({
+    key: 'resolver.answerOutOfStep',
+    flag: '--answer-out-of-step',
+    schema: Type.Boolean(),
+    default: false,
+    description:
+      'answer about DIDs also while the node is not in step with its chain, with height and age: "does not exist" may then be wrong',
+    expects: 'true or false',
+    tuning: true,
+    sets: 'answerOutOfStep',
   }),
   queriesWaiting: option({
     key: 'resolver.queriesWaiting',

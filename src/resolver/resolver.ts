@@ -7,17 +7,17 @@
  *            with proof: Prover (prover/) -> block, map proof, anchor; rows up to that block
  *   query -> DocumentSearch: readQuery (compiled condition, plan) -> SearchQueue
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
- *   each  -> #requireSynced                   `resolver-behind` while the node catches up
+ *   each  -> Standing (node/in-step.ts)       `resolver-behind` out of step, above all for what is not there
  *
- * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api; knows neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api, library; knows neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
  */
 import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '../did/resolution.js'
 import type { StateProof } from '../did/state-proof.js'
-import { RuleError } from '../errors/rule-error.js'
 import { equalBytes } from '../primitives/bytes.js'
+import { defined } from '../primitives/defined.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Prover } from '../prover/prover.js'
 import type { Clock } from '../runtime/env.js'
@@ -40,6 +40,8 @@ import { ProofAnswers } from './proof-answers.js'
 import { DidReader, type KnownDid } from './read-did.js'
 import { readResolveRequest, type ResolveRequest } from './resolve-request.js'
 import { ResolverAnswer } from './resolver-answer.js'
+import type { Standing } from './standing.js'
+import { type AskerOptions, StepGate } from './step-gate.js'
 
 /** @limit bytes: answers of the resolver kept until the tip changes */
 export const resolverCacheBytes = 16 * 1024 * 1024
@@ -47,20 +49,6 @@ export const resolverCacheBytes = 16 * 1024 * 1024
 const keptAnswer = 256 * 1024
 /** Bytes of an answer without transactions: what is known of the DID, the hash of the tip, the text. */
 const emptyAnswer = 700
-
-/** Whether a peer has proved a tip that the node does not have, or may have one while no peer was reached. */
-export interface SyncStatus {
-  readonly catchingUp: boolean
-  /** Height of the own tip. */
-  readonly height: number
-  /** Height of the best proved tip. */
-  readonly target: number
-}
-
-/** Progress of a node that is catching up, as text. */
-export function behindText({ height, target }: SyncStatus): string {
-  return target > height ? `at height ${height} of ${target}` : 'no peer has been reached yet'
-}
 
 export interface ResolverOptions {
   readonly database: Database
@@ -72,7 +60,8 @@ export interface ResolverOptions {
    * the chain has not moved in between.
    */
   readonly tip: () => { readonly time: number; readonly hash: Hash }
-  readonly sync: () => SyncStatus
+  /** Whether the node may say what is so now. */
+  readonly standing: () => Standing
   /** Bytes of answers to keep; the default is {@link resolverCacheBytes}. */
   readonly cacheBytes?: number
   /** Overrides of {@link queryLimits}. */
@@ -88,13 +77,14 @@ interface Kept {
 
 /** Answers requests about DIDs, straight from the database. */
 export class Resolver {
-  /** What the chain says of credentials; `resolver-behind` while the node catches up. */
+  /** What the chain says of credentials; `resolver-behind` out of step. */
   readonly credentials: CredentialAnswers
   /** Proofs without answers, and what light resolvers follow a chain by; likewise. */
   readonly proofs: ProofAnswers
   readonly #options: ResolverOptions
   readonly #reader: DidReader
   readonly #search: DocumentSearch
+  readonly #gate: StepGate
   /** What was asked for of DIDs, as it was at {@link #cachedTip}, by {@link keyOf}. */
   readonly #cache: ByteCache<Kept>
   #cachedTip: Hash | undefined
@@ -106,37 +96,47 @@ export class Resolver {
     const reader = new ConsistentReader(database, tip)
     this.#reader = new DidReader(database, reader, prover)
     this.#search = new DocumentSearch(database, options.queryLimits)
-    const requireSynced = () => this.#requireSynced()
-    this.credentials = new CredentialAnswers({ database, prover, reader, requireSynced, now: () => this.now() })
-    this.proofs = new ProofAnswers({ prover, reader, credentials: this.credentials, requireSynced })
+    const gate = new StepGate(options.standing)
+    this.#gate = gate
+    this.credentials = new CredentialAnswers({ database, prover, reader, gate, now: () => this.now() })
+    this.proofs = new ProofAnswers({ prover, reader, credentials: this.credentials, gate })
   }
 
   /**
    * State of a DID, given in full or as the identifier alone, with the operations and the context asked for: the last one, that of
    * a version, all, or a part of them. Text that can be no DID, and options that cannot be, are `request-parameter`; a whole
-   * history beyond the limits `history-size`; too many long ones at a time `busy`. A node that is catching up answers only
-   * `resolver-behind`: a DID that it does not know yet may exist. `withDocument` adds the last document to a deactivation.
+   * history beyond the limits `history-size`; too many long ones at a time `busy`. A node out of step answers
+   * `resolver-behind`: a DID that it does not know yet may exist. While its chain merely pauses it answers what is there, with its
+   * age: in the answer where the context is asked for, else only where `showsAge` says that the asker is told it another way.
+   * `withDocument` adds the last document to a deactivation.
    */
   async resolve(
     did: string,
     options: ResolveOptions = {},
-    { withDocument = false, ...history }: HistoryOptions & { readonly withDocument?: boolean } = {},
+    { withDocument = false, showsAge = false, ...history }: HistoryOptions & AskerOptions = {},
   ): Promise<ResolveResult> {
     const identifier = identifierOf(did)
     const request = readResolveRequest(options, withDocument)
-    this.#requireSynced()
+    // A proof names its block, whose time says how old the answer is.
+    const age = this.#gate.require(showsAge || request.context || request.proof !== undefined)
     const full = didOf(identifier)
     const kept = await this.#kept(identifier, full, request, history)
-    if (kept === undefined) return { did: full, status: 3, ...hintOf(identifier, options) }
+    if (kept === undefined || !kept.known.exists || isWithoutVersion(kept.known, request)) this.#gate.requireAll()
+    const outOfStep = request.context ? defined({ outOfStep: age }) : {}
+    if (kept === undefined) return { did: full, status: 3, ...hintOf(identifier, options), ...outOfStep }
     const status = this.#status(kept.known)
     if (kept.answer?.status !== status) kept.answer = new ResolverAnswer(full, status, kept.known)
-    return kept.answer
+    return outOfStep.outOfStep === undefined ? kept.answer : { ...kept.answer, ...outOfStep }
   }
 
   /** The same without waiting for memory; undefined for a history with more than {@link historyLimits.short} bytes. */
-  async resolveShort(did: string, options: ResolveOptions, signal?: AbortSignal): Promise<ResolveResult | undefined> {
+  async resolveShort(
+    did: string,
+    options: ResolveOptions,
+    asker: Pick<HistoryOptions, 'signal'> & Pick<AskerOptions, 'showsAge'> = {},
+  ): Promise<ResolveResult | undefined> {
     try {
-      return await this.resolve(did, options, { signal, most: historyLimits.short })
+      return await this.resolve(did, options, { ...asker, most: historyLimits.short })
     } catch (error) {
       if (error instanceof LongHistory) return undefined
       throw error
@@ -146,7 +146,7 @@ export class Resolver {
   /**
    * The latest documents of all DIDs that are not deactivated, expired ones included, which meet exactly one of `service`
    * (a type), `credential` (a type) and `query` (a condition, see docs/query.md). `query-invalid` for none, several, or a
-   * condition that is not valid; `busy` when too many wait or it takes too long; while catching up `resolver-behind`.
+   * condition that is not valid; `busy` when too many wait or it takes too long; out of step `resolver-behind`.
    */
   async query(query: DocumentQuery, options: { readonly signal?: AbortSignal } = {}): Promise<QueryResult> {
     return JSON.parse(await this.queryJson(readQuery(query), options)) as QueryResult
@@ -154,8 +154,9 @@ export class Resolver {
 
   /** The answer of {@link query} as JSON text, for a search that was read: planning one is dear enough to do it once. */
   async queryJson(query: ReadQuery, options: SearchOptions = {}): Promise<string> {
-    this.#requireSynced()
-    return foundJson(await this.#search.find(query, options), query.context)
+    // A total says of all other documents that they do not match.
+    const age = this.#gate.requireAll()
+    return foundJson(await this.#search.find(query, options), query.context, age)
   }
 
   /** Documents read by searches so far. */
@@ -163,16 +164,14 @@ export class Resolver {
     return this.#search.scanned
   }
 
-  /** Refuses with `resolver-behind` while the node catches up. */
-  #requireSynced(): void {
-    const status = this.#options.sync()
-    if (!status.catchingUp) return
-    throw new RuleError('resolver-behind', `the node is catching up (${behindText(status)}); ask again later`)
+  /** Whether the node may say what is so now. */
+  get standing(): Standing {
+    return this.#options.standing()
   }
 
-  /** The hash of the tip as of which answers given now hold, the same object while it does not move; undefined while the node catches up. */
+  /** The hash of the tip as of which answers given now hold, the same object while it does not move; undefined out of step. */
   get answersAt(): Hash | undefined {
-    return this.#options.sync().catchingUp ? undefined : this.#options.tip().hash
+    return this.#options.standing().inStep ? this.#options.tip().hash : undefined
   }
 
   /** Ends searches in progress, and waits for their end. */
@@ -220,6 +219,11 @@ export class Resolver {
     if (isSmall && equalBytes(this.#cachedTip, known.tip)) this.#cache.set(name, kept, bytes)
     return kept
   }
+}
+
+/** Whether a version is asked for, and an answer says that there is none. */
+function isWithoutVersion({ transactions }: KnownDid, { all }: ResolveRequest): boolean {
+  return !all && transactions.length === 0
 }
 
 /** Names what is asked for of a DID. */

@@ -7,7 +7,7 @@
  *        yes -> nextTurn: timers, sockets, new connections    then the next step
  *     -> result of the last step
  *
- * Imports errors; used by all rooms except errors, did, proofs, light, did-index, identifiers, consensus, client and pages. Pure rooms yield steps, and never wait.
+ * Imports errors; used by all rooms except errors, did, proofs, light, did-index, identifiers, consensus and pages. Pure rooms yield steps, and never wait.
  * - All divided work in one turn of the event loop shares one slice, however much of it there is.
  * - A step is never interrupted, but anything may change between two: callers compare the tip afterwards.
  * - A flood of new connections delays the next slice by no more than one slice.

@@ -42,6 +42,7 @@ async function visit(path: string, lie: (answer: Json, asked: ResolveOptions) =>
   const liar: ApiContext['resolver'] = {
     resolve: (did, asked = {}, ...rest) => lying(resolver.resolve(did, asked, ...rest), asked),
     resolveShort: (did, asked, signal) => lying(resolver.resolveShort(did, asked, signal), asked),
+    standing: resolver.standing,
     answersAt: undefined,
     queryJson: (...asked) => resolver.queryJson(...asked),
     now: () => resolver.now(),

@@ -25,6 +25,7 @@ import { testAddress } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import type { Lies } from '../support/fakes/light-server.js'
 import { provesNothing } from '../support/fakes/stubs.js'
+import { behind } from '../support/fakes/standing.js'
 
 /** What a row does with a node that serves, and what it needs that node to be. */
 interface Setting {
@@ -236,7 +237,7 @@ export const requestRules: RuleRow[] = [
   },
   {
     ...overWire('resolver-behind', resolve, resolve, {
-      context: { sync: () => ({ catchingUp: true, height: 0, target: 9 }) },
+      context: { standing: () => behind(0, 9) },
     }),
     accepts: overWire('resolver-behind', resolve, resolve).accepts,
   },
@@ -275,6 +276,7 @@ export const requestRules: RuleRow[] = [
         resolver: {
           resolve: () => Promise.reject(new Error('unforeseen')),
           resolveShort: never,
+          standing: { inStep: true, height: 0, age: 0 },
           answersAt: undefined,
           now: Date.now,
           queryJson: never,

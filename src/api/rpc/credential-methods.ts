@@ -8,7 +8,7 @@ import type { ApiContext } from '../api-context.js'
 import { closed } from '../schemas/common-schemas.js'
 import { credentialResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
-import { method, type MethodRow, refuseProof, type RpcMethod } from './method.js'
+import { method, type MethodRow, refuseProof, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const place = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -27,7 +27,8 @@ export const credentialMethods: readonly RpcMethod[] = [
         ...proofParams,
       }),
       result: credentialResult,
-      run: ({ resolver }, params) => resolver.credentials.resolve(params.id, params),
+      run: ({ resolver }, params, { showsAge = false }) =>
+        resolver.credentials.resolve(params.id, params, { showsAge }),
     },
     clientsShape,
   ),
@@ -53,7 +54,7 @@ function clientsShape({ id, status, transaction }: CredentialResult): Credential
 }
 
 type ResolverRow<P extends TObject, R> = Omit<MethodRow<P>, 'listed' | 'decimalText' | 'run'> & {
-  run(context: ApiContext, params: Static<P>): Promise<R>
+  run(context: ApiContext, params: Static<P>, caller: RpcCaller): Promise<R>
 }
 
 /** A method whose parameters are an object, or as the clients' SDKs send them, an array of that object: answered in `shape`. */
@@ -63,7 +64,7 @@ function fromObjectOrList<P extends TObject, R>(row: ResolverRow<P, R>, shape = 
     ...row,
     listed: false,
     decimalText: false,
-    run: async (context, params) => shape(await row.run(context, params)),
+    run: async (context, params, caller) => shape(await row.run(context, params, caller)),
   })
   return {
     ...byObject,

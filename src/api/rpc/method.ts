@@ -31,6 +31,8 @@ export interface RpcCaller {
   readonly place: string
   /** The client that waits for the answer. */
   readonly client: AnswerClient
+  /** Whether the carrier tells it how old an answer is that does not say so itself. */
+  readonly showsAge?: boolean
   /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
   refusedBusy?(): void
   /** Called with what may be answered again to the same call. */

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { ResolveOptions, ResolveResult } from '../../did/resolution.js'
 import { RuleError } from '../../errors/rule-error.js'
+import { defined } from '../../primitives/defined.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { historyLimits } from '../../resolver/history-limits.js'
 import { ResolverAnswer, resultJson } from '../../resolver/resolver-answer.js'
@@ -86,7 +87,8 @@ type ResolveParams = ResolveOptions & { readonly did: string; readonly all: bool
 async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
   const { resolver } = context
   const { did, all, proof } = params
-  if (!all && proof === undefined) return jsonOf(await resolver.resolve(did, params))
+  const { showsAge } = caller
+  if (!all && proof === undefined) return jsonOf(await resolver.resolve(did, params, defined({ showsAge })))
   return history(context, { kind: () => kindOf(params), did, options: params, shape: (result) => result }, caller)
 }
 
@@ -118,7 +120,8 @@ async function history(
 ): Promise<PartsAnswer | JsonText> {
   // One version is a few reads, which nothing needs to stop.
   const signal = options.all === true ? caller.client.signal : undefined
-  const short = await resolver.resolveShort(did, options, signal)
+  const { showsAge } = caller
+  const short = await resolver.resolveShort(did, options, { signal, ...defined({ showsAge }) })
   if (short !== undefined) return jsonOf(shape(short))
   // A second production continues with the result of the first.
   let found: ResolveResult | undefined
@@ -135,7 +138,9 @@ async function history(
       }
       try {
         if (isLarge) await reserve()
-        found ??= shape(await resolver.resolve(did, options, { signal: sink.signal, reserve }))
+        found ??= shape(
+          await resolver.resolve(did, options, { signal: sink.signal, reserve, ...defined({ showsAge }) }),
+        )
         await writeResult(sink, found)
       } finally {
         release()
@@ -171,7 +176,11 @@ async function clientsShape(
   { did, all }: { readonly did: string; readonly all: boolean },
   caller: RpcCaller,
 ): Promise<PartsAnswer | JsonText> {
-  const last = await context.resolver.resolve(did, {}, { withDocument: true })
+  const last = await context.resolver.resolve(
+    did,
+    {},
+    { withDocument: true, ...defined({ showsAge: caller.showsAge }) },
+  )
   if (!all || last.status >= 2) return new JsonText(JSON.stringify(inClientsShape(last)))
   return history(context, { kind: () => 'clients history', did, options: { all }, shape: inClientsShape }, caller)
 }

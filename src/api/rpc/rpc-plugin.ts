@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AnswerAge } from '../../did/resolution.js'
 import { mapKey } from '../../primitives/bytes.js'
 import type { Access, AccessRequest } from '../access.js'
+import { ageHeaders } from '../../identifiers/answer.js'
+import { ageOf } from '../../resolver/standing.js'
 import type { ApiContext } from '../api-context.js'
 import type { ApiLimits } from '../api-limits.js'
 import { type BodyBudget, countBodies, readAlready, readBodies } from '../body-budget.js'
@@ -39,29 +42,36 @@ export function registerRpc(
     app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
       const caller = new HttpCaller(request, reply, access)
       const at = resolver.answersAt
+      const before = resolver.standing
       const answer = await core.handle(request.body as Uint8Array | undefined, caller)
       const short = request.raw[readAlready]
       if (short !== undefined && caller.kept !== undefined && typeof answer === 'string') {
         kept.set(mapKey(short), { ...caller.kept, answer: Buffer.from(answer) }, at)
       }
-      return sendRpc(reply, answer, limits)
+      const age = () => ageOf(before) ?? ageOf(resolver.standing)
+      return sendRpc(reply, answer, { ...limits, age })
     })
   }
   return { core, kept }
+}
+
+interface SendOptions extends Pick<ApiLimits, 'answerPart'> {
+  /** How old the answer is, out of step; asked once its beginning is there, for a long one may have waited. */
+  age?(): AnswerAge | undefined
 }
 
 /** Sends an answer of the core, in parts where it is long; undefined: there is none to send. */
 export async function sendRpc(
   reply: FastifyReply,
   answer: RpcAnswer | undefined,
-  { answerPart }: Pick<ApiLimits, 'answerPart'>,
+  { answerPart, age = () => undefined }: SendOptions,
 ): Promise<FastifyReply> {
-  if (typeof answer === 'string') return reply.header('content-type', jsonType).send(answer)
+  if (typeof answer === 'string') return reply.headers(ageHeaders(age())).header('content-type', jsonType).send(answer)
   if (answer === undefined) return reply.code(204).send()
   const { parts, whole } = await beginningOf(answer, answerPart)
   if (whole && parts.length === 0) return reply.code(204).send()
   const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, answerPart)
-  return reply.header('content-type', jsonType).send(body)
+  return reply.headers(ageHeaders(age())).header('content-type', jsonType).send(body)
 }
 
 /**
@@ -73,6 +83,7 @@ class HttpCaller implements RpcCaller {
   readonly #reply: FastifyReply
   readonly #access: Access
   #client: AnswerClient | undefined
+  readonly showsAge = true
   /** What of the answer may be kept. */
   kept: Pick<KeptCall, 'method' | 'until'> | undefined
 

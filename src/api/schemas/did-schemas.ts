@@ -78,6 +78,17 @@ const timestamp = Type.String({ description: 'time of the block, RFC 3339 in UTC
 const whole = (description: string) => Type.Integer({ minimum: 0, description })
 const moment = (description: string) => Type.Object({ txid: hash, timestamp }, { ...closed, description })
 
+const answerAge = Type.Object(
+  {
+    height: whole('of the tip as of which the answer holds'),
+    age: whole('seconds since the time of that tip'),
+    always: Type.Optional(
+      Type.Literal(true, { description: 'the owner has all questions answered at all times, right or wrong' }),
+    ),
+  },
+  { ...closed, description: 'of a node that is not in step with its chain; only with `context`' },
+)
+
 const resolveContext = Type.Object(
   {
     height: whole('height of the tip'),
@@ -116,6 +127,7 @@ export const resolveResult = Type.Object(
     start: Type.Optional(whole('operations left out first')),
     count: Type.Optional(whole('operations here')),
     context: Type.Optional(resolveContext),
+    outOfStep: Type.Optional(answerAge),
     proof: Type.Optional(stateProof),
   },
   closed,
@@ -147,6 +159,7 @@ export const queryResult = Type.Object(
     document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
     height: Type.Optional(whole('of the tip as of which the answer holds; only with `context`')),
     blockHash: Type.Optional(hash),
+    outOfStep: Type.Optional(answerAge),
   },
   closed,
 )

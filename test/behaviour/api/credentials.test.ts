@@ -4,6 +4,7 @@ import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { contextOf } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
+import { behind } from '../../support/fakes/standing.js'
 
 const did = 'did:ledger:iYgD4kpWakQiBB9a3MBTUx8W2E2qeojdN5'
 const id = `${did}#email`
@@ -152,8 +153,7 @@ describe('a chain with declares and revokes', () => {
 })
 
 test('a node that catches up says so', async () => {
-  const sync = () => ({ catchingUp: true, height: 0, target: 5 })
-  const behind = new RpcClient(contextOf(node, { sync }))
-  expect(await behind.refusal('did_resolveCredential', { id })).toMatchObject({ code: -32001 })
-  expect(await behind.refusal('did_listCredentials', { did })).toMatchObject({ code: -32001 })
+  const joining = new RpcClient(contextOf(node, { standing: () => behind(0, 5) }))
+  expect(await joining.refusal('did_resolveCredential', { id })).toMatchObject({ code: -32001 })
+  expect(await joining.refusal('did_listCredentials', { did })).toMatchObject({ code: -32001 })
 })

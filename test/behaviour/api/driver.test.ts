@@ -11,12 +11,13 @@ import type { IdentifierSource } from '../../../src/identifiers/identifiers.js'
 import { quietLog, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
+import { behind } from '../../support/fakes/standing.js'
 
 /** `didledger driver` without its process: over a node behind real JSON-RPC, and over sources that fail. */
 
 let node: TestChain
 let server: ApiServer
-let behind: ApiServer
+let joining: ApiServer
 const person = holder()
 const ended = holder()
 const path = `/1.0/identifiers/${person.did}`
@@ -28,11 +29,11 @@ beforeAll(async () => {
   await node.publish(ended.create(), ended.did)
   await node.publish(ended.deactivate(), ended.did)
   server = await serve(contextOf(node))
-  behind = await serve(contextOf(node, { sync: () => ({ catchingUp: true, height: 5, target: 9 }) }), { serves: 'rpc' })
+  joining = await serve(contextOf(node, { standing: () => behind(5, 9) }), { serves: 'rpc' })
 })
 afterAll(async () => {
   await server.close()
-  await behind.close()
+  await joining.close()
   await node.close()
 })
 
@@ -143,14 +144,14 @@ describe('a driver', () => {
   })
 
   it('passes on that the node is catching up', async () => {
-    const { driver, log } = await drive(nodeAt(behind.port))
+    const { driver, log } = await drive(nodeAt(joining.port))
     const answer = await ask(driver.port, path)
-    expect([answer.status, answer.headers['retry-after']]).toEqual([500, '5'])
-    expect(answer.text).toContain('at height 5 of 9')
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5'])
+    expect(answer.text).toContain('at height 5, ')
     const ready = await ask(driver.port, '/readyz')
     expect([ready.status, ready.body]).toEqual([
       503,
-      { status: 'catching up', reason: expect.stringContaining('at height 5 of 9') as string },
+      { status: 'out of step', reason: expect.stringContaining('at height 5, ') as string },
     ])
     expect(log.errors).toEqual([])
   })

@@ -13,6 +13,7 @@ import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { stopwatch } from '../../support/process/patience.js'
 import { provesNothing } from '../../support/fakes/stubs.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 const unasked = () => Promise.reject(new Error('nothing asks'))
 
@@ -198,6 +199,7 @@ describe('amounts', () => {
         return never
       },
       resolveShort: () => never,
+      standing: inStep(),
       answersAt: undefined,
       now: Date.now,
       queryJson: () => never,
@@ -512,6 +514,7 @@ describe('what nobody foresaw', () => {
         resolver: {
           resolve,
           resolveShort: resolve,
+          standing: inStep(),
           answersAt: undefined,
           queryJson: resolve,
           now: Date.now,

@@ -4,6 +4,7 @@ import type { W3cDocument } from '../../../src/did/w3c.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { type Holder, holder, txid } from '../../support/builders/did.js'
 import { type Answer, ask, contextOf, type Question, serve } from '../../support/client/api.js'
+import { behind } from '../../support/fakes/standing.js'
 
 /** The HTTP binding of DID Resolution, over real HTTP; the statements of its official test suite are among the names. */
 
@@ -623,7 +624,9 @@ describe('the node', () => {
       })
       expect([target, answer.status]).toEqual([target, status])
       expect(answer.headers['access-control-allow-origin']).toBe('*')
-      expect(answer.headers['access-control-expose-headers']).toBe('etag, location, retry-after')
+      expect(answer.headers['access-control-expose-headers']).toBe(
+        'etag, location, retry-after, x-chain-height, x-chain-age',
+      )
     }
   })
 
@@ -643,19 +646,18 @@ describe('the node', () => {
     }
   })
 
-  it('is 500 INTERNAL_ERROR with the heights, and Retry-After, while it catches up', async () => {
-    const sync = () => ({ catchingUp: true, height: 5, target: 9 })
-    const behind = await serve(contextOf(node, { sync }))
+  it('is 503 INTERNAL_ERROR with the heights, and Retry-After, while it is out of step', async () => {
+    const joining = await serve(contextOf(node, { standing: () => behind(5, 9) }))
     try {
       for (const did of [ada.did, unknown.did]) {
-        const answer = await ask(behind.port, `/1.0/identifiers/${did}`)
-        expect(refusalOf(answer)).toEqual([500, 'INTERNAL_ERROR'])
+        const answer = await ask(joining.port, `/1.0/identifiers/${did}`)
+        expect(refusalOf(answer)).toEqual([503, 'INTERNAL_ERROR'])
         expect(answer.headers['retry-after']).toBe('5')
-        expect(answer.text).toContain('at height 5 of 9')
+        expect(answer.text).toMatch(/at height 5, .* up to height 9/)
       }
-      expect((await ask(behind.port, '/1.0/identifiers/did:ledger:x')).status).toBe(400)
+      expect((await ask(joining.port, '/1.0/identifiers/did:ledger:x')).status).toBe(400)
     } finally {
-      await behind.close()
+      await joining.close()
     }
   })
 

@@ -8,6 +8,7 @@ import { queryLimits, readQuery } from '../../../src/resolver/document-search.js
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
+import { behind } from '../../support/fakes/standing.js'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -129,11 +130,11 @@ describe('query', () => {
   })
 
   it('says so where the node is catching up or busy', async () => {
-    const behind = await start({ sync: () => ({ catchingUp: true, height: 2, target: 9 }) })
-    expect((await behind.query('{"service":"Hub"}')).error).toMatchObject({
+    const joining = await start({ standing: () => behind(2, 9) })
+    expect((await joining.query('{"service":"Hub"}')).error).toMatchObject({
       code: -32001,
       message: 'Resolver internal error.',
-      data: expect.stringContaining('catching up') as string,
+      data: expect.stringContaining('not in step') as string,
     })
     const { query } = await start()
     const asked = await Promise.all(Array.from({ length: queryLimits.waiting + 20 }, () => query('{"service":"Hub"}')))

@@ -32,6 +32,9 @@ async function scene(limits: Partial<ApiLimits> = {}) {
     now: () => state.time ?? real.now(),
     credentials: real.credentials,
     proofs: real.proofs,
+    get standing() {
+      return real.standing
+    },
     get answersAt() {
       return state.catchingUp ? undefined : real.answersAt
     },

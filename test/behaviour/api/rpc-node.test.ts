@@ -13,6 +13,7 @@ import type { NodeInfo } from '../../../src/api/node-views.js'
 import { contextOf, testNodeInfo } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { owner, RpcClient } from '../../support/client/rpc.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 let node: TestChain
 let rpc: RpcClient
@@ -32,8 +33,9 @@ beforeAll(async () => {
     wants: () => false,
     write: () => {},
   }
+  const health = () => ({ failed: false, stage: 'serving' as const, sync, standing: inStep() })
   const log = { ...node.log, live, level: 'warn' as const, setLevel: (level: LogLevel) => void levels.push(level) }
-  rpc = new RpcClient(contextOf(node, { nodeInfo: () => info, sync: () => sync, log }))
+  rpc = new RpcClient(contextOf(node, { nodeInfo: () => info, health, log }))
 })
 afterAll(() => node.close())
 

@@ -12,6 +12,7 @@ import type { VotingStatus } from '../../../src/voting/voting.js'
 import { contextOf, testNodeInfo } from '../../support/client/api.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { owner, RpcClient } from '../../support/client/rpc.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 const name = peerName(new Uint8Array(32).fill(9))
 const neighbor: Neighbor = {
@@ -170,14 +171,14 @@ describe('validators', () => {
     expect(await rpc.call('getarbitersinfo')).not.toHaveProperty('stalled')
     const stalled = { reason: 'no-quorum', since: 1_800_000_000, detail: 'validator 3 is missing' } as const
     const sync = { catchingUp: false, height: 0, target: 0 }
-    const health = () => ({ failed: false, stage: 'serving' as const, sync, stalled })
+    const health = () => ({ failed: false, stage: 'serving' as const, sync, standing: inStep(), stalled })
     expect(await new RpcClient(contextOf(node, { health })).call('getarbitersinfo')).toMatchObject({ stalled })
   })
 
   test('getsyncstatus says by how much the clock is wrong', async () => {
     expect(await rpc.call('getsyncstatus')).toMatchObject({ clockoffset: null })
     const sync = { catchingUp: false, height: 0, target: 0 }
-    const health = () => ({ failed: false, stage: 'serving' as const, sync, clockOffset: -93 })
+    const health = () => ({ failed: false, stage: 'serving' as const, sync, standing: inStep(), clockOffset: -93 })
     expect(await new RpcClient(contextOf(node, { health })).call('getsyncstatus')).toMatchObject({ clockoffset: -93 })
   })
 

@@ -15,6 +15,7 @@ import { stopwatch } from '../../support/process/patience.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { provesNothing, idleDevnet } from '../../support/fakes/stubs.js'
 import { WsClient } from '../../support/client/ws.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 const unasked = () => Promise.reject(new Error('nothing asks'))
 
@@ -204,6 +205,7 @@ describe('JSON-RPC over WebSocket', () => {
         return { did: 'x', status: 3 as const }
       },
       resolveShort: unasked,
+      standing: inStep(),
       answersAt: undefined,
       now: Date.now,
       queryJson: unasked,
@@ -520,6 +522,7 @@ describe('readers that are slow or gone', () => {
       resolve: () =>
         new Promise<{ did: string; status: 3 }>((resolve) => (answer = () => resolve({ did: 'x', status: 3 }))),
       resolveShort: unasked,
+      standing: inStep(),
       answersAt: undefined,
       now: Date.now,
       queryJson: unasked,

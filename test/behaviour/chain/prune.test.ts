@@ -20,6 +20,7 @@ import { testAddress } from '../../support/builders/spec.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
 import { eventually } from '../../support/process/patience.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 /** As deep as a reorganisation goes; a node keeps more. */
 const keep = 288
@@ -47,15 +48,9 @@ async function opened(): Promise<{ node: TestChain; old: string }> {
 /** What prunes must not change: state, DIDs, coins and lists. */
 async function answersOf(node: TestChain): Promise<unknown> {
   const rpc = new RpcClient(contextOf(node))
-  const sync = () => ({
-    stage: 'idle' as const,
-    catchingUp: false,
-    height: node.reader.height,
-    target: node.reader.height,
-    rate: 0,
-  })
+  const standing = () => inStep(node.reader.height)
   const { database, prover, clock } = node
-  const resolver = new Resolver({ database, prover, clock, tip: () => node.chain.tip.header, sync })
+  const resolver = new Resolver({ database, prover, clock, tip: () => node.chain.tip.header, standing })
   const dids = await Promise.all(people.map(({ did }) => resolver.resolve(did, { all: true })))
   await resolver.close()
   return {

@@ -14,6 +14,7 @@ import { Network } from '../../../src/network/network.js'
 import type * as openTransportModule from '../../../src/network/open-transport.js'
 import type { KeyedOption, OptionKey } from '../../../src/node/options-to-node.js'
 import type * as serveNodeModule from '../../../src/node/serve-node.js'
+import type * as stepWatchModule from '../../../src/node/step-watch.js'
 import { parseAddress } from '../../../src/primitives/address.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import type * as openLedgerModule from '../../../src/node/open-ledger.js'
@@ -83,6 +84,16 @@ vi.mock('../../../src/resolver/resolver.js', async (original) => {
     }
   }
   return { ...real, Resolver }
+})
+vi.mock('../../../src/node/step-watch.js', async (original) => {
+  const real = await original<typeof stepWatchModule>()
+  class StepWatch extends real.StepWatch {
+    constructor(options: ConstructorParameters<typeof real.StepWatch>[0]) {
+      super(options)
+      given.set('step', options)
+    }
+  }
+  return { ...real, StepWatch }
 })
 vi.mock('../../../src/devnet/devnet.js', async (original) => {
   const real = await original<typeof devnetModule>()
@@ -209,6 +220,8 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'resolver.queriesWaiting': { value: '52', room: 'resolver', is: { queryLimits: { waiting: 52 } } },
   'resolver.queryDuration': { value: '153', room: 'resolver', is: { queryLimits: { duration: 153 } } },
   'resolver.queryDocuments': { value: '154', room: 'resolver', is: { queryLimits: { examined: 154 } } },
+  'resolver.staleAfter': { value: '155', room: 'step', is: { policy: { staleAfter: 155_000 } } },
+  'resolver.answerOutOfStep': { value: 'true', room: 'step', is: { policy: { always: true } } },
   'crypto.threads': { value: '1', room: 'verifier', is: { workers: 1 } },
 }
 

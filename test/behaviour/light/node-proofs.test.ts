@@ -22,6 +22,7 @@ import type { SpecOverrides } from '../../support/builders/spec.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { RpcClient } from '../../support/client/rpc.js'
 import { rounds } from '../../support/process/thorough.js'
+import { behind } from '../../support/fakes/standing.js'
 
 const kinds: Readonly<Record<string, SpecOverrides>> = {
   'without validators': { validators: [], producer: 'miners' },
@@ -269,7 +270,7 @@ describe('a node', () => {
   it('that catches up proves nothing', async () => {
     const test = await TestChain.open()
     await test.mine()
-    const rpc = new RpcClient(contextOf(test, { sync: () => ({ catchingUp: true, height: 1, target: 9 }) }))
+    const rpc = new RpcClient(contextOf(test, { standing: () => behind(1, 9) }))
     const asked: [string, object][] = [
       ['resolvedid', { did: 'x', all: false, proof: true }],
       ['did_prove', { did: 'x' }],

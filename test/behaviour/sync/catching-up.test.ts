@@ -4,6 +4,7 @@ import { ask, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { eventually } from '../../support/process/patience.js'
 import { longChain, SyncNode, TestPeer } from '../../support/network/sync.js'
+import { StepWatch } from '../../../src/node/step-watch.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -44,13 +45,21 @@ describe.each([
         : { assumeValid: { height: assumed, hash: chain.chain.headers.activeHash(assumed) as Uint8Array } }
     const node = await SyncNode.start(overrides, [peer], assumeValid)
     closing.push(() => node.close())
+    const { chain: own, clock } = node.target
+    const policy = { staleAfter: 0, always: false }
+    const step = new StepWatch({ chain: own, clock, sync: node.sync, expectsPeers: true, policy })
+    const standing = () => step.standing()
     const server = await serve(
       contextOf(node.target, {
-        health: () => ({ failed: false, stage: 'serving', sync: node.sync.progress() }),
+        health: () => ({ failed: false, stage: 'serving', sync: node.sync.progress(), standing: standing() }),
       }),
     )
     closing.push(() => server.close())
-    return { node, go, held, ready: () => ask(server.port, '/readyz') }
+    const ready = () => {
+      step.look()
+      return ask(server.port, '/readyz')
+    }
+    return { node, go, held, ready }
   }
 
   it('while its peer has more headers than were checked, by /readyz as well', async () => {
@@ -61,7 +70,7 @@ describe.each([
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: true, height: 1000, target: length })
     expect(await ready()).toMatchObject({
       status: 503,
-      body: { status: 'catching up', reason: `at height 1000 of ${length}` },
+      body: { status: 'catching up', height: 1000, target: length, reason: expect.stringMatching(/^at height 1000, /) },
     })
     go()
     await node.until(() => node.sync.progress().stage === 'idle')
@@ -78,10 +87,10 @@ describe.each([
     expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready', height: length } })
   })
 
-  it('not because a peer says that it has more', async () => {
+  it('not because a peer says that it has more, but such a node does not know yet that it is in step', async () => {
     const { node, held, ready } = await started(1)
     await eventually('headers are waited for', held)
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: false })
-    expect(await ready()).toMatchObject({ status: 200 })
+    expect(await ready()).toMatchObject({ status: 503, body: { status: 'catching up', inStep: false } })
   })
 })

@@ -57,6 +57,8 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'resolver.queriesWaiting': { accepted: '0', refused: '-1' },
   'resolver.queryDuration': { accepted: '100', refused: '99' },
   'resolver.queryDocuments': { accepted: '1', refused: '0' },
+  'resolver.staleAfter': { accepted: '0', refused: '-1' },
+  'resolver.answerOutOfStep': { accepted: 'true', refused: 'perhaps' },
   'crypto.threads': { accepted: '16', refused: '17' },
 }
 

@@ -10,6 +10,7 @@ import { Resolver, type ResolverOptions } from '../../../src/resolver/resolver.j
 import { systemEnv } from '../../../src/runtime/process-env.js'
 import type { TestChain } from '../builders/chain.js'
 import { testAddress } from '../builders/spec.js'
+import { inStep } from '../fakes/standing.js'
 
 export interface Answer {
   readonly status: number
@@ -87,14 +88,14 @@ export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}):
 /** The context of a chain in memory. */
 export function contextOf(
   node: TestChain,
-  changes: Partial<ApiContext> & Partial<Pick<ResolverOptions, 'sync' | 'queryLimits'>> = {},
+  changes: Partial<ApiContext> & Partial<Pick<ResolverOptions, 'standing' | 'queryLimits'>> = {},
 ): ApiContext {
   const synced = () => ({ catchingUp: false, height: node.reader.height, target: node.reader.height })
-  const { sync = synced, queryLimits = {}, ...rest } = changes
-  const health = () => ({ failed: false, stage: 'serving' as const, sync: sync() })
+  const { standing = () => inStep(node.reader.height), queryLimits = {}, ...rest } = changes
+  const health = () => ({ failed: false, stage: 'serving' as const, sync: synced(), standing: standing() })
   const { database, clock, chain, log } = node
   const tip = () => chain.tip.header
-  const resolver = new Resolver({ database, prover: node.prover, clock, tip, sync, queryLimits })
+  const resolver = new Resolver({ database, prover: node.prover, clock, tip, standing, queryLimits })
   const { mempool } = node
   const metrics = new NodeMetrics({
     ...{ chain, mempool, resolver, version: 'test', health: changes.health ?? health },

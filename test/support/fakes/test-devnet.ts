@@ -9,6 +9,7 @@ import { devnetValidatorKey, faucetKey } from '../../../src/wallet/devnet-accoun
 import { memoryStore, type Store, TestChain } from '../builders/chain.js'
 import { testAddress } from '../builders/spec.js'
 import { ManualTimers } from './manual-timers.js'
+import { inStep } from './standing.js'
 
 /** A devnet in memory over a real clock that stands still. Persons 10 and 11 and the faucet are rich. */
 export async function testDevnet({
@@ -26,8 +27,8 @@ export async function testDevnet({
   const random = { bytes: (length: number) => randomBytes(length) }
   const { mempool, log, database } = chain
   const devnet = new Devnet({ chain: chain.chain, mempool, clock, timers, random, log, mining })
-  const sync = () => ({ catchingUp: false, height: chain.reader.height, target: chain.reader.height })
-  const resolver = new Resolver({ database, prover: chain.prover, clock, tip: () => chain.chain.tip.header, sync })
+  const standing = () => inStep(chain.reader.height)
+  const resolver = new Resolver({ database, prover: chain.prover, clock, tip: () => chain.chain.tip.header, standing })
   devnet.start()
   const close = async () => {
     await devnet.close()

@@ -6,6 +6,7 @@ import { RuleError } from '../../../src/errors/rule-error.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
 import { TestChain } from '../../support/builders/chain.js'
+import { behind, inStep, pausing } from '../../support/fakes/standing.js'
 
 let node: TestChain
 let server: ApiServer
@@ -14,7 +15,7 @@ const stalled = { reason: 'no-quorum', since: 1_800_000_000, detail: 'validator 
 
 beforeEach(async () => {
   node = await TestChain.open()
-  health = { failed: false, stage: 'serving', sync: { catchingUp: false, height: 0, target: 0 } }
+  health = { failed: false, stage: 'serving', sync: { catchingUp: false, height: 0, target: 0 }, standing: inStep() }
   server = await serve(contextOf(node, { health: () => health }))
 })
 
@@ -26,7 +27,7 @@ afterEach(async () => {
 describe('/healthz', () => {
   it('is ok whatever the node is doing', async () => {
     for (const stage of ['starting', 'serving', 'stopping'] as const) {
-      health = { ...health, stage, sync: { catchingUp: true, height: 0, target: 9 } }
+      health = { ...health, stage, standing: behind(0, 9) }
       expect(await ask(server.port, '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' })
     }
   })
@@ -38,6 +39,13 @@ describe('/healthz', () => {
     expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
   })
 })
+
+/** What holds as well in the states that are tried. */
+const besides: Readonly<Record<string, readonly string[]>> = {
+  failed: ['stopping'],
+  'catching up': ['out of step'],
+  stalled: ['out of step'],
+}
 
 describe('/readyz', () => {
   it('tells height and time of the tip of a node that is ready', async () => {
@@ -66,8 +74,9 @@ describe('/readyz', () => {
     ['starting', { stage: 'starting' }],
     ['stopping', { stage: 'stopping' }],
     ['alarm', { alarm: 'two confirmed blocks at height 7' }],
-    ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
-    ['stalled', { stalled }],
+    ['catching up', { standing: behind(7, 12) }],
+    ['stalled', { stalled, standing: pausing(7) }],
+    ['out of step', { standing: pausing(7) }],
     ['failed', { failed: true, stage: 'stopping' }],
   ] satisfies [keyof typeof badStates, Partial<NodeHealth>][])(
     'is refused while the node is %s, with a reason',
@@ -77,11 +86,14 @@ describe('/readyz', () => {
       expect(answer).toMatchObject({ status: 503, body: { status, reason: expect.any(String) } })
       const families = parseMetrics((await ask(server.port, '/metrics')).text)
       for (const [name, { metric, value }] of Object.entries(badStates)) {
-        const holds = name === status || (name === 'stopping' && status === 'failed')
+        const holds = name === status || besides[status]?.includes(name) === true
         expect(sampleOf(families, metric), metric).toBe(holds ? value : 1 - value)
       }
       if (status === 'stalled') expect(answer.body).toMatchObject({ reason: 'no-quorum: validator 3 is missing' })
-      if (status === 'catching up') expect(answer.body).toMatchObject({ reason: 'at height 7 of 12', target: 12 })
+      if (status === 'catching up') {
+        const reason: unknown = expect.stringMatching(/height 7, .* up to height 12/)
+        expect(answer.body).toMatchObject({ reason, age: 4000, inStep: false })
+      }
     },
   )
 })
@@ -89,7 +101,7 @@ describe('/readyz', () => {
 describe('a stalled chain', () => {
   it.each<[string, Partial<NodeHealth>]>([
     ['alarm', { alarm: 'two confirmed blocks at height 7' }],
-    ['catching up', { sync: { catchingUp: true, height: 7, target: 12 } }],
+    ['catching up', { standing: behind(7, 12) }],
     ['starting', { stage: 'starting' }],
     ['failed', { failed: true }],
   ])('is named after what matters more: %s', async (status, change) => {

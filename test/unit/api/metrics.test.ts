@@ -9,6 +9,7 @@ import { testPublicKey } from '../../support/builders/spec.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import { code, repositoryFile, tableRows } from '../../support/assert/markdown.js'
 import { type Family, parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 /** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
 const units = [
@@ -95,7 +96,7 @@ describe('figures', () => {
       ...{ chain, mempool, resolver: { scannedDocuments: 0 }, version: '' },
       databaseBytes: async () => 0,
       diskSpace: async () => ({ free: 1, size: 2 }),
-      health: () => ({ failed: false, stage: 'serving' as const, sync, stalled, clockOffset: -20 }),
+      health: () => ({ failed: false, stage: 'serving' as const, sync, standing: inStep(), stalled, clockOffset: -20 }),
     }
     const votes = () =>
       [true, true, false].map((heard) => ({

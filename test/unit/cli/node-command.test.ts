@@ -32,12 +32,15 @@ describe('node status', () => {
     expect(out).toMatch(
       /\n {2}peers {3}0\n {2}pool {4}0 transactions\n {2}votes {3}height 1, view 0, 1 of 1 confirm; this node: yes/,
     )
-    expect(await bench.json('node', 'status', '--rest', rest)).toMatchObject({
-      ready: true,
-      name: 'pow',
-      height: 0,
-      peers: 0,
-    })
+    expect(out).toMatch(/\n {2}sync {4}in step with the chain/)
+  })
+
+  it('shows the same of a node that has nothing but genesis, which is not in step', async () => {
+    const { code, out, err } = await node('status')
+    expect([code, err]).toEqual([1, expect.stringContaining('no block has followed the genesis block here')])
+    expect(out).toMatch(/^ {2}node {4}out of step: at height 0, .*\n {2}chain {3}pow, genesis /)
+    expect(out).toMatch(/\n {2}sync {4}out of step with the chain/)
+    expect(out).toMatch(/\n {2}peers {3}0\n/)
   })
 
   it('fails with the reason where the node is not ready', async () => {

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Channel } from '../../../src/console/channel.js'
 import { Console } from '../../../src/console/console.js'
-import { showStatus, statusText } from '../../../src/console/node-status.js'
+import { showStatus, type StatusOptions, statusText } from '../../../src/console/node-status.js'
 import { progressLine } from '../../../src/console/progress-text.js'
 import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
 import { type LiveCategory, liveCategories, type LiveLine, type LiveLog } from '../../../src/runtime/live-log.js'
+import { inStep, pausing } from '../../support/fakes/standing.js'
+import type { Standing } from '../../../src/resolver/standing.js'
 
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 900, target: 900, rate: 0 }
 const blocks: SyncProgress = {
@@ -28,11 +30,16 @@ beforeEach(() => {
   shown = []
   timers = []
   progress = idle
+  standing = inStep(900)
 })
 
-const node = { sync: () => progress, network: undefined, mempool: { size: 2 } } as unknown as Parameters<
-  typeof statusText
->[0]
+let standing: Standing = inStep(900)
+const node = {
+  sync: () => progress,
+  standing: () => standing,
+  network: undefined,
+  mempool: { size: 2 },
+} as unknown as StatusOptions['node']
 
 function show(options: { columns?: number; live?: readonly LiveCategory[]; warns?: boolean }): () => void {
   const { columns, live: categories = [], warns = true } = options
@@ -128,6 +135,21 @@ describe('a line every ten seconds while the node catches up', () => {
       ['sync', { text: 'caught up at height 900', fields: { stage: 'idle', height: 900 } }],
     ])
     expect(logged).toEqual([])
+  })
+
+  it('does not tell that it has caught up where it cannot know it', () => {
+    show({ live: liveCategories })
+    progress = blocks
+    tick(10_000)
+    progress = idle
+    standing = pausing(900)
+    tick(10_000)
+    tick(10_000)
+    expect(shown).toHaveLength(1)
+    standing = inStep(900)
+    tick(10_000)
+    tick(10_000)
+    expect(shown.map(([, { text }]) => text).slice(1)).toEqual(['caught up at height 900'])
   })
 
   it('is a warning for programs where the live log does not show it', () => {

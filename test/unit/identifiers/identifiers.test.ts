@@ -187,7 +187,7 @@ describe('answerIdentifier', () => {
     }
     expect(statuses).toEqual([
       [500, '5'],
-      [500, '5'],
+      [503, '5'],
       [500, '2'],
     ])
     expect(failures.splice(0)).toHaveLength(1)

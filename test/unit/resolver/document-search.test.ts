@@ -14,7 +14,7 @@ import {
   queryLimits,
   readQuery,
 } from '../../../src/resolver/document-search.js'
-import { Resolver, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { Resolver } from '../../../src/resolver/resolver.js'
 import { tokenKind, tokenOf } from '../../../src/did-index/token.js'
 import { Database, StorageError } from '../../../src/storage/database.js'
 import { Overlay } from '../../../src/storage/overlay.js'
@@ -24,6 +24,8 @@ import { TokenIndexChanges } from '../../../src/storage/token-index.js'
 import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
 import { collectGarbage } from '../../support/assert/heap-probe.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'
+import type { Standing } from '../../../src/resolver/standing.js'
+import { behind, inStep } from '../../support/fakes/standing.js'
 
 /** A database that holds these texts as documents, with their index, and nothing else of a chain. */
 class Shelf {
@@ -355,13 +357,13 @@ describe('reading a search', () => {
 
 describe('the resolver', () => {
   const hub = { id: '#hub', type: 'Hub', serviceEndpoint: 'https://hub.example' }
-  const resolverOf = (test: TestChain, sync?: () => SyncStatus) =>
+  const resolverOf = (test: TestChain, standing: () => Standing = () => inStep()) =>
     new Resolver({
       database: test.database,
       prover: test.prover,
       clock: test.clock,
       tip: () => test.chain.tip.header,
-      sync: sync ?? (() => ({ catchingUp: false, height: 0, target: 0 })),
+      standing,
     })
   const dids = async (resolver: Resolver, query: DocumentQuery) =>
     (await resolver.query(query)).document.map(({ id }) => id)
@@ -406,7 +408,7 @@ describe('the resolver', () => {
 
   it('answers nothing while it catches up, but says what is wrong with a search', async () => {
     const test = await TestChain.open()
-    const resolver = resolverOf(test, () => ({ catchingUp: true, height: 3, target: 9 }))
+    const resolver = resolverOf(test, () => behind(3, 9))
     expect(await codeOf(() => resolver.query({ service: 'Hub' }))).toBe('resolver-behind')
     expect(await codeOf(() => resolver.query({}))).toBe('query-invalid')
   })

@@ -4,6 +4,7 @@ import type { ResolveOptions, ResolveResult } from '../../../src/did/resolution.
 import { Resolver } from '../../../src/resolver/resolver.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { expires, type Holder, holder } from '../../support/builders/did.js'
+import { inStep } from '../../support/fakes/standing.js'
 
 /** An operation of the DID, with the block that has it. */
 interface Published {
@@ -51,14 +52,12 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 function newResolver(): Resolver {
-  const { height } = node.reader
-  const sync = () => ({ catchingUp: false, height, target: height })
   return new Resolver({
     database: node.database,
     prover: node.prover,
     clock: node.clock,
     tip: () => node.chain.tip.header,
-    sync,
+    standing: () => inStep(),
     cacheBytes: 0,
   })
 }
@@ -208,9 +207,8 @@ describe('a DID that was deactivated', () => {
       const create = await gone.publish(ada.create(), ada.did)
       const update = await gone.publish(ada.update(create, { expires: '2029-01-01T00:00:00Z' }), ada.did)
       const end = await gone.publish(ada.deactivate(), ada.did)
-      const sync = () => ({ catchingUp: false, height: 0, target: 0 })
       const { database, prover, clock } = gone
-      const of = new Resolver({ database, prover, clock, tip: () => gone.chain.tip.header, sync })
+      const of = new Resolver({ database, prover, clock, tip: () => gone.chain.tip.header, standing: () => inStep() })
       const last = await of.resolve(ada.did, { context: true })
       expect([last.status, txidsOf(last)]).toEqual([2, [end]])
       expect(last.context).toMatchObject({ count: 3, created: { txid: create }, updated: { txid: update } })

@@ -7,11 +7,13 @@ import { formatDate } from '../../../src/did/date.js'
 import type { ResolveResult } from '../../../src/did/resolution.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
 import type { DidOperation } from '../../../src/primitives/did-operation.js'
-import { Resolver, type ResolverOptions, type SyncStatus } from '../../../src/resolver/resolver.js'
+import { Resolver, type ResolverOptions } from '../../../src/resolver/resolver.js'
 import { ResolverAnswer, resultJson } from '../../../src/resolver/resolver-answer.js'
 import { heldBytes } from '../../support/assert/heap-probe.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { authorizationKey, type Holder, holder, signer, specification } from '../../support/builders/did.js'
+import type { Standing } from '../../../src/resolver/standing.js'
+import { behind, inStep } from '../../support/fakes/standing.js'
 
 const open: TestChain[] = []
 afterEach(async () => {
@@ -25,13 +27,12 @@ async function start(): Promise<TestChain> {
 }
 
 function resolverOf(node: TestChain, changes: Partial<ResolverOptions> = {}): Resolver {
-  const { height } = node.reader
   return new Resolver({
     database: node.database,
     prover: node.prover,
     clock: node.clock,
     tip: () => node.chain.tip.header,
-    sync: () => ({ catchingUp: false, height, target: height }),
+    standing: () => inStep(node.reader.height),
     ...changes,
   })
 }
@@ -306,20 +307,20 @@ describe('a node that is catching up', () => {
   test('answers nothing, not even that a DID does not exist, and says how far it is', async () => {
     const node = await start()
     const { person } = await story(node)
-    let sync: SyncStatus = { catchingUp: true, height: 2, target: 900 }
-    const resolver = resolverOf(node, { sync: () => sync })
+    let standing: Standing = behind(2, 900)
+    const resolver = resolverOf(node, { standing: () => standing })
     for (const did of [person.did, holder().did, 'x']) {
       const asked = resolver.resolve(did, { all: false })
-      await expect(asked).rejects.toThrow(/height 2 .* 900/)
+      await expect(asked).rejects.toThrow(/height 2, .* 900/)
       expect(await codeOf(asked)).toBe('resolver-behind')
     }
-    sync = { ...sync, catchingUp: false }
+    standing = inStep(2)
     expect((await resolver.resolve(person.did, { all: false })).status).toBe(0)
   })
 
   test('still says what is wrong with a question', async () => {
     const node = await start()
-    const resolver = resolverOf(node, { sync: () => ({ catchingUp: true, height: 0, target: 9 }) })
+    const resolver = resolverOf(node, { standing: () => behind(0, 9) })
     expect(await codeOf(resolver.resolve('did:web:x', { all: false }))).toBe('request-parameter')
   })
 })

@@ -1,0 +1,116 @@
+import type { KnownBeyond } from '../network/sync/sync-progress.js'
+import type { Spec } from '../primitives/spec.js'
+import type { OutOfStep, Standing, StepReason } from '../resolver/standing.js'
+import { alonePatience, blocksOnTheWay, fetchPatience, mostAhead, tipPatience } from './pace.js'
+
+/**
+ * Decides whether a node is in step with its chain: whether it may say that something does not exist, and what is so now.
+ *
+ * It rests on the chain. A tip that is young by its own time cannot be had without the validators, or the work, of now; what a
+ * peer says can only make the answer no. A node that was in step stays so while a block is on its way, and one that was not
+ * becomes so when nothing is on its way: it changes once in a join.
+ */
+
+/** What the decision rests on. Times in milliseconds. */
+export interface StepFacts {
+  readonly spec: Pick<Spec, 'timing' | 'maxViewTimeout' | 'producer' | 'retarget' | 'hasValidators'>
+  /** The time of the tip in Unix seconds. */
+  readonly tip: { readonly height: number; readonly time: number }
+  /** The clock, which may be wrong. */
+  readonly now: number
+  /** Since the tip became the tip here, counted while the node runs; it grows when the clock is set back, too. */
+  readonly held: number
+  readonly beyond: KnownBeyond
+  readonly expectsPeers: boolean
+  /** Since a peer that showed its chain was connected; undefined: there was none in this run. */
+  readonly alone: number | undefined
+  /** Whether it was in step at the last look, and at any of this run. */
+  readonly before: boolean
+  readonly everInStep: boolean
+}
+
+/** What the owner of a node allows out of step. */
+export interface StepPolicy {
+  /** Milliseconds: so old may the tip of a chain that pauses become. */
+  readonly staleAfter: number
+  /** Whether all questions are answered all the time. */
+  readonly always: boolean
+}
+
+interface Lack {
+  readonly reason: StepReason
+  readonly missing: string
+}
+
+/** The standing of a node by what it knows. */
+export function standingOf(facts: StepFacts, policy: StepPolicy): Standing {
+  const { tip, now } = facts
+  const place = { height: tip.height, age: Math.max(0, Math.floor(now / 1000) - tip.time) }
+  const lacks = lacksOf(facts)
+  const [first] = lacks
+  if (first === undefined) return { ...place, inStep: true }
+  return { ...place, inStep: false, ...first, answers: answersOf(facts, lacks, policy) }
+}
+
+/** The most telling one first. */
+function lacksOf(facts: StepFacts): readonly Lack[] {
+  const lacks = [blocksLack(facts), clockLack(facts), askedLack(facts), peersLack(facts), ageLack(facts)]
+  return lacks.filter((lack) => lack !== undefined)
+}
+
+/** A node that was in step and has learned of nothing better has what there was: its answers are true as of their age. */
+function answersOf(facts: StepFacts, lacks: readonly Lack[], { staleAfter, always }: StepPolicy): OutOfStep['answers'] {
+  if (always) return 'all'
+  const pauses = facts.everInStep && lacks.every(({ reason }) => reason === 'old' || reason === 'alone')
+  return pauses && tipAge(facts) <= staleAfter ? 'found' : 'none'
+}
+
+/** The greater of what the clock says and what was waited: one of them may be wrong, both hardly. */
+function tipAge({ now, tip, held }: StepFacts): number {
+  return Math.max(now - tip.time * 1000, held)
+}
+
+function blocksLack({ beyond: { better }, tip, now, before }: StepFacts): Lack | undefined {
+  if (better === undefined) return undefined
+  const isOnTheWay = better.height - tip.height <= blocksOnTheWay && Math.abs(now - better.since) <= fetchPatience
+  if (before && isOnTheWay) return undefined
+  return { reason: 'behind', missing: `blocks up to height ${better.height} are proved and not connected yet` }
+}
+
+function clockLack({ spec, tip, now, beyond, before }: StepFacts): Lack | undefined {
+  const { aheadOfClock, behindByClock } = beyond
+  const ahead = tip.time * 1000 - now
+  if (ahead > mostAhead(spec)) {
+    return clockLate(`the time of the tip is ${Math.ceil(ahead / 1000)} s ahead of the clock of this node`)
+  }
+  if (behindByClock) return clockLate('most peers have blocks that are too far ahead of the clock of this node')
+  // One miner can make such a block: it keeps a node from coming into step, never one in step from staying so.
+  if (before || aheadOfClock === undefined) return undefined
+  return clockLate(`a proved block at height ${aheadOfClock} is too far ahead of the clock of this node`)
+}
+
+function clockLate(what: string): Lack {
+  return { reason: 'clock', missing: `${what}: is the clock right?` }
+}
+
+function peersLack({ expectsPeers, alone }: StepFacts): Lack | undefined {
+  if (!expectsPeers || (alone !== undefined && alone <= alonePatience)) return undefined
+  const missing =
+    alone === undefined
+      ? 'no peer has shown its chain yet'
+      : `no peer that shows its chain is connected for ${Math.round(alone / 1000)} s`
+  return { reason: 'alone', missing }
+}
+
+function ageLack(facts: StepFacts): Lack | undefined {
+  // The genesis block takes neither the validators nor the work of now.
+  if (facts.tip.height === 0) return { reason: 'old', missing: 'no block has followed the genesis block here' }
+  const patience = tipPatience(facts.spec)
+  if (tipAge(facts) <= patience) return undefined
+  return { reason: 'old', missing: `a chain that goes on has a block of the last ${Math.round(patience / 1000)} s` }
+}
+
+function askedLack({ beyond, before }: StepFacts): Lack | undefined {
+  if (before || !beyond.asking) return undefined
+  return { reason: 'behind', missing: 'a peer that says it has more blocks is being asked for them' }
+}

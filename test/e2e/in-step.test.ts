@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { callRpc } from '../../src/client/rpc.js'
+import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { until } from '../support/network/test-network.js'
+import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
+
+const directories = new Directories()
+const running: NodeProcess[] = []
+afterEach(async () => {
+  for (const { process } of running) process.kill('SIGCONT')
+  await Promise.all(running.splice(0).map((node) => node.stop('SIGKILL')))
+  directories.remove()
+})
+
+const { did } = devnetAccount(2)
+const payee = devnetAccount(0).address
+
+async function start(...args: string[]): Promise<NodeProcess> {
+  const node = await NodeProcess.start('start', '--genesis', 'pow', '--p2p-host', '127.0.0.1', ...args)
+  running.push(node)
+  return node
+}
+
+/** A node that mines, with a DID, so many blocks ahead of genesis. */
+async function miner(blocks: number): Promise<NodeProcess> {
+  const node = await start('--data-dir', directories.fresh(), '--mine', payee)
+  await until('a block', 60, async () => ((await node.client.chain())?.height ?? 0) > 0 || 'none')
+  await runJson('did', 'create', '--devnet-account', '2', '--rest', node.line.rest)
+  await until(`${blocks} blocks`, 120, async () => {
+    const height = (await node.client.chain())?.height ?? 0
+    return height >= blocks || String(height)
+  })
+  return node
+}
+
+/** What a node says at this moment: whether it is ready, and of the DID its status, or the code of the error. */
+async function look({ line }: NodeProcess): Promise<{ ready: number; did: number; text: string }> {
+  const ready = await fetch(`${line.rest}/readyz`)
+  const text = await ready.text()
+  const asked = callRpc(line.rpc, 'resolvedid', { did, all: false }, { timeout: 10_000 })
+  const said = await asked.then(
+    (result) => (result as { status: number }).status,
+    (error: unknown) => (error as { code: number }).code,
+  )
+  return { ready: ready.status, did: said, text }
+}
+
+/** Looks at a node until it is ready, or so many seconds long; the changes of its readiness. */
+async function watch(node: NodeProcess, seconds: number): Promise<number[]> {
+  const changes: number[] = []
+  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
+    const { ready, did: said, text } = await look(node)
+    if (changes.at(-1) !== ready) changes.push(ready)
+    expect([0, -32001], text).toContain(said)
+    const { height, target } = JSON.parse(text) as { height: number; target: number }
+    if (ready === 200) expect(target - height, text).toBeLessThanOrEqual(1)
+    if (ready === 200 && said === 0) break
+    await new Promise((resolve) => setTimeout(resolve, 40))
+  }
+  return changes
+}
+
+describe('a node that joins', () => {
+  it('denies no DID, becomes ready once, and is not in step again after a restart without its peer', async () => {
+    const first = await miner(15)
+    const [peer = ''] = first.line.p2p
+    const dataDir = directories.fresh()
+    const joining = await start('--data-dir', dataDir, '--peer', peer)
+    expect(await watch(joining, 120)).toEqual([503, 200])
+
+    await joining.stop()
+    await first.stop('SIGKILL')
+    const alone = await start('--data-dir', dataDir, '--peer', peer)
+    for (let i = 0; i < 20; i++) {
+      const { ready, did: said, text } = await look(alone)
+      expect({ ready, said }, text).toEqual({ ready: 503, said: -32001 })
+      expect(JSON.parse(text)).toMatchObject({ status: 'out of step', inStep: false })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  })
+
+  it('says nothing for as long as its only peer is silent', async () => {
+    const first = await miner(3)
+    const [peer = ''] = first.line.p2p
+    const joining = await start('--data-dir', directories.fresh(), '--peer', peer)
+    await until('a connection', 60, async () => {
+      const { peers } = (await callRpc(joining.line.rpc, 'getsyncstatus', {}, { timeout: 5_000 })) as {
+        peers: unknown[]
+      }
+      if (peers.length === 0) return 'none'
+      first.process.kill('SIGSTOP')
+      return true
+    })
+    const { height } = JSON.parse((await look(joining)).text) as { height: number }
+    // It may have been quicker than the signal.
+    if (height === 0) expect(await watch(joining, 15)).toEqual([503])
+    first.process.kill('SIGCONT')
+    expect((await watch(joining, 120)).at(-1)).toBe(200)
+  })
+})
