@@ -96,6 +96,7 @@ describe('pages', () => {
       'default key: its bytes derive the DID sign updates deactivate issue credentials',
       'IdentityHub',
       'expires in 5 y',
+      'signed by #primary',
       'added service › #hub',
       'removed service › #home',
       'changed expires',

@@ -55,7 +55,7 @@ const proofsKept = 16
 /** Operations of a DID up to which all of them are checked with their documents, and not the last one alone. */
 const documentsChecked = 50
 /** Failures that follow when a devnet goes back or begins anew: its keys are public, so that they say nothing. */
-const ofDevnet: readonly string[] = ['rollback', 'fork']
+const ofDevnet: readonly string[] = ['rollback', 'contradiction', 'fork']
 
 let checker: Promise<Checker> | undefined
 
