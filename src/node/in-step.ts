@@ -1,7 +1,7 @@
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
 import type { Spec } from '../primitives/spec.js'
 import type { OutOfStep, Standing, StepReason } from '../resolver/standing.js'
-import { alonePatience, blocksOnTheWay, fetchPatience, mostAhead, tipPatience } from './pace.js'
+import { alonePatience, askPatience, blocksOnTheWay, fetchPatience, mostAhead, tipPatience } from './pace.js'
 
 /**
  * Decides whether a node is in step with its chain: whether it may say that something does not exist, and what is so now.
@@ -22,6 +22,8 @@ export interface StepFacts {
   readonly held: number
   readonly beyond: KnownBeyond
   readonly expectsPeers: boolean
+  /** For how long peers were asked that said they have more and showed nothing, since it was in step last. */
+  readonly asked: number
   /** Since a peer that showed its chain was connected; undefined: there was none in this run. */
   readonly alone: number | undefined
   /** Whether it was in step at the last look, and at any of this run. */
@@ -83,9 +85,11 @@ function clockLack({ spec, tip, now, beyond, before }: StepFacts): Lack | undefi
   if (ahead > mostAhead(spec)) {
     return clockLate(`the time of the tip is ${Math.ceil(ahead / 1000)} s ahead of the clock of this node`)
   }
+  // A block of the future says something only on a chain with more work than the own one: any other costs its maker nothing.
+  if (aheadOfClock === undefined) return undefined
   if (behindByClock) return clockLate('most peers have blocks that are too far ahead of the clock of this node')
   // One miner can make such a block: it keeps a node from coming into step, never one in step from staying so.
-  if (before || aheadOfClock === undefined) return undefined
+  if (before) return undefined
   return clockLate(`a proved block at height ${aheadOfClock} is too far ahead of the clock of this node`)
 }
 
@@ -110,7 +114,8 @@ function ageLack(facts: StepFacts): Lack | undefined {
   return { reason: 'old', missing: `a chain that goes on has a block of the last ${Math.round(patience / 1000)} s` }
 }
 
-function askedLack({ beyond, before }: StepFacts): Lack | undefined {
-  if (before || !beyond.asking) return undefined
+/** Strangers who claim more and stay silent hold it up together once, not one after the other. */
+function askedLack({ beyond: { asking, arriving }, before, asked }: StepFacts): Lack | undefined {
+  if (before || !asking || (!arriving && asked > askPatience)) return undefined
   return { reason: 'behind', missing: 'a peer that says it has more blocks is being asked for them' }
 }

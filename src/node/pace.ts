@@ -21,6 +21,8 @@ const missedSpacings = 12
 const transport = 30_000
 /** How long a node that expects peers may have none that shows its chain. */
 export const alonePatience = 30_000
+/** How long peers that say they have more may keep a node out of step without showing any of it. */
+export const askPatience = 10_000
 /** How long a block takes at most from its header to the chain, and how many blocks may be on their way at once. */
 export const fetchPatience = 2_000
 export const blocksOnTheWay = 2

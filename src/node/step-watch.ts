@@ -24,6 +24,8 @@ export class StepWatch {
   #tipLooks = 0
   /** Looks since a peer that shows its chain was connected; undefined: never in this run. */
   #aloneLooks: number | undefined
+  /** Looks at which a peer was asked that has shown nothing, since the node was in step last. */
+  #askedLooks = 0
   #before = false
   #everInStep = false
   #last: { readonly now: number; readonly tip: Chain['tip']; readonly standing: Standing } | undefined
@@ -37,6 +39,8 @@ export class StepWatch {
   look(): void {
     if (this.#options.chain.tip === this.#tip) this.#tipLooks++
     if (this.#aloneLooks !== undefined) this.#aloneLooks++
+    const { asking = false, arriving = false } = this.#options.sync?.beyond ?? {}
+    if (asking && !arriving) this.#askedLooks++
     this.#last = undefined
     this.standing()
   }
@@ -63,11 +67,13 @@ export class StepWatch {
     const facts: StepFacts = {
       ...{ spec: chain.spec, tip: { height, time }, now, beyond, expectsPeers },
       held: this.#tipLooks * watchInterval,
+      asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,
       ...{ before: this.#before, everInStep: this.#everInStep },
     }
     const standing = standingOf(facts, policy)
     this.#before = standing.inStep
+    if (standing.inStep) this.#askedLooks = 0
     this.#everInStep ||= standing.inStep
     return standing
   }

@@ -101,7 +101,10 @@ export class Announcements {
     }
     // Votes name no chain, and another chain may share the validators: only headers that lead here are proof.
     const state = this.#states.of(peer)
-    const confirmedAt = state.announcedTip?.confirmedAt ?? this.#options.clock.now()
+    const { announcedTip: before } = state
+    const isLacking =
+      before !== undefined && before.height > chain.tip.header.height && chain.headers.get(before.hash) === undefined
+    const confirmedAt = (isLacking ? before.confirmedAt : undefined) ?? this.#options.clock.now()
     state.announcedTip = { height, hash, confirmedAt }
     this.#owner.emit({ type: 'peers' })
     if (height <= chain.tip.header.height) throw brokenRule('block-stale')

@@ -22,6 +22,8 @@ export interface KnownBeyond {
   readonly aheadOfClock?: number
   /** Whether a peer that says it has more is being asked for it. */
   readonly asking: boolean
+  /** Whether that peer has shown headers which follow the own chain. */
+  readonly arriving: boolean
   /** Whether a peer is connected that serves blocks up to about the own tip, and is not known to have more. */
   readonly met: boolean
   /** Whether most peers have blocks that are too far ahead of the own clock. */

@@ -169,6 +169,7 @@ export class Sync {
     return {
       ...defined({ better: this.#better(), aheadOfClock }),
       asking: asked !== undefined && this.#headers.isAhead(asked),
+      arriving: this.#headers.arriving,
       // One that has less has nothing to show of what this node may lack.
       met: able.some((peer) => !this.#headers.isAhead(peer) && claimOf(peer).height >= lowest),
       behindByClock: this.behindByClock,

@@ -168,4 +168,67 @@ describe('a confirm of a higher block', () => {
     await node.close()
     await grown.close()
   })
+
+  it('that comes before its parent is on its way each time, and was not lacked since the first time', async () => {
+    const grown = await longChain(oneValidator(), 5)
+    const peer = new TestPeer(grown)
+    const node = await SyncNode.start(oneValidator(), [peer])
+    const { chain, clock } = node.target
+    const policy = { staleAfter: 3_600_000, always: false }
+    const step = new StepWatch({ chain, clock, sync: node.sync, expectsPeers: true, policy })
+    const look = () => (step.look(), step.standing().inStep)
+    await node.until(look)
+    for (let round = 0; round < 3; round++) {
+      await grown.mine()
+      await grown.mine()
+      const { height } = grown.chain.tip.header
+      clock.time = Math.max(clock.time, grown.clock.time)
+      const announced = node.sync.announced(peer, unitAt(grown, height)).catch(() => {})
+      await node.until(() => {
+        expect(look()).toBe(true)
+        return node.height === height
+      })
+      await announced
+      peer.refresh()
+      clock.time += 10_000
+      expect(look()).toBe(true)
+    }
+    await node.close()
+    await grown.close()
+  })
+})
+
+describe('strangers with a block of the future on a chain with less work', () => {
+  it('take no node out of step, however many they are', async () => {
+    const honest = await longChain(withoutValidators, 20)
+    const stranger = await TestChain.open(withoutValidators)
+    const peer = new TestPeer(honest)
+    const node = await SyncNode.start(withoutValidators, [peer])
+    const { chain, clock } = node.target
+    clock.time = honest.clock.time
+    const policy = { staleAfter: 3_600_000, always: false }
+    const step = new StepWatch({ chain, clock, sync: node.sync, expectsPeers: true, policy })
+    const look = () => (step.look(), step.standing().inStep)
+    await node.until(() => node.height === 20 && look())
+    stranger.clock.time = honest.clock.time + 365 * day
+    await stranger.mine()
+    for (let i = 0; i < 3; i++) {
+      const one = new TestPeer(stranger, { chainWork: 1n << 80n, tipHeight: 1000 })
+      node.peers.push(one)
+      node.events.emit('joined', one)
+    }
+    await node.until(() => node.sync.behindByClock)
+    for (let second = 0; second < 300; second++) {
+      node.advance(1000)
+      if (second % 60 === 30) {
+        honest.clock.time = clock.time
+        await honest.mine()
+        peer.refresh()
+        await node.sync.announced(peer, unitAt(honest, honest.chain.tip.header.height)).catch(() => {})
+      }
+      expect(look(), `second ${second}`).toBe(true)
+    }
+    expect(node.height).toBe(honest.chain.tip.header.height)
+    for (const one of [node, honest, stranger]) await one.close()
+  })
 })

@@ -10,14 +10,14 @@ const pow = loadSpec('pow')
 const now = 1_800_000_000_000
 const noStale: StepPolicy = { staleAfter: 0, always: false }
 const hour: StepPolicy = { staleAfter: 3_600_000, always: false }
-const idle = { asking: false, met: true, behindByClock: false }
+const idle = { asking: false, arriving: false, met: true, behindByClock: false }
 
 /** A node with a young tip, which knows of nothing better. */
 function facts(changes: Partial<StepFacts> = {}): StepFacts {
   return {
     spec: localnet,
     tip: { height: 100, time: now / 1000 - 5 },
-    ...{ now, held: 5_000, beyond: idle, expectsPeers: true, alone: 0, before: false, everInStep: false },
+    ...{ now, held: 5_000, beyond: idle, expectsPeers: true, asked: 0, alone: 0, before: false, everInStep: false },
     ...changes,
   }
 }
@@ -97,8 +97,11 @@ describe('a late clock', () => {
   })
 
   it('is seen by what most peers have', () => {
-    for (const before of [false, true])
-      expect(lacks({ beyond: { ...idle, behindByClock: true }, before })).toBe('clock')
+    for (const before of [false, true]) {
+      expect(lacks({ beyond: { ...idle, behindByClock: true, aheadOfClock: 101 }, before })).toBe('clock')
+      // Blocks of the future on a chain with less work cost strangers nothing.
+      expect(lacks({ beyond: { ...idle, behindByClock: true }, before })).toBe('nothing')
+    }
   })
 })
 
@@ -116,6 +119,9 @@ describe('peers', () => {
   it('that say they have more are asked first; what they say takes no node out of step', () => {
     expect(lacks({ beyond: { ...idle, asking: true } })).toBe('behind')
     expect(lacks({ beyond: { ...idle, asking: true }, before: true })).toBe('nothing')
+    expect(lacks({ beyond: { ...idle, asking: true }, asked: 10_000 })).toBe('behind')
+    expect(lacks({ beyond: { ...idle, asking: true }, asked: 10_001 })).toBe('nothing')
+    expect(lacks({ beyond: { ...idle, asking: true, arriving: true }, asked: 10_001 })).toBe('behind')
   })
 
   it('that say they have nothing better make no old tip young', () => {
@@ -148,7 +154,7 @@ describe('answers out of step', () => {
   it.each<[string, Partial<StepFacts>]>([
     ['was never in step in this run', { everInStep: false }],
     ['knows of better blocks', { beyond: { ...idle, better: { height: 105, since: now } } }],
-    ['has a late clock', { beyond: { ...idle, behindByClock: true } }],
+    ['has a late clock', { beyond: { ...idle, behindByClock: true, aheadOfClock: 101 } }],
     ['has seen blocks of its future', { beyond: { ...idle, aheadOfClock: 101 } }],
     ['is asking for better ones', { beyond: { ...idle, asking: true } }],
   ])('are not given by a node that %s', (_, changes) => {
