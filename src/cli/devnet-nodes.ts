@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { interfaceErrors } from '../api/error-mapping.js'
+import { NodeRefusal } from '../client/http.js'
 import { NodeClient } from '../client/node-client.js'
 import { optionsOf, variableOf } from '../config/all-options.js'
 import type { Config } from '../config/config.js'
@@ -143,6 +145,19 @@ export function portBaseToJoin(portBase: number): number {
   return above > highestPortBase ? defaultPortBase + localnetValidatorCount * portStep : above
 }
 
+/** The status of a DID that does not exist, and of one with which nothing can be done. */
+const [noDid, deactivated] = [3, 2]
+
+/** The status of a DID; of an older chain whose nodes wait for its next block it is not known, and no command is shown for it. */
+async function statusOf(client: NodeClient, did: string): Promise<number> {
+  try {
+    return (await client.resolve(did)).status
+  } catch (error) {
+    if (error instanceof NodeRefusal && error.code === interfaceErrors['resolver-behind'].rpc) return deactivated
+    throw error
+  }
+}
+
 async function welcome(
   nodes: readonly NodeStart[],
   {
@@ -163,7 +178,7 @@ async function welcome(
   const next = await commandsFor(
     {
       balance: (address) => client.balance(address),
-      status: async (did) => (await client.resolve(did)).status,
+      status: (did) => (first.height === 0 ? Promise.resolve(noDid) : statusOf(client, did)),
       pending: new Set(),
     },
     accounts,
