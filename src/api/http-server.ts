@@ -163,7 +163,7 @@ async function buildApp(
     request.failure = rule
     if (!onlyRpc && isIdentifierUrl(request.url)) return sendRefusal(request, reply, rule)
     void reply.code(statusOf(rule)).header('content-type', jsonType)
-    if (rule.code === 'busy') void reply.header('retry-after', retryAfter)
+    if (rule.code === 'busy' || rule.code === 'resolver-behind') void reply.header('retry-after', retryAfter)
     return reply.send(failure(envelopeOf(request.url, onlyRpc), rule))
   }
   const pages = !onlyRpc && context.pages !== undefined

@@ -27,7 +27,7 @@ export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly strin
   if (host === undefined) return undefined
   const own = hostName(`http://${host}`)
   if (own !== undefined && (isLoopbackName(own) || names.includes(own))) return undefined
-  return `Host is ${host.slice(0, 200)}, which api.hostNames does not name; nothing is changed by that name`
+  return `Host is ${host.slice(0, 200)}, which api.hostNames does not name; this is refused by such a name`
 }
 
 /**
