@@ -99,7 +99,7 @@ async function verify(context: CliContext, file: string, options: TrustFlags & O
   const { transaction = [] } = result
   const shown = transaction.find(({ operation }) => !['deactivate', 'revoke'].includes(operation.header.operation))
   report(context, options, result, [
-    'did' in result ? provedStateLine(result) : credentialLine(result),
+    'did' in result ? provedStateLine(result) : provedCredentialLine(result),
     ...provedLines(result, options),
     ...(transaction.length === 0 ? [] : ['', ...operationLines(result, signedAsProved(result))]),
     ...(shown === undefined ? [] : ['', ...payloadLines(shown)]),
@@ -108,13 +108,29 @@ async function verify(context: CliContext, file: string, options: TrustFlags & O
 
 function provedStateLine(result: LightResult): string {
   if (result.proved.statusUnproved !== true) return stateLine(result)
+  if ((result.transaction ?? []).length === 0) {
+    return `${result.did} exists, and had no such version. Whether the DID is valid now is not proved.`
+  }
   return `${result.did} exists. An earlier version is shown: whether the DID is valid now is not proved.`
 }
 
-/** Who signed an operation, where that was checked. */
+/** The state of a credential; a revocation that counts for this question alone is told as one. */
+function provedCredentialLine(result: LightCredential): string {
+  const { transaction = [], proved, status } = result
+  const revokes = transaction.filter(({ operation }) => operation.header.operation === 'revoke')
+  const by = (proved.said ?? []).filter(({ operations }) => revokes.some(({ txid }) => operations.includes(txid)))
+  if (status !== 2 || by.some(({ as }) => as !== 'asked')) return credentialLine(result)
+  const stranger = by.map(({ signer }) => signer).join(', ')
+  return `${result.id} is revoked by ${stranger} alone, whom the question names: neither its holder nor its declared issuer.`
+}
+
+/** Who signed an operation, where that was checked; of a credential, whose word it is. */
 function signedAsProved({ proved }: LightResult | LightCredential): Parameters<typeof operationLines>[1] {
   const signers = new Map(proved.history?.entries.map(({ txid, signedBy }) => [txid, signedBy]))
+  const words = new Map(proved.said?.flatMap(({ signer, operations }) => operations.map((txid) => [txid, signer])))
   return ({ txid }) => {
+    const word = words.get(txid)
+    if (word !== undefined) return `by ${word}`
     const signedBy = signers.get(txid)
     return signedBy === undefined ? 'signature not checked' : `signed by ${signedBy}`
   }

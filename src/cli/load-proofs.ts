@@ -1,5 +1,7 @@
 import { UserError } from '../errors/rule-error.js'
 import { isShippedSpec, shippedSpecs, shippedTrustFile } from '../library/shipped.js'
+import { scanText } from '../light/json-scan.js'
+import { LightError } from '../light/light-error.js'
 import { evidenceFormat } from '../proofs/fork.js'
 import { checkpointFormat, trustFormat } from '../proofs/trust.js'
 import { readTextFile } from '../wallet/files.js'
@@ -56,6 +58,7 @@ function loadFormat(
     if (error instanceof UserError) throw new UserError(`${error.message}${hint}`)
     throw error
   }
+  requireFew(text, what, file)
   const value = parseJson(text, `the ${what} ${file}`)
   const found = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
   const [first, ...others] = typeof format === 'string' ? [format] : format
@@ -63,4 +66,13 @@ function loadFormat(
   const maker = typeof found === 'string' ? madeBy[found] : undefined
   const other = maker === undefined ? '' : `; this is what ${maker} prints`
   throw new UserError(`${file} is no ${what}: ${madeBy[first]} makes one${other}`)
+}
+
+/** Refuses text of many small parts before it is parsed: each takes many times its size in memory. */
+function requireFew(text: string, what: string, file: string): void {
+  try {
+    scanText(text)
+  } catch (error) {
+    throw error instanceof LightError ? new UserError(`the ${what} ${file}: ${error.message}`) : error
+  }
 }

@@ -55,6 +55,9 @@ export class Server {
 
   async #text(url: string, init: RequestInit, bound: Bound): Promise<string> {
     const response = await this.#fetch(url, init)
+    const { status, body } = response
+    // What is not read would hold its connection for as long as the server likes.
+    if (status === 404 || status >= 500) void body?.cancel().catch(() => {})
     if (response.status === 404) throw new LightError('proof-missing', `${this.url} has nothing at ${url}`)
     if (response.status >= 500) throw new LightError('unreachable', `${this.url} answers HTTP ${response.status}`)
     return readBody(response, new JsonScan(bound))

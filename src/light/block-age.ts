@@ -43,10 +43,15 @@ export class BlockAges {
   }
 
   /** Throws `stale`, with the answer, where the block of one is older than `maxAge`; undefined: it may have any age. */
-  requireFresh(block: AnchoredBlock, maxAge: number | undefined, answer: () => object): void {
+  requireFresh(
+    block: AnchoredBlock,
+    maxAge: number | undefined,
+    answer: () => { readonly proved: Partial<Proved> },
+  ): void {
     const age = this.#ageOf(block)
     if (maxAge === undefined || this.#trust.devnet || age <= maxAge) return
-    const old = { ...answer(), proved: this.proved(block, []) }
+    const { proved, ...rest } = answer()
+    const old = { ...rest, proved: { ...this.proved(block, []), ...proved } }
     throw new LightError('stale', `the block is ${age} s old, at most ${maxAge} s are allowed`, { answer: old })
   }
 

@@ -6,7 +6,7 @@ import { displayHashText, type Members, members, requireFormat } from '../proofs
 import type { Checkpoint, Trust } from '../proofs/trust.js'
 import type { BlockAges } from './block-age.js'
 import type { ProvedAnswer, Question } from './compare-answers.js'
-import { credentialQuestion, credentialResult, readCredentialQuestion } from './credential-question.js'
+import { credentialQuestion, credentialResult, readCredentialQuestion, sayings } from './credential-question.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
 import { bundledLists } from './follow-changes.js'
 import { FollowedChain } from './followed-chain.js'
@@ -24,7 +24,7 @@ export interface BundleTrust extends ChainOptions {
   readonly ages: BlockAges
 }
 
-/** Checks what was sent as a bundle; its age only where `maxAge` is given, in seconds. */
+/** Checks what was sent as a bundle; how old it is only where `maxAge` is given, in seconds. */
 export async function checkBundle(
   sent: unknown,
   maxAge: number | undefined,
@@ -41,13 +41,13 @@ export async function checkBundle(
   const check = async <P extends ProvedAnswer>(one: Question<P>) => {
     const answer = await signatures.settle(one.check(given, { ...chain.known, now }))
     // A block of the future has no age.
-    if (maxAge !== undefined) ages.requirePast(answer.block)
+    ages.requirePast(answer.block)
     ages.requireFresh(answer.block, maxAge, () => one.result(answer))
     return { answer, proved: { ...ages.proved(answer.block, []), ...oldRoot } }
   }
   if ('id' in question) {
     const { answer, proved } = await check(credentialQuestion(question))
-    return { ...credentialResult(question.id, answer), proved }
+    return { ...credentialResult(question.id, answer), proved: { ...proved, ...sayings(answer) } }
   }
   const { answer, proved } = await check(didQuestion(question))
   return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }

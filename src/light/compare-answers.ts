@@ -7,6 +7,7 @@ import type { Server } from './ask-server.js'
 import { requireOneHistory, requireSame } from './contradiction.js'
 import type { FollowedChain } from './followed-chain.js'
 import { asLightError, LightError } from './light-error.js'
+import type { Proved } from './proved.js'
 
 /** Answers of several servers to one question: which hold, which is the highest, and whether the others agree with it. */
 
@@ -27,7 +28,8 @@ export interface Question<P extends ProvedAnswer> {
   readonly sameAs?: P
   /** Of an answer that came from elsewhere, and says nothing of a server. */
   readonly isGiven?: boolean
-  result(proved: P): object
+  /** What is said where the answer is too old, with what is proved of it besides its block. */
+  result(proved: P): { readonly proved: Partial<Proved> }
 }
 
 export interface Held<P> {
@@ -62,23 +64,24 @@ export function settled<P extends ProvedAnswer>(
   return { held, failed }
 }
 
-/** The highest answer, those that agree with it, and those that exclude it. */
+/** The highest answer, those that agree with it and with each other, and those that exclude one of these. */
 export function agreeing<P extends ProvedAnswer>(
   held: readonly Held<P>[],
   question: Question<P>,
 ): { readonly best: P | undefined; readonly agreed: Held<P>[]; readonly excluded: Failed[] } {
-  const [highest] = [...held].sort((a, b) => b.proved.block.header.height - a.proved.block.header.height)
+  const falling = [...held].sort((a, b) => b.proved.block.header.height - a.proved.block.header.height)
+  const [highest] = falling
   const agreed: Held<P>[] = []
   const excluded: Failed[] = []
-  for (const one of held) {
+  for (const one of falling) {
     try {
-      if (one !== highest) requireAgreement(one.proved, (highest as Held<P>).proved, question)
+      for (const higher of agreed) requireAgreement(one.proved, higher.proved, question)
       agreed.push(one)
     } catch (error) {
       excluded.push({ server: one.server, error: asLightError(error) })
     }
   }
-  return { best: highest?.proved, agreed, excluded }
+  return { best: highest?.proved, agreed: held.filter((one) => agreed.includes(one)), excluded }
 }
 
 /** Throws a `Contradiction` where two answers exclude each other. Leaves are told apart by name: two answers need not have the same ones. */

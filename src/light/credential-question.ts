@@ -1,5 +1,6 @@
 import { isCredentialId } from '../did/operations/credential-operation.js'
 import type { CredentialResult } from '../did/resolution.js'
+import { displayHash } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { AnswerTrust } from '../proofs/answer.js'
 import { checkCredentialAnswer, type CredentialQuestion, type ProvedCredential } from '../proofs/credential-answer.js'
@@ -8,6 +9,7 @@ import { fail } from '../proofs/proof-failure.js'
 import { type Members, text, whole } from '../proofs/read-json.js'
 import { answerBounds } from './answer-bounds.js'
 import type { Server } from './ask-server.js'
+import type { Proved } from './proved.js'
 
 /** A question about a credential, loaded when the first is asked. */
 
@@ -31,10 +33,23 @@ export function credentialQuestion(question: CredentialQuestion) {
     check: (sent: unknown, trust: AnswerTrust) => checkCredentialAnswer(sent, question, trust),
     leaves: ({ said }: ProvedCredential) => said,
     isPast: height !== undefined,
-    result: (proved: ProvedCredential) => credentialResult(id, proved),
+    result: (proved: ProvedCredential) => ({ ...credentialResult(id, proved), proved: sayings(proved) }),
   }
 }
 
 export function credentialResult(id: string, { status, transactions }: ProvedCredential): CredentialResult {
   return { id, status, ...(transactions.length > 0 && { transaction: transactions }) }
+}
+
+/** Who said what of a credential: a question may name a DID whose word counts for no other one. */
+export function sayings({ said, credential }: ProvedCredential): Pick<Proved, 'said'> {
+  const roleOf = (signer: string, place: number) =>
+    place === 0 ? 'holder' : signer === credential?.issuer ? 'issuer' : 'asked'
+  return {
+    said: said.flatMap(({ name, history }, place) => {
+      if (!('signer' in name)) return []
+      const operations = (history?.entries ?? []).map(({ txid }) => displayHash(txid))
+      return [{ signer: name.signer, as: roleOf(name.signer, place), operations }]
+    }),
+  }
 }

@@ -18,7 +18,7 @@ export function didQuestion(question: DidQuestion): Question<ProvedDid> {
     check: (sent, trust) => checkDidAnswer(sent, question, trust),
     leaves: ({ leaf }) => [leaf],
     isPast: height !== undefined,
-    result: (proved) => resolved(question, proved),
+    result: (proved) => ({ ...resolved(question, proved), proved: unproved(proved) }),
   }
 }
 

@@ -70,11 +70,16 @@ const tokensAtLeast = 256
 
 /** JSON that is given as text, such as a bundle, of bounded depth and number of values: `form` for other text. */
 export function parse(text: string): unknown {
+  scanText(text)
+  return parseScanned(text)
+}
+
+/** Throws `form` for text that is deeper, or of more parts, than its length allows. */
+export function scanText(text: string): void {
   const tokens = tokensAtLeast + Math.floor(text.length / charactersPerToken)
   const scan = new JsonScan({ bytes: Infinity, tokens })
   const encoder = new TextEncoder()
   for (let at = 0; at < text.length; at += stride) scan.add(encoder.encode(text.slice(at, at + stride)))
-  return parseScanned(text)
 }
 
 /** The value of text that was scanned. */

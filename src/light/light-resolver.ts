@@ -133,10 +133,11 @@ export class LightResolver {
 
   /** The state of a credential by its absolute id; a revocation by `issuer` counts before it is declared as well. */
   async resolveCredential(id: string, options: { readonly issuer?: string } = {}): Promise<LightCredential> {
-    const { credentialQuestion, credentialResult, readCredentialQuestion } = await import('./credential-question.js')
+    const { credentialQuestion, credentialResult, readCredentialQuestion, sayings } =
+      await import('./credential-question.js')
     const question = asked(() => readCredentialQuestion({ ...options, id }))
     const { proved, answer } = await this.#prove(credentialQuestion(question))
-    return { ...credentialResult(question.id, answer), proved }
+    return { ...credentialResult(question.id, answer), proved: { ...proved, ...sayings(answer) } }
   }
 
   /**
@@ -185,15 +186,17 @@ export class LightResolver {
       const { seen } = chain
       const oldRoot = this.#ages.oldRoot(seen)
       const outcomes = await askAll(this.#servers, needed, async (server) => {
+        // What other questions are shown meanwhile says nothing against an answer that was on its way.
+        const shown = this.#shown.get(server.url) ?? 0
         const proved = await this.#askOne(server, chain, question)
-        this.#requirePlace(proved, { seen, url: server.url }, question)
+        this.#requirePlace(proved, { seen, shown, url: server.url }, question)
         return proved
       })
       const { held, failed } = settled(outcomes, chain)
       const { best, agreed, excluded } = agreeing(held, question)
       await this.#accuse([...failed, ...excluded])
       if (best === undefined || agreed.length < needed) throw tooFew([...failed, ...excluded], agreed.length)
-      if (!question.isPast) requireRise(best.block, seen)
+      if (!question.isPast && question.isGiven !== true) requireRise(best.block, seen)
       chain.saw(best.block)
       await this.#keep(chain)
       const servers = agreed.map(({ server }) => server)
@@ -240,7 +243,7 @@ export class LightResolver {
   /** Throws `future`, `rollback`, `stale` or a {@link Contradiction}. */
   #requirePlace<P extends ProvedAnswer>(
     proved: P,
-    { seen, url }: { seen: FollowedChain['seen']; url: string },
+    { seen, shown, url }: { seen: FollowedChain['seen']; shown: number; url: string },
     question: Question<P>,
   ): void {
     const { block } = proved
@@ -249,10 +252,9 @@ export class LightResolver {
     this.#ages.requirePast(block)
     requireSame(block, seen)
     requireState(proved, question)
-    const shown = this.#shown.get(url) ?? 0
     if (!isPast && !isGiven) {
       if (height < shown) throw rollback(height, shown)
-      this.#shown.set(url, height)
+      this.#shown.set(url, Math.max(height, this.#shown.get(url) ?? 0))
     }
     const maxAge = isPast ? undefined : (this.#options.maxAge ?? this.#trust.maxAge)
     this.#ages.requireFresh(block, maxAge, () => question.result(proved))

@@ -62,4 +62,7 @@ export const provedMembers: readonly MemberRow[] = [
     by: 'proof',
     why: 'the signature of the operation, by a key of the document that gives the right to sign: its own for a create, else the one before',
   },
+  { member: 'proved.said[].signer', by: 'proof', why: 'the leaf of what this DID said of the credential' },
+  { member: 'proved.said[].as', by: 'proof', why: 'the id, the declared credential and the question' },
+  { member: 'proved.said[].operations[]', by: 'proof', why: 'the entries of that leaf' },
 ]

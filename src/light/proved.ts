@@ -17,6 +17,18 @@ export interface Proved {
   readonly statusUnproved?: true
   /** Number of operations of the DID, and those that are proved, oldest first. */
   readonly history?: { readonly count: number; readonly entries: readonly ProvedEntry[] }
+  /** Of a credential: each DID whose word counts for this question, the holder first, and what it said. */
+  readonly said?: readonly ProvedSaying[]
+}
+
+/** What one DID said of a credential. */
+export interface ProvedSaying {
+  /** In full. */
+  readonly signer: string
+  /** `asked`: neither holder nor declared issuer, but the `issuer` of the question. */
+  readonly as: 'holder' | 'issuer' | 'asked'
+  /** Oldest first; txids in display hex. */
+  readonly operations: readonly string[]
 }
 
 /** An operation that is proved; txid in display hex, time in Unix seconds. */

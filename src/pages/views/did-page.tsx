@@ -74,7 +74,8 @@ function provedVersion(did: string, { result: { transaction = [] } }: Checked<Li
     const known = versionIn(transaction, txid)
     if (known !== undefined) return known
     const outcome = await checkVersion(did, txid)
-    if (outcome.state !== 'proved') throw new Refusal(0, `${outcome.failure}: ${outcome.text}`, '')
+    // The words of the failure may be the node's, and this stands among what is proved.
+    if (outcome.state !== 'proved') throw new Refusal(0, `This version was not proved: ${outcome.failure}`, '')
     return versionIn(outcome.checked.result, txid)
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerBounds } from '../../../src/light/answer-bounds.js'
 import { type Bound, JsonScan, parse } from '../../../src/light/json-scan.js'
-import type { LightError } from '../../../src/light/light-error.js'
+import { LightError } from '../../../src/light/light-error.js'
 import { LightResolver } from '../../../src/light/light-resolver.js'
 import { distinctServers, serverUrl } from '../../../src/light/server-url.js'
 import { failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
@@ -85,6 +85,19 @@ describe('one server', () => {
     asked = 0
     await light.resolve(alice.did)
     expect(asked).toBe(1)
+  })
+
+  it.each([404, 500])('is let go of where its answer is %d, and the body has no end', async (status) => {
+    let cancelled = 0
+    const body = () =>
+      new ReadableStream({
+        pull: (stream) => stream.enqueue(new Uint8Array(1000)),
+        cancel: () => void cancelled++,
+      })
+    const fetch = () => Promise.resolve(new Response(body(), { status }))
+    const light = new LightResolver({ ...root, servers: ['http://a'], fetch })
+    await expect(light.resolve(alice.did)).rejects.toBeInstanceOf(LightError)
+    expect(cancelled).toBe(1)
   })
 
   it.each([0, -1, 1.5, Number.NaN, 3])('%d of two servers cannot be needed', (needed) => {
