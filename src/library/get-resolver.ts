@@ -185,7 +185,8 @@ class Versions {
     }
     // Whether an earlier version has expired depends on the clock.
     const isLast = version.context.next === undefined
-    if (isLast && outOfStep === undefined) this.#known[keys].set(result, { ...version, text: JSON.stringify(version.document) })
+    if (isLast && outOfStep === undefined)
+      this.#known[keys].set(result, { ...version, text: JSON.stringify(version.document) })
     return { ...version, ...defined({ outOfStep }) }
   }
 }
