@@ -17,7 +17,7 @@ export interface ApiTarget extends ApiLimits, AccessOptions {
   readonly dereference: Dereference
 }
 
-/** Of the option of a node, a driver and a light resolver. */
+/** Default of the option of a node, a driver and a light resolver. */
 export const dereferenceText =
   'how the address of a service is answered: redirect leads to wherever its owner says, url answers it as text'
 

@@ -40,7 +40,7 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
   }
 }
 
-/** What is read of something thrown. */
+/** The members that are read of something thrown. */
 type Thrown = Pick<NodeJS.ErrnoException, 'message'> &
   Partial<Pick<NodeJS.ErrnoException, 'code' | 'stack'>> & { readonly statusCode?: number }
 

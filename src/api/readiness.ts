@@ -78,7 +78,7 @@ function reasonOf(standing: NodeHealth['standing']): string {
 
 type BadStatus = keyof typeof badStates
 
-/** What `/readyz` answers beside its status while something is wrong that leaves the node ready, each with its metric. */
+/** The members that `/readyz` answers beside its status while something is wrong that leaves the node ready, each with its metric. */
 export const warningMetrics = {
   clock: 'didledger_clock_offset_seconds',
   refusedBlock: 'didledger_own_blocks_refused_total',

@@ -4,7 +4,7 @@ import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../runtime/env.js'
 import { promptHidden } from './prompt.js'
 
-/** What is around the commands; tests pass their own. Text that they write has gone through the door. */
+/** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
 export interface Surroundings {
   readonly clock: Clock
   readonly random: Random

@@ -136,7 +136,7 @@ function signedAsProved({ proved }: LightResult | LightCredential): Parameters<t
   }
 }
 
-/** What evidence shows: two states that validators confirmed, and that exclude each other. */
+/** Prints evidence: two states that validators confirmed, and that exclude each other. */
 function showFork(context: CliContext, options: OutputOptions, fork: ProvedFork): void {
   const { heights, hashes, leaf, validators } = fork
   const of = leaf && ('did' in leaf ? leaf.did : `what ${leaf.signer} said of ${leaf.id}`)

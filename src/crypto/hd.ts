@@ -28,7 +28,7 @@ export function isMnemonic(text: string): boolean {
   return validateMnemonic(normalized(text), wordlist)
 }
 
-/** What keeps a text from being a mnemonic, without showing a word of it; undefined where it is one. */
+/** The fault that keeps a text from being a mnemonic, without showing a word of it; undefined where it is one. */
 export function mnemonicFault(text: string): string | undefined {
   if (isMnemonic(text)) return undefined
   const words = normalized(text).split(' ')

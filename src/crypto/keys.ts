@@ -32,7 +32,7 @@ export function isPublicKey(bytes: Uint8Array): boolean {
   return p256.utils.isValidPublicKey(bytes, true)
 }
 
-/** What keeps a text that {@link isPublicKey} refuses from being one in hex. */
+/** The fault that keeps a text which {@link isPublicKey} refuses from being a key in hex. */
 export function publicKeyFault(text: string): string {
   const fault = hexFault(text, 33)
   if (fault !== undefined) return fault

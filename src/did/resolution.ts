@@ -5,7 +5,7 @@ import type { ProofOptions, StateProof } from './state-proof.js'
 
 /** How old an answer of a node is that is not in step with its chain. */
 export interface AnswerAge {
-  /** Of the tip as of which it holds. */
+  /** Height of the tip as of which it holds. */
   readonly height: number
   /** Seconds since the time of that tip. */
   readonly age: number

@@ -20,7 +20,7 @@ export class Server {
     this.#fetch = fetch
   }
 
-  /** What followed of a chain. */
+  /** The part of a chain that was followed. */
   async get(path: string): Promise<unknown> {
     return this.#exchange(`${this.url}/light/1/${path}`, {}, answerBounds.chain)
   }

@@ -20,7 +20,7 @@ export interface ProvedAnswer {
 export interface Question<P extends ProvedAnswer> {
   ask(server: Server): Promise<unknown>
   check(sent: unknown, trust: AnswerTrust): Checking<P>
-  /** What the answer says of which leaf. */
+  /** The leaf, and the answer's word about it. */
   leaves(proved: P): readonly ProvedLeaf[]
   /** As of a block that was chosen: it may be old. */
   readonly isPast: boolean
@@ -28,7 +28,7 @@ export interface Question<P extends ProvedAnswer> {
   readonly sameAs?: P
   /** Of an answer that came from elsewhere, and says nothing of a server. */
   readonly isGiven?: boolean
-  /** What is said where the answer is too old, with what is proved of it besides its block. */
+  /** The failure where the answer is too old, with what is proved of it besides its block. */
   result(proved: P): { readonly proved: Partial<Proved> }
 }
 

@@ -14,7 +14,7 @@ import { asLightError } from './light-error.js'
 
 /** Evidence of a fork: made from two answers, and checked as a stranger checks it. Loaded when there is some. */
 
-/** What is believed before evidence is checked. */
+/** The trust from which evidence is checked. */
 export interface EvidenceTrust extends Pick<ChainOptions, 'trust' | 'signatures'> {
   readonly checkpoint: Checkpoint | undefined
 }
@@ -55,7 +55,7 @@ export async function provenFork(
   return undefined
 }
 
-/** What two sides show, without changes of validators; undefined where one of them is not confirmed. */
+/** The conflict that two sides show, without changes of validators; undefined where one of them is not confirmed. */
 function evidenceOf(sides: Contradiction['sides'], chain: string): Omit<ForkEvidence, 'changes'> | undefined {
   const [a, b] = [...sides].sort(
     ({ block: { header: one } }, { block: { header: other } }) =>

@@ -6,7 +6,7 @@ import type { Server } from './ask-server.js'
 import type { LightMemory, SeenBlock } from './light-memory.js'
 import type { Signatures } from './signatures.js'
 
-/** What stands behind the blocks of a chain, as a value. */
+/** The validators or the work behind the blocks of a chain, as a value. */
 
 export interface ChainOptions {
   readonly trust: Trust
@@ -15,7 +15,7 @@ export interface ChainOptions {
   readonly confirmations: number
 }
 
-/** What a server showed to follow: all lists of validators, or all headers. */
+/** The chain as a server showed it: all lists of validators, or all headers. */
 export type Followed = readonly ValidatorList[] | HeaderChain
 
 /** What stands behind the blocks of a chain: its validators, or the work on its headers. */

@@ -2,7 +2,7 @@ import { LightError } from './light-error.js'
 
 /** Bounds of JSON that is not believed, counted while its bytes come in: what is too much for a question is never parsed. */
 
-/** What an answer may hold at most. */
+/** Bounds of one answer. */
 export interface Bound {
   readonly bytes: number
   /** Brackets, commas and colons outside of texts: each value costs far more memory than its bytes. */

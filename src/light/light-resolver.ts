@@ -260,7 +260,7 @@ export class LightResolver {
     this.#ages.requireFresh(block, maxAge, () => question.result(proved))
   }
 
-  /** What is believed before anything is asked. */
+  /** The trust with which a resolver begins. */
   get #believed(): ChainOptions & { readonly checkpoint: Checkpoint | undefined } {
     const { confirmations: deep = confirmations } = this.#options
     return {

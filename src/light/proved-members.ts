@@ -13,7 +13,7 @@ export interface MemberRow {
   /** Path in a result of `resolve`, `resolveCredential`, `verifyAnswer` and `verifyBundle`. */
   readonly member: string
   readonly by: ProvedBy
-  /** What shows it, or why it is not proved. */
+  /** The proof of it, or the reason why it has none. */
   readonly why: string
 }
 

@@ -17,11 +17,11 @@ export interface Proved {
   readonly statusUnproved?: true
   /** Number of operations of the DID, and those that are proved, oldest first. */
   readonly history?: { readonly count: number; readonly entries: readonly ProvedEntry[] }
-  /** Of a credential: each DID whose word counts for this question, the holder first, and what it said. */
+  /** Each DID whose word counts for a question about a credential, the holder first, and what it said. */
   readonly said?: readonly ProvedSaying[]
 }
 
-/** What one DID said of a credential. */
+/** The word of one DID about a credential. */
 export interface ProvedSaying {
   /** In full. */
   readonly signer: string

@@ -2,14 +2,14 @@ import { equalBytes } from '../primitives/bytes.js'
 import type { Followed, Foundation } from './foundation.js'
 import type { SeenBlock } from './light-memory.js'
 
-/** What became known of a chain. */
+/** New knowledge of a chain. */
 export type Update =
   /** A block that holds. */
   | { readonly block: SeenBlock }
   /** Validators or headers that hold. */
   | { readonly followed: Followed }
 
-/** What a light resolver remembers of a chain: a value, which each update makes anew. */
+/** Memory of a light resolver about a chain: a value, which each update makes anew. */
 export class Remembered {
   /** The highest block seen. */
   readonly seen: SeenBlock

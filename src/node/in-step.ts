@@ -11,7 +11,7 @@ import { alonePatience, askPatience, blocksOnTheWay, fetchPatience, mostAhead, t
  * becomes so when nothing is on its way: it changes once in a join.
  */
 
-/** What the decision rests on. Times in milliseconds. */
+/** The facts on which the decision rests. Times in milliseconds. */
 export interface StepFacts {
   readonly spec: Pick<Spec, 'timing' | 'maxViewTimeout' | 'producer' | 'retarget' | 'hasValidators'>
   /** The time of the tip in Unix seconds. */
@@ -31,7 +31,7 @@ export interface StepFacts {
   readonly everInStep: boolean
 }
 
-/** What the owner of a node allows out of step. */
+/** The owner's settings for a node out of step. */
 export interface StepPolicy {
   /** Milliseconds: so old may the tip of a chain that pauses become. */
   readonly staleAfter: number

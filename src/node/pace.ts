@@ -17,7 +17,7 @@ const leastDrift = 10_000
 const templateSpacings = 10
 /** Block spacings without a block after which the tip of miners counts as old; a light resolver allows as many. */
 const missedSpacings = 12
-/** What a proposal, its votes and the way of a block take at most, besides what the spec says. */
+/** Longest time for a proposal, its votes and the way of a block, besides what the spec says. */
 const transport = 30_000
 /** How long a node that expects peers may have none that shows its chain. */
 export const alonePatience = 30_000

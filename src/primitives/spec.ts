@@ -208,7 +208,7 @@ function readJson(text: string): JsonValue {
 /** The members of a spec file that change with the height. */
 type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'>
 
-/** What changes at a height. */
+/** The rules that change at a height. */
 interface Upgrade {
   readonly height: number
   readonly names: string[]

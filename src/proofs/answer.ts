@@ -63,10 +63,10 @@ export function readAnswer(sent: unknown, name: 'did' | 'id', { keysAt }: KnownC
   }
 }
 
-/** What an answer has to be about. */
+/** The question that an answer has to be about. */
 export interface Subject {
   readonly about: string
-  /** Of the block that it is as of; undefined: any. */
+  /** Height of the block as of which it holds; undefined: any. */
   readonly height: number | undefined
 }
 

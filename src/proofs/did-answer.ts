@@ -47,7 +47,7 @@ export interface ProvedDid {
   readonly block: AnchoredBlock
 }
 
-/** What an answer shows of a history: transactions, newest first, each with the place of its entry. */
+/** The transactions that an answer shows of a history, newest first, each with the place of its entry. */
 interface Shown {
   readonly did: string
   readonly history: ProvedHistory | undefined
@@ -77,7 +77,7 @@ function oneMap([map, second]: readonly unknown[]): unknown {
   return map === undefined || second !== undefined ? fail('answer-incomplete', 'not exactly one map') : map
 }
 
-/** What is shown of a history, each transaction held against its entry. */
+/** The shown part of a history, each transaction held against its entry. */
 function shownIn(
   transactions: readonly ResolvedTransaction[],
   history: ProvedHistory | undefined,

@@ -31,7 +31,7 @@ export interface ForkEvidence {
   readonly confirms: readonly [string, string]
   /** Changes of validators from genesis, or from the block of a checkpoint, as nodes send them. */
   readonly changes: readonly unknown[]
-  /** Of blocks of two heights: the leaf whose histories exclude each other, and the way from it to each block. */
+  /** The leaf whose histories exclude each other, and the way from it to each block, where the heights differ. */
   readonly leaf?: LeafName
   /** Base64url. */
   readonly coinbases?: readonly [string, string]
@@ -39,7 +39,7 @@ export interface ForkEvidence {
   readonly maps?: readonly [unknown, unknown]
 }
 
-/** What evidence shows. */
+/** The conflict that evidence shows. */
 export interface ProvedFork {
   readonly heights: readonly [number, number]
   /** Display hex. */

@@ -19,7 +19,7 @@ export interface ResolverTarget {
   readonly answerOutOfStep: boolean
 }
 
-/** Of a node that is told nothing else: answers of a chain that pauses are an hour old at most. */
+/** Default of a node: answers of a chain that pauses are an hour old at most. */
 export const staleAfterDefault = 3600
 
 const option = optionsFor<'resolver', ResolverTarget>()

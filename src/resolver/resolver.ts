@@ -77,7 +77,7 @@ interface Kept {
 
 /** Answers requests about DIDs, straight from the database. */
 export class Resolver {
-  /** What the chain says of credentials; `resolver-behind` out of step. */
+  /** Status of credentials on the chain; `resolver-behind` out of step. */
   readonly credentials: CredentialAnswers
   /** Proofs without answers, and what light resolvers follow a chain by; likewise. */
   readonly proofs: ProofAnswers

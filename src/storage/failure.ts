@@ -14,7 +14,7 @@ export type StorageErrorKind = 'damage' | 'environment' | 'in-use' | 'closed' | 
 /** A damaged or unusable database, with a remedy in the message. */
 export class StorageError extends UserError {
   readonly kind: StorageErrorKind
-  /** What happened, for those who may not know where the files are: without paths, and without words of the system. */
+  /** The failure for those who may not know where the files are: without paths, and without words of the system. */
   readonly fact: string
 
   constructor(message: string, kind: StorageErrorKind = 'other', fact: string = facts[kind]) {

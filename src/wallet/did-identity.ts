@@ -158,7 +158,7 @@ export function parseDid(text: string): { did: string; programHash: ProgramHash 
   return programHash?.[0] === prefix.did ? { did: start + identifier, programHash } : undefined
 }
 
-/** What keeps a text that {@link parseDid} refuses from being a DID of a key, and that there can then be none. */
+/** The fault that keeps a text which {@link parseDid} refuses from being a DID of a key, and that there can then be none. */
 export function didFault(text: string): string {
   const start = `did:${didMethod}:`
   if (text.startsWith('did:') && !text.startsWith(start)) return `it does not begin with ${start}`

@@ -14,7 +14,7 @@ export interface SyncProgress {
   readonly reason?: string
 }
 
-/** What a node knows beyond its own tip. */
+/** Knowledge of a node beyond its own tip. */
 export interface KnownBeyond {
   /** The highest proved block that is not connected, and since when there are any; milliseconds of the clock. */
   readonly better?: { readonly height: number; readonly since: number }

@@ -3,7 +3,7 @@
 /** A refusal of a method or of a REST row. */
 export class Refusal extends Error {
   readonly code: number
-  /** What was wrong, and where; empty where the node does not say. */
+  /** The fault, and where it is; empty where the node does not say. */
   readonly detail: string
 
   constructor(code: number, message: string, detail: string) {

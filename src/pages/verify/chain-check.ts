@@ -26,7 +26,7 @@ export interface Believed {
   readonly isOther: boolean
 }
 
-/** What is kept of that, below {@link rootName}. */
+/** The part of that which is kept, below {@link rootName}. */
 type KeptRoot = Pick<Believed, 'root' | 'since'>
 
 /** An answer that was checked, with its proof as the node sent it. */

@@ -2,7 +2,7 @@ import type { Members } from '../did/payload.js'
 
 /** Drawings of a DID and of a credential, whether made of what was proved or of what the node said. */
 
-/** Of a DID: valid, expired, deactivated, does not exist; of a credential: declared, expired, revoked, not declared. */
+/** Status. A DID is valid, expired, deactivated or does not exist; a credential is declared, expired, revoked or not declared. */
 export type Status = 0 | 1 | 2 | 3
 
 export interface ShownOperation {
@@ -47,7 +47,7 @@ export function statusAt(status: Status, expires: number | undefined, now: numbe
   return status === 0 && expires !== undefined && expires <= now ? 1 : status
 }
 
-/** What another view of the same DID says otherwise than a proved one, in words; empty: nothing. */
+/** Differences of another view of the same DID from a proved one, in words; empty: none. */
 export function otherThanProved(proved: DidView, other: DidView, nameOf: (status: Status) => string): string[] {
   return [
     other.status !== proved.status && `it ${other.status === 3 ? '' : 'is '}${nameOf(other.status)}`,

@@ -106,7 +106,7 @@ function Operations({ view: { operations }, of }: { view: CredentialView; of: So
   )
 }
 
-/** What the node says without a proof, where that is not what it proves. */
+/** The node's word without a proof, where it differs from what it proves. */
 function Otherwise({ proved, answer: { value, failure } }: { proved: CredentialView; answer: Answer<CredentialView> }) {
   if (value === undefined) return failure === undefined ? null : <Failure of={failure} />
   if (JSON.stringify({ ...value, operations: 0 }) === JSON.stringify({ ...proved, operations: 0 })) return null

@@ -61,7 +61,7 @@ export function CredentialsInDocument({ document }: { document: Members }) {
   )
 }
 
-/** What the node says of the credentials of a DID: a list, which has no proof; each page of one has. */
+/** The credentials of a DID as the node lists them: the list has no proof; the page of each credential has. */
 export function DidCredentials({ document, did }: { document: Members | undefined; did: string }) {
   const credentials = document === undefined ? [] : objectsIn(document, 'verifiableCredential')
   const ids = credentials.map((one) => textIn(one, 'id'))

@@ -80,7 +80,7 @@ function provedVersion(did: string, { result: { transaction = [] } }: Checked<Li
   }
 }
 
-/** What the node says without a proof: the part of the history, and the last document. */
+/** The node's word without a proof: the part of the history, and the last document. */
 async function askDid(did: string, skip: number, signal: AbortSignal): Promise<DidView> {
   const part = { did, all: true, context: true, skip, limit: timelineRows }
   const [history, last] = await askAll<unknown>(
@@ -201,7 +201,7 @@ function Content({ view, of, skip, options, versionOf }: ViewProps & Omit<Props,
   )
 }
 
-/** What the node says without a proof, where that is not what it proves: another state, or operations above the proved block. */
+/** The node's word without a proof, where it differs from what it proves: another state, or operations above the proved block. */
 function Otherwise({ proved, answer: { value, failure } }: { proved: DidView; answer: Answer<DidView> }) {
   if (value === undefined) return failure === undefined ? null : <Failure of={failure} />
   const differences = otherThanProved(proved, value, statusName)
