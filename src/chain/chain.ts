@@ -122,6 +122,8 @@ export class Chain {
 
   private constructor(options: ChainOptions) {
     this.#options = options
+    // The rooms of a node listen, and any number of callers that embed one and wait for transactions.
+    this.events.setMaxListeners(0)
     this.spec = options.spec
     this.database = options.database
     this.genesis = genesisBlock(options.spec)

@@ -75,7 +75,7 @@ async function embedded(
 ): Promise<LedgerNode> {
   const closing = new AbortController()
   // Any number of callers may wait for transactions.
-  setMaxListeners(0, closing.signal, node.chain.events)
+  setMaxListeners(0, closing.signal)
   const live = () => {
     if (closing.signal.aborted) throw new UserError('the node is closed')
     return node
