@@ -1,4 +1,4 @@
-import { visible } from '../runtime/visible-text.js'
+import { oneLine } from '../runtime/visible-text.js'
 import { NoAnswer, NodeRefusal } from './http.js'
 import { asText, isObject, unexpected } from './read-answers.js'
 
@@ -53,7 +53,7 @@ export async function followEvents(options: FollowOptions): Promise<void> {
   try {
     const { code, reason } = await closed
     if (signal.aborted) return
-    throw failure ?? noEvents(`the node at ${url} ended the connection: ${visible(reason) || `code ${code}`}`)
+    throw failure ?? noEvents(`the node at ${url} ended the connection: ${oneLine(reason) || `code ${code}`}`)
   } finally {
     signal.removeEventListener('abort', leave)
   }

@@ -1,9 +1,9 @@
 import type { AnswerAge } from '../did/resolution.js'
 import { UserError } from '../errors/rule-error.js'
 import { defined } from '../primitives/defined.js'
-import { visible } from '../runtime/visible-text.js'
+import { oneLine } from '../runtime/visible-text.js'
 
-/** A node's answer that refuses the request. The message is one line, with what cannot be seen written out; the rest is as the node said it. */
+/** A node's answer that refuses the request. The message is one line, in which what steers a terminal is written out; the rest is as the node said it. */
 export class NodeRefusal extends UserError {
   /** The `Error` of a REST envelope, or the `code` of a JSON-RPC error. */
   readonly code: number
@@ -14,7 +14,7 @@ export class NodeRefusal extends UserError {
 
   constructor(what: string, code: number, description: string, reason: string) {
     // The description of a code is the family's, and says less: INTERNAL ERROR for whatever is wrong with an operation.
-    super(`${what}: ${visible(reason === '' ? description : reason)} (${code})`)
+    super(`${what}: ${oneLine(reason === '' ? description : reason)} (${code})`)
     this.code = code
     this.description = description
     this.reason = reason

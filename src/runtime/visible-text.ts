@@ -5,12 +5,13 @@
 const unseen =
   /(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Scripts whose words are written with joiners: they choose the form of a letter. */
-const joining = [
+/** A letter of a script whose words are written with joiners: they choose the form of a letter. */
+const letter = /* @__PURE__ */ oneOf([
   ...['Arabic', 'Syriac', 'Mandaic', 'Nko', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya'],
   ...['Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar', 'Tibetan', 'Balinese', 'Javanese'],
-]
-const letter = new RegExp(`^[${joining.map((script) => `\\p{Script=${script}}`).join('')}]$`, 'u')
+])
+/** Characters that {@link isNeeded} judges by where they stand. */
+const forming = /[\u200c\u200d\ufe0e\ufe0f\u180b-\u180d\u180f]/
 const picture = /^[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}]$/u
 const mongolian = /^\p{Script=Mongolian}$/u
 
@@ -26,9 +27,20 @@ export function visibleLines(text: string): string {
   )
 }
 
-/** The form of JSON, so that JSON in which each character is replaced means the same. */
+/**
+ * A text that may come from others as one line that steers nothing; what forms letters and pictures is left as it is, for
+ * {@link visible} where the line is shown. Small: for programs that run in browsers.
+ */
+export function oneLine(text: string): string {
+  return text.replace(unseen, (character) => (forming.test(character) ? character : escaped(character)))
+}
+
 function shown(character: string, at: number, text: string): string {
-  if (isNeeded(character, at, text)) return character
+  return isNeeded(character, at, text) ? character : escaped(character)
+}
+
+/** The form of JSON, so that JSON in which each character is replaced means the same. */
+function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, i) => {
     return `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`
   }).join('')
@@ -44,6 +56,10 @@ function isNeeded(character: string, at: number, text: string): boolean {
   }
   if (character === '\ufe0e' || character === '\ufe0f') return picture.test(before)
   return /^[\u180b-\u180d\u180f]$/.test(character) && mongolian.test(before)
+}
+
+function oneOf(scripts: readonly string[]): RegExp {
+  return new RegExp(`^[${scripts.map((script) => `\\p{Script=${script}}`).join('')}]$`, 'u')
 }
 
 function characterBefore(text: string, at: number): string {

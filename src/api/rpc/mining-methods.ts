@@ -48,7 +48,8 @@ const submitAuxBlock = method({
     if (reader.chain.spec.hasValidators && strangerRefusal !== undefined) {
       throw new RuleError('request-forbidden', `submitauxblock: ${strangerRefusal}`)
     }
-    const fault = hexFault(auxpow)
+    // No bytes are hex as well, and no AuxPow.
+    const fault = auxpow === '' ? undefined : hexFault(auxpow)
     if (fault !== undefined) throw new RuleError('request-parameter', `auxpow: it has to be an AuxPow in hex: ${fault}`)
     await mining.submit(hex(blockhash), hex(auxpow))
     return true
