@@ -271,16 +271,14 @@ class StepWorld implements Surroundings {
 
   /**
    * A late clock is seen by blocks, not by nodes that are as far behind: a node that meets only such ones cannot know it, and is left
-   * out.
+   * out. So is one that starts alone: when wires are whole again, it may meet such a node before the makers.
    */
   #skewFor(node: number, skew: number): number {
     const sides = this.#sides
     if (sides === undefined || skew > -tolerance) return skew
-    const others = sides.flatMap((side, other) => (other !== node && side === sides[node] ? [other] : []))
     const { makers, votes } = this.#scenario
-    const present = others.filter((other) => other < makers).length
-    const isMisled = others.length > 0 && present < (votes ? quorum(makers) : makers)
-    return isMisled ? 0 : skew
+    const present = sides.filter((side, other) => other < makers && other !== node && side === sides[node]).length
+    return present < (votes ? quorum(makers) : makers) ? 0 : skew
   }
 
   #part(sides: readonly number[], breaks: boolean): void {

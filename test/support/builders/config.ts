@@ -54,11 +54,11 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'mempool.size': { accepted: '8000000', refused: '7999999' },
   'mempool.expiry': { accepted: '1000', refused: '1.5' },
   'resolver.cacheSize': { accepted: '4294967296', refused: '4294967297' },
+  'resolver.staleAfter': { accepted: '0', refused: '-1' },
+  'resolver.answerOutOfStep': { accepted: 'true', refused: 'perhaps' },
   'resolver.queriesWaiting': { accepted: '0', refused: '-1' },
   'resolver.queryDuration': { accepted: '100', refused: '99' },
   'resolver.queryDocuments': { accepted: '1', refused: '0' },
-  'resolver.staleAfter': { accepted: '0', refused: '-1' },
-  'resolver.answerOutOfStep': { accepted: 'true', refused: 'perhaps' },
   'crypto.threads': { accepted: '16', refused: '17' },
 }
 
