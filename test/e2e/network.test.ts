@@ -7,7 +7,8 @@ import { Directories } from '../support/process/spawn.js'
 const directories = new Directories()
 afterAll(() => directories.remove())
 
-const skewedClock = fileURLToPath(new URL('../support/tools/skewed-clock.mjs', import.meta.url))
+// As a URL, which has no space.
+const skewedClock = new URL('../support/tools/skewed-clock.mjs', import.meta.url).href
 const localnet = fileURLToPath(new URL('../../genesis/localnet.json', import.meta.url))
 
 let network: TestNetwork
