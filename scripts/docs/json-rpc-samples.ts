@@ -83,6 +83,7 @@ export const samples: Readonly<Record<string, Sample>> = {
 
   getconnectioncount: nothing,
   getinfo: nothing,
+  getfeerate: nothing,
   getneighbors: nothing,
   getnodestate: {
     params: () => ({}),

@@ -127,7 +127,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
   }
   const mempool = {
     events: new EventEmitter() as Mempool['events'],
-    ...{ size: 0, bytes: 0, refusedBlocks: { count: 0 } },
+    ...{ size: 0, bytes: 0, floor: 0, refusedBlocks: { count: 0 } },
   }
   const sync = { catchingUp: false, height: 0, target: 0 }
   const standing = { inStep: true, height: 0, age: 0 } as const

@@ -20,7 +20,7 @@ export interface ApiContext {
   readonly reader: ChainReader
   readonly mempool: Pick<
     Mempool,
-    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks'
+    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks' | 'floor'
   >
   readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt' | 'standing'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>

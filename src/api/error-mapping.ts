@@ -88,6 +88,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'pool-signature-cost': transaction(45008),
   'pool-documents': transaction(45009),
   'pool-full': transaction(45024),
+  'fee-too-low': transaction(45024),
   'pool-ancestors': transaction(45024),
   'pool-did-pending': transaction(45024),
   'pool-unmineable': transaction(43001),

@@ -14,7 +14,9 @@ import { badStates, warningMetrics } from './readiness.js'
 /** Objects that the figures are read from. */
 export interface MetricSources {
   readonly chain: Pick<Chain, 'events' | 'prunedHeight' | 'spec' | 'tip'>
-  readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes'> & { readonly refusedBlocks: { readonly count: number } }
+  readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes' | 'floor'> & {
+    readonly refusedBlocks: { readonly count: number }
+  }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Absent: no peers. */
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
@@ -159,6 +161,11 @@ function addChain(registry: Registry, { chain, mempool, resolver, version }: Met
   )
   gauge('didledger_pool_transactions', 'Transactions that wait for a block.', () => mempool.size)
   gauge('didledger_pool_bytes', 'Bytes of the transactions that wait for a block.', () => mempool.bytes)
+  gauge(
+    'didledger_pool_floor_sela_per_byte',
+    'Sela that the pool asks for each byte of a transaction; 0: as much as the chain asks.',
+    () => mempool.floor / 1000,
+  )
 
   const connected = counter('didledger_blocks_connected_total', 'Blocks that became part of the active chain.')
   const left = counter('didledger_blocks_disconnected_total', 'Blocks that ceased to be part of the active chain.')

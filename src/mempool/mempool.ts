@@ -61,6 +61,7 @@ import { values } from '../storage/row-values.js'
 import { returnedBy, touchedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
+import { FeeFloor } from './fee-floor.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
@@ -100,6 +101,7 @@ export class Mempool implements ChainIndexer {
   #graph = new PoolGraph()
   readonly #store: PoolStore
   readonly #limits: PoolLimits
+  readonly #floor: FeeFloor
   readonly #surroundings: Surroundings
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
@@ -118,6 +120,7 @@ export class Mempool implements ChainIndexer {
     this.#options = options
     this.#chain = options.chain
     this.#limits = { ...policy, ...options.limits }
+    this.#floor = new FeeFloor(options.clock, this.#limits, () => this.bytes)
     this.checks = new PoolChecks(options)
     this.refusedBlocks = new RefusedBlocks(this, options)
     const { refusedBlocks } = this
@@ -170,6 +173,11 @@ export class Mempool implements ChainIndexer {
 
   get bytes(): number {
     return this.#graph.bytes + this.#reevaluation.bytes
+  }
+
+  /** Sela that a newcomer has to pay for 1000 bytes at present. */
+  get floor(): number {
+    return this.#floor.perThousand
   }
 
   /** Number of additions so far. */

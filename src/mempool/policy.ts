@@ -18,6 +18,10 @@ export const policy = {
    * @limit bytes: all pooled transactions after an eviction
    */
   poolSizeAfterEviction: 19_000_000,
+  /** Time in which the least price of a byte sinks by half while the pool is at least half full, in ms; faster below. */
+  floorHalfLife: 60 * 60 * 1000,
+  /** Sela for 1000 bytes by which that price is above the one of what was evicted. */
+  floorStep: 10,
   /** @limit bytes: room for the coinbase in a template; transactions that need it are refused */
   coinbaseRoom: 1000,
   /** @limit count: unconfirmed ancestors of a transaction */

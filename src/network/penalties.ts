@@ -60,6 +60,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'pool-signature-cost': state,
   'pool-documents': state,
   'pool-full': state,
+  'fee-too-low': state,
   'pool-ancestors': state,
   'pool-did-pending': state,
   'pool-unmineable': state,

@@ -100,11 +100,12 @@ export const addressMethods: readonly RpcMethod[] = [
       }),
     }),
     result: count('units of 10^-8'),
-    run: ({ reader }, { confirmations }) => {
+    run: ({ reader, mempool }, { confirmations }) => {
       const { fees } = paramsAt(reader.chain.spec, reader.height + 1)
       // Covers the smallest transaction, 200 bytes: the minimum fee, and the price of at most all of its bytes.
       const least = 5n * fees.minimum + 1000n * fees.perByte
-      const usual = least > usualFee ? least : usualFee
+      const asked = least + BigInt(mempool.floor)
+      const usual = asked > usualFee ? asked : usualFee
       return Number(confirmations === 0 ? 2n * usual : usual)
     },
   }),

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { rateText } from '../../mempool/fee-rate.js'
 import { nodeState } from '../results/node-result.js'
 import { closed, uint32 } from '../schemas/common-schemas.js'
 import { nodeStateSchema } from '../schemas/node-schemas.js'
@@ -7,6 +8,10 @@ import { JsonText, method, type RpcMethod } from './method.js'
 
 const none = Type.Object({})
 const zero = Type.Literal(0)
+const feeFloor = Type.String({
+  pattern: '^\\d+(\\.\\d{1,3})?$',
+  description: 'sela that the pool asks for each byte at present; 0: as much as the chain asks',
+})
 const nodeSummary = closed({
   version: count('of the network protocol'),
   balance: zero,
@@ -18,7 +23,8 @@ const nodeSummary = closed({
   keypoolsize: zero,
   unlocked_until: zero,
   paytxfee: zero,
-  relayfee: zero,
+  relayfee: Type.Number({ minimum: 0, description: 'coins that the pool asks for 1000 bytes at present' }),
+  feefloor: feeFloor,
   errors: Type.Literal(''),
 })
 
@@ -36,7 +42,7 @@ export const nodeMethods: readonly RpcMethod[] = [
     summary: 'The node in the form that older clients read; what this node does not have is 0 or empty.',
     params: none,
     result: nodeSummary,
-    run: ({ reader, nodeInfo }) => ({
+    run: ({ reader, mempool, nodeInfo }) => ({
       version: nodeInfo().version,
       balance: 0,
       blocks: reader.height,
@@ -47,9 +53,18 @@ export const nodeMethods: readonly RpcMethod[] = [
       keypoolsize: 0,
       unlocked_until: 0,
       paytxfee: 0,
-      relayfee: 0,
+      relayfee: mempool.floor / 1e8,
+      feefloor: rateText(mempool.floor),
       errors: '',
     }),
+  }),
+  method({
+    name: 'getfeerate',
+    summary:
+      'Least price of a byte for which the pool takes transactions at present, beside the least fees of the chain.',
+    params: none,
+    result: closed({ floor: feeFloor, perkilobyte: count('sela that it asks for 1000 bytes, rounded up') }),
+    run: ({ mempool: { floor } }) => ({ floor: rateText(floor), perkilobyte: floor }),
   }),
   method({
     name: 'getneighbors',

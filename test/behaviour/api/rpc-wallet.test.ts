@@ -218,6 +218,20 @@ describe('what older clients ask for', () => {
     expect(await rpc.call('getinfo')).toMatchObject({ blocks: 1, balance: 0, connections: 0, errors: '' })
   })
 
+  test('getinfo and getfeerate tell what the pool asks for a byte', async () => {
+    expect(await rpc.call('getinfo')).toMatchObject({ relayfee: 0, feefloor: '0' })
+    expect(await rpc.call('getfeerate')).toEqual({ floor: '0', perkilobyte: 0 })
+    const asked = vi.spyOn(node.mempool, 'floor', 'get').mockReturnValue(3105)
+    expect(await rpc.call('getinfo')).toMatchObject({ relayfee: 0.00003105, feefloor: '3.105' })
+    expect(await rpc.call('getfeerate')).toEqual({ floor: '3.105', perkilobyte: 3105 })
+    expect(await rpc.call('estimatesmartfee', [6])).toBe(10_000)
+    asked.mockReturnValue(50_000)
+    const usual = await rpc.call<number>('estimatesmartfee', [6])
+    expect(usual).toBeGreaterThan(50_000)
+    expect(await rpc.call('estimatesmartfee', [0])).toBe(2 * usual)
+    asked.mockRestore()
+  })
+
   test('help names merged mining first, then every method', async () => {
     const lines = (await rpc.call<string>('help')).split('\n')
     expect(lines[0]).toBe('createauxblock==submitauxblock')
