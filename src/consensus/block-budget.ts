@@ -15,6 +15,8 @@ export class BlockBudget {
   readonly #share: number
   /** Documents by the txid that holds them, with whether any use is for an issuer. */
   readonly #documents = new Map<string, { readonly issuer: boolean }>()
+  /** What documents were before a change, since the last {@link save}. */
+  #changed: [string, { readonly issuer: boolean } | undefined][] = []
   #work = noWork
   #documentBytes = 0
   #issuers = 0
@@ -39,7 +41,24 @@ export class BlockBudget {
     this.#documentBytes = bytes
     this.#issuers = issuers
     for (const { txid, issuer } of reads) {
+      this.#changed.push([txid, this.#documents.get(txid)])
       this.#documents.set(txid, { issuer: issuer || this.#documents.get(txid)?.issuer === true })
+    }
+  }
+
+  /** Returns what takes back all that is counted from now until the next call. */
+  save(): () => void {
+    const [work, bytes, issuers] = [this.#work, this.#documentBytes, this.#issuers]
+    const changed: [string, { readonly issuer: boolean } | undefined][] = []
+    this.#changed = changed
+    return () => {
+      this.#work = work
+      this.#documentBytes = bytes
+      this.#issuers = issuers
+      for (const [txid, before] of changed.reverse()) {
+        if (before === undefined) this.#documents.delete(txid)
+        else this.#documents.set(txid, before)
+      }
     }
   }
 

@@ -1,6 +1,8 @@
 /** Why a transaction left the pool without being mined. Txids are display hex. */
 export type DropReason =
-  | { readonly kind: 'full' | 'expired' }
+  | { readonly kind: 'expired' }
+  /** Others paid more for each byte; the sela a byte that it would have taken. */
+  | { readonly kind: 'full'; readonly needed: string }
   /** A mined transaction spent an input, deactivated the DID, or proved a later block of the side chain. */
   | { readonly kind: 'spent' | 'did-deactivated' | 'side-chain-proved'; readonly by: string }
   /** A rule refuses it on the chain as it is now; the code and what was found. */
@@ -14,7 +16,7 @@ export type DropReason =
 export function dropText(reason: DropReason): string {
   switch (reason.kind) {
     case 'full':
-      return 'the pool was full of transactions with a higher fee rate'
+      return `the pool was full of transactions with a higher fee rate: ${reason.needed} sela a byte were needed`
     case 'expired':
       return 'it waited too long for a block'
     case 'spent':

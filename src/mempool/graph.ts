@@ -5,27 +5,18 @@ import type { Hash } from '../primitives/hash.js'
 import { outpointKey } from '../primitives/input.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
+import type { Paid } from './fee-rate.js'
 import { Heap } from './heap.js'
+import { type Package, packagesOf } from './packages.js'
 import type { PoolEntry, PoolIndex } from './pool-entry.js'
+import { ancestorsOf, carrierOf, isWorse, PoolNode } from './pool-node.js'
 import { policyOf } from './types/all-policies.js'
-
-interface Node {
-  readonly id: string
-  readonly entry: PoolEntry
-  /** Number of the addition. */
-  readonly order: number
-  /** Sort key of {@link PoolGraph.byFeeRate}. */
-  readonly rate: number
-  /** Ids of pooled parents: by an output, or by the previous operation of the same DID. */
-  readonly parents: Set<string>
-  readonly children: Set<string>
-}
-
-const none: readonly Node[] = []
 
 /** Pooled transactions and their dependencies. Pure bookkeeping without rules. */
 export class PoolGraph implements PoolIndex {
-  readonly #nodes = new Map<string, Node>()
+  readonly #nodes = new Map<string, PoolNode>()
+  /** What goes first when the pool is full. */
+  readonly #worst = new Heap<PoolNode>(isWorse)
   readonly #spenders = new Map<string, string>()
   readonly #operations = new Map<string, string[]>()
   readonly #subjects = new Map<string, string>()
@@ -57,34 +48,30 @@ export class PoolGraph implements PoolIndex {
   }
 
   /**
-   * Highest fee rate first, ancestors before descendants, types with priority before all others. Entries removed between
-   * two steps are skipped, later additions are left out, and each entry comes once; undefined is a pause.
+   * What a block takes, the package with the best fee rate first, as {@link packagesOf} says. Entries removed between two
+   * steps are skipped, later additions are left out, and each entry comes once; undefined is a pause.
    */
-  *byFeeRate(): Generator<PoolEntry | undefined> {
-    const additions = this.#additions
-    const best = yield* Heap.of(
-      this.#nodes.values(),
-      (a, b) => a.rate > b.rate || (a.rate === b.rate && a.order < b.order),
-    )
-    const done = new Set<string>()
-    for (let first = best.take(); first !== undefined; first = best.take()) {
-      if (first.order >= additions) continue
-      const open = [first]
-      for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
-        if (done.has(node.id) || this.#nodes.get(node.id) !== node) {
-          open.pop()
-          continue
-        }
-        const missing = this.#nodesOf(node.parents).filter(({ id }) => !done.has(id))
-        if (missing.length > 0) {
-          open.push(...missing)
-          continue
-        }
-        open.pop()
-        done.add(node.id)
-        yield node.entry
-      }
-    }
+  byFeeRate(): Generator<Package | undefined> {
+    return packagesOf(this.#nodes.values(), this.#additions)
+  }
+
+  /** The entry that is worth least, and what the pool gets for it; undefined when empty. */
+  get worst(): { readonly entry: PoolEntry; readonly worth: Paid } | undefined {
+    return this.#worst.first
+  }
+
+  /** An entry without descendants among a pooled one and what builds on it; undefined if it is not pooled. */
+  leafOf({ transaction }: PoolEntry): PoolEntry | undefined {
+    let leaf = this.#nodes.get(transaction.hashKey)
+    for (let next = leaf; next !== undefined; [next] = next.children) leaf = next
+    return leaf?.entry
+  }
+
+  /** Whether a pooled entry is another one, or builds on it. */
+  isWithin({ transaction }: PoolEntry, other: PoolEntry): boolean {
+    const node = this.#nodes.get(transaction.hashKey)
+    if (node === undefined) return false
+    return [node, ...node.ancestors()].some(({ entry }) => entry === other)
   }
 
   get(txid: Hash): PoolEntry | undefined {
@@ -93,8 +80,7 @@ export class PoolGraph implements PoolIndex {
 
   /** Direct parents: by an output, or by the previous operation of the same DID. */
   parents({ transaction }: PoolEntry): readonly PoolEntry[] {
-    const node = this.#nodes.get(transaction.hashKey)
-    return node === undefined ? [] : this.#nodesOf(node.parents).map(({ entry }) => entry)
+    return entriesOf(this.#nodes.get(transaction.hashKey)?.parents ?? new Set())
   }
 
   /** The entry that spends an outpoint. */
@@ -118,15 +104,29 @@ export class PoolGraph implements PoolIndex {
     return this.#entry(this.#subjects.get(subject))
   }
 
-  /** Ancestors, direct and indirect, as if the entries of `without` were removed. */
-  ancestors(transaction: Transaction, did?: string, without: ReadonlySet<PoolEntry> = new Set()): PoolEntry[] {
-    return this.#closure(this.#parentsOf(transaction, did, without), (node) => node.parents)
+  /**
+   * Ancestors, direct and indirect, in order of arrival; with `most`, not many more than so many. `without`: operations of its
+   * DID that it is not to follow.
+   */
+  ancestors(
+    transaction: Transaction,
+    did?: string,
+    without?: ReadonlySet<PoolEntry>,
+    most?: number,
+  ): PoolEntry[] {
+    return entriesOf(ancestorsOf(this.#parentsOf(transaction, did, without), most))
   }
 
   /** The given entries and their descendants, in order of arrival. */
   withDescendants(entries: readonly PoolEntry[]): PoolEntry[] {
-    const ids = entries.map(({ transaction }) => transaction.hashKey)
-    return this.#closure(ids, (node) => node.children)
+    const seen = new Set<PoolNode>()
+    const open = entries.flatMap(({ transaction }) => this.#nodes.get(transaction.hashKey) ?? [])
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (seen.has(node)) continue
+      seen.add(node)
+      for (const child of node.children) open.push(child)
+    }
+    return entriesOf(seen)
   }
 
   /** Adds an entry that spends nothing that another one spends. */
@@ -136,9 +136,11 @@ export class PoolGraph implements PoolIndex {
     if (rival !== undefined)
       throw new InvariantError(`${transaction.txid} spends what ${rival.transaction.txid} spends`)
     const id = transaction.hashKey
-    const parents = new Set(this.#parentsOf(transaction, did?.id))
-    this.#nodes.set(id, { id, entry, order: this.#additions++, rate: rateOf(entry), parents, children: new Set() })
-    for (const parent of parents) this.#nodes.get(parent)?.children.add(id)
+    const node = new PoolNode(entry, this.#additions++, this.#parentsOf(transaction, did?.id))
+    this.#nodes.set(id, node)
+    for (const parent of node.parents) parent.children.add(node)
+    this.#worst.add(node)
+    this.#carry(node, carrierOf(node))
     for (const input of transaction.inputs) this.#spenders.set(outpointKey(input), id)
     if (did !== undefined) this.#operations.set(did.id, [...(this.#operations.get(did.id) ?? []), id])
     const subject = policyOf(transaction).subject?.(transaction.payload)
@@ -151,9 +153,8 @@ export class PoolGraph implements PoolIndex {
     const id = transaction.hashKey
     const node = this.#nodes.get(id)
     if (node === undefined) return
-    for (const parent of node.parents) this.#nodes.get(parent)?.children.delete(id)
-    for (const child of node.children) this.#nodes.get(child)?.parents.delete(id)
     this.#nodes.delete(id)
+    this.#unlink(node)
     for (const input of transaction.inputs) this.#spenders.delete(outpointKey(input))
     if (did !== undefined) {
       const left = (this.#operations.get(did.id) ?? []).filter((operation) => operation !== id)
@@ -165,34 +166,48 @@ export class PoolGraph implements PoolIndex {
     this.#bytes -= transaction.bytes.length
   }
 
-  #nodesOf(ids: ReadonlySet<string>): readonly Node[] {
-    return ids.size === 0 ? none : [...ids].flatMap((id) => this.#nodes.get(id) ?? [])
+  /** Takes a node out from among its relatives: children that it carried are carried by another parent. */
+  #unlink(node: PoolNode): void {
+    node.mark.node = undefined
+    this.#worst.remove(node)
+    this.#carry(node, undefined)
+    for (const parent of node.parents) parent.children.delete(node)
+    for (const child of node.children) {
+      child.parents.delete(node)
+      if (child.carrier === node) this.#carry(child, carrierOf(child))
+    }
+  }
+
+  /** Lets a node be carried by `carrier`, and no longer by the one before. */
+  #carry(node: PoolNode, carrier: PoolNode | undefined): void {
+    this.#count(node.carrier, node.carried, -1)
+    node.carrier = carrier
+    this.#count(carrier, node.carried, 1)
+  }
+
+  /** Counts a package for a node and all that carry it. */
+  #count(node: PoolNode | undefined, carried: Paid, sign: 1 | -1): void {
+    for (let at = node; at !== undefined; at = at.carrier) {
+      at.carry(carried, sign)
+      if (at.place >= 0) this.#worst.moved(at)
+    }
   }
 
   #entry(id: string | undefined): PoolEntry | undefined {
     return id === undefined ? undefined : this.#nodes.get(id)?.entry
   }
 
-  #parentsOf(transaction: Transaction, did: string | undefined, without?: ReadonlySet<PoolEntry>): string[] {
-    const outputs = transaction.inputs.map(({ txid }) => mapKey(txid)).filter((id) => this.#nodes.has(id))
+  /** By an output, or as the previous operation of the same DID. */
+  #parentsOf(transaction: Transaction, did: string | undefined, without?: ReadonlySet<PoolEntry>): PoolNode[] {
+    const outputs = transaction.inputs.flatMap(({ txid }) => this.#nodes.get(mapKey(txid)) ?? [])
     const operations = did === undefined ? [] : (this.#operations.get(did) ?? [])
-    const operation = operations.findLast((id) => without?.has(this.#entry(id) as PoolEntry) !== true)
+    const last = operations.findLast((id) => without?.has(this.#entry(id) as PoolEntry) !== true)
+    const operation = last === undefined ? undefined : this.#nodes.get(last)
     return operation === undefined ? outputs : [...outputs, operation]
-  }
-
-  #closure(start: readonly string[], next: (node: Node) => Iterable<string>): PoolEntry[] {
-    const seen = new Set<Node>()
-    const open = [...start]
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      const node = this.#nodes.get(id)
-      if (node === undefined || seen.has(node)) continue
-      seen.add(node)
-      open.push(...next(node))
-    }
-    return [...seen].sort((a, b) => a.order - b.order).map(({ entry }) => entry)
   }
 }
 
-function rateOf({ fee, transaction }: PoolEntry): number {
-  return policyOf(transaction).first ? Infinity : Number(fee) / transaction.bytes.length
+/** In order of arrival. */
+function entriesOf(nodes: ReadonlySet<PoolNode>): PoolEntry[] {
+  return [...nodes].sort((a, b) => a.order - b.order).map(({ entry }) => entry)
 }

@@ -1,5 +1,5 @@
 import { optionsFor, wholeNumber } from '../runtime/option.js'
-import { policy, type PoolLimits, poolSizes } from './policy.js'
+import { policy, type PoolLimits } from './policy.js'
 
 const option = optionsFor<'mempool', PoolLimits>()
 
@@ -12,7 +12,7 @@ export const mempoolOptions = {
     description: 'transactions that wait for a block, all together',
     unit: 'bytes',
     tuning: true,
-    sets: poolSizes,
+    sets: 'poolSize',
   }),
   expiry: option({
     key: 'mempool.expiry',

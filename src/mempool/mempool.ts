@@ -58,10 +58,12 @@ import type { Clock, Log } from '../runtime/env.js'
 import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { values } from '../storage/row-values.js'
+import type { Package } from './packages.js'
 import { returnedBy, touchedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { FeeFloor } from './fee-floor.js'
+import { rateText } from './fee-rate.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
@@ -111,6 +113,11 @@ export class Mempool implements ChainIndexer {
   #cleaned: Promise<void> = Promise.resolve()
   /** Settles when entries possibly invalidated by that change are re-evaluated as well. */
   #settled: Promise<void> = Promise.resolve()
+  /** Settles when what has to go for lack of room is gone. */
+  #room: Promise<void> = Promise.resolve()
+  #evicting = false
+  /** Entries whose acceptance is not answered yet. */
+  readonly #newcomers = new Set<PoolEntry>()
   /** Whether a rewind is under way that replaces the content. */
   #restoring = false
   /** Called for each transaction that is evaluated again. */
@@ -191,8 +198,8 @@ export class Mempool implements ChainIndexer {
     yield* this.#reevaluation.entries()
   }
 
-  /** Entries that a block can take, in selection order; without those in re-evaluation. */
-  byFeeRate(): Iterable<PoolEntry | undefined> {
+  /** Packages that a block can take, in selection order; without those in re-evaluation. */
+  byFeeRate(): Iterable<Package | undefined> {
     return this.#graph.byFeeRate()
   }
 
@@ -238,19 +245,23 @@ export class Mempool implements ChainIndexer {
     newcomer.refuseKnown()
     await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))
     const arrival = this.#options.clock.now()
-    let written: Promise<void> | undefined
+    let written: Promise<unknown> | undefined
     const entry = await this.#verifyAndAdd(newcomer, arrival, {
       caughtUp: (did) => this.#apart(transaction, did),
+      floor: this.#floor,
       // In the same turn as the addition: a block staged in between would leave the row behind.
-      added: () => {
-        written = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
-        this.#makeRoom()
+      added: (added) => {
+        this.#newcomers.add(added)
+        const row = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
+        written = Promise.all([row, this.#makeRoom()]).finally(() => this.#newcomers.delete(added))
       },
     })
     await written
     // Entries that leave at once for other reasons are mostly mined.
-    if (this.#graph.get(transaction.hash) === undefined && this.#store.reason(transaction.hash)?.kind === 'full') {
-      throw new RuleError('pool-full', `a fee of ${entry.fee} for ${transaction.bytes.length} bytes is too low now`)
+    const reason = this.#store.reason(transaction.hash)
+    if (this.#graph.get(transaction.hash) === undefined && reason?.kind === 'full') {
+      const paid = `${transaction.bytes.length} bytes pay ${entry.fee} sela`
+      throw new RuleError('pool-full', `${reason.needed} sela a byte are needed now: ${paid}`)
     }
     this.events.emit('accepted', entry)
     return transaction
@@ -267,10 +278,13 @@ export class Mempool implements ChainIndexer {
   }
 
   /** Drops expired transactions. */
-  expire(): void {
+  async expire(): Promise<void> {
     const oldest = this.#options.clock.now() - this.#limits.expiry
-    const expired = [...this.#graph.entries()].filter(({ arrival }) => arrival < oldest)
-    this.#drop(expired, { kind: 'expired' })
+    await forEachCooperatively(this.#graph.entries(), (entry) => {
+      if (entry.arrival < oldest && this.#graph.get(entry.transaction.hash) === entry) {
+        this.#drop([entry], { kind: 'expired' })
+      }
+    })
   }
 
   /** Drops entries that cannot be mined, if still in the pool, with their descendants. */
@@ -333,6 +347,7 @@ export class Mempool implements ChainIndexer {
    * count: their issuers are read from the chain.
    */
   async #apart(transaction: Transaction, did: string | undefined): Promise<void> {
+    await this.#lasting(() => this.#room)
     await this.#lasting(() => this.#cleaned)
     const fits = this.bytes + transaction.bytes.length <= this.#limits.poolSize
     if (this.#restoring || !fits || this.#reevaluation.touches(transaction, did)) await this.settled()
@@ -375,8 +390,8 @@ export class Mempool implements ChainIndexer {
         transaction: Transaction.kept(bytes),
         arrival,
       }))
-      this.#reevaluation.startOver([...back, ...Array.from(this.#graph.entries(), waitingOf)])
-      this.#graph = new PoolGraph(this.#graph.additions)
+      this.#reevaluation.startOver(back)
+      await forEachCooperatively(this.#graph.entries(), (entry) => this.#reevaluateLater(entry))
       if (!reorganised) return
       await this.#left.look()
       // Runs started before did not know the transactions of the left branch, which come first.
@@ -384,10 +399,12 @@ export class Mempool implements ChainIndexer {
       return
     }
     const affected = this.#graph.withDescendants(touchedBy(connected, this.#graph.entries()))
-    await forEachCooperatively(affected, (entry) => {
-      this.#graph.remove(entry)
-      this.#reevaluation.add(waitingOf(entry))
-    })
+    await forEachCooperatively(affected, (entry) => this.#reevaluateLater(entry))
+  }
+
+  #reevaluateLater(entry: PoolEntry): void {
+    this.#graph.remove(entry)
+    this.#reevaluation.add(waitingOf(entry))
   }
 
   /** Removes mined transactions, and drops entries that spend the same. */
@@ -414,7 +431,7 @@ export class Mempool implements ChainIndexer {
 
   async #reevaluate(): Promise<void> {
     await this.#reevaluation.run()
-    this.#makeRoom()
+    await this.#makeRoom()
   }
 
   /** Whether the next block has other rules than the first of these, for which the pool was checked. */
@@ -440,17 +457,21 @@ export class Mempool implements ChainIndexer {
 
   /**
    * Verifies a transaction that passed sanity, and adds it. Waits for `caughtUp` before each read of chain and pool; it gets
-   * the DID of the operation once known. `added` is called in the same turn as the addition.
+   * the DID of the operation once known. `floor`: what it has to pay. `added` is called in the same turn as the addition.
    */
   async #verifyAndAdd(
     newcomer: Newcomer,
     arrival: number,
-    { caughtUp, added }: { caughtUp(did?: string): Promise<void>; added?(): void },
+    {
+      caughtUp,
+      floor,
+      added,
+    }: { caughtUp(did?: string): Promise<void>; readonly floor?: FeeFloor; added?(entry: PoolEntry): void },
   ): Promise<PoolEntry> {
     const { transaction } = newcomer
     newcomer.refuseDear()
     // Programs first: no document is read before they hold.
-    await newcomer.verifyPrograms(caughtUp)
+    await newcomer.verifyPrograms(caughtUp, floor)
     const did = await newcomer.readOperation()
     const returning = new Returning(transaction, did, this.#surroundings)
     for (;;) {
@@ -469,7 +490,7 @@ export class Mempool implements ChainIndexer {
       }
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
-      added?.()
+      added?.(entry)
       // After the addition: signatures of transactions not kept would displace others from the cache.
       if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
@@ -482,11 +503,36 @@ export class Mempool implements ChainIndexer {
     for (const entry of replaced) if (!returning.add(entry)) this.#forget(entry.transaction, reason)
   }
 
-  #makeRoom(): void {
-    if (this.#graph.bytes <= this.#limits.poolSize) return
-    const byRate = [...this.#graph.byFeeRate()].filter((entry) => entry !== undefined)
-    while (this.#graph.bytes > this.#limits.poolSizeAfterEviction)
-      this.#drop([byRate.pop() as PoolEntry], { kind: 'full' })
+  /** Resolves when the pool is within its size. */
+  #makeRoom(): Promise<void> {
+    if (!this.#evicting && this.#graph.bytes > this.#limits.poolSize) {
+      this.#evicting = true
+      this.#room = runCooperatively(this.#evictSteps())
+    }
+    return this.#room
+  }
+
+  /**
+   * Drops what is worth least, with its descendants, until the rest has room. One leaf after another: in between the pool is
+   * valid as it is.
+   */
+  *#evictSteps(): Steps {
+    try {
+      while (this.#graph.bytes > this.#limits.poolSize) {
+        const { entry, worth } = this.#graph.worst as NonNullable<PoolGraph['worst']>
+        this.#floor.raise(worth)
+        const reason: DropReason = { kind: 'full', needed: rateText(this.floor) }
+        // Without it there was room: it must not take the place of what it would take along.
+        const newcomer = [...this.#newcomers].find((one) => this.#graph.isWithin(one, entry))
+        const going = newcomer ?? entry
+        for (let leaf = this.#graph.leafOf(going); leaf !== undefined; leaf = this.#graph.leafOf(going)) {
+          this.#drop([leaf], reason)
+          yield
+        }
+      }
+    } finally {
+      this.#evicting = false
+    }
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import { BlockBudget } from '../consensus/block-budget.js'
-import { coinSteps } from '../consensus/coin-rules.js'
+import { type CheckedCoins, coinSteps } from '../consensus/coin-rules.js'
 import {
   checkTransaction,
   type ConnectedTransaction,
@@ -21,6 +21,7 @@ import type { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
 import { ChainCoins } from './chain-coins.js'
+import type { FeeFloor } from './fee-floor.js'
 import type { PoolGraph } from './graph.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
@@ -96,11 +97,13 @@ export class Newcomer {
   }
 
   /**
-   * Verifies its programs once its coins exist and pay for it: the owner of the coins pays for the work that follows. Waits for
-   * `caughtUp` before each read of chain and pool.
+   * Verifies its programs once its coins exist and pay for it, above the `floor` if there is one: the owner of the coins pays
+   * for the work that follows. Waits for `caughtUp` before each read of chain and pool.
    */
-  async verifyPrograms(caughtUp: () => Promise<void>): Promise<void> {
-    await this.verify(await this.#programChecks(caughtUp))
+  async verifyPrograms(caughtUp: () => Promise<void>, floor?: FeeFloor): Promise<void> {
+    const { fee, checks } = await this.#checkedCoins(caughtUp)
+    floor?.require(this.transaction, fee)
+    await this.verify(checks)
   }
 
   /** Reads its DID operation, and in slices the documents that {@link evaluate} needs; the chain caches them. Returns the DID. */
@@ -145,23 +148,22 @@ export class Newcomer {
     const { limits } = this.#surroundings
     const graph = this.#surroundings.graph()
     const ancestorsWithout = (gone: readonly PoolEntry[]) =>
-      graph.ancestors(this.transaction, did, new Set(gone)).length
-    const found = ancestorsWithout(replaced)
-    if (found <= limits.ancestors) return replaced
+      graph.ancestors(this.transaction, did, new Set(gone), limits.ancestors).length
+    if (ancestorsWithout(replaced) <= limits.ancestors) return replaced
     for (const gone of crowdingOf(graph, this.transaction, replaced)) {
       if (ancestorsWithout(gone) <= limits.ancestors) return gone
     }
-    throw new RuleError('pool-ancestors', `${found} ancestors`)
+    throw brokenRule('pool-ancestors')
   }
 
-  async #programChecks(caughtUp: () => Promise<void>): Promise<readonly SignatureCheck[]> {
+  async #checkedCoins(caughtUp: () => Promise<void>): Promise<CheckedCoins> {
     const { chain } = this.#surroundings
     for (;;) {
       await caughtUp()
       const { tip } = chain
       this.refuseKnown()
       try {
-        return (await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))).checks
+        return await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))
       } catch (error) {
         // A transaction moving between pool and chain may be in neither for a while.
         if (!(error instanceof RuleError) || chain.tip === tip) throw error

@@ -13,11 +13,6 @@ export const policy = {
   documentShare: 1 / 16,
   /** @limit bytes: all pooled transactions */
   poolSize: 20_000_000,
-  /**
-   * Not every transaction into a full pool starts an eviction.
-   * @limit bytes: all pooled transactions after an eviction
-   */
-  poolSizeAfterEviction: 19_000_000,
   /** Time in which the least price of a byte sinks by half while the pool is at least half full, in ms; faster below. */
   floorHalfLife: 60 * 60 * 1000,
   /** Sela for 1000 bytes by which that price is above the one of what was evicted. */
@@ -33,12 +28,6 @@ export const policy = {
   /** @limit count: kept reasons of dropped transactions */
   droppedReasons: 10_000,
 } as const
-
-/** Limits of a pool of another size in bytes; an eviction leaves the same share. */
-export function poolSizes(size: number): Pick<PoolLimits, 'poolSize' | 'poolSizeAfterEviction'> {
-  const { poolSize, poolSizeAfterEviction } = policy
-  return { poolSize: size, poolSizeAfterEviction: Math.floor((size / poolSize) * poolSizeAfterEviction) }
-}
 
 /** Limits of a pool; {@link policy} by default. */
 export type PoolLimits = { readonly [Name in keyof typeof policy]: number }

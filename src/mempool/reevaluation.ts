@@ -32,7 +32,7 @@ export interface ReevaluationOptions {
   /** Stores the drop reason of a transaction. */
   forget(transaction: Transaction, error: RuleError): void
   /** Evicts down to the pool size. */
-  makeRoom(): void
+  makeRoom(): Promise<void>
   /** Called for each transaction that was looked at. */
   evaluated(): void
   now(): number
@@ -209,7 +209,7 @@ export class Reevaluation {
     const added = () => this.#written(store.put(hash, { arrival, bytes: own.bytes }, { sync: false }))
     try {
       await admit(own, arrival, { added })
-      makeRoom()
+      await makeRoom()
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       if (error.code !== 'tx-known' && this.#buildsOnWaiting(own)) {

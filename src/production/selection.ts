@@ -2,12 +2,14 @@ import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import type { NextOperation } from '../chain/next-did-root.js'
 import { BlockBudget } from '../consensus/block-budget.js'
-import { type ConnectableTransaction, type ConnectedTransaction, transactionSteps } from '../consensus/connect.js'
+import { ConnectableTransaction, type ConnectedTransaction, transactionSteps } from '../consensus/connect.js'
 import { StateOverlay, type StateView } from '../consensus/ledger.js'
+import type { ConnectContext } from '../consensus/rule-context.js'
 import { typeRulesOf } from '../consensus/types/all-types.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { PoolEntry } from '../mempool/pool-entry.js'
 import type { Mempool } from '../mempool/mempool.js'
+import type { Package } from '../mempool/packages.js'
 import { policy } from '../mempool/policy.js'
 import type { RefusedEntry } from '../mempool/refused-blocks.js'
 import { coinbaseLeaf, witnessLeaf } from '../primitives/block.js'
@@ -84,61 +86,129 @@ async function refuse(
   }
 }
 
-/**
- * The pool has checked each entry with its ancestors: on the tip for which that holds, transfers and records are taken as they are.
- * Operations are checked on those before them in the block, which the pool has in another order.
- */
 async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Promise<Walk> {
-  const { parent, share = 1, stop, verify = false } = options
-  const block = new FilledBlock(chain.spec.limits, share)
-  const state = new StateOverlay(withPooledCoins(chain.state, pool))
-  const context = { ...chain.sanity, height: parent.header.height + 1, budget: block.budget }
-  const refused: RefusedEntry[] = []
-  const assumed: SignatureCheck[] = []
-  const leftOut = new Set<PoolEntry>()
-  const yielder = new Yielder()
-  for (const entry of pool.byFeeRate()) {
+  const { parent, stop } = options
+  const walker = new Walker(chain, pool, options)
+  const { yielder } = walker
+  for (const offered of pool.byFeeRate()) {
     if (yielder.over) await yielder.next()
-    if (entry === undefined) continue
-    if (block.isFull || chain.tip !== parent || stop?.() === true) break
-    const { transaction } = entry
-    // Ancestor left out -> not checkable: left out too, and removed with a refused ancestor.
-    const orphaned = leftOut.size > 0 && pool.parents(entry).some((one) => leftOut.has(one))
-    if (orphaned || !block.hasRoom(transaction)) {
-      leftOut.add(entry)
-      continue
+    if (offered === undefined) continue
+    if (walker.block.isFull || chain.tip !== parent || stop?.() === true) break
+    const { entries } = offered
+    if (!walker.block.hasRoom(entries)) offered.leave()
+    else if (entries.every((entry) => walker.isSure(entry))) walker.takeSure(offered)
+    else await walker.tryPackage(offered)
+  }
+  return walker.walk
+}
+
+/** A transaction that is to be added, as far as it was checked. */
+type Checked = Pick<ConnectedTransaction, 'fee' | 'work' | 'did'>
+
+/** What the pool found of an entry that is taken as it is. */
+function sureOf({ fee, work }: PoolEntry): Checked {
+  return { fee, work }
+}
+
+/** One walk over the pool. */
+class Walker {
+  readonly block: FilledBlock
+  readonly yielder = new Yielder()
+  readonly #chain: Chain
+  readonly #pool: Mempool
+  readonly #options: WalkOptions
+  readonly #state: StateOverlay
+  readonly #context: ConnectContext
+  readonly #refused: RefusedEntry[] = []
+  readonly #assumed: SignatureCheck[] = []
+
+  constructor(chain: Chain, pool: Mempool, options: WalkOptions) {
+    this.#chain = chain
+    this.#pool = pool
+    this.#options = options
+    this.block = new FilledBlock(chain.spec.limits, options.share ?? 1)
+    this.#state = new StateOverlay(withPooledCoins(chain.state, pool))
+    const height = options.parent.header.height + 1
+    this.#context = { ...chain.sanity, height, budget: this.block.budget }
+  }
+
+  get walk(): Walk {
+    return { ...this.block.chosen, assumed: this.#assumed, refused: this.#refused }
+  }
+
+  /**
+   * The pool has checked each entry with its ancestors: on the tip for which that holds, transfers and records are taken as they are.
+   * Operations are checked on those before them in the block, which the pool has in another order.
+   */
+  isSure({ transaction }: PoolEntry): boolean {
+    return this.#pool.isValidOn(this.#options.parent) && hasCoinsAlone(transaction)
+  }
+
+  /** Takes a package of sure entries, if the block can carry their work. */
+  takeSure(offered: Package): void {
+    const { entries } = offered
+    const undo = this.block.budget.save()
+    for (let i = 0; i < entries.length; i++) {
+      if (this.block.counts(sureOf(entries[i] as PoolEntry))) continue
+      undo()
+      offered.leave(i)
+      return
     }
-    if (pool.isValidOn(parent) && hasCoinsAlone(transaction)) {
-      if (!block.add(transaction, { fee: entry.fee, work: entry.work })) leftOut.add(entry)
-      continue
+    for (const entry of entries) this.block.add(entry.transaction, sureOf(entry))
+  }
+
+  /** Takes a package if each entry holds on those before it; none of it is in the block before all are found to. */
+  async tryPackage(offered: Package): Promise<void> {
+    const undo = this.block.budget.save()
+    const state = new StateOverlay(this.#state)
+    const checked: Checked[] = []
+    const assumed: SignatureCheck[] = []
+    for (const [i, entry] of offered.entries.entries()) {
+      const one = this.isSure(entry) ? sureOf(entry) : await this.#try(entry, state, assumed)
+      if (one === undefined || !this.block.counts(one)) {
+        undo()
+        offered.leave(i)
+        return
+      }
+      if (one instanceof ConnectableTransaction) one.apply()
+      checked.push(one)
     }
+    offered.entries.forEach(({ transaction }, i) => this.#add(transaction, checked[i] as Checked))
+    if (this.#options.verify !== true) this.#assumed.push(...assumed)
+  }
+
+  #add(transaction: Transaction, checked: Checked): void {
+    this.block.add(transaction, checked)
+    if (!(checked instanceof ConnectableTransaction)) return
+    const { height } = this.#context
+    new ConnectableTransaction(checked, { tx: transaction, state: this.#state, height }).apply()
+  }
+
+  /** Checks an entry on top of a state; undefined if it cannot be taken. Its open checks go to `assumed`. */
+  async #try(
+    entry: PoolEntry,
+    state: StateOverlay,
+    assumed: SignatureCheck[],
+  ): Promise<ConnectableTransaction | undefined> {
+    const { checks } = this.#pool
     let tried: ConnectableTransaction | RuleError
     try {
-      tried = await tryTransaction(transactionSteps(transaction, state, context), yielder)
+      tried = await tryTransaction(transactionSteps(entry.transaction, state, this.#context), this.yielder)
     } catch (error) {
       // Rows that a step reads may have disappeared with the old tip.
-      if (chain.tip === parent) throw error
-      break
+      if (this.#chain.tip === this.#options.parent) throw error
+      return undefined
     }
-    if (tried instanceof RuleError && tried.code === 'block-issuer-documents') {
-      leftOut.add(entry)
-      continue
-    }
-    const open = tried instanceof RuleError ? [] : pool.checks.unverified(tried.checks)
-    const failure = verify && open.length > 0 ? await pool.checks.failure(open) : undefined
+    if (tried instanceof RuleError && tried.code === 'block-issuer-documents') return undefined
+    const open = tried instanceof RuleError ? [] : checks.unverified(tried.checks)
+    const failure = this.#options.verify === true && open.length > 0 ? await checks.failure(open) : undefined
     if (tried instanceof RuleError || failure !== undefined) {
-      leftOut.add(entry)
-      refused.push({ entry, error: failure ?? (tried as RuleError) })
-      continue
+      this.#refused.push({ entry, error: failure ?? (tried as RuleError) })
+      return undefined
     }
-    if (!block.add(transaction, tried)) {
-      leftOut.add(entry)
-      continue
-    }
-    tried.apply()
-    if (!verify) assumed.push(...open)
+    assumed.push(...open)
+    return tried
   }
-  return { ...block.chosen, assumed, refused }
 }
 
 /** The transactions of a block, as they are added. */
@@ -163,24 +233,32 @@ class FilledBlock {
     return this.#transactions.length + 2 > this.#most.transactions
   }
 
-  hasRoom({ bytes }: Transaction): boolean {
-    return this.#size + bytes.length <= this.#most.bytes
+  /** Whether it has room for so many more transactions, and for their bytes. */
+  hasRoom(entries: readonly PoolEntry[]): boolean {
+    if (this.#transactions.length + 1 + entries.length > this.#most.transactions) return false
+    let size = this.#size
+    for (let i = 0; i < entries.length; i++) size += (entries[i] as PoolEntry).transaction.bytes.length
+    return size <= this.#most.bytes
   }
 
-  /** Adds a transaction; false if its work or its documents are too much for the block. */
-  add(transaction: Transaction, connected: Pick<ConnectedTransaction, 'fee' | 'work' | 'did'>): boolean {
+  /** Counts the work and the documents of one more; false, and nothing is counted, if they are too much for the block. */
+  counts(checked: Checked): boolean {
     try {
-      this.budget.add(connected)
+      this.budget.add(checked)
+      return true
     } catch (error) {
       if (error instanceof RuleError) return false
       throw error
     }
-    this.#fees += connected.fee
+  }
+
+  /** Adds a transaction that is counted. */
+  add(transaction: Transaction, { fee, did }: Checked): void {
+    this.#fees += fee
     this.#size += transaction.bytes.length
     const index = this.#transactions.push(transaction)
-    if (connected.did !== undefined) this.#operations.push({ operation: connected.did, tx: transaction, index })
+    if (did !== undefined) this.#operations.push({ operation: did, tx: transaction, index })
     this.#witness.add(witnessLeaf(transaction, index))
-    return true
   }
 
   get chosen(): Chosen {

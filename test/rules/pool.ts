@@ -1,5 +1,6 @@
 import { RuleError } from '../../src/errors/rule-error.js'
 import { policy } from '../../src/mempool/policy.js'
+import type { Payload } from '../../src/primitives/payload.js'
 import { coinbaseOf, craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { oneValidator } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
@@ -65,6 +66,21 @@ const third =
     return pay(0, fee)
   }
 
+/** A payment of so much more than the floor of a pool for which a record was too large. */
+const atFloor =
+  (more: bigint): Build =>
+  async (chain) => {
+    const { spec, mempool } = chain
+    const pay = (fee: bigint, payload?: Payload) => {
+      const fields = payload === undefined ? {} : { payload }
+      return craft(spec, [genesisCoin(chain.chain)], [{ to: 20, value: rich - fee }], [10], fields)
+    }
+    const large = pay(3000n, { type: 3, recordType: '', content: new Uint8Array(600) })
+    await mempool.accept(large.bytes, { local: false }).catch(() => {})
+    const { length } = pay(1000n).bytes
+    return pay(BigInt(Math.ceil((mempool.floor * length) / 1000)) + more)
+  }
+
 /** A payment of the genesis coins of some persons. */
 const signers =
   (...persons: (10 | 11)[]): Build =>
@@ -108,7 +124,8 @@ export const poolRules: RuleRow[] = [
   row('pool-inputs', signers(10), signers(10, 11), {}, { inputs: 1 }),
   row('pool-signature-cost', signers(10), signers(10, 11), {}, { signatureCost: 1 }),
   row('pool-documents', create, updateOfMined, {}, { documentShare: 2 ** -24 }),
-  row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600, poolSizeAfterEviction: 500 }),
+  row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600 }),
+  row('fee-too-low', atFloor(0n), atFloor(-1n), {}, { poolSize: 600 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
   row('pool-unmineable', blamed(false), blamed(true)),

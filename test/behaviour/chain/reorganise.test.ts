@@ -110,7 +110,8 @@ describe('random transfers, DID operations and reorganisations', () => {
       for (let i = roll(6); i > 0; i--) await crowd.act(test)
       test.clock.time += 1000
       const fees = [...test.mempool.entries()].reduce((sum, { fee }) => sum + fee, 0n)
-      const transactions = [...test.mempool.byFeeRate()].flatMap((entry) => entry?.transaction ?? [])
+      const packages = [...test.mempool.byFeeRate()].flatMap((one) => one?.entries ?? [])
+      const transactions = packages.map(({ transaction }) => transaction)
       const block = craftBlock(test.chain, { transactions, fees })
       expect(await leftovers(test, block)).toEqual([])
       await test.accept(block)

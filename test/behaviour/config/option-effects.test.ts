@@ -214,7 +214,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   },
   'devnet.nodes': { value: '2', room: 'processes', is: { nodes: 2 }, alone: true },
   'mining.payTo': { value: payee, room: 'voting', is: { payTo: parseAddress(payee) } },
-  'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000, poolSizeAfterEviction: 7_600_000 } },
+  'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000 } },
   'mempool.expiry': { value: '41000', room: 'pool', is: { expiry: 41_000 } },
   'resolver.cacheSize': { value: '51', room: 'resolver', is: { cacheBytes: 51 } },
   'resolver.queriesWaiting': { value: '52', room: 'resolver', is: { queryLimits: { waiting: 52 } } },

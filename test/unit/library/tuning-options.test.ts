@@ -33,7 +33,7 @@ describe('tuning of createNode', () => {
       listen: { port: 0, hosts: ['127.0.0.1'] },
       tuning: { mempool: { size: 8_000_000 }, network: { inbound: 3 }, storage: { cacheSize: 1 << 20 } },
     })
-    const limits = { poolSize: 8_000_000, poolSizeAfterEviction: 7_600_000 }
+    const limits = { poolSize: 8_000_000 }
     expect(pool?.mock.lastCall?.[0]).toMatchObject({ limits })
     const settings = { hosts: ['127.0.0.1'], inbound: 3, outbound: 8 }
     expect(network?.mock.lastCall?.[0]).toMatchObject({ settings })

@@ -3,7 +3,10 @@ import { type DropReason, dropText } from '../../../src/mempool/drop-reason.js'
 
 /** The texts of answers and of rows, letter by letter. */
 const texts: readonly (readonly [DropReason, string])[] = [
-  [{ kind: 'full' }, 'the pool was full of transactions with a higher fee rate'],
+  [
+    { kind: 'full', needed: '3.1' },
+    'the pool was full of transactions with a higher fee rate: 3.1 sela a byte were needed',
+  ],
   [{ kind: 'expired' }, 'it waited too long for a block'],
   [{ kind: 'removed', by: 'dev_reorg' }, 'it was taken out by dev_reorg'],
   [{ kind: 'spent', by: 'ab' }, 'an input was spent by ab, which was mined'],

@@ -29,10 +29,7 @@ describe('the price of a byte', () => {
       runs,
     )
     // Doubles take these for equal.
-    const [more, less] = [
-      { fee: 9_007_199_254_740_993n, bytes: 3 },
-      { fee: 9_007_199_254_740_992n, bytes: 3 },
-    ]
+    const [more, less] = [priced(9_007_199_254_740_993n, 3), priced(9_007_199_254_740_992n, 3)]
     expect(Number(more.fee)).toBe(Number(less.fee))
     expect(compareRates(more, less)).toBeGreaterThan(0)
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { noWork } from '../../../src/consensus/signature-work.js'
 import type { DidState } from '../../../src/did/state.js'
 import { PoolGraph } from '../../../src/mempool/graph.js'
+import type { Package } from '../../../src/mempool/packages.js'
 import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 
@@ -28,7 +29,8 @@ function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did
   return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuers: [] } }
 }
 
-const numbers = (entries: Iterable<PoolEntry | undefined>) => [...entries].flatMap((entry) => entry?.arrival ?? [])
+const numbers = (entries: Iterable<PoolEntry>) => Array.from(entries, ({ arrival }) => arrival)
+const ordered = (packages: Iterable<Package | undefined>) => numbers([...packages].flatMap((one) => one?.entries ?? []))
 
 interface Model {
   readonly entry: PoolEntry
@@ -94,7 +96,7 @@ describe('the graph of the pool', () => {
         expect(graph.bytes).toBe(
           [...model.values()].reduce((sum, { entry }) => sum + entry.transaction.bytes.length, 0),
         )
-        const order = numbers(graph.byFeeRate())
+        const order = ordered(graph.byFeeRate())
         expect([...order].sort((a, b) => a - b)).toEqual([...model.keys()])
         const seen = new Set<number>()
         for (const number of order) {
@@ -133,7 +135,7 @@ describe('the graph of the pool', () => {
     })
     for (const entry of [low, high, parent, child]) graph.add(entry)
     graph.add({ transaction: pow, fee: 0n, arrival: 5, work: noWork })
-    expect(numbers(graph.byFeeRate())).toEqual([5, 3, 4, 2, 1])
+    expect(ordered(graph.byFeeRate())).toEqual([5, 3, 4, 2, 1])
     expect(graph.ofSubject('01'.repeat(32))?.arrival).toBe(5)
     expect(graph.ofSubject('00'.repeat(32))).toBe(undefined)
   })

@@ -203,7 +203,7 @@ describe('the pool', () => {
 
   it('makes room by fee rate when it is full, descendants first', async () => {
     const size = 224
-    const limits = { poolSize: 3 * size, poolSizeAfterEviction: 2 * size }
+    const limits = { poolSize: 3 * size }
     const test = await TestChain.open(undefined, { limits })
     const cheap = await test.send(pay(test, { fee: 1000n }))
     const child = await test.send(spend(test, cheap, 30, 1500n))
@@ -214,7 +214,7 @@ describe('the pool', () => {
   })
 
   it('refuses what it would have to drop at once, and takes what pays more', async () => {
-    const limits = { poolSize: 400, poolSizeAfterEviction: 300 }
+    const limits = { poolSize: 400 }
     const test = await TestChain.open(undefined, { limits })
     const first = await test.send(pay(test, { fee: 2000n }))
     await expect(test.send(pay(test, { output: 1, fee: 1000n }))).rejects.toMatchObject({ code: 'pool-full' })

@@ -125,7 +125,7 @@ describe('what waits to be evaluated again', () => {
       pooled: () => false,
       admit: () => Promise.resolve(),
       forget: () => {},
-      makeRoom: () => {},
+      makeRoom: () => Promise.resolve(),
       evaluated: () => {},
       now: () => 0,
     })
@@ -275,7 +275,10 @@ describe('the pool after a change of the chain', () => {
     const apart = holder()
     const credential = waiting.issue(apart.did)
     const create = await test.send(carry(4, apart.create({ credentials: [credential] })))
-    const evaluated = () => [...test.mempool.byFeeRate()].flatMap((entry) => entry?.transaction.txid ?? []).sort()
+    const evaluated = () => {
+      const entries = [...test.mempool.byFeeRate()].flatMap((one) => one?.entries ?? [])
+      return entries.map(({ transaction }) => transaction.txid).sort()
+    }
     expect(evaluated()).toEqual([payment.txid, create.txid].sort())
     await issuerChanges()
     const another = await test.send(pay(5, 31))
@@ -313,7 +316,7 @@ describe('the pool after a change of the chain', () => {
     const both = one.waiting.create.bytes.length + one.pay(3, 30).bytes.length + 20
     await one.test.close()
     for (const poolSize of [both, both - 100]) {
-      const { test, waiting, hold, issuerChanges, pay } = await issued({ poolSize, poolSizeAfterEviction: poolSize })
+      const { test, waiting, hold, issuerChanges, pay } = await issued({ poolSize })
       const verifying = hold(waiting.create)
       await issuerChanges()
       await verifying.begun
@@ -401,7 +404,7 @@ describe('the pool after a change of the chain', () => {
         }
         const held = [...source.mempool.entries()].map(({ transaction }) => transaction.txid)
         expect(new Set(held).size).toBe(held.length)
-        const byRate = [...source.mempool.byFeeRate()].filter((entry) => entry !== undefined)
+        const byRate = [...source.mempool.byFeeRate()].flatMap((one) => one?.entries ?? [])
         expect(byRate.length).toBe(held.length)
         // Nothing waits any more, and a restart finds the same.
         await source.mempool.close()
