@@ -108,12 +108,7 @@ export class PoolGraph implements PoolIndex {
    * Ancestors, direct and indirect, in order of arrival; with `most`, not many more than so many. `without`: operations of its
    * DID that it is not to follow.
    */
-  ancestors(
-    transaction: Transaction,
-    did?: string,
-    without?: ReadonlySet<PoolEntry>,
-    most?: number,
-  ): PoolEntry[] {
+  ancestors(transaction: Transaction, did?: string, without?: ReadonlySet<PoolEntry>, most?: number): PoolEntry[] {
     return entriesOf(ancestorsOf(this.#parentsOf(transaction, did, without), most))
   }
 

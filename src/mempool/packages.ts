@@ -1,4 +1,4 @@
-import { compareRates, type Paid } from './fee-rate.js'
+import { compareRates, type Priced, rateOf } from './fee-rate.js'
 import { Heap, type Placed } from './heap.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolNode } from './pool-node.js'
@@ -28,17 +28,19 @@ export class Package {
 }
 
 /** A node with what it and its missing ancestors pay together. */
-class Candidate implements Placed, Paid {
+class Candidate implements Placed, Priced {
   place = -1
   readonly node: PoolNode
   fee: bigint
   bytes: number
+  rate: number
   first: boolean
 
   constructor(node: PoolNode) {
     this.node = node
     this.fee = node.own.fee
     this.bytes = node.own.bytes
+    this.rate = node.own.rate
     this.first = node.first
   }
 
@@ -56,6 +58,7 @@ class Candidate implements Placed, Paid {
     if (fee === this.fee && bytes === this.bytes && first === this.first) return false
     this.fee = fee
     this.bytes = bytes
+    this.rate = rateOf(this)
     this.first = first
     return true
   }
@@ -72,15 +75,19 @@ export function* packagesOf(nodes: Iterable<PoolNode>, additions: number): Gener
   for (let candidate = best.first; candidate !== undefined; candidate = best.first) {
     if (selection.isStale(candidate)) {
       best.moved(candidate)
+      yield
       continue
     }
     best.remove(candidate)
     const missing = selection.missing(candidate)
-    if (missing === undefined) continue
+    if (missing === undefined) {
+      yield
+      continue
+    }
     const offered = new Package(missing.map(({ entry }) => entry))
     yield offered
     if (offered.left !== undefined) selection.leave(missing[offered.left] as PoolNode)
-    else yield* selection.takeSteps(missing, best)
+    else if (missing.length > 1 || candidate.node.children.size > 0) yield* selection.takeSteps(missing, best)
   }
 }
 
@@ -126,7 +133,7 @@ class Selection {
   *takeSteps(nodes: readonly PoolNode[], best: Heap<Candidate>): Steps {
     const open: PoolNode[] = []
     for (const node of nodes) {
-      if (nodes.length > 1 || node.children.size > 0) this.#taken.add(node)
+      this.#taken.add(node)
       for (const child of node.children) open.push(child)
     }
     if (open.length === 0) return

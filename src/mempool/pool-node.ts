@@ -1,4 +1,4 @@
-import { compareRates, type Paid } from './fee-rate.js'
+import { compareRates, type Paid, type Priced, priced } from './fee-rate.js'
 import type { Placed } from './heap.js'
 import type { PoolEntry } from './pool-entry.js'
 import { policyOf } from './types/all-policies.js'
@@ -21,7 +21,7 @@ export class PoolNode implements Placed {
   /** Comes before all fees where nothing is missing before it. */
   readonly first: boolean
   /** What the transaction itself pays. */
-  readonly own: Paid
+  readonly own: Priced
   readonly mark: Mark = { node: this }
   readonly parents: Set<PoolNode>
   readonly children = new Set<PoolNode>()
@@ -29,15 +29,15 @@ export class PoolNode implements Placed {
   readonly ancestorMarks: readonly Mark[]
   /** The pooled parent that pays least: it is for this one that the fee of a child, and of all that the child carries, counts. */
   carrier: PoolNode | undefined
-  #carried: Paid
-  #worth: Paid
+  #carried: Priced
+  #worth: Priced
 
   constructor(entry: PoolEntry, order: number, parents: readonly PoolNode[]) {
     const { transaction, fee } = entry
     this.entry = entry
     this.order = order
     this.first = policyOf(transaction).first === true
-    this.own = { fee, bytes: transaction.bytes.length }
+    this.own = priced(fee, transaction.bytes.length)
     this.#carried = this.own
     this.#worth = this.own
     this.parents = parents.length === 0 ? noNodes : new Set(parents)
@@ -45,19 +45,19 @@ export class PoolNode implements Placed {
   }
 
   /** What it pays with the package that counts for it: the children that it carries, with their packages. */
-  get carried(): Paid {
+  get carried(): Priced {
     return this.#carried
   }
 
   /** What the pool gets for keeping it: its own price of a byte or that of its package, whichever is higher. */
-  get worth(): Paid {
+  get worth(): Priced {
     return this.#worth
   }
 
   /** Adds to its package, or with -1 takes from it. */
   carry({ fee, bytes }: Paid, sign: 1 | -1): void {
     const { fee: sum, bytes: size } = this.#carried
-    this.#carried = { fee: sign === 1 ? sum + fee : sum - fee, bytes: size + sign * bytes }
+    this.#carried = priced(sign === 1 ? sum + fee : sum - fee, size + sign * bytes)
     this.#worth = compareRates(this.#carried, this.own) > 0 ? this.#carried : this.own
   }
 

@@ -40,7 +40,8 @@ export class Returning {
       if (newcomer.verify(connected.checks) !== undefined) return false
       const again = entryOf(entry.transaction, connected, entry.arrival)
       graph.add(again)
-      if (graph.ancestors(this.#deactivate, this.#did, undefined, limits.ancestors).length <= limits.ancestors) return true
+      if (graph.ancestors(this.#deactivate, this.#did, undefined, limits.ancestors).length <= limits.ancestors)
+        return true
       graph.remove(again)
       return false
     } catch (error) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FeeFloor } from '../../../src/mempool/fee-floor.js'
-import { compareRates, type Paid, ratePerThousand, rateText } from '../../../src/mempool/fee-rate.js'
+import { compareRates, type Paid, priced, ratePerThousand, rateText } from '../../../src/mempool/fee-rate.js'
 import { policy } from '../../../src/mempool/policy.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { runs } from '../../support/builders/arbitraries.js'
@@ -24,7 +24,9 @@ describe('the price of a byte', () => {
     fc.assert(
       fc.property(paid, paid, (a, b) => {
         const exact = a.fee * BigInt(b.bytes) - b.fee * BigInt(a.bytes)
-        expect(Math.sign(compareRates(a, b))).toBe(exact > 0n ? 1 : exact < 0n ? -1 : 0)
+        expect(Math.sign(compareRates(priced(a.fee, a.bytes), priced(b.fee, b.bytes)))).toBe(
+          exact > 0n ? 1 : exact < 0n ? -1 : 0,
+        )
       }),
       runs,
     )
