@@ -60,7 +60,8 @@ export const meanings = {
   'pool-ancestors': 'more than 25 unconfirmed ancestors',
   'pool-did-pending': 'eight operations of this DID are pending already',
   'pool-unmineable': 'a block of this node with this transaction was refused, so that it takes it no more',
-  'pool-side-chain': 'the pool holds a proof of work of this side chain that this one may not replace',
+  'pool-side-chain':
+    'the pool or the chain has a proof of work as late of this side chain, or the transaction is above 4,096 bytes',
 
   // blocks: bytes alone
   'block-malformed': 'the bytes are no block, or more than one',

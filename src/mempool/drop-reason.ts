@@ -3,7 +3,7 @@ export type DropReason =
   | { readonly kind: 'expired' }
   /** Others paid more for each byte; the sela a byte that it would have taken. */
   | { readonly kind: 'full'; readonly needed: string }
-  /** A mined transaction spent an input, deactivated the DID, or proved a later block of the side chain. */
+  /** A mined transaction spent an input, deactivated the DID, or proved the same or a later block of the side chain. */
   | { readonly kind: 'spent' | 'did-deactivated' | 'side-chain-proved'; readonly by: string }
   /** A rule refuses it on the chain as it is now; the code and what was found. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
@@ -24,7 +24,7 @@ export function dropText(reason: DropReason): string {
     case 'did-deactivated':
       return `${reason.by} deactivates the DID`
     case 'side-chain-proved':
-      return `${reason.by} proves a later block of the side chain`
+      return `${reason.by} proves the same block of the side chain, or a later one`
     case 'refused':
       return `${reason.code}: ${reason.detail}`
     case 'removed':

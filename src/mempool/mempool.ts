@@ -72,7 +72,7 @@ import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { Returning } from './returning.js'
 import { PoolStore } from './store.js'
-import { policyOf } from './types/all-policies.js'
+import { isOfUse, policyOf } from './types/all-policies.js'
 
 export interface MempoolOptions {
   readonly chain: Chain
@@ -206,6 +206,11 @@ export class Mempool implements ChainIndexer {
   /** Whether each entry by fee rate holds on a tip with its pooled ancestors; not while mined ones are still to be removed. */
   isValidOn(tip: KnownHeader): boolean {
     return this.#validOn === tip
+  }
+
+  /** Whether an entry is of use after the blocks of the tip, also before those that are not were removed. */
+  isOfUse({ transaction }: PoolEntry): boolean {
+    return isOfUse(transaction, this.#chain.database)
   }
 
   /** Output of an entry that a block can take, as the coin that it becomes in that block. */
@@ -407,7 +412,7 @@ export class Mempool implements ChainIndexer {
     this.#reevaluation.add(waitingOf(entry))
   }
 
-  /** Removes mined transactions, and drops entries that spend the same. */
+  /** Removes mined transactions, and drops entries that spend the same or are of no use after them. */
   *#minedSteps(transactions: readonly Transaction[]): Steps {
     for (const transaction of transactions) {
       // As for every block of a sync.
@@ -415,12 +420,21 @@ export class Mempool implements ChainIndexer {
       this.#reevaluation.remove(transaction.hash)
       const entry = this.#graph.get(transaction.hash)
       if (entry !== undefined) this.#graph.remove(entry)
+      this.#dropUseless(transaction)
       for (const input of transaction.inputs) {
         const rival = this.#graph.spender(input)
         if (rival !== undefined) this.#drop([rival], { kind: 'spent', by: transaction.txid })
         yield
       }
     }
+  }
+
+  /** Drops the entry of the same subject as a mined transaction, if that leaves it without use. */
+  #dropUseless(mined: Transaction): void {
+    const { subject, replacement } = policyOf(mined)
+    const entry = subject && this.#graph.ofSubject(subject(mined.payload))
+    if (entry === undefined || replacement === undefined || this.isOfUse(entry)) return
+    this.#drop([entry], { kind: replacement.reason, by: mined.txid })
   }
 
   #reevaluateAfter(cleaned: Promise<void>): void {

@@ -26,7 +26,7 @@ import type { PoolGraph } from './graph.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
 import type { RefusedBlocks } from './refused-blocks.js'
-import { crowdingOf, replacedBy } from './types/all-policies.js'
+import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
 import { PoolView } from './view.js'
 
 /** Context of the evaluation of a new transaction. */
@@ -69,7 +69,7 @@ export class Newcomer {
     this.#coins = new ChainCoins(surroundings.chain)
   }
 
-  /** Refuses a transaction that the pool or the chain holds, or that broke a block of this node. */
+  /** Refuses a transaction that the pool or the chain holds, that broke a block of this node, or is of no use. */
   refuseKnown(): void {
     const { hash, txid } = this.transaction
     const { chain, graph, refusedBlocks } = this.#surroundings
@@ -79,6 +79,7 @@ export class Newcomer {
     if (refusedBlocks.blames(txid)) {
       throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
     }
+    refuseUseless(this.transaction, chain.database)
   }
 
   /**

@@ -95,7 +95,9 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
     if (offered === undefined) continue
     if (walker.block.isFull || chain.tip !== parent || stop?.() === true) break
     const { entries } = offered
-    if (!walker.block.hasRoom(entries)) offered.leave()
+    const useless = entries.findIndex((entry) => !pool.isOfUse(entry))
+    if (useless >= 0) offered.leave(useless)
+    else if (!walker.block.hasRoom(entries)) offered.leave()
     else if (entries.every((entry) => walker.isSure(entry))) walker.takeSure(offered)
     else await walker.tryPackage(offered)
   }

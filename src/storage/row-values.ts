@@ -71,6 +71,14 @@ export interface UndoRecord {
   readonly dids: readonly ProgramHash[]
   /** Its declares and revokes, in block order. */
   readonly credentials: readonly CredentialUndo[]
+  /** Side chains of which it has a proof of work later than all before, in block order. */
+  readonly sideChains: readonly SideChainUndo[]
+}
+
+/** What was proved of a side chain before a proof: undefined for nothing. */
+export interface SideChainUndo {
+  readonly genesis: Uint8Array
+  readonly before: number | undefined
 }
 
 /** A declare or revoke to take back. */
@@ -146,6 +154,9 @@ export interface DroppedRow {
   readonly reason: string
 }
 
+/** Height of no side block: a rule keeps them below 2^29. */
+const unproved = 0xffffffff
+
 /** First byte of a dropped row that has an order: no UTF-8 text begins with it. */
 const orderedRow = 0xff
 
@@ -213,11 +224,16 @@ export const values = {
       const reader = new Reader(bytes)
       const spent = reader.list(0xffff, 1, () => reader.list(0xffff, coinSize, () => readCoin(reader)))
       const dids = reader.list(0xffff, 21, () => reader.take(21))
-      if (reader.remaining === 0) return { spent, dids, credentials: [] }
+      if (reader.remaining === 0) return { spent, dids, credentials: [], sideChains: [] }
       const credentials = reader.list(0xffff, 54, () => {
         return { operation: reader.u8() as CredentialOperation, key: reader.take(32), holder: reader.take(21) }
       })
-      return { spent, dids, credentials }
+      if (reader.remaining === 0) return { spent, dids, credentials, sideChains: [] }
+      const sideChains = reader.list(0xffff, 36, () => {
+        const [genesis, before] = [reader.take(32), reader.u32()]
+        return { genesis, before: before === unproved ? undefined : before }
+      })
+      return { spent, dids, credentials, sideChains }
     },
   },
   /** The state is that after the last operation: 1 declared, 2 revoked. */
@@ -391,7 +407,7 @@ export const values = {
 const coinsAtOnce = 16
 
 /** Encodes an undo record in steps. */
-export function* undoSteps({ spent, dids, credentials }: UndoRecord): Steps<Uint8Array> {
+export function* undoSteps({ spent, dids, credentials, sideChains }: UndoRecord): Steps<Uint8Array> {
   const writer = new Writer(1024).varuint(spent.length)
   for (let i = 0; i < spent.length; i++) {
     const coins = spent[i] as readonly Coin[]
@@ -400,11 +416,14 @@ export function* undoSteps({ spent, dids, credentials }: UndoRecord): Steps<Uint
     if (i % coinsAtOnce === coinsAtOnce - 1) yield
   }
   writer.list(dids, (did) => writer.bytes(did))
-  // Blocks without credential operations keep the bytes that they had before there were any.
-  if (credentials.length > 0) {
+  // Blocks without credential operations, or without proofs of side chains, keep the bytes that they had before there were any.
+  if (credentials.length + sideChains.length > 0) {
     writer.list(credentials, ({ operation, key: ofCredential, holder }) =>
       writer.u8(operation).bytes(ofCredential).bytes(holder),
     )
+  }
+  if (sideChains.length > 0) {
+    writer.list(sideChains, ({ genesis, before = unproved }) => writer.bytes(genesis).u32(before))
   }
   return writer.finish()
 }

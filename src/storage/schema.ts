@@ -45,6 +45,7 @@ import type { MapKey } from '../proofs/map-tree.js'
  *   1a depth u8, first bits of a map key          → page of the map of DIDs (map/map-page.ts)
  *   1b the same, height u32                       → that page before the block at this height; empty: there was none
  *   1c height u32                                 → map root after the block, then the keys of the pages that it changed
+ *   1d genesis hash of a side chain               → height of its latest block of which a block has a proof of work u32
  *   20 txid                                       → pooled transaction: arrival u64, bytes
  *   21 txid                                       → why a pooled transaction was dropped: ff, order u64, text
  *   22 peer key                                   → facts about a peer and its address (network/)
@@ -80,6 +81,7 @@ export const table = {
   mapPage: 0x1a,
   mapPageBefore: 0x1b,
   mapRoot: 0x1c,
+  sideChain: 0x1d,
   pool: 0x20,
   dropped: 0x21,
   peer: 0x22,
@@ -254,6 +256,8 @@ export const keys = {
     return buffer
   },
   mapRoot: (height: number): Key => heightKey(table.mapRoot, height),
+  /** By the hash of the genesis block of the side chain. */
+  sideChain: (genesis: Uint8Array): Key => keyOf(table.sideChain, genesis),
   /** By a rising number: the same branch may be left twice. */
   leftBranch: (number: number): Key => {
     const buffer = key(table.leftBranch, 8)

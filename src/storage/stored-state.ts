@@ -33,6 +33,7 @@ import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Key, keys } from './schema.js'
 import { type CredentialUndo, undoSteps, values } from './row-values.js'
+import { putProofs, takeBackProofs } from './side-chain-rows.js'
 import { TransferRows } from './transfer-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
@@ -147,7 +148,8 @@ export async function putConnected(
   await runCooperatively(operationSteps(transactions, putDid))
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials })))
+  const sideChains = putProofs(overlay, block)
+  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
   return leaves
 }
 
@@ -233,6 +235,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
+  takeBackProofs(overlay, undo.sideChains)
   const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
     return { ordinal, before, after: overlay.get(key), exists: didHead(overlay, did) !== undefined }
   })

@@ -107,6 +107,15 @@ const second =
     return sideChainPow({ sideBlock: 3, output: 1, blockHeight })(chain)
   }
 
+/** A proof of work for a side chain of which the chain has one of block 9. */
+const afterMined =
+  (blockHeight: number): Build =>
+  async (chain) => {
+    await chain.send(await sideChainPow({ blockHeight: 9 })(chain))
+    await chain.mine()
+    return sideChainPow({ sideBlock: 3, output: 1, blockHeight })(chain)
+  }
+
 /** What a block of 10 000 bytes holds beside header, count and coinbase. */
 const largest = 10_000 - 84 - 4 - policy.coinbaseRoom
 
@@ -130,4 +139,5 @@ export const poolRules: RuleRow[] = [
   row('pool-did-pending', operation(7), operation(8)),
   row('pool-unmineable', blamed(false), blamed(true)),
   row('pool-side-chain', second(10), second(9), validated),
+  row('pool-side-chain', afterMined(10), afterMined(9), validated),
 ]

@@ -1,12 +1,14 @@
 /**
  * Policy of the pool by transaction type: order of selection, replacement, limits of one a subject. Not consensus.
  *
- *   pool -> policyOf(transaction) -> row: first, hasOperation, subject, follows, replacement
+ *   pool -> policyOf(transaction) -> row: first, hasOperation, subject, refuse, follows, replacement
  *
  * - The table is complete by type: a type of payload without a row does not compile.
  */
+import { RuleError } from '../../errors/rule-error.js'
 import type { Payload } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
+import type { RowReader } from '../../storage/did-rows.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'
 import { didPolicy } from './did-policy.js'
 import { sideChainPolicy } from './side-chain-policy.js'
@@ -28,6 +30,22 @@ const policies: { readonly [T in Payload['type']]: TypePolicy<Extract<Payload, {
 
 export function policyOf({ payload }: Pick<Transaction, 'payload'>): TypePolicy<Payload> {
   return policies[payload.type]
+}
+
+/** Refuses, with a RuleError, a transaction that the policy of its type keeps out for what the chain has. */
+export function refuseUseless(transaction: Transaction, chain: RowReader): void {
+  policyOf(transaction).refuse?.(transaction, transaction.payload, chain)
+}
+
+/** Whether {@link refuseUseless} takes a transaction. */
+export function isOfUse(transaction: Transaction, chain: RowReader): boolean {
+  try {
+    refuseUseless(transaction, chain)
+    return true
+  } catch (error) {
+    if (error instanceof RuleError) return false
+    throw error
+  }
 }
 
 /** Entries that a newcomer replaces, with their descendants; a RuleError for one that is neither later nor free to replace. */

@@ -1,17 +1,33 @@
 import { RuleError } from '../../errors/rule-error.js'
 import { toHex } from '../../primitives/bytes.js'
 import { type SideChainPow, txType } from '../../primitives/payload.js'
+import { provedHeight } from '../../storage/side-chain-rows.js'
 import { spendsFrom, type TypePolicy } from './type-policy.js'
 
 type SideChainPayload = { readonly type: 5 } & SideChainPow
 
 /**
- * The pool holds one proof for each side chain, which gives way to one of a later block. Its signature covers nothing else, so
- * any client can reuse an old proof in a new transaction: without this rule it would block newer ones.
+ * Its place before all fees is for the proof, not for what else a transaction can carry.
+ * @limit bytes: a transaction with a side-chain proof of work that enters the pool
+ */
+export const proofSize = 4096
+
+/**
+ * The pool holds one proof for each side chain, later than those on the chain; it gives way to one of a later block. Its signature
+ * covers nothing else, so any client can reuse an old proof in a new transaction: without this rule it would block newer ones, and
+ * go before every fee each time. Blocks may hold any proof: a rule would part nodes of different versions.
  */
 export const sideChainPolicy: TypePolicy<SideChainPayload> = {
   first: true,
   subject: sideChainOf,
+  refuse({ bytes }, { sideGenesisHash, blockHeight }, chain) {
+    if (bytes.length > proofSize) {
+      throw new RuleError('pool-side-chain', `${bytes.length} bytes with a proof, at most ${proofSize}`)
+    }
+    const proved = provedHeight(chain, sideGenesisHash)
+    if (proved === undefined || blockHeight > proved) return
+    throw new RuleError('pool-side-chain', `height ${blockHeight}, but the chain has a proof of height ${proved}`)
+  },
   replacement: {
     reason: 'side-chain-proved',
     entries(pool, newcomer, proof) {

@@ -2,6 +2,7 @@ import { mapKey } from '../../primitives/bytes.js'
 import type { Hash } from '../../primitives/hash.js'
 import type { Payload } from '../../primitives/payload.js'
 import type { Transaction } from '../../primitives/transaction.js'
+import type { RowReader } from '../../storage/did-rows.js'
 import type { DropReason } from '../drop-reason.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'
 
@@ -13,6 +14,8 @@ export interface TypePolicy<P extends Payload> {
   readonly hasOperation?: true
   /** Text of the subject of which the pool holds one transaction at most. */
   subject?(payload: P): string
+  /** Refuses, by throwing a RuleError, a transaction that is of no use after what the chain has. */
+  refuse?(transaction: Transaction, payload: P, chain: RowReader): void
   /** Transaction that comes before this one without giving it coins. */
   follows?(payload: P): Hash | undefined
   readonly replacement?: Replacement<P>

@@ -11,7 +11,7 @@ const texts: readonly (readonly [DropReason, string])[] = [
   [{ kind: 'removed', by: 'dev_reorg' }, 'it was taken out by dev_reorg'],
   [{ kind: 'spent', by: 'ab' }, 'an input was spent by ab, which was mined'],
   [{ kind: 'did-deactivated', by: 'ab' }, 'ab deactivates the DID'],
-  [{ kind: 'side-chain-proved', by: 'ab' }, 'ab proves a later block of the side chain'],
+  [{ kind: 'side-chain-proved', by: 'ab' }, 'ab proves the same block of the side chain, or a later one'],
   [{ kind: 'refused', code: 'tx-fee', detail: 'too low' }, 'tx-fee: too low'],
   [{ kind: 'stored', text: 'as it was' }, 'as it was'],
 ]

@@ -32,6 +32,9 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     credentials: fc.array(fc.record({ operation: credentialOperation, key: hash, holder: programHash }), {
       maxLength: 4,
     }),
+    sideChains: fc.array(fc.record({ genesis: hash, before: fc.option(fc.nat(2 ** 29 - 1), { nil: undefined }) }), {
+      maxLength: 4,
+    }),
   }),
   credential: fc.array(
     fc.record({ index: u16, operation: credentialOperation, height: u32, time: u32, txid: hash, payloadHash: hash }),

@@ -5,7 +5,7 @@ import { finish } from '../../../src/primitives/steps.js'
 import { sha256 } from '../../../src/primitives/hash.js'
 import { operationNumber } from '../../../src/proofs/history.js'
 import { type UndoRecord, values } from '../../../src/storage/row-values.js'
-import { operationCountSteps, spentSteps } from '../../../src/storage/undo-parts.js'
+import { operationCountSteps, spentSteps, withoutCoinsSteps } from '../../../src/storage/undo-parts.js'
 import { random } from '../../support/builders/random-chain.js'
 
 const programHash = (name: string) => sha256(name).subarray(0, 21)
@@ -21,14 +21,17 @@ function coin(value: number): Coin {
   }
 }
 
-/** A record of so many transactions, DIDs and credentials. */
-function record(spent: readonly number[], dids: number, credentials: number): UndoRecord {
+/** A record of so many transactions, DIDs, credentials and side chains. */
+function record(spent: readonly number[], dids: number, credentials: number, sideChains = 0): UndoRecord {
   let value = 0
   return {
     spent: spent.map((count) => Array.from({ length: count }, () => coin(++value))),
     dids: Array.from({ length: dids }, (_, i) => programHash(`did ${i}`)),
     credentials: Array.from({ length: credentials }, (_, i) => {
       return { operation: operationNumber.declare, key: sha256(`key ${i}`), holder: programHash(`holder ${i}`) }
+    }),
+    sideChains: Array.from({ length: sideChains }, (_, i) => {
+      return { genesis: sha256(`side chain ${i}`), before: i % 2 === 0 ? undefined : 2 ** 29 - i }
     }),
   }
 }
@@ -45,6 +48,8 @@ describe('parts of an undo record', () => {
     record([0], 0, 0),
     record([1, 0, 3, 300, 2], 2, 0),
     record([2, 1], 0, 1),
+    record([1], 1, 0, 3),
+    record([], 0, 2, 1),
     record(
       Array.from({ length: 300 }, () => 1),
       300,
@@ -62,13 +67,21 @@ describe('parts of an undo record', () => {
     }
   })
 
+  it('make the whole record again', () => {
+    for (const sample of samples) {
+      const undo = values.undo.encode(sample)
+      expect(values.undo.decode(undo)).toEqual(sample)
+      expect(values.undo.decode(finish(withoutCoinsSteps(undo)))).toEqual({ ...sample, spent: [] })
+    }
+  })
+
   it('are none of a coinbase, and of transactions that the block does not have', () => {
     expect(spentIn(values.undo.encode(record([1, 2], 1, 1)), [0, 3, 9])).toEqual([])
   })
 
   it('are the number of operations, on DIDs and on credentials', () => {
     const counts = samples.map((sample) => finish(operationCountSteps(values.undo.encode(sample))))
-    expect(counts).toEqual([0, 0, 2, 1, 560])
+    expect(counts).toEqual([0, 0, 2, 1, 1, 2, 560])
   })
 
   it('come in steps', () => {
