@@ -134,7 +134,7 @@ async function writeBlock(
         return {
           fee: 0n,
           spent: [],
-          did: { id: did, state, reads: [], document: { bytes: Buffer.from(text), issuers: [] } },
+          did: { id: did, state, reads: [], issuerKeys: [], document: { bytes: Buffer.from(text) } },
         }
       }),
       fees: 0n,

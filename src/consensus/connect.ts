@@ -1,9 +1,9 @@
 import { documentText } from '../did/canonical.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
-import type { AppliedOperation, CredentialChange, DidState, ReadDocument } from '../did/state.js'
+import type { AppliedOperation, CredentialChange, DidState, IssuerKey, ReadDocument } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
-import { displayHash, fromUtf8, ownText } from '../primitives/bytes.js'
+import { displayHash, fromUtf8 } from '../primitives/bytes.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
@@ -48,8 +48,10 @@ export interface ConnectedOperation {
   /** What a declare or revoke says. */
   readonly credential?: CredentialChange
   readonly reads: readonly ReadDocument[]
-  /** Canonical text of the new document in UTF-8, and the other DIDs that issued credentials in it. */
-  readonly document?: { readonly bytes: Uint8Array; readonly issuers: readonly string[] }
+  /** Keys of other DIDs that its checks use. */
+  readonly issuerKeys: readonly IssuerKey[]
+  /** Canonical text of the new document in UTF-8. */
+  readonly document?: { readonly bytes: Uint8Array }
 }
 
 /** A transaction that can be connected to the state that it was checked on, by `apply` or in steps. */
@@ -174,14 +176,12 @@ function* applyTypeSteps(
 }
 
 /** The part of an applied operation that is kept for the rows of its block. */
-export function connectedOperation({ next, credential, reads, document }: AppliedOperation): ConnectedOperation {
-  if (credential !== undefined) return { id: credential.signer, state: next, credential, reads }
-  const { id } = next.document
-  if (document === undefined) return { id, state: next, reads }
-  // A part of a text keeps all of it in memory, and the pool keeps this for long.
-  const issuers = new Set(document.credentials.map(({ issuer }) => ownText(issuer)))
-  issuers.delete(id)
-  return { id, state: next, reads, document: { bytes: fromUtf8(documentText(document)), issuers: [...issuers] } }
+export function connectedOperation(applied: AppliedOperation): ConnectedOperation {
+  const { next: state, credential, reads, issuerKeys, document } = applied
+  if (credential !== undefined) return { id: credential.signer, state, credential, reads, issuerKeys }
+  const { id } = state.document
+  if (document === undefined) return { id, state, reads, issuerKeys }
+  return { id, state, reads, issuerKeys, document: { bytes: fromUtf8(documentText(document)) } }
 }
 
 /** Result of connecting a block. */

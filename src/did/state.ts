@@ -44,6 +44,19 @@ export interface ReadDocument {
   readonly issuer: boolean
 }
 
+/** A key by which the proof of a credential is checked, in the last document of the DID that issued it. */
+export interface IssuerKey {
+  readonly issuer: string
+  /** Absolute id of a credential that it issued. */
+  readonly credential: string
+  /** Absolute id of the key. */
+  readonly id: string
+  /** 33 bytes, as `mapKey` writes them. */
+  readonly key: string
+  /** Bytes of the decoded payload that holds the document. */
+  readonly payloadSize: number
+}
+
 /** What one DID said of one credential on the chain: at least one of the two. */
 export interface CredentialState {
   /** The declare; its issuer costs a database read. */
@@ -77,6 +90,8 @@ export interface AppliedOperation {
   readonly cost: number
   /** The own previous document, then those of the issuers of new foreign credentials, each once. */
   readonly reads: readonly ReadDocument[]
+  /** Keys of the last documents of other DIDs that its checks use, each once; of other DIDs nothing else counts but status and size. */
+  readonly issuerKeys: readonly IssuerKey[]
   /** What the operation puts on the chain; undefined for a deactivate, declare or revoke. */
   readonly document?: DidDocument
 }

@@ -3,14 +3,23 @@ import { InvariantError } from '../errors/rule-error.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Hash } from '../primitives/hash.js'
 import { outpointKey } from '../primitives/input.js'
+import type { Steps } from '../primitives/steps.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
+import { type Changed, Dependents, type IssuerStates } from './dependents.js'
 import type { Paid } from './fee-rate.js'
 import { Heap } from './heap.js'
 import { type Package, packagesOf } from './packages.js'
 import type { PoolEntry, PoolIndex } from './pool-entry.js'
 import { ancestorsOf, carrierOf, isWorse, PoolNode } from './pool-node.js'
 import { policyOf } from './types/all-policies.js'
+
+/** Entries to be evaluated again. */
+export interface Touched {
+  /** Operations of DIDs that changed: most of them hold. */
+  readonly own: readonly PoolEntry[]
+  readonly others: readonly PoolEntry[]
+}
 
 /** Pooled transactions and their dependencies. Pure bookkeeping without rules. */
 export class PoolGraph implements PoolIndex {
@@ -20,12 +29,14 @@ export class PoolGraph implements PoolIndex {
   readonly #spenders = new Map<string, string>()
   readonly #operations = new Map<string, string[]>()
   readonly #subjects = new Map<string, string>()
+  readonly #dependents: Dependents
   #bytes = 0
   #additions: number
 
-  /** Continues the count of additions of a graph that it replaces. */
-  constructor(additions = 0) {
+  /** Continues the count of additions of a graph that it replaces. `documentShare`: as in the policy. */
+  constructor(additions = 0, documentShare?: number) {
     this.#additions = additions
+    this.#dependents = new Dependents(documentShare)
   }
 
   get size(): number {
@@ -105,6 +116,23 @@ export class PoolGraph implements PoolIndex {
   }
 
   /**
+   * Finds the entries that changed DIDs and credentials may have made invalid, in steps: those of which the own DID changed, and
+   * those of which another fact does not hold any more. The work is in proportion to what changed, not to the pool.
+   */
+  *touchedSteps(changed: Changed, states: IssuerStates): Steps<Touched> {
+    const own = new Set<PoolEntry>()
+    const others = new Set<PoolEntry>()
+    for (const did of changed.dids) {
+      for (const entry of this.operations(did)) own.add(entry)
+      yield
+    }
+    yield* this.#dependents.touchedSteps(changed, states, (entry) => {
+      if (!own.has(entry)) others.add(entry)
+    })
+    return { own: [...own], others: [...others] }
+  }
+
+  /**
    * Ancestors, direct and indirect, in order of arrival; with `most`, not many more than so many. `without`: operations of its
    * DID that it is not to follow.
    */
@@ -141,6 +169,7 @@ export class PoolGraph implements PoolIndex {
     const subject = policyOf(transaction).subject?.(transaction.payload)
     if (subject !== undefined) this.#subjects.set(subject, id)
     this.#bytes += transaction.bytes.length
+    this.#dependents.add(entry)
   }
 
   /** Removes one entry; its descendants stay and are up to the caller. */
@@ -159,6 +188,7 @@ export class PoolGraph implements PoolIndex {
     const subject = policyOf(transaction).subject?.(transaction.payload)
     if (subject !== undefined) this.#subjects.delete(subject)
     this.#bytes -= transaction.bytes.length
+    this.#dependents.remove(node.entry)
   }
 
   /** Takes a node out from among its relatives: children that it carried are carried by another parent. */

@@ -58,8 +58,7 @@ import type { Clock, Log } from '../runtime/env.js'
 import type { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
 import { values } from '../storage/row-values.js'
-import type { Package } from './packages.js'
-import { returnedBy, touchedBy, transactionsOf } from './changed-blocks.js'
+import { changedBy, returnedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { FeeFloor } from './fee-floor.js'
@@ -67,6 +66,7 @@ import { rateText } from './fee-rate.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
+import type { Package } from './packages.js'
 import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
@@ -100,7 +100,7 @@ export class Mempool implements ChainIndexer {
   readonly refusedBlocks: RefusedBlocks
   readonly #options: MempoolOptions
   readonly #chain: Chain
-  #graph = new PoolGraph()
+  #graph: PoolGraph
   readonly #store: PoolStore
   readonly #limits: PoolLimits
   readonly #floor: FeeFloor
@@ -120,6 +120,7 @@ export class Mempool implements ChainIndexer {
   readonly #newcomers = new Set<PoolEntry>()
   /** Whether a rewind is under way that replaces the content. */
   #restoring = false
+  #reevaluations = 0
   /** Called for each transaction that is evaluated again. */
   #evaluated = () => {}
 
@@ -127,6 +128,7 @@ export class Mempool implements ChainIndexer {
     this.#options = options
     this.#chain = options.chain
     this.#limits = { ...policy, ...options.limits }
+    this.#graph = new PoolGraph(0, this.#limits.documentShare)
     this.#floor = new FeeFloor(options.clock, this.#limits, () => this.bytes)
     this.checks = new PoolChecks(options)
     this.refusedBlocks = new RefusedBlocks(this, options)
@@ -142,14 +144,17 @@ export class Mempool implements ChainIndexer {
       store: this.#store,
       log: options.log,
       pooled: (txid) => this.#graph.get(txid) !== undefined,
-      admit: (transaction, arrival, { added } = {}) => {
+      admit: ({ transaction, arrival, entry }, { added } = {}) => {
         const caughtUp = () => this.#lasting(() => this.#cleaned)
-        const newcomer = new Newcomer(transaction, this.#surroundings)
+        const newcomer = new Newcomer(transaction, this.#surroundings, entry)
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
       makeRoom: () => this.#makeRoom(),
-      evaluated: () => this.#evaluated(),
+      evaluated: () => {
+        this.#reevaluations++
+        this.#evaluated()
+      },
       now: () => options.clock.now(),
     })
   }
@@ -190,6 +195,11 @@ export class Mempool implements ChainIndexer {
   /** Number of additions so far. */
   get additions(): number {
     return this.#graph.additions
+  }
+
+  /** Number of evaluations of former entries and returned transactions so far. */
+  get reevaluations(): number {
+    return this.#reevaluations
   }
 
   /** In order of arrival; those in re-evaluation come last. */
@@ -349,12 +359,13 @@ export class Mempool implements ChainIndexer {
 
   /**
    * Resolves when no waiting re-evaluation may affect a new transaction, and the pool has room for it. Credentials do not
-   * count: their issuers are read from the chain.
+   * count: their issuers are read from the chain. There is some room beside what waits, so that a full pool takes new ones meanwhile.
    */
   async #apart(transaction: Transaction, did: string | undefined): Promise<void> {
     await this.#lasting(() => this.#room)
     await this.#lasting(() => this.#cleaned)
-    const fits = this.bytes + transaction.bytes.length <= this.#limits.poolSize
+    const { poolSize, roomBeside } = this.#limits
+    const fits = this.bytes + transaction.bytes.length <= Math.floor(poolSize * (1 + roomBeside))
     if (this.#restoring || !fits || this.#reevaluation.touches(transaction, did)) await this.settled()
   }
 
@@ -365,7 +376,7 @@ export class Mempool implements ChainIndexer {
       await rewind({
         stage: (overlay) => this.#store.replace([...this.#graph.entries()], content, overlay),
         follow: async () => {
-          this.#graph = new PoolGraph(this.#graph.additions)
+          this.#graph = new PoolGraph(this.#graph.additions, this.#limits.documentShare)
           this.#validOn = this.#chain.tip
           this.#store.release()
           await this.#readmit(content)
@@ -403,8 +414,15 @@ export class Mempool implements ChainIndexer {
       this.#reevaluation.startOver([])
       return
     }
-    const affected = this.#graph.withDescendants(touchedBy(connected, this.#graph.entries()))
-    await forEachCooperatively(affected, (entry) => this.#reevaluateLater(entry))
+    if (this.#graph.size === 0) return
+    const { own, others } = await runCooperatively(this.#graph.touchedSteps(changedBy(connected), this.#chain.state))
+    // Those that most likely hold come first: templates are without them meanwhile.
+    for (const touched of [own, others]) {
+      await forEachCooperatively(this.#graph.withDescendants(touched), (entry) => {
+        // It may have expired meanwhile.
+        if (this.#graph.get(entry.transaction.hash) === entry) this.#reevaluateLater(entry)
+      })
+    }
   }
 
   #reevaluateLater(entry: PoolEntry): void {

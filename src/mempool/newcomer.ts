@@ -12,6 +12,7 @@ import type { ConnectContext } from '../consensus/rule-context.js'
 import { transactionWork } from '../consensus/signature-work.js'
 import { SignatureCache } from '../crypto/signature-cache.js'
 import { runChecks, type Verifier } from '../crypto/verifier.js'
+import { requireIssuerKeys } from '../did/operations/issued-credential.js'
 import type { ParsedOperation } from '../did/operations/operation-row.js'
 import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
@@ -61,10 +62,13 @@ export class Newcomer {
   /** Its checks that hold. */
   readonly #verified = new SignatureCache()
   readonly #coins: ChainCoins
+  readonly #former: PoolEntry | undefined
   #operation: ParsedOperation | undefined
 
-  constructor(transaction: Transaction, surroundings: Surroundings) {
+  /** `former`: the entry that it was before a change of the chain. */
+  constructor(transaction: Transaction, surroundings: Surroundings, former?: PoolEntry) {
     this.transaction = transaction
+    this.#former = former
     this.#surroundings = surroundings
     this.#coins = new ChainCoins(surroundings.chain)
   }
@@ -163,6 +167,8 @@ export class Newcomer {
       await caughtUp()
       const { tip } = chain
       this.refuseKnown()
+      // Before its document is parsed: a key that goes may take along all holders of an issuer.
+      requireIssuerKeys(this.#former?.did?.issuerKeys ?? [], chain.state)
       try {
         return await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))
       } catch (error) {

@@ -13,6 +13,8 @@ export const policy = {
   documentShare: 1 / 16,
   /** @limit bytes: all pooled transactions */
   poolSize: 20_000_000,
+  /** @tuning part: room for new transactions beside a full pool of which some wait for re-evaluation, as a part of its size */
+  roomBeside: 1 / 20,
   /** Time in which the least price of a byte sinks by half while the pool is at least half full, in ms; faster below. */
   floorHalfLife: 60 * 60 * 1000,
   /** Sela for 1000 bytes by which that price is above the one of what was evicted. */

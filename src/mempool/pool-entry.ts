@@ -1,6 +1,6 @@
 import type { ConnectedTransaction } from '../consensus/connect.js'
 import type { SignatureWork } from '../consensus/signature-work.js'
-import type { CredentialChange, DidState } from '../did/state.js'
+import type { CredentialChange, DidState, IssuerKey } from '../did/state.js'
 import { defined } from '../primitives/defined.js'
 import type { Transaction } from '../primitives/transaction.js'
 
@@ -21,8 +21,10 @@ export interface PoolOperation {
   readonly id: string
   /** State of that DID after it. */
   readonly state: DidState
-  /** The other DIDs that issued its credentials. */
-  readonly issuers: readonly string[]
+  /** Keys of other DIDs on which it rests: while they stand, their documents may change. */
+  readonly issuerKeys: readonly IssuerKey[]
+  /** Bytes of the previous document of its DID, if that was read. */
+  readonly ownBytes: number
   /** What a declare or revoke says. */
   readonly credential?: CredentialChange
 }
@@ -45,12 +47,7 @@ export function entryOf(
 ): PoolEntry {
   const entry = { transaction, fee, arrival, work }
   if (did === undefined) return entry
-  const { id, state, credential, document } = did
-  const issuers = document?.issuers ?? issuerOf(credential, id)
-  return { ...entry, did: { id, state, issuers, ...defined({ credential }) } }
-}
-
-/** The issuer of a declared credential, unless it is the holder. */
-function issuerOf(change: CredentialChange | undefined, holder: string): readonly string[] {
-  return change?.action === 'declare' && change.issuer !== holder ? [change.issuer] : []
+  const { id, state, credential, reads, issuerKeys } = did
+  const ownBytes = reads.find(({ issuer }) => !issuer)?.payloadSize ?? 0
+  return { ...entry, did: { id, state, issuerKeys, ownBytes, ...defined({ credential }) } }
 }

@@ -28,7 +28,7 @@ export interface ReevaluationOptions {
   /** Whether the pool holds a transaction. */
   pooled(txid: Hash): boolean
   /** Adds a transaction to the pool, and calls `added` in the same turn; rejects with a RuleError. */
-  admit(transaction: Transaction, arrival: number, options?: { added?(): void }): Promise<unknown>
+  admit(waiting: Waiting, options?: { added?(): void }): Promise<unknown>
   /** Stores the drop reason of a transaction. */
   forget(transaction: Transaction, error: RuleError): void
   /** Evicts down to the pool size. */
@@ -208,7 +208,7 @@ export class Reevaluation {
     const own = Transaction.kept(transaction.bytes)
     const added = () => this.#written(store.put(hash, { arrival, bytes: own.bytes }, { sync: false }))
     try {
-      await admit(own, arrival, { added })
+      await admit({ transaction: own, arrival }, { added })
       await makeRoom()
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
@@ -228,8 +228,8 @@ export class Reevaluation {
   }
 
   /**
-   * Evaluates everything waiting once. A transaction may come before its ancestor → refused ones are retried while passes admit
-   * any, and dropped with a reason after a pass without success.
+   * Evaluates everything waiting once. A transaction may come before its ancestor → refused ones of which one may wait are retried
+   * while passes admit any, and dropped with a reason after a pass without success.
    */
   async #pass(): Promise<void> {
     const generation = this.#generation
@@ -237,17 +237,20 @@ export class Reevaluation {
     const refused: { readonly transaction: Transaction; readonly error: RuleError }[] = []
     let admitted = false
     const yielder = new Yielder()
-    for (const { transaction, arrival } of [...this.#waiting.values()]) {
+    for (const waiting of [...this.#waiting.values()]) {
       if (this.#stopped || this.#generation !== generation) return
+      const { transaction } = waiting
       // A block may have mined it since.
       if (!this.#waiting.has(transaction.hashKey)) continue
+      const before = this.#changes
       try {
         // In the same turn as the addition: readers find it in exactly one of the two.
-        await this.#options.admit(transaction, arrival, { added: () => void this.remove(transaction.hash) })
+        await this.#options.admit(waiting, { added: () => void this.remove(transaction.hash) })
         admitted = true
       } catch (error) {
         if (!(error instanceof RuleError)) throw error
-        refused.push({ transaction, error })
+        if (this.#changes !== before || this.#mayFollowWaiting(waiting)) refused.push({ transaction, error })
+        else if (this.remove(transaction.hash) !== undefined) this.#refuse(transaction, error)
       }
       this.#options.evaluated()
       if (yielder.over) await yielder.next()
@@ -256,6 +259,15 @@ export class Reevaluation {
     for (const { transaction, error } of refused) {
       if (this.remove(transaction.hash) !== undefined) this.#refuse(transaction, error)
     }
+  }
+
+  /** Whether a waiting transaction may come after another one: of a spent output, or in its subject. */
+  #mayFollowWaiting({ transaction, entry }: Waiting): boolean {
+    if (transaction.inputs.some(({ txid }) => this.has(txid))) return true
+    const subject = subjectOf(transaction, entry?.did?.id)
+    if (subject === undefined) return false
+    if (subject === anyDid) return this.#operations > 1
+    return (this.#subjects.get(subject) ?? 0) > 1 || (entry?.did !== undefined && this.#subjects.has(anyDid))
   }
 
   #refuse(transaction: Transaction, error: RuleError): void {

@@ -70,7 +70,8 @@ export function withCredential(
   reads: DocumentReads,
   checks: readonly SignatureCheck[] = [],
 ): AppliedOperation {
-  return { next: state, credential, checks: [check, ...checks], cost: operationCost, reads: reads.documents }
+  const { documents, issuerKeys } = reads
+  return { next: state, credential, checks: [check, ...checks], cost: operationCost, reads: documents, issuerKeys }
 }
 
 export function refuseRevoked(id: string, by: string): never {

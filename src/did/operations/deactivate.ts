@@ -33,6 +33,7 @@ export const deactivate: OperationRow<'deactivate'> = {
       checks: [check],
       cost: operationCost,
       reads: reads.documents,
+      issuerKeys: [],
     }
   },
 }

@@ -5,7 +5,7 @@ import { didPart } from '../identifier.js'
 import type { Credential } from '../model.js'
 import { credentialBytesSteps, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
 import type { DocumentReads } from './document-reads.js'
-import { credentialCheck, issuerState } from './issued-credential.js'
+import { credentialCheck } from './issued-credential.js'
 import type { OperationRow } from './operation-row.js'
 import { declaredBytes } from './payload-bytes.js'
 import { keyOf } from './signing.js'
@@ -32,20 +32,18 @@ export const declare: OperationRow<'declare'> = {
     if (own?.declared) throw new RuleError('credential-declared', `${id} is declared already`)
     if (own?.revoked) refuseRevoked(id, holder)
     if (issuer !== holder && context.otherCredential(id, issuer)?.revoked) refuseRevoked(id, issuer)
-    const keys = issuerKeys(credential, signer, reads)
+    const key = issuerKey(credential, signer, reads)
     yield
-    const check = credentialCheck(credential, keyOf(keys, credential.proof.verificationMethod))
+    const check = credentialCheck(credential, key)
     // A part of a text keeps all of it in memory, and the pool keeps this for long.
     const said = { id: ownText(id), signer: ownText(did), action: 'declare', issuer: ownText(issuer) } as const
     return withCredential(signer, said, reads, [check])
   },
 }
 
-function issuerKeys(
-  credential: Credential,
-  { document }: Signer,
-  reads: DocumentReads,
-): Signer['document']['authentication'] {
-  if (credential.issuer === document.id) return document.authentication
-  return reads.ofIssuer(issuerState(credential, reads.context)).authentication
+function issuerKey(credential: Credential, { document }: Signer, reads: DocumentReads): Uint8Array | undefined {
+  const { issuer, proof } = credential
+  return issuer === document.id
+    ? keyOf(document.authentication, proof.verificationMethod)
+    : reads.keyOfIssuer(credential)
 }

@@ -10,10 +10,10 @@ import { credentialDigest, type KnownDocument, knownDocument } from '../known-do
 import type { DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
-import { credentialCheck, issuerState } from './issued-credential.js'
+import { credentialCheck } from './issued-credential.js'
 import type { ParsedOperation, WithDocument } from './operation-row.js'
 import { payloadBytes } from './payload-bytes.js'
-import { keyOf, operationCost } from './signing.js'
+import { operationCost } from './signing.js'
 
 /** What operations with a document share: a payload that is a document, and the credentials in it. */
 
@@ -51,6 +51,7 @@ export function* withDocument(
     checks: [check, documentCheck(operation), ...credentials],
     cost: operationCost + credentials.length,
     reads: reads.documents,
+    issuerKeys: reads.issuerKeys,
     document,
   }
 }
@@ -93,8 +94,7 @@ function* newCredentials(
     if (credential.issuer === document.id) {
       checks.push(credentialCheck(credential, document.authentication.get(verificationMethod)?.publicKey))
     } else {
-      const issuer = reads.ofIssuer(issuerState(credential, context))
-      checks.push(credentialCheck(credential, keyOf(issuer.authentication, verificationMethod)))
+      checks.push(credentialCheck(credential, reads.keyOfIssuer(credential)))
     }
     yield
   }

@@ -1,11 +1,16 @@
 import { InvariantError } from '../../errors/rule-error.js'
+import { ownText } from '../../primitives/bytes.js'
 import type { KnownDocument } from '../known-document.js'
-import type { DidContext, DidState, ReadDocument } from '../state.js'
+import type { Credential } from '../model.js'
+import type { DidContext, DidState, IssuerKey, ReadDocument } from '../state.js'
+import { issuerState } from './issued-credential.js'
+import { keyOf } from './signing.js'
 
 /** The documents that one operation reads, each counted before it is read. */
 export class DocumentReads {
   readonly context: DidContext
   readonly #documents = new Map<string, ReadDocument>()
+  readonly #issuerKeys = new Map<string, IssuerKey>()
 
   constructor(context: DidContext) {
     this.context = context
@@ -15,6 +20,10 @@ export class DocumentReads {
     return [...this.#documents.values()]
   }
 
+  get issuerKeys(): readonly IssuerKey[] {
+    return [...this.#issuerKeys.values()]
+  }
+
   /** The last document of the DID that an operation changes, or that declares or revokes. */
   own(state: DidState, did: string): KnownDocument {
     const document = this.#read(state, { issuer: false })
@@ -22,9 +31,18 @@ export class DocumentReads {
     throw new InvariantError(`the state of ${document.id} was given for an operation of ${did}`)
   }
 
-  /** The last document of a DID that issued a credential. */
-  ofIssuer(state: DidState): KnownDocument {
-    return this.#read(state, { issuer: true })
+  /** The key of another DID that a credential names, in its issuer's last document; undefined if that has no such key. */
+  keyOfIssuer(credential: Credential): Uint8Array | undefined {
+    const { issuer, proof } = credential
+    const state = issuerState(credential, this.context)
+    const { authentication } = this.#read(state, { issuer: true })
+    const key = authentication.get(proof.verificationMethod)
+    if (key === undefined) return undefined
+    // A part of a text keeps all of it in memory, and the pool keeps this for long.
+    const [did, id] = [ownText(issuer), ownText(proof.verificationMethod)]
+    const { documentPayloadSize: payloadSize } = state
+    this.#issuerKeys.set(`${did} ${id}`, { issuer: did, credential: ownText(credential.id), id, key, payloadSize })
+    return keyOf(authentication, id)
   }
 
   #read(state: DidState, { issuer }: { issuer: boolean }): KnownDocument {

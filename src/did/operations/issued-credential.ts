@@ -2,12 +2,15 @@ import { RuleError } from '../../errors/rule-error.js'
 import { fromUtf8, ownText } from '../../primitives/bytes.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Credential } from '../model.js'
-import type { DidContext, DidState } from '../state.js'
+import type { DidContext, DidState, IssuerKey } from '../state.js'
 
 /** What operations with credentials share: the issuer, and the check of the proof that it made. */
 
 /** The state of a credential's issuer, who must exist and not be deactivated. */
-export function issuerState(credential: Credential, context: DidContext): DidState {
+export function issuerState(
+  credential: Pick<Credential, 'issuer' | 'id'>,
+  context: Pick<DidContext, 'issuer'>,
+): DidState {
   const state = context.issuer(credential.issuer)
   if (state === undefined) {
     throw new RuleError('credential-issuer-unknown', `${credential.issuer}, issuer of ${credential.id}, does not exist`)
@@ -24,12 +27,7 @@ export function issuerState(credential: Credential, context: DidContext): DidSta
 /** The check of a credential's proof; `credential-key` without a key of its issuer. */
 export function credentialCheck(credential: Credential, key: Uint8Array | undefined): SignatureCheck {
   const { verificationMethod, signature } = credential.proof
-  if (key === undefined) {
-    throw new RuleError(
-      'credential-key',
-      `${verificationMethod}, which ${credential.id} names, is no authentication key of its issuer`,
-    )
-  }
+  if (key === undefined) refuseKey(verificationMethod, credential.id)
   return {
     message: fromUtf8(credential.signingText),
     keys: [key],
@@ -37,4 +35,19 @@ export function credentialCheck(credential: Credential, key: Uint8Array | undefi
     code: 'credential-proof',
     subject: `proof of credential ${ownText(credential.id)}`,
   }
+}
+
+/**
+ * Refuses, as an evaluation of the operation would, one of which an issuer has a key no more. An update names the operation before
+ * it, and a declare always has the proof of its credential checked, so that nothing else can have made the key dispensable.
+ */
+export function requireIssuerKeys(keys: readonly IssuerKey[], context: Pick<DidContext, 'issuer'>): void {
+  for (const { issuer, credential, id } of keys) {
+    const { document } = issuerState({ issuer, id: credential }, context)
+    if (!document.authentication.has(id)) refuseKey(id, credential)
+  }
+}
+
+function refuseKey(id: string, credential: string): never {
+  throw new RuleError('credential-key', `${id}, which ${credential} names, is no authentication key of its issuer`)
 }

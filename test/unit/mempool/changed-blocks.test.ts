@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldBlock } from '../../../src/chain/chain-change.js'
-import { returnedBy, type Touchable, touchedBy, transactionsOf } from '../../../src/mempool/changed-blocks.js'
+import { changedBy, returnedBy, transactionsOf } from '../../../src/mempool/changed-blocks.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
 import { craft, craftBlock, genesisCoin } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -34,40 +34,14 @@ describe('the transactions of changed blocks', () => {
   })
 })
 
-describe('the entries that changed blocks touch', () => {
-  const entries: Readonly<Record<string, Touchable>> = {
-    transfer: {},
-    ada: { did: { id: 'ada', issuers: [] } },
-    bob: { did: { id: 'bob', issuers: ['club', 'ada'] } },
-    revoke: { did: { id: 'club', issuers: [], credential: { id: 'bob#member' } } },
-  }
-  const touched = (dids: readonly string[], credentials: readonly string[] = []) => {
-    const found = touchedBy(
-      [
-        { dids: [], credentials: [] },
-        { dids, credentials },
-      ],
-      Object.values(entries),
-    )
-    return Object.keys(entries).filter((name) => found.includes(entries[name] as Touchable))
-  }
-
-  it('have the DID of an operation, or an issuer, or the credential', () => {
-    expect(touched(['ada'])).toEqual(['ada', 'bob'])
-    expect(touched(['bob'])).toEqual(['bob'])
-    expect(touched(['club'])).toEqual(['bob', 'revoke'])
-    expect(touched(['club', 'ada'])).toEqual(['ada', 'bob', 'revoke'])
-    expect(touched([], ['bob#member'])).toEqual(['revoke'])
-    expect(touched(['eve'], ['eve#member'])).toEqual([])
-  })
-
-  it('are none, and not looked at, where no DID and no credential changed', () => {
-    const entriesLookedAt: Iterable<Touchable> = {
-      [Symbol.iterator]: () => {
-        throw new Error('looked at')
-      },
-    }
-    expect(touchedBy([{ dids: [], credentials: [] }], entriesLookedAt)).toEqual([])
-    expect(touchedBy([], entriesLookedAt)).toEqual([])
+describe('what changed blocks changed', () => {
+  it('has each DID and each credential once', () => {
+    const ada = { dids: ['ada', 'bob'], credentials: ['bob#member'] }
+    const bob = { dids: ['bob'], credentials: ['bob#member', 'ada#member'] }
+    expect(changedBy([ada, { dids: [], credentials: [] }, bob])).toEqual({
+      dids: ['ada', 'bob'],
+      credentials: ['bob#member', 'ada#member'],
+    })
+    expect(changedBy([])).toEqual({ dids: [], credentials: [] })
   })
 })

@@ -26,7 +26,7 @@ function entryOf(number: number, parents: readonly PoolEntry[], fee: bigint, did
     programs: [],
   })
   const entry = { transaction, fee, arrival: number, work: noWork }
-  return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuers: [] } }
+  return did === undefined ? entry : { ...entry, did: { id: did, state: stateOf(did), issuerKeys: [], ownBytes: 0 } }
 }
 
 const numbers = (entries: Iterable<PoolEntry>) => Array.from(entries, ({ arrival }) => arrival)

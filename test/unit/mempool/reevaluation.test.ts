@@ -55,8 +55,8 @@ async function takeOver(test: TestChain): Promise<void> {
   expect(await test.chain.acceptBlock(two.bytes)).toBe('connected')
 }
 
-/** A pool with a create that holds a credential of an issuer, and what makes it wait. */
-async function issued(limits?: Partial<PoolLimits>) {
+/** A pool with a declare of a credential of an issuer, and what makes it wait. */
+async function declared(limits?: Partial<PoolLimits>) {
   const inline = createInlineVerifier()
   let held = ''
   let open: Promise<void> = Promise.resolve()
@@ -89,19 +89,20 @@ async function issued(limits?: Partial<PoolLimits>) {
     )
     return transaction.txid
   }
-  let last = await connect(carry(0, issuer.create()))
+  await connect(carry(0, issuer.create()))
+  let last = await connect(carry(10, subject.create()))
   await test.mempool.settled()
   const issue = (did: string) => issueCredential(issuer.did, issuer.primary, did, {}, '#primary')
   const coin = 1
-  const create = await test.send(carry(coin, subject.create({ credentials: [issue(subject.did)] })))
+  const declare = await test.send(carry(coin, subject.declare(issue(subject.did))))
   let paid = 8
   return {
     test,
     pay,
     carry,
-    waiting: { create, coin, subject, issue },
-    /** Mines an update of the issuer, without waiting for the pool to be evaluated again. */
-    issuerChanges: async () => void (last = await connect(carry(paid++, issuer.update(last)))),
+    waiting: { declare, coin, subject, issue },
+    /** Mines an update of the DID that declares, without waiting for the pool to be evaluated again. */
+    ownerChanges: async () => (last = await connect(carry(paid++, subject.update(last)))),
     /** Has the verifier keep a transaction. */
     hold: ({ txid }: Transaction) => {
       let go = () => {}
@@ -115,7 +116,7 @@ async function issued(limits?: Partial<PoolLimits>) {
 
 describe('what waits to be evaluated again', () => {
   it('is touched by what may depend on it, and by nothing else', async () => {
-    const { test, pay, carry, waiting } = await issued()
+    const { test, pay, carry, waiting } = await declared()
     const proof = (height: number, sideChain: number, output: 0 | 1) =>
       sideChainPow({ blockHeight: height, sideBlock: height, sideChain, output })(test)
     const reevaluation = new Reevaluation({
@@ -150,7 +151,7 @@ describe('what waits to be evaluated again', () => {
     // An operation of a DID that is known, then one that was not read.
     const { did } = waiting.subject
     const [operation, other] = [carry(3, waiting.subject.deactivate()), holder()]
-    add(waiting.create, test.mempool.get(waiting.create.hash))
+    add(waiting.declare, test.mempool.get(waiting.declare.hash))
     expect([reevaluation.touches(operation), reevaluation.touches(operation, did)]).toEqual([false, true])
     const stranger = carry(4, other.create())
     expect(reevaluation.touches(stranger, other.did)).toBe(false)
@@ -231,19 +232,20 @@ describe('the pool after a change of the chain', () => {
     const fan = await test.send(craft(test.spec, [genesisCoin(test.chain, 1)], outputs, [11]))
     await test.mine()
     const [issuer, subject] = [holder(), holder()]
-    const created = await test.publish(issuer.create(), issuer.did)
+    await test.publish(issuer.create(), issuer.did)
+    const created = await test.publish(subject.create(), subject.did)
     const fork = test.chain.tip
     const carry = (index: number, operation: DidOperation) =>
       craft(test.spec, [outputOf(fan, index)], [{ to: 30, value: 5_000_000n }], [40 + index], {
         payload: { type: 10, operation },
       })
     const credential = issueCredential(issuer.did, issuer.primary, subject.did, {}, '#primary')
-    const create = await test.send(carry(0, subject.create({ credentials: [credential] })))
+    const declare = await test.send(carry(0, subject.declare(credential)))
     await test.mine()
-    const child = await test.send(craft(test.spec, [outputOf(create)], [{ to: 31, value: 4_000_000n }], [30]))
+    const child = await test.send(craft(test.spec, [outputOf(declare)], [{ to: 31, value: 4_000_000n }], [30]))
     await test.mine()
     held = child.txid
-    // Three blocks in the place of two: both transactions come back, the create before the child of it.
+    // Three blocks in the place of two: both transactions come back, the declare before the child of it.
     let parent = fork
     for (let i = 0; i < 3; i++) {
       const block = craftBlock(test.chain, { parent })
@@ -251,13 +253,13 @@ describe('the pool after a change of the chain', () => {
       parent = test.chain.headers.known(block.header.hash)
     }
     while (!isHeld) await new Promise((resolve) => setImmediate(resolve))
-    // The issuer changes while the child is verified, so that the create waits again.
-    const update = carry(1, issuer.update(created))
+    // The DID changes while the child is verified, so that the declare waits again.
+    const update = carry(1, subject.update(created))
     expect(await test.chain.acceptBlock(craftBlock(test.chain, { transactions: [update] }).bytes)).toBe('connected')
     held = ''
     go()
     await test.mempool.settled()
-    expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([create.txid, child.txid])
+    expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([declare.txid, child.txid])
     const rows = await test.database.rows(rangeOf(table.pool))
     expect(rows).toHaveLength(2)
     await test.mine()
@@ -266,9 +268,9 @@ describe('the pool after a change of the chain', () => {
   })
 
   it('lets in what has nothing to do with what waits, and has all else wait', async () => {
-    const { test, waiting, hold, issuerChanges, carry, pay } = await issued()
-    const verifying = hold(waiting.create)
-    await issuerChanges()
+    const { test, waiting, hold, ownerChanges, carry, pay } = await declared()
+    const verifying = hold(waiting.declare)
+    await ownerChanges()
     await verifying.begun
     // These are in the pool while the others are still evaluated, also when the next block makes them wait once more.
     const payment = await test.send(pay(3, 30))
@@ -280,16 +282,16 @@ describe('the pool after a change of the chain', () => {
       return entries.map(({ transaction }) => transaction.txid).sort()
     }
     expect(evaluated()).toEqual([payment.txid, create.txid].sort())
-    await issuerChanges()
+    const last = await ownerChanges()
     const another = await test.send(pay(5, 31))
-    expect(evaluated()).toEqual([payment.txid, another.txid].sort())
+    expect(evaluated()).toEqual([payment.txid, create.txid, another.txid].sort())
 
     const outcomes: string[] = []
     const sent = Object.entries({
-      child: craft(test.spec, [outputOf(waiting.create)], [{ to: 31, value: 4_000_000n }], [30]),
+      child: craft(test.spec, [outputOf(waiting.declare)], [{ to: 31, value: 4_000_000n }], [30]),
       rival: pay(waiting.coin, 32),
-      update: carry(6, waiting.subject.update(waiting.create.txid)),
-      again: waiting.create,
+      update: carry(6, waiting.subject.update(last)),
+      again: waiting.declare,
     }).map(([name, transaction]) =>
       test.send(transaction).then(
         () => outcomes.push(`${name} taken`),
@@ -297,13 +299,13 @@ describe('the pool after a change of the chain', () => {
       ),
     )
     // One that came after them is taken before them.
-    const last = await test.send(pay(7, 33))
+    const after = await test.send(pay(7, 33))
     expect(outcomes).toEqual([])
     verifying.go()
     await Promise.all(sent)
     expect(outcomes.sort()).toEqual(['again tx-known', 'child taken', 'rival tx-double-spend', 'update taken'])
     expect(test.mempool.size).toBe(7)
-    expect(test.mempool.get(last.hash)).toBeDefined()
+    expect(test.mempool.get(after.hash)).toBeDefined()
     await test.mine()
     expect(test.mempool.size).toBe(0)
     expect(test.log.errors).toEqual([])
@@ -311,24 +313,30 @@ describe('the pool after a change of the chain', () => {
   })
 
   it('lets in nothing for which there is no room beside what waits', async () => {
-    const one = await issued()
+    const one = await declared()
     // A transaction of the same kind may be a few bytes longer.
-    const both = one.waiting.create.bytes.length + one.pay(3, 30).bytes.length + 20
+    const both = one.waiting.declare.bytes.length + one.pay(3, 30).bytes.length + 20
     await one.test.close()
-    for (const poolSize of [both, both - 100]) {
-      const { test, waiting, hold, issuerChanges, pay } = await issued({ poolSize })
-      const verifying = hold(waiting.create)
-      await issuerChanges()
+    // A fifth of the pool is beside it, in the last one.
+    for (const [poolSize, roomBeside] of [
+      [both, 0],
+      [both - 100, 0],
+      [Math.ceil(both / 1.2), 1 / 5],
+    ] as const) {
+      const fits = poolSize * (1 + roomBeside) >= both
+      const { test, waiting, hold, ownerChanges, pay } = await declared({ poolSize, roomBeside })
+      const verifying = hold(waiting.declare)
+      await ownerChanges()
       await verifying.begun
       let isDone = false
       const sent = test.send(pay(3, 30)).then(
         () => (isDone = true),
         () => (isDone = true),
       )
-      if (poolSize === both) await sent
+      if (fits) await sent
       else for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve))
-      expect(isDone).toBe(poolSize === both)
-      expect(test.mempool.size).toBe(poolSize === both ? 2 : 1)
+      expect(isDone).toBe(fits)
+      expect(test.mempool.size).toBe(fits ? 2 : 1)
       verifying.go()
       await sent
       await test.mempool.settled()
