@@ -71,9 +71,15 @@ export async function importBlocks(
   progress: (read: number) => void = () => {},
 ): Promise<Import> {
   let [read, added] = [0, 0]
-  for await (const next of readBlocks(new Pieces(pieces), chain.genesis.header.hash)) {
-    if (await acceptRecord(chain, next, read)) added++
-    progress(++read)
+  // Blocks further on in the file may make its branch the best one: no other keeps them out.
+  chain.pursue(() => ({ base: undefined, work: 1n << 256n, has: () => true }))
+  try {
+    for await (const next of readBlocks(new Pieces(pieces), chain.genesis.header.hash)) {
+      if (await acceptRecord(chain, next, read)) added++
+      progress(++read)
+    }
+  } finally {
+    chain.pursue(undefined)
   }
   return { read, added }
 }

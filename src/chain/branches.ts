@@ -1,14 +1,16 @@
 import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { Block } from '../primitives/block.js'
+import type { Hash } from '../primitives/hash.js'
+import type { Header } from '../primitives/header.js'
 import { Overlay } from '../storage/overlay.js'
-import { keys } from '../storage/schema.js'
-import type { BlockStatus } from '../storage/row-values.js'
+import { keys, rangeOf, table } from '../storage/schema.js'
+import { type BlockStatus, values } from '../storage/row-values.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { type Abandoned, Reorganisation, type ReorganisationOptions, type Reorganised } from './reorganise.js'
-import { sideBlockLimit, SideBlocks } from './side-blocks.js'
+import { type SideBlock, sideBlockLimit, SideBlocks } from './side-blocks.js'
 
 /** @limit count: blocks that a reorganisation may disconnect */
 export const reorganisationDepth = 288
@@ -16,8 +18,18 @@ export const reorganisationDepth = 288
 /** Hooks of a reorganisation. */
 export type ReorganisationParts = Pick<ReorganisationOptions, 'foresee' | 'stage'>
 
+/** The best verified headers above stored blocks; their blocks are on the way. */
+export interface PursuedHeaders {
+  /** The stored block that they begin on; undefined: the parent of each block that arrives. */
+  readonly base: KnownHeader | undefined
+  /** Chain work at their end. */
+  readonly work: bigint
+  has(header: Header): boolean
+}
+
 export interface BranchesOptions extends Checking {
   readonly headers: HeaderIndex
+  pursued(): PursuedHeaders | undefined
   /** Tip of the active chain. */
   tip(): KnownHeader
   /** Writes rows that leave the active chain unchanged. */
@@ -47,13 +59,21 @@ export class Branches {
     for (let steps = 0; fork.status !== 'active'; steps++) {
       // A side block stored before its ancestor turned out invalid is not marked itself.
       if (fork.status === 'invalid') throw new RuleError('block-parent-invalid', `${fork.header.id} is invalid`)
-      if (fork.status === 'header' || steps > sideBlockLimit) throw brokenRule('block-too-deep')
+      if (fork.header.height < this.#deepest || steps > sideBlockLimit) throw brokenRule('block-too-deep')
+      if (fork.status === 'header') {
+        throw new RuleError('block-parent-unknown', `${fork.header.id} below it gave way to a branch with more work`)
+      }
       fork = headers.known(fork.header.previous)
     }
-    const depth = tip().header.height - fork.header.height
-    if (depth > reorganisationDepth) {
+    if (fork.header.height < this.#deepest) {
+      const depth = tip().header.height - fork.header.height
       throw new RuleError('block-too-deep', `the branch leaves the chain ${depth} blocks below the tip`)
     }
+  }
+
+  /** Height of the lowest block that branches may leave the chain at. */
+  get #deepest(): number {
+    return this.#options.tip().header.height - reorganisationDepth
   }
 
   /**
@@ -68,57 +88,79 @@ export class Branches {
     }
     const way = { from: this.#options.tip().header, to: block.header }
     const end = await Reorganisation.run({ ...this.#options, ...hooks }, way, { bytes: record.size, stage })
-    this.#side.add(record)
     if ('rule' in end) {
-      end.broken.forEach((known) => this.#side.remove(known))
+      end.broken.forEach(({ header }) => this.#side.remove(header))
       throw new BranchError(end)
     }
-    end.disconnected.forEach((known) => this.#side.add(known))
-    end.connected.forEach((known) => this.#side.remove(known))
+    this.count({ left: end.disconnected, taken: end.connected })
     return end
   }
 
+  /** Stores a block off the active chain; where there is no room, blocks of branches with less work go for it. */
   async keepAside(block: Block, record: NewBlock): Promise<void> {
+    const going = (await this.hasRoom()) ? [] : await this.#giveWay(block, record)
     const overlay = new Overlay(this.#options.database)
+    this.#stageDrop(overlay, going)
+    const { hash } = block.header
     this.#putRecord(overlay, block, record, 'side')
-    overlay.put(keys.sideBody(block.header.hash), block.bytes)
-    await this.#options.commit(overlay)
-    this.#side.add(record)
+    overlay.put(keys.sideBody(hash), block.bytes)
+    await this.#commit(overlay, [...going, block.header])
+    going.forEach((gone) => this.#side.remove(gone))
+    this.#side.add(this.#options.headers.known(hash))
   }
 
   async markInvalid(block: Block, record: NewBlock): Promise<void> {
     const overlay = new Overlay(this.#options.database)
     this.#putRecord(overlay, block, record, 'invalid')
-    await this.#options.commit(overlay)
+    await this.#commit(overlay, [block.header])
   }
 
-  /** Drops bodies below reorganisation depth; refuses the new block when that frees no room. */
-  async makeRoom(): Promise<void> {
-    if (!this.#side.full) return
-    const { database, tip, commit, headers } = this.#options
-    const gone = await this.#side.below(tip().header.height - reorganisationDepth)
-    if (gone.length > 0) {
-      const overlay = new Overlay(database)
-      for (const known of gone) {
-        overlay.del(keys.sideBody(known.header.hash))
-        putStatus(overlay, known, 'header')
-      }
-      await commit(overlay)
-      headers.forget(gone.map(({ header }) => header.hash))
-      gone.forEach((known) => this.#side.remove(known))
-    }
-    if (this.#side.full) throw brokenRule('block-unsettled-full')
+  /** Throws where no further block fits, and none gives way to a new one. */
+  async checkRoom(block: Block, record: NewBlock): Promise<void> {
+    if (!(await this.hasRoom())) await this.#giveWay(block, record)
   }
 
-  /** Whether there is room for blocks that leave a devnet, once bodies below reorganisation depth are dropped. */
+  /** Whether a block fits, once bodies below reorganisation depth are dropped. */
   async hasRoom(): Promise<boolean> {
-    try {
-      await this.makeRoom()
-      return true
-    } catch (error) {
-      if (error instanceof RuleError) return false
-      throw error
+    const deep = this.#side.full ? this.#side.below(this.#deepest) : []
+    if (deep.length > 0) {
+      const overlay = new Overlay(this.#options.database)
+      this.#stageDrop(overlay, deep)
+      await this.#commit(overlay, deep)
+      deep.forEach((gone) => this.#side.remove(gone))
     }
+    return !this.#side.full
+  }
+
+  /**
+   * Blocks that give way to a new one: tips of branches with less work than it has, or than the pursued headers that it is part
+   * of. Never its own ancestors, those of the pursued headers, and branches whose transactions are still to return to the pool.
+   */
+  async #giveWay(block: Block, record: NewBlock): Promise<readonly SideBlock[]> {
+    const { database, pursued } = this.#options
+    const ahead = pursued()
+    const own = chainWorkOf(block, record)
+    const work = ahead !== undefined && ahead.work > own && ahead.has(block.header) ? ahead.work : own
+    const left = await database.rows(rangeOf(table.leftBranch))
+    const kept: Hash[] = [record.parent.header.hash, ...left.map(([, row]) => values.leftBranch.decode(row).tip.hash)]
+    if (ahead?.base !== undefined) kept.push(ahead.base.header.hash)
+    const going = this.#side.lighterThan(work, kept)
+    if (going === undefined) throw brokenRule('block-unsettled-full')
+    return going
+  }
+
+  /** Stages that only the headers of side blocks stay. */
+  #stageDrop(overlay: Overlay, going: readonly SideBlock[]): void {
+    for (const { hash } of going) {
+      overlay.del(keys.sideBody(hash))
+      putStatus(overlay, this.#options.headers.known(hash), 'header')
+    }
+  }
+
+  async #commit(overlay: Overlay, changed: readonly { readonly hash: Hash }[]): Promise<void> {
+    const { commit, headers } = this.#options
+    await commit(overlay)
+    headers.forget(changed.map(({ hash }) => hash))
   }
 
   /** Stages a block that leaves the active chain as a side block; {@link count} follows once it is written. */
@@ -130,7 +172,7 @@ export class Branches {
   /** Counts blocks that became side blocks, and such as joined the active chain. */
   count({ left, taken }: { readonly left: readonly KnownHeader[]; readonly taken: readonly KnownHeader[] }): void {
     left.forEach((known) => this.#side.add(known))
-    taken.forEach((known) => this.#side.remove(known))
+    taken.forEach(({ header }) => this.#side.remove(header))
   }
 
   #putRecord(overlay: Overlay, block: Block, record: NewBlock, status: BlockStatus): void {

@@ -41,7 +41,7 @@ import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
 import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, unlessConfirmed } from './block-run.js'
-import { Branches, BranchError } from './branches.js'
+import { Branches, BranchError, type PursuedHeaders } from './branches.js'
 import {
   type ChangedBlock,
   type ChainChange,
@@ -117,6 +117,7 @@ export class Chain {
   #tip!: KnownHeader
   #prunedHeight = 0
   #branches!: Branches
+  #pursued: (() => PursuedHeaders) | undefined
   /** The error that stopped the writer: its rows may be between two tips. */
   #stuck: Error | undefined
 
@@ -150,6 +151,7 @@ export class Chain {
       tip: () => chain.#tip,
       commit: (overlay) => chain.#commit(overlay, chain.#tip.header, 'header'),
       arrival: () => chain.#arrival,
+      pursued: () => chain.#pursued?.(),
     })
     return chain
   }
@@ -225,6 +227,11 @@ export class Chain {
     return this.#queue.run(() => this.#guard(() => this.#prepare(bytes, wanted)))
   }
 
+  /** Has side blocks of the best known headers kept before all others; undefined: none are known any more. */
+  pursue(best: (() => PursuedHeaders) | undefined): void {
+    this.#pursued = best
+  }
+
   addIndexer(indexer: ChainIndexer): void {
     this.#indexers.push(indexer)
   }
@@ -283,7 +290,8 @@ export class Chain {
     const { header } = block
     const known = this.headers.get(header.hash)
     if (known?.status === 'invalid') throw brokenRule('block-invalid')
-    if (known !== undefined) {
+    // Of a block that gave way to others only the header is known: it may come again.
+    if (known !== undefined && known.status !== 'header') {
       if (known.status === 'active' && confirmBytes !== undefined) await this.#mendConfirm(header, confirmBytes)
       return 'known'
     }
@@ -307,7 +315,7 @@ export class Chain {
 
     const record = { parent, size: bytes.length }
     const better = this.spec.hasValidators || chainWorkOf(block, record) > this.#tip.chainWork
-    if (!better) await this.#branches.makeRoom()
+    if (!better) await this.#branches.checkRoom(block, record)
     try {
       await runCooperatively(blockSanitySteps(block, this.sanity))
       if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)

@@ -41,6 +41,12 @@ export class HeaderIndex {
     return known
   }
 
+  /** Whether nothing of a block need be fetched: it is stored, or known to be invalid. */
+  isSettled(hash: Hash): boolean {
+    const status = this.get(hash)?.status
+    return status !== undefined && status !== 'header'
+  }
+
   /** Removes headers whose records changed from the cache. */
   forget(hashes: readonly Hash[]): void {
     for (const hash of hashes) this.#cache.delete(mapKey(hash))

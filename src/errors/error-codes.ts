@@ -95,7 +95,7 @@ export const meanings = {
   'block-time-early': 'the time is not after what the time rule asks',
   'block-time-future': 'the time is too far ahead of the clock; tried again later',
   'block-too-deep': 'the block would reorganise more than the depth limit',
-  'block-unsettled-full': 'too many unsettled blocks are held already',
+  'block-unsettled-full': 'too many unsettled blocks are held already, and none of a branch with less work',
   'block-stale': 'the block does not extend the confirmed chain',
   'auxpow-malformed': 'the bytes are no AuxPow, or more than one',
   'auxpow-size': 'the AuxPow is larger than 16 KiB',

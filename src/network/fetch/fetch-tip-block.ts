@@ -23,7 +23,7 @@ export async function fetchTip(
   states: PeerProgresses,
 ): Promise<BlockAnswer> {
   const { hash, height, id } = unit.header
-  const needed = () => chain.headers.get(hash) === undefined
+  const needed = () => !chain.headers.isSettled(hash)
   const asked = new Set<SyncPeer>()
   let answerOfAnnouncer: BlockAnswer = { kind: 'unanswered' }
   const ask = async (peer: SyncPeer) => {

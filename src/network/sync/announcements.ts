@@ -77,7 +77,7 @@ export class Announcements {
     const { header } = unit
     const known = chain.headers.get(header.hash)
     if (known?.status === 'invalid') throw brokenRule('block-invalid')
-    if (known !== undefined) return false
+    if (known !== undefined && known.status !== 'header') return false
     // Avoided with validators: refused lately. Without validators only the body was missing, which this peer may have.
     if (chain.spec.hasValidators && this.#owner.isAvoided(header.hash)) return false
     try {
@@ -148,14 +148,14 @@ export class Announcements {
     const { chain, bodyAtHand } = this.#options
     const { header, confirm } = unit
     const body = bodyAtHand?.(header.hash) ?? (await this.#request(peer, unit))
-    if (chain.headers.get(header.hash) !== undefined || body === undefined) return false
+    if (chain.headers.isSettled(header.hash) || body === undefined) return false
     try {
       await chain.acceptBlock(body, confirm.length > 0 ? confirm : undefined)
       return chain.headers.get(header.hash)?.status === 'active'
     } catch (error) {
       // The block came another way, perhaps with others on top of it.
       const overtaken = error instanceof RuleError && error.code === 'block-stale'
-      if (overtaken && chain.headers.get(header.hash) !== undefined) return false
+      if (overtaken && chain.headers.isSettled(header.hash)) return false
       if (!(error instanceof RuleError)) throw error
       if (chain.spec.hasValidators && penaltyOf(error.code) > 0)
         this.#owner.emit({ type: 'contradicted', header, peer, error })
@@ -167,7 +167,7 @@ export class Announcements {
   async #request(peer: SyncPeer, unit: HeaderUnit): Promise<Uint8Array | undefined> {
     const answer = await fetchTip(peer, unit, this.#options, this.#timeouts, this.#states)
     if (answer.kind === 'block') return answer.bytes
-    const needless = this.#options.chain.headers.get(unit.header.hash) !== undefined
+    const needless = this.#options.chain.headers.isSettled(unit.header.hash)
     if (answer.kind !== 'withheld' || needless) return undefined
     throw new RuleError('peer-withheld', `no peer hands out the block ${unit.header.id}`)
   }

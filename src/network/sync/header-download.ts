@@ -178,7 +178,7 @@ export class HeaderDownload {
 
   #knows({ height, hash }: Claim): boolean {
     if (equalBytes(this.#branch.at(height)?.unit.header.hash ?? new Uint8Array(0), hash)) return true
-    return this.#options.chain.headers.get(hash) !== undefined
+    return this.#options.chain.headers.isSettled(hash)
   }
 
   async #run(): Promise<void> {

@@ -234,6 +234,8 @@ export class SyncState {
   #refused({ unit: { header }, source }: PendingBlock, error: RuleError, facts: SyncFacts): readonly SyncEffect[] {
     // The chain moved, or its writer queue is full: the next tick retries.
     if (!facts.branch.has(header) || error.code === 'busy' || error.code === 'block-stale') return []
+    // Blocks below it gave way to others in the store: their headers are asked for anew.
+    if (error.code === 'block-parent-unknown') return [...cut(header.height), ...wakeAll]
     const { code, message } = peerFault(error, header, this.#chain)
     const reason = `the block ${header.id} of its headers is refused: ${message}`
     return [

@@ -112,6 +112,7 @@ export class Sync {
     const { peers, chain } = this.#options
     for (const event of ['joined', 'left', 'status'] as const) peers.events.on(event, this.#peersChanged)
     chain.events.on('change', this.#tipMoved)
+    chain.pursue(() => this.#headers.branch)
     this.#tipMoved()
   }
 
@@ -126,6 +127,7 @@ export class Sync {
     this.#bodies.close()
     this.#bodyChecks.close()
     await Promise.all([this.#headers.idle(), this.#writer.close()])
+    chain.pursue(undefined)
   }
 
   /**
@@ -302,7 +304,7 @@ export class Sync {
   async #probe(peer: SyncPeer, unit: HeaderUnit): Promise<void> {
     const { chain } = this.#options
     const { hash } = unit.header
-    const wanted = { hash, unit, needed: () => chain.headers.get(hash) === undefined }
+    const wanted = { hash, unit, needed: () => !chain.headers.isSettled(hash) }
     try {
       const answer = await this.#timeouts.within(
         fetchBlock(peer, wanted, chain.sanity),

@@ -1,55 +1,12 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createInlineVerifier } from '../../../src/crypto/inline.js'
-import { Network } from '../../../src/network/network.js'
-import { openTransport } from '../../../src/network/open-transport.js'
-import { protocols, topics } from '../../../src/network/wire/all-messages.js'
-import { systemEnv } from '../../../src/runtime/process-env.js'
 import { craft, genesisCoin, outputOf } from '../../support/builders/blocks.js'
-import { quietLog, TestChain } from '../../support/builders/chain.js'
 import { until } from '../../support/network/relay-node.js'
+import { openSocketNode, type SocketNode } from '../../support/network/socket-node.js'
 
-interface Node {
-  readonly test: TestChain
-  readonly network: Network
-  readonly address: string
-  close(): Promise<void>
-}
+const nodes: SocketNode[] = []
 
-const nodes: Node[] = []
-
-/** A node on a port of its own that opens connections to no others than these. */
-async function open(...peers: string[]): Promise<Node> {
-  const test = await TestChain.open()
-  const secretKey = randomBytes(32)
-  const env = systemEnv(quietLog())
-  const genesis = test.chain.genesis.header.hash
-  const transport = await openTransport({
-    secretKey,
-    genesis,
-    protocols,
-    topics,
-    hosts: ['127.0.0.1'],
-    port: 0,
-    env,
-  })
-  const network = await Network.open({
-    ...env,
-    transport,
-    publicKey: ed25519.getPublicKey(secretKey),
-    chain: test.chain,
-    mempool: test.mempool,
-    verifier: createInlineVerifier(),
-    settings: { peers, outbound: 0, inbound: 8 },
-  })
-  await network.start(undefined)
-  const close = async () => {
-    await network.close()
-    await transport.close()
-    await test.close()
-  }
-  const node = { test, network, address: `127.0.0.1:${transport.port}`, close }
+async function open(...peers: string[]): Promise<SocketNode> {
+  const node = await openSocketNode(peers)
   nodes.push(node)
   return node
 }

@@ -82,6 +82,13 @@ describe.each([
     expect(scene.state.isAvoided(blockAt(2).unit.header.hash, start)).toBe(false)
   })
 
+  it('asks for the headers of a block anew whose parent had to leave the store, and does not avoid it', () => {
+    const effects = step({ type: 'refused', block: blockAt(2), error: brokenRule('block-parent-unknown') })
+    expect(effects[0]).toEqual({ type: 'cut', height: 2 })
+    expect(types(effects)).toEqual(['cut', 'unexplore', ...wakeAll])
+    expect(scene.state.isAvoided(blockAt(2).unit.header.hash, start)).toBe(false)
+  })
+
   it('avoids a refused block for five minutes, and then looks again', () => {
     const { hash } = blockAt(2).unit.header
     const effects = step({ type: 'refused', block: blockAt(2), error: brokenRule('tx-signature') })
