@@ -106,22 +106,42 @@ describe('an address', () => {
 })
 
 describe('a bucket', () => {
-  it('never lets through more than its burst and what flowed in since', () => {
-    const step = fc.record({ wait: fc.integer({ min: -500, max: 3000 }), amount: fc.integer({ min: 1, max: 30 }) })
+  const step = fc.record({ wait: fc.integer({ min: -60_000, max: 3000 }), amount: fc.integer({ min: 1, max: 30 }) })
+
+  it('lets through its burst and what flowed in since, and no more; a clock that is set back fills nothing', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const bucket = new TokenBucket(10, 50, 0)
-        let [now, forward, taken] = [0, 0, 0]
+        // A thousandth of a unit flows in each millisecond: whole numbers throughout.
+        const bucket = new TokenBucket(1, 50, 0)
+        let [now, thousandths] = [0, 50_000]
         for (const { wait, amount } of steps) {
           now += wait
-          forward += Math.max(0, wait)
-          if (bucket.take(amount, now)) taken += amount
-          expect(taken).toBeLessThanOrEqual(50 + (forward * 10) / 1000 + 1e-6)
+          thousandths = Math.min(50_000, thousandths + Math.max(0, wait))
+          // Sums of thousandths may be off by a rounding where they meet the amount.
+          if (Math.abs(thousandths - 1000 * amount) < 1) return
+          expect(bucket.has(amount, now)).toBe(thousandths >= 1000 * amount)
+          if (bucket.take(amount, now)) thousandths -= 1000 * amount
         }
-        expect(bucket.take(50, now + 5000)).toBe(true)
+        expect(bucket.take(50, now + 50_000)).toBe(true)
+        expect(bucket.has(0.01, now + 50_000)).toBe(false)
       }),
       runs,
     )
+  })
+
+  it('lets through as much as there is, and not a unit more', () => {
+    const bucket = new TokenBucket(10, 50, 0)
+    expect([bucket.take(51, 0), bucket.take(50, 0), bucket.take(1, 99), bucket.take(1, 100)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ])
+    expect([bucket.take(1, -3_600_000), bucket.take(1, -3_599_901), bucket.take(1, -3_599_900)]).toEqual([
+      false,
+      false,
+      true,
+    ])
   })
 })
 
@@ -138,6 +158,35 @@ describe('points', () => {
     expect([points.of(keyOf(1)), points.of(keyOf(4199))]).toEqual([0, 1])
     points.forget(keyOf(4199))
     expect(points.of(keyOf(4199))).toBe(0)
+  })
+
+  it('are kept for as many keys as there is room for, those of the last offences', () => {
+    const points = new MisbehaviourScores(() => 0)
+    for (let i = 0; i < 4096; i++) points.add(keyOf(i), 1)
+    expect(points.of(keyOf(0))).toBe(1)
+    points.add(keyOf(0), 1)
+    points.add(keyOf(4096), 1)
+    expect([0, 1, 2, 4096].map((i) => points.of(keyOf(i)))).toEqual([2, 0, 1, 1])
+  })
+
+  it('go away as fast however often they are added to, and not while the clock is set back', () => {
+    const step = fc.record({ wait: fc.integer({ min: -5_000, max: 30_000 }), more: fc.integer({ min: 1, max: 4 }) })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        let [now, given] = [0, 1_000]
+        const points = new MisbehaviourScores(() => now)
+        points.add(keyOf(1), given)
+        let lowest = 0
+        for (const { wait, more } of steps) {
+          now += wait
+          lowest = Math.max(lowest, Math.floor(Math.max(0, now) / 12_000))
+          given += more
+          expect(points.add(keyOf(1), more)).toBe(given - lowest)
+        }
+        expect(points.of(keyOf(1))).toBe(given - lowest)
+      }),
+      runs,
+    )
   })
 })
 
@@ -279,5 +328,25 @@ describe('what is known of peers', () => {
     await bans.add('host', '8.8.8.8', now() + 1, 'shortest')
     expect(bans.find(undefined, '8.8.8.8')).toBeUndefined()
     expect((await database.keys(rangeOf(table.ban))).length).toBe(1000)
+  })
+  it('prolongs a ban, over a restart too, and never shortens one', async () => {
+    const { database, rows, now, wait } = await parts()
+    const bans = await Bans.open(database, rows, now)
+    const key = keyOf(3)
+    const subject = Buffer.from(key).toString('hex')
+    await bans.add('key', subject, now() + 1000, 'first')
+    await bans.add('key', subject.toUpperCase(), now() + 5000, 'again')
+    await bans.add('key', subject, now() + 5000, 'as long')
+    await bans.add('key', subject, now() + 2000, 'shorter')
+    const expected = [{ kind: 'key', subject, until: now() + 5000, reason: 'again' }]
+    expect([bans.list(), (await Bans.open(database, rows, now)).list()]).toEqual([expected, expected])
+    wait(4999)
+    bans.expire()
+    expect(bans.find(key, '9.9.9.9')?.reason).toBe('again')
+    wait(1)
+    expect([bans.find(key, '9.9.9.9'), bans.list()]).toEqual([undefined, []])
+    bans.expire()
+    await rows.write(() => {})
+    expect(await database.keys(rangeOf(table.ban))).toEqual([])
   })
 })

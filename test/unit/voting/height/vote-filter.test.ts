@@ -11,9 +11,16 @@ import { testKey, testPublicKey, testSpec } from '../../../support/builders/spec
 const genesis = sha256('genesis')
 const height = 7
 
-function prevote(person: number, view: number): SignedMessage {
-  const signer = testPublicKey(person)
-  return signMessage({ kind: 'prevote', height, view, blockHash: undefined, signer }, genesis, testKey(person))
+function prevote(person: number, view: number, block?: string): SignedMessage {
+  const blockHash = block === undefined ? undefined : sha256(block)
+  const vote = { kind: 'prevote', height, view, blockHash, signer: testPublicKey(person) } as const
+  return signMessage(vote, genesis, testKey(person))
+}
+
+/** A precommit for no block. */
+function nil(person: number, view: number): SignedMessage {
+  const vote = { kind: 'precommit-nil', height, view, signer: testPublicKey(person) } as const
+  return signMessage(vote, genesis, testKey(person))
 }
 
 function open() {
@@ -39,6 +46,49 @@ describe('the gate of a vote', () => {
     expect(await gate.accept(prevote(0, 0))).toBe(true)
     expect(await gate.accept(prevote(0, 0))).toBe(false)
     expect(verifications()).toBe(1)
+  })
+
+  it('takes the second vote of a step, which is evidence, and counts no third', async () => {
+    const { gate, clock, verifications } = open()
+    for (const [first, second, ...others] of [
+      ['a', 'b', 'c', undefined],
+      [undefined, 'a', 'b', 'c'],
+    ]) {
+      const view = clock.time++
+      expect(await gate.accept(prevote(1, view, first))).toBe(true)
+      expect(await gate.accept(prevote(1, view, second))).toBe(true)
+      const before = verifications()
+      for (const other of others) expect(await gate.accept(prevote(1, view, other))).toBe(false)
+      expect(verifications()).toBe(before)
+      // Another step, another view, another validator.
+      expect(await gate.accept(nil(1, view))).toBe(true)
+      expect(await gate.accept(prevote(1, view + 100, 'c'))).toBe(true)
+      expect(await gate.accept(prevote(2, view, 'c'))).toBe(true)
+    }
+  })
+
+  it('takes two of three contradicting votes that arrive at once', async () => {
+    const { gate } = open()
+    const accepted = await Promise.all(['a', 'b', 'c', 'd'].map((block) => gate.accept(prevote(1, 0, block))))
+    expect(accepted.filter((isNew) => isNew)).toHaveLength(2)
+  })
+
+  it('takes a vote once that arrives twice at once, and verifies it once unless the first is forged', async () => {
+    const { gate, verifications } = open()
+    const vote = prevote(1, 0, 'a')
+    expect(await Promise.all([gate.accept(vote), gate.accept(vote)])).toEqual([true, false])
+    expect(verifications()).toBe(1)
+    const other = prevote(1, 1, 'a')
+    const forged = { ...other, signature: other.signature.slice().fill(1, 40) }
+    const both = await Promise.allSettled([gate.accept(forged), gate.accept(other)])
+    expect(both).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: true }])
+  })
+
+  it('takes no vote that this node sent itself', async () => {
+    const { gate } = open()
+    gate.markSeen(prevote(1, 0, 'a'))
+    expect([await gate.accept(prevote(1, 0, 'a')), await gate.accept(prevote(1, 0, 'b'))]).toEqual([false, true])
+    expect(await gate.accept(prevote(1, 0, 'c'))).toBe(false)
   })
 
   it('has a bound for what one validator says, and none of it is verified beyond that', async () => {
