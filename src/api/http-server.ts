@@ -66,7 +66,7 @@ export interface ApiServerOptions {
 export class ApiServer {
   readonly #app: FastifyInstance
   readonly #context: ApiContext
-  #listeners: Listeners
+  readonly #listeners: Listeners
   #restarting: Promise<void> | undefined
   #closed = false
 
@@ -118,7 +118,7 @@ export class ApiServer {
     return this.#listeners.addresses
   }
 
-  /** Closes the listeners and opens them again on the same port; requests under way are still answered. */
+  /** Puts new listeners in the place of the old ones on the same port; what was accepted is still answered. */
   restart(): Promise<void> {
     this.#restarting ??= this.#restart().finally(() => (this.#restarting = undefined))
     return this.#restarting
@@ -136,10 +136,10 @@ export class ApiServer {
     if (this.#closed) return
     const { port } = this
     try {
-      this.#listeners = await this.#listeners.reopen()
+      await this.#listeners.renew()
       this.#context.log.info({ port }, 'the HTTP listener was restarted')
     } catch (error) {
-      this.#context.log.error({ port, error: String(error) }, 'the HTTP listener could not be opened again')
+      this.#context.log.error({ port, error: String(error) }, 'the HTTP listener could not be restarted')
     }
   }
 }

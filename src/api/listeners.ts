@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { UserError } from '../errors/rule-error.js'
 import { acceptBetweenSlices } from '../runtime/cooperative.js'
@@ -58,38 +58,44 @@ export interface UpgradeHandler {
   take(request: IncomingMessage, socket: Socket, head: Buffer, host: string): void
 }
 
-/** Attempts to find a port free on all hosts, or to bind a port again; and milliseconds between the latter. */
+/** Attempts to find a port free on all hosts. */
 const bindAttempts = 20
-const rebindPause = 25
+/** Connections that the system keeps until they are accepted. */
+const backlog = 511
 
 /** The HTTP servers of one port: one per address, all with the same limits. */
 export class Listeners {
-  readonly #options: ListenersOptions
-  readonly #servers: readonly Server[]
+  readonly #options: HostOptions
+  /** By address. */
+  readonly #servers: Map<string, Server>
+  /** Servers that accept nothing more, and answer what they have accepted. */
+  readonly #retired = new Set<Server>()
   readonly port: number
+  #closing = false
 
-  private constructor(options: ListenersOptions, servers: readonly Server[], port: number) {
+  private constructor(options: HostOptions, servers: Map<string, Server>, port: number) {
     this.#options = options
     this.#servers = servers
     this.port = port
   }
 
-  static async open(options: ListenersOptions): Promise<Listeners> {
+  static async open(given: ListenersOptions): Promise<Listeners> {
+    const options = { shares: ownShares(given), ...given }
     for (let attempt = 1; ; attempt++) {
-      const servers: Server[] = []
+      const servers = new Map<string, Server>()
       let { port } = options
       try {
         for (const host of options.hosts) {
           const server = buildServer(options, host)
           const bound = await listen(server, host, port)
           if (bound === undefined) continue
-          servers.push(server)
+          servers.set(host, server)
           port = bound
         }
-        if (servers.length === 0) throw new UserError(`none of the addresses ${options.hosts.join(', ')} exists here`)
+        if (servers.size === 0) throw new UserError(`none of the addresses ${options.hosts.join(', ')} exists here`)
         return new Listeners(options, servers, port)
       } catch (error) {
-        await Promise.all(servers.map((server) => closeNow(server)))
+        await Promise.all([...servers.values()].map((server) => closeNow(server)))
         const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
         if (inUse && options.port === 0 && attempt < bindAttempts) continue
         throw inUse ? inUseError(options) : error
@@ -99,41 +105,72 @@ export class Listeners {
 
   /** Addresses as bound, for the log. */
   get addresses(): string[] {
-    return this.#servers.map((server) => {
+    return [...this.#servers.values()].map((server) => {
       const { address, port, family } = server.address() as AddressInfo
       return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`
     })
   }
 
-  /** Opens the same listeners again on the same port; the old sockets are closed, requests in progress finish on them. */
-  async reopen(): Promise<Listeners> {
-    void this.close()
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await Listeners.open({ ...this.#options, port: this.port })
-      } catch (error) {
-        if (attempt === bindAttempts) throw error
-        await new Promise((resolve) => setTimeout(resolve, rebindPause))
-      }
-    }
+  /**
+   * Puts new servers in the place of those that listen. The sockets that clients connect to stay open, so that none is refused or
+   * reset: what waits to be accepted goes to the new servers, what was accepted stays with the old ones, which answer it.
+   */
+  async renew(): Promise<void> {
+    if (this.#closing) return
+    await Promise.all(
+      [...this.#servers].map(async ([host, old]) => {
+        const server = buildServer(this.#options, host)
+        this.#servers.set(host, server)
+        const listening = new Promise<void>((resolve, reject) => {
+          server.once('error', reject).listen(old, backlog, resolve)
+        })
+        this.#retire(old)
+        await listening
+        server.removeAllListeners('error')
+      }),
+    )
+  }
+
+  /** Ends a server once its connections are gone, whose limits stay what they are. */
+  #retire(server: Server): void {
+    this.#retired.add(server)
+    // The socket belongs to another server now, and must not be closed with this one.
+    Reflect.set(server, '_handle', null)
+    // That of HTTP would close connections whose first request is on its way.
+    NetServer.prototype.close.call(server, () => {
+      this.#retired.delete(server)
+      // Ends the timer that looks after the connections.
+      server.close()
+    })
   }
 
   /** Accepts nothing more; resolves when requests in progress are answered, at the latest after the grace period. */
   async close(): Promise<void> {
-    const closed = Promise.all(
-      this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
-    )
-    for (const server of this.#servers) server.closeIdleConnections()
+    this.#closing = true
+    const servers = [...this.#servers.values(), ...this.#retired]
+    const closed = Promise.all(servers.map((server) => closeNow(server)))
     const deadline = setTimeout(() => {
-      for (const server of this.#servers) server.closeAllConnections()
+      for (const server of servers) server.closeAllConnections()
     }, this.#options.limits.closeGrace)
     await closed
     clearTimeout(deadline)
   }
 }
 
-function buildServer(options: ListenersOptions, host: string): Server {
-  const { limits, handler, parserAnswer, exempt, shares, upgrade } = options
+/** The shares of each host, which outlive its server. */
+function ownShares({ limits, exempt }: ListenersOptions): (host: string) => ConnectionShares {
+  const made = new Map<string, ConnectionShares>()
+  return (host) => {
+    const shares = made.get(host) ?? new ConnectionShares({ limits, exempt })
+    made.set(host, shares)
+    return shares
+  }
+}
+
+type HostOptions = ListenersOptions & Required<Pick<ListenersOptions, 'shares'>>
+
+function buildServer(options: HostOptions, host: string): Server {
+  const { limits, handler, parserAnswer, shares, upgrade } = options
   const server = createServer({
     ...(upgrade === undefined ? {} : { IncomingMessage: upgradingRequest(upgrade) }),
     maxHeaderSize: limits.headers,
@@ -145,7 +182,7 @@ function buildServer(options: ListenersOptions, host: string): Server {
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeout, limits.requestTimeout),
   })
   acceptBetweenSlices(server)
-  shareConnections(server, shares?.(host) ?? new ConnectionShares({ limits, exempt }))
+  shareConnections(server, shares(host))
   watchBodies(server, limits.bodyTimeout, (socket) => {
     server.emit('clientError', Object.assign(new Error('no progress'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   })
@@ -256,13 +293,14 @@ function listen(server: Server, host: string, port: number): Promise<number | un
       else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
       else reject(error)
     })
-    server.listen({ host, port, backlog: 511 }, () => {
+    server.listen({ host, port, backlog }, () => {
       server.removeAllListeners('error')
       resolve((server.address() as AddressInfo).port)
     })
   })
 }
 
+/** Resolves when a server and its connections are closed: those without a request at once. */
 function closeNow(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }

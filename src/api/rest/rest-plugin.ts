@@ -28,7 +28,7 @@ export interface RestOptions {
   readonly budget: BodyBudget
   readonly flights: Flights
   readonly access: Access
-  /** Closes the listeners and opens them again; called when the answer to `restart` is sent. */
+  /** Renews the listeners; called when the answer to `restart` is sent. */
   restart(): void
 }
 

@@ -131,7 +131,8 @@ export const restRoutes: readonly RestRoute[] = [
     {
       methods: ['GET', 'POST'],
       control: true,
-      summary: 'closes the HTTP listener and opens it again; from this machine or with the admin token',
+      summary:
+        'puts a new HTTP listener in the place of the old one, which answers what it has accepted; from this machine or with the admin token',
       result: Type.Literal(''),
     },
     () => '""',
