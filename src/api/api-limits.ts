@@ -131,8 +131,6 @@ export const apiLimits = {
   wsSendQueue: 64 * 1024,
   /** @limit count: subscriptions of a WebSocket connection */
   wsSubscriptions: 16,
-  /** @limit count: blocks replayed for subscriptions at the same time */
-  wsReplays: 8,
   /**
    * No answer until the next ping → the connection is closed.
    * @limit ms: time for the answer to a ping over WebSocket, and between two pings

@@ -17,10 +17,19 @@ export type RangeReader = Pick<NewestRows, 'get' | 'rows'>
 /** Reads a block of the active chain from its rows; throws `pruned` if it gave them up. */
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions: Transaction[] = []
-  for (const bytes of await transactionRows(database, known)) {
-    transactions.push(await runCooperatively(Transaction.fromBytesSteps(bytes)))
-  }
+  await eachTransaction(database, known, (transaction) => transactions.push(transaction))
   return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
+}
+
+/** Passes on the transactions of a block of the active chain, one by one, without keeping them; throws as {@link readBlock}. */
+export async function eachTransaction(
+  database: RangeReader,
+  known: KnownHeader,
+  take: (transaction: Transaction) => void,
+): Promise<void> {
+  for (const bytes of await transactionRows(database, known)) {
+    take(await runCooperatively(Transaction.fromBytesSteps(bytes)))
+  }
 }
 
 /** Same as {@link readBlock}, without decoding transactions. */

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { readBlock, sideBodyRow } from '../chain/read-body.js'
-import { RuleError } from '../errors/rule-error.js'
-import { Block } from '../primitives/block.js'
+import { sideBodyRow } from '../chain/read-body.js'
+import { InvariantError, RuleError } from '../errors/rule-error.js'
 import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
-import { nextTurn, runCooperatively } from '../runtime/cooperative.js'
+import { nextTurn } from '../runtime/cooperative.js'
 import { requireUnpruned } from '../storage/prune-rows.js'
+import { isActive, type ReplayReader } from './block-events.js'
 import type { EventLog, BlockPosition } from './event-log.js'
-import { type Action, eventsOf, LedgerEvent, type EventTopic } from './ledger-event.js'
+import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
 
 /** Where a reader of events begins. */
 export type StartPoint =
@@ -28,8 +28,11 @@ export type StartPoint =
 export class EventCursor {
   readonly #log: EventLog
   readonly #topics: ReadonlySet<EventTopic>
-  /** Block of the last events delivered, until the cursor has reached the log. */
+  /** Block of the last events given, until the cursor has reached the log. */
   #position: BlockPosition | undefined
+  /** The block of these events, and the one of which more are to be given. */
+  #given: Step | undefined
+  #rest: Step | undefined
   /** Number of the next event to read. */
   #next = NaN
 
@@ -65,82 +68,79 @@ export class EventCursor {
   }
 
   /**
-   * Events of the next block on the way to the log, at least one; undefined once the log is reached. `event-gone` when a block to
-   * take back is no longer stored.
+   * Events of the next block on the way to the log, or the rest of the last one's, at least one; undefined once the log is reached, and
+   * for a reader that needs none any more. `event-gone` when a block to take back is no longer stored.
    */
-  async replay(): Promise<readonly LedgerEvent[] | undefined> {
+  async replay(reader: ReplayReader = aloneReader): Promise<readonly LedgerEvent[] | undefined> {
     while (this.#position !== undefined) {
-      if (equalBytes(this.#position.hash, this.#log.tip.hash)) {
-        this.#position = undefined
-        this.#next = this.#log.last + 1
-        break
+      if (this.#rest === undefined && this.#reached(this.#position)) break
+      const step = this.#rest ?? (await this.#stepFrom(this.#position))
+      const block = step && (await this.#log.blocks.of(step.hash, step.action, reader))
+      if (!reader.wanted()) return undefined
+      if (step === undefined || block === undefined) {
+        await this.#missed(step)
+        continue
       }
-      const step = this.#isActive(this.#position)
-        ? await this.#forward(this.#position)
-        : await this.#back(this.#position)
-      if (step === undefined) continue
-      this.#position = step.position
-      const wanted = await this.#eventsOf(step)
+      this.#position = step.action === 'apply' ? step : block.below
+      const wanted = block.events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
+      this.#given = { ...step, told: step.told + wanted.length }
+      this.#rest = undefined
       if (wanted.length > 0) return wanted
     }
     return undefined
   }
 
-  /** One block up the active chain; undefined when the chain has to be read again. */
-  async #forward({ height, hash }: BlockPosition): Promise<Step | undefined> {
-    const { chain, database, events, reorganisations } = this.#log
-    const next = chain.headers.activeHash(height + 1)
-    if (next === undefined) {
+  /** Has the last `count` events of {@link replay} given again by its next call, so that its caller need not keep them. */
+  putBack(count: number): void {
+    if (this.#given === undefined) throw new InvariantError('no events were given')
+    this.#rest = { ...this.#given, told: this.#given.told - count }
+  }
+
+  /** Goes on with the log where it has come to this block. */
+  #reached({ hash }: BlockPosition): boolean {
+    if (!equalBytes(hash, this.#log.tip.hash)) return false
+    this.#position = undefined
+    this.#next = this.#log.last + 1
+    return true
+  }
+
+  /** Up the active chain, or down from a block that has left it; undefined when the chain has to be looked at again. */
+  async #stepFrom(position: BlockPosition): Promise<Step | undefined> {
+    if (!isActive(this.#log, position)) return { ...position, action: 'revert', told: 0 }
+    const { headers } = this.#log.chain
+    const height = position.height + 1
+    const hash = headers.activeHash(height)
+    if (hash === undefined) {
       // The chain ends here; the log is about to append the events that led to it.
-      await once(events, 'appended')
+      await once(this.#log.events, 'appended')
       return undefined
     }
-    const known = chain.headers.get(next)
     // One read may see the rows before a batch, and another one those after it.
-    const fits = known !== undefined && equalBytes(known.header.previous, hash)
-    const position = { height: height + 1, hash: next }
-    const unmoved = () => this.#isActive(position) && this.#log.reorganisations === reorganisations
-    try {
-      const block = fits ? await readBlock(database, known) : undefined
-      if (block !== undefined && unmoved()) return { block, action: 'apply', position }
-    } catch (error) {
-      if (unmoved()) throw error
-    }
+    const fits = equalBytes(headers.get(hash)?.header.previous ?? hash, position.hash)
+    return fits ? { height, hash, action: 'apply', told: 0 } : undefined
+  }
+
+  /** Waits where the chain has changed; `event-gone` where events are due of a block that is not stored any more. */
+  async #missed(step: Step | undefined): Promise<void> {
     await nextTurn()
-    return undefined
-  }
-
-  /** One block down from a block that has left the active chain. */
-  async #back(position: BlockPosition): Promise<Step | undefined> {
-    const bytes = sideBodyRow(this.#log.database, position.hash)
-    if (bytes !== undefined) {
-      const block = await runCooperatively(Block.fromBytesSteps(bytes))
-      return { block, action: 'revert', position: { height: position.height - 1, hash: block.header.previous } }
-    }
-    await nextTurn()
-    if (this.#isActive(position)) return undefined
-    const what = `block ${displayHash(position.hash)}`
-    throw new RuleError('event-gone', `${what} left the chain and is gone; go on with fromHeight`)
-  }
-
-  #isActive({ height, hash }: BlockPosition): boolean {
-    if (height < 0) return true
-    const active = this.#log.chain.headers.activeHash(height)
-    return active !== undefined && equalBytes(active, hash)
-  }
-
-  async #eventsOf({ block, action }: Step): Promise<LedgerEvent[]> {
-    const all = await eventsOf(block, action)
-    return all.filter(({ topic }) => this.#topics.has(topic)).map((data) => new LedgerEvent(null, data))
+    if (step === undefined || (step.action === 'apply' && step.told === 0)) return
+    if (isActive(this.#log, step) || sideBodyRow(this.#log.database, step.hash) !== undefined) return
+    throw new RuleError(
+      'event-gone',
+      `block ${displayHash(step.hash)} left the chain and is gone; go on with fromHeight`,
+    )
   }
 }
 
-interface Step {
-  readonly block: Block
+/** A block on the way of a cursor. */
+interface Step extends BlockPosition {
   readonly action: Action
-  /** Position of the cursor afterwards. */
-  readonly position: BlockPosition
+  /** Events of it, of the topics of the cursor, that were given. */
+  readonly told: number
 }
+
+/** A cursor that shares blocks with no others. */
+const aloneReader: ReplayReader = { share: '', wanted: () => true }
 
 function numberAfter(log: EventLog, number: number): number {
   if (number >= log.oldest - 1 && number <= log.last) return number + 1

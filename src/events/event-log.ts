@@ -5,7 +5,7 @@
  *   `accepted`   -> acceptedEvent
  *                     -> #append -> ring of LedgerEvent -> `appended` event
  *   start point  -> EventCursor.replay, next -> api (WebSocket), library
- *                     rows of blocks first, from the log's block on the ring
+ *                     blocks first, by BlockEvents; from the log's block on the ring
  *
  * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console, cli.
  * - Events exist after their change is on disk and before the next change.
@@ -22,6 +22,7 @@ import type { Clock } from '../runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
+import { BlockEvents, replaysAtOnce } from './block-events.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
 /**
@@ -50,6 +51,8 @@ export interface EventLogOptions {
   readonly clock: Clock
   /** Overrides {@link keptEvents}. */
   readonly kept?: number
+  /** Overrides {@link replaysAtOnce}. */
+  readonly replays?: number
 }
 
 interface LogEvents {
@@ -61,6 +64,8 @@ interface LogEvents {
 export class EventLog implements ChainIndexer {
   readonly events = new EventEmitter<LogEvents>()
   readonly chain: Chain
+  /** Events of stored blocks, for replays. */
+  readonly blocks: BlockEvents
   /** Number before the first event of this run. */
   readonly start: number
   readonly #kept: number
@@ -69,8 +74,9 @@ export class EventLog implements ChainIndexer {
   #tip: BlockPosition
   #reorganisations = 0
 
-  private constructor({ chain, kept = keptEvents }: EventLogOptions, start: number) {
+  private constructor({ chain, kept = keptEvents, replays = replaysAtOnce }: EventLogOptions, start: number) {
     this.chain = chain
+    this.blocks = new BlockEvents(this, replays)
     this.start = start
     this.#kept = kept
     this.#last = start

@@ -4,7 +4,9 @@ import type { PoolEntry } from '../mempool/pool-entry.js'
 import { formatAmount } from '../primitives/amount.js'
 import type { Block } from '../primitives/block.js'
 import { displayHash } from '../primitives/bytes.js'
+import type { Header } from '../primitives/header.js'
 import { txType } from '../primitives/payload.js'
+import type { Transaction } from '../primitives/transaction.js'
 import { forEachCooperatively } from '../runtime/cooperative.js'
 
 /** Topics of events: blocks of the active chain, transactions accepted into the pool, operations on the chain. */
@@ -85,35 +87,58 @@ export class LedgerEvent {
   }
 }
 
+/** Events of a block in the order in which they are sent; see {@link EventMaker}. */
+export async function eventsOf({ header, transactions }: Block, action: Action): Promise<EventData[]> {
+  const maker = new EventMaker(header, action)
+  await forEachCooperatively(transactions, (transaction) => maker.add(transaction))
+  return maker.finish()
+}
+
 /**
- * Events of a block in the order in which they are sent: its operations in block order, or backwards when it is taken back,
- * then the block itself. So a client that has the event of a block has all events of that block.
+ * Makes the events of a block of its transactions, given one by one in block order: its operations in block order, or backwards when
+ * it is taken back, then the block itself. So a client that has the event of a block has all events of that block.
  */
-export async function eventsOf(block: Block, action: Action): Promise<EventData[]> {
-  const { header, hash: blockhash, transactions } = block
-  const { height, time } = header
-  const events: EventData[] = []
-  await forEachCooperatively(transactions, (transaction) => {
-    const { payload } = transaction
+export class EventMaker {
+  readonly #header: Header
+  /** Made once: all events of the block share it. */
+  readonly #id: string
+  readonly #action: Action
+  readonly #events: EventData[] = []
+  #transactions = 0
+
+  constructor(header: Header, action: Action) {
+    this.#header = header
+    this.#id = header.id
+    this.#action = action
+  }
+
+  add({ payload, txid }: Transaction): void {
+    this.#transactions++
     if (payload.type !== txType.did) return
     const { operation } = payload
-    const at = { operation: operation.operation, txid: transaction.txid, height, blockhash }
+    const at = { operation: operation.operation, txid, height: this.#header.height, blockhash: this.#id }
     const credential = namedCredential(operation)
-    if (credential === undefined) events.push(didChanged(action, namedDid(operation), at))
-    else events.push(credentialChanged(action, credential, at))
-  })
-  if (action === 'revert') events.reverse()
-  const previousblockhash = displayHash(header.previous)
-  events.push({
-    topic: 'block',
-    action,
-    height,
-    hash: blockhash,
-    previousblockhash,
-    time,
-    transactions: transactions.length,
-  })
-  return events
+    this.#events.push(
+      credential === undefined
+        ? didChanged(this.#action, namedDid(operation), at)
+        : credentialChanged(this.#action, credential, at),
+    )
+  }
+
+  finish(): EventData[] {
+    const { height, time, previous } = this.#header
+    if (this.#action === 'revert') this.#events.reverse()
+    this.#events.push({
+      topic: 'block',
+      action: this.#action,
+      height,
+      hash: this.#id,
+      previousblockhash: displayHash(previous),
+      time,
+      transactions: this.#transactions,
+    })
+    return this.#events
+  }
 }
 
 type OperationPlace = Pick<DidChanged, 'operation' | 'txid' | 'height' | 'blockhash'>

@@ -53,7 +53,7 @@ export async function readHistory(reading: HistoryReading): Promise<ReadOperatio
         found.push(entry)
       }
       if (bytes <= historyLimits.unplaced || release !== undefined) continue
-      release = await places.take(signal)
+      release = await places.take({ signal })
       await reading.reserve?.()
     }
     return found

@@ -1,11 +1,21 @@
 import { RuleError } from '../errors/rule-error.js'
 
-/** A number of places for work that takes memory; who finds none waits in a bounded queue. */
+/** Work that takes one of the {@link Places}. */
+export interface PlaceOptions {
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined
+  /** The share under which it waits, such as an address; absent: all wait in one. */
+  readonly share?: string
+}
+
+/** Places for work that takes memory; work without one waits in a bounded queue, in which the shares take turns. */
 export class Places {
-  readonly #waiting: (() => void)[] = []
+  /** By share, the share that is served next first. */
+  readonly #waiting = new Map<string, Set<() => void>>()
   readonly #most: number
   readonly #what: string
   #free: number
+  #count = 0
 
   /** `most`: places in the queue; `what`: the work, for the refusal. */
   constructor(places: number, most: number, what: string) {
@@ -15,27 +25,50 @@ export class Places {
   }
 
   /** Resolves with the function that gives the place back. `busy` when too many wait; the signal's reason once it aborts. */
-  take(signal?: AbortSignal): Promise<() => void> {
+  take({ signal, share = '' }: PlaceOptions = {}): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
     if (this.#free > 0) {
       this.#free--
       return Promise.resolve(this.#release())
     }
-    if (this.#waiting.length >= this.#most) {
+    if (this.#count >= this.#most) {
       return Promise.reject(new RuleError('busy', `too many ${this.#what} wait; try again`))
     }
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(admit), 1)
+        this.#remove(share, admit)
         reject(signal?.reason as Error)
       }
       const admit = () => {
         signal?.removeEventListener('abort', leave)
         resolve(this.#release())
       }
-      this.#waiting.push(admit)
+      this.#add(share, admit)
       signal?.addEventListener('abort', leave, { once: true })
     })
+  }
+
+  /** Does a job in a place. The job has to wait for no client: a place is one that others need. */
+  async run<T>(job: () => Promise<T>, options?: PlaceOptions): Promise<T> {
+    const release = await this.take(options)
+    try {
+      return await job()
+    } finally {
+      release()
+    }
+  }
+
+  #add(share: string, admit: () => void): void {
+    const own = this.#waiting.get(share) ?? new Set()
+    this.#waiting.set(share, own.add(admit))
+    this.#count++
+  }
+
+  #remove(share: string, admit: () => void): void {
+    const own = this.#waiting.get(share)
+    if (own?.delete(admit) !== true) return
+    this.#count--
+    if (own.size === 0) this.#waiting.delete(share)
   }
 
   #release(): () => void {
@@ -43,9 +76,20 @@ export class Places {
     return () => {
       if (!taken) return
       taken = false
-      const next = this.#waiting.shift()
+      const next = this.#next()
       if (next === undefined) this.#free++
       else next()
     }
+  }
+
+  /** Takes the longest waiting of the share whose turn it is out of the queue; then that share is last. */
+  #next(): (() => void) | undefined {
+    const [turn] = this.#waiting
+    if (turn === undefined) return undefined
+    const [share, own] = turn
+    const [admit] = own
+    this.#remove(share, admit as () => void)
+    if (this.#waiting.delete(share)) this.#waiting.set(share, own)
+    return admit
   }
 }

@@ -1,6 +1,6 @@
 import type { EventCursor } from '../../events/event-cursor.js'
 import type { LedgerEvent } from '../../events/ledger-event.js'
-import type { Semaphore } from './semaphore.js'
+import { Yielder } from '../../runtime/cooperative.js'
 
 /** A connection, as its subscriptions use it. */
 export interface EventSink {
@@ -19,22 +19,34 @@ export class Subscription {
   readonly id: number
   readonly #cursor: EventCursor
   readonly #outlet: EventSink
-  readonly #replays: Semaphore
   #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
   #waitsForRoom = false
 
-  constructor(id: number, cursor: EventCursor, outlet: EventSink, replays: Semaphore) {
+  constructor(id: number, cursor: EventCursor, outlet: EventSink) {
     this.id = id
     this.#cursor = cursor
     this.#outlet = outlet
-    this.#replays = replays
+  }
+
+  /** Whether events of stored blocks come first. */
+  get replaying(): boolean {
+    return this.#stage === 'replaying' && this.#outlet.open
   }
 
   /** Begins once the answer with the number of the subscription is on its way. */
   begin(): void {
     if (this.#stage !== 'waiting') return
-    this.#stage = 'replaying'
-    this.#replay().catch((error: unknown) => this.#outlet.fail(error))
+    this.#stage = this.#cursor.replaying ? 'replaying' : 'live'
+    this.pump()
+  }
+
+  /** Sends events of one block, as many as the client has room for; the rest is read again later. `share`: that of the client. */
+  async replay(share: string): Promise<void> {
+    const events = await this.#cursor.replay({ share, wanted: () => this.replaying })
+    if (!this.replaying) return
+    if (events !== undefined) return this.#sendSome(events)
+    this.#stage = 'live'
+    this.pump()
   }
 
   /** Sends new events while there is room; fails the connection of a reader that is too slow. */
@@ -60,27 +72,15 @@ export class Subscription {
     this.#stage = 'ended'
   }
 
-  async #replay(): Promise<void> {
-    while (this.#cursor.replaying && this.#active) {
-      await this.#outlet.room()
-      await this.#replays.run(() => this.#replayBlock())
-    }
-    if (!this.#active) return
-    this.#stage = 'live'
-    this.pump()
-  }
-
-  async #replayBlock(): Promise<void> {
-    if (!this.#active) return
-    for (const event of (await this.#cursor.replay()) ?? []) {
-      if (this.#outlet.full) await this.#outlet.room()
-      if (!this.#active) return
+  async #sendSome(events: readonly LedgerEvent[]): Promise<void> {
+    const yielder = new Yielder()
+    for (const [at, event] of events.entries()) {
+      if (!this.replaying) return
+      // While the client is waited for, nothing of the block is held.
+      if (this.#outlet.full) return this.#cursor.putBack(events.length - at)
       this.#outlet.tell(event, this.id)
+      if (yielder.over) await yielder.next()
     }
-  }
-
-  get #active(): boolean {
-    return this.#stage !== 'ended' && this.#outlet.open
   }
 
   #pumpLater(): void {

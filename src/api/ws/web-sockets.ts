@@ -1,7 +1,7 @@
 /**
  * WebSocket: JSON-RPC by rpc/rpc-core, and the events of subscriptions.
  *
- *   upgrade, of either port -> ConnectionShares, Access -> WsConnection -> rate, semaphore -> RpcCore -> answer
+ *   upgrade, of either port -> ConnectionShares, Access -> WsConnection -> rate -> RpcCore -> answer
  *   event log -> #distribute -> Subscription of each connection, in order of its numbers
  *
  * - A connection that reads too slowly is closed; others go on.
@@ -33,7 +33,6 @@ import { RpcCore } from '../rpc/rpc-core.js'
 import { placeOf } from '../token-proof.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
 import { RequestRate } from './rate.js'
-import { Semaphore } from './semaphore.js'
 import type { Subscription } from './subscription.js'
 import { closeCode, WsConnection, type Shared } from './ws-connection.js'
 
@@ -84,14 +83,15 @@ export class WebSockets {
       limits: this.#limits,
       log: context.log,
       rate: new RequestRate(this.#limits),
-      replays: new Semaphore(this.#limits.wsReplays),
       subscriptions: this.#subscriptions,
       held: { bytes: 0 },
+      makeRoom: () => this.#makeRoom(),
       notification: (event, subscription) => this.#notification(event, subscription),
     }
     events.events.on('appended', this.#distribute)
     this.#pings = setInterval(() => {
       for (const connection of this.#connections) connection.ping()
+      if (![...this.#subscriptions].some(({ replaying }) => replaying)) events.blocks.clear()
     }, this.#limits.wsPing)
   }
 
@@ -204,6 +204,16 @@ export class WebSockets {
       this.#notifications = new Map()
     }
     this.#distributing = false
+  }
+
+  /** Those that hold most go first. */
+  #makeRoom(): boolean {
+    while (this.#shared.held.bytes > this.#limits.wsHeld) {
+      const unread = [...this.#connections].filter(({ full, held }) => full && held > 0)
+      if (unread.length === 0) return false
+      unread.reduce((most, one) => (one.held > most.held ? one : most)).drop()
+    }
+    return true
   }
 
   /** Most subscriptions are the first of their connection, so one message serves them all. */

@@ -14,7 +14,6 @@ import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { type AnswerStream, beginningOf } from '../stream.js'
 import type { RequestRate } from './rate.js'
-import type { Semaphore } from './semaphore.js'
 import { type EventSink, Subscription } from './subscription.js'
 
 /** Close codes of a connection. */
@@ -26,13 +25,13 @@ export interface Shared {
   readonly events: EventLog
   readonly limits: ApiLimits
   readonly log: Log
-  /** Bounds the blocks replayed at once. */
-  readonly replays: Semaphore
   /** Subscriptions that receive new events. */
   readonly subscriptions: Set<Subscription>
   readonly rate: RequestRate
   /** Bytes of messages and answers in memory. */
   readonly held: { bytes: number }
+  /** Ends connections whose clients do not read until these bytes are within their bound; whether they are. */
+  makeRoom(): boolean
   /** The message for an event. */
   notification(event: LedgerEvent, subscription: number): Buffer
 }
@@ -68,7 +67,12 @@ export class WsConnection implements Subscriber, EventSink {
   #waiting = 0
   /** The part of these that is counted in the total of all connections. */
   #counted = 0
+  #dropped = false
   #waitForRoom: Promise<void> | undefined
+  /** The same at the last ping, and at how many pings in a row it has been that one. */
+  #waitAtPing: { readonly wait: Promise<void>; readonly pings: number } | undefined
+  #replaying = false
+  #corked = false
   /** Settles when the answer whose first parts are sent is complete: no other message may come between. */
   #parts: Promise<void> | undefined
   readonly #gone = new AbortController()
@@ -107,7 +111,16 @@ export class WsConnection implements Subscriber, EventSink {
     while (this.open && this.full) await (this.#parts ?? this.#drained())
   }
 
+  /** Events of one moment leave in one write: each write takes memory beside its bytes. */
   tell(event: LedgerEvent, subscription: number): void {
+    if (!this.#corked) {
+      this.#corked = true
+      this.#socket.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        this.#socket.uncork()
+      })
+    }
     this.#ws.send(this.#shared.notification(event, subscription), { binary: false })
   }
 
@@ -122,12 +135,12 @@ export class WsConnection implements Subscriber, EventSink {
   }
 
   subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart {
-    const { events, limits, replays } = this.#shared
+    const { events, limits } = this.#shared
     if (this.#subscriptions.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
     const cursor = new EventCursor(events, topics, start)
-    const subscription = new Subscription(++this.#lastSubscription, cursor, this, replays)
+    const subscription = new Subscription(++this.#lastSubscription, cursor, this)
     this.#subscriptions.set(subscription.id, subscription)
     this.#new.push(subscription)
     const { height, hash } = events.tip
@@ -142,16 +155,24 @@ export class WsConnection implements Subscriber, EventSink {
     return true
   }
 
-  /** Sends a ping; closes a connection from which nothing was received since the last one. */
+  /** Sends a ping; closes a connection from which nothing was received since the last one, or that takes nothing of what it is sent. */
   ping(): void {
     // A connection paused until its requests are answered is not read.
     const paused = this.#ws.isPaused && !this.full
-    if (!this.#alive && !paused) {
+    if ((!this.#alive && !paused) || this.#isStuck()) {
       this.#ws.terminate()
       return
     }
     this.#alive = false
     if (this.open) this.#ws.ping()
+  }
+
+  /** Whether the client has taken nothing between this ping and the last but one, however much it has sent itself. */
+  #isStuck(): boolean {
+    const wait = this.#waitForRoom
+    const before = this.#waitAtPing?.wait === wait ? this.#waitAtPing : undefined
+    this.#waitAtPing = wait && { wait, pings: (before?.pings ?? 0) + 1 }
+    return (this.#waitAtPing?.pings ?? 0) > 2
   }
 
   /** Closes with a reason, cut to the length that the protocol allows. */
@@ -162,6 +183,18 @@ export class WsConnection implements Subscriber, EventSink {
   }
 
   terminate(): void {
+    this.#ws.terminate()
+  }
+
+  /** Bytes counted among those of all connections. */
+  get held(): number {
+    return this.#counted
+  }
+
+  /** Ends it at once for what it holds, which counts no longer. */
+  drop(): void {
+    this.#dropped = true
+    this.#recount()
     this.#ws.terminate()
   }
 
@@ -191,10 +224,34 @@ export class WsConnection implements Subscriber, EventSink {
         this.#shared.subscriptions.add(subscription)
         subscription.begin()
       }
+      if (!this.#replaying) void this.#replayAll()
       if (this.#ws.isPaused && this.#messages.length < this.#shared.limits.wsWaiting) this.#ws.resume()
       await this.room()
     }
     this.#answering = false
+  }
+
+  /**
+   * Replays a block of one subscription after the other. The client is waited for between blocks, where nothing is held that others
+   * need.
+   */
+  async #replayAll(): Promise<void> {
+    this.#replaying = true
+    try {
+      for (let due = this.#due(); due.length > 0; due = this.#due()) {
+        for (const subscription of due) {
+          await this.room()
+          if (subscription.replaying) await subscription.replay(this.#share)
+        }
+      }
+    } catch (error) {
+      this.fail(error)
+    }
+    this.#replaying = false
+  }
+
+  #due(): Subscription[] {
+    return [...this.#subscriptions.values()].filter(({ replaying }) => replaying)
   }
 
   async #answer(message: Buffer): Promise<void> {
@@ -260,11 +317,12 @@ export class WsConnection implements Subscriber, EventSink {
 
   /** Reason to refuse a message unread. */
   #refusal(): RuleError | undefined {
-    const { held, limits, rate } = this.#shared
+    const { held, limits, rate, makeRoom } = this.#shared
     if (!rate.take(this.#share, this.#local, performance.now())) {
       return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
     }
-    return held.bytes > limits.wsHeld ? new RuleError('busy', 'too many large messages at once; try again') : undefined
+    if (held.bytes <= limits.wsHeld || makeRoom()) return undefined
+    return new RuleError('busy', 'too many large messages at once; try again')
   }
 
   #hold(bytes: number): void {
@@ -274,10 +332,10 @@ export class WsConnection implements Subscriber, EventSink {
 
   /** Counts received bytes. Whole messages are counted already, so this counts a little too much until the next one. */
   #count(bytes: number): void {
-    const { held, limits } = this.#shared
+    const { held, limits, makeRoom } = this.#shared
     this.#unfinished += bytes
     this.#recount()
-    if (this.#unfinished <= limits.wsUncounted || held.bytes <= limits.wsHeld) return
+    if (this.#unfinished <= limits.wsUncounted || held.bytes <= limits.wsHeld || makeRoom()) return
     this.close(closeCode.tryLater, 'too many large messages at once; try again')
     // No wait for the closing handshake: what the client has sent so far must be freed at once.
     this.#socket.end(() => this.#socket.destroy())
@@ -285,7 +343,8 @@ export class WsConnection implements Subscriber, EventSink {
 
   #recount(): void {
     const { held, limits } = this.#shared
-    const count = this.#closedDown ? 0 : this.#waiting + Math.max(0, this.#unfinished - limits.wsUncounted)
+    const count =
+      this.#closedDown || this.#dropped ? 0 : this.#waiting + Math.max(0, this.#unfinished - limits.wsUncounted)
     held.bytes += count - this.#counted
     this.#counted = count
   }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../src/crypto/signature-cache.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import type { ReplayReader } from '../../../src/events/block-events.js'
 import { type StartPoint, EventCursor } from '../../../src/events/event-cursor.js'
 import { EventLog } from '../../../src/events/event-log.js'
 import { type EventTopic, eventTopics } from '../../../src/events/ledger-event.js'
@@ -106,7 +107,10 @@ class Client {
       for (let taken = 0; taken < most;) {
         const one = this.#feed.replaying ? undefined : this.#feed.take()
         if (one === undefined && !this.#feed.replaying) return
-        const events = one === undefined ? ((await this.#feed.replay()) ?? []) : [one]
+        const given = one === undefined ? ((await this.#feed.replay()) ?? []) : [one]
+        // A client with little room takes the rest of a block later, wherever that has gone meanwhile.
+        const events = given.slice(0, 1 + (most === Infinity ? 1 : most % 3))
+        if (events.length < given.length) this.#feed.putBack(given.length - events.length)
         for (const { number, data } of events) this.view.take({ number, ...data })
         taken += events.length
       }
@@ -374,6 +378,43 @@ describe('EventCursor', () => {
     await test.close()
   })
 
+  it('goes on in the middle of a block, also once it has left the chain', async () => {
+    const test = await open()
+    const log = await logOf(test)
+    const [left, taken] = (await branches()) as [Block[], Block[]]
+    for (const block of left.slice(0, 3)) await test.accept(block)
+    const feed = new EventCursor(log, ['block', 'did'], { kind: 'height', height: 3 })
+    const given = (await feed.replay()) ?? []
+    expect(given.length).toBeGreaterThan(1)
+    feed.putBack(given.length - 1)
+    for (const block of taken.slice(2, 6)) await test.accept(block)
+    expect(log.reorganisations).toBe(1)
+    expect(await feed.replay()).toMatchObject(given.slice(1).map(({ data }) => ({ data })))
+    expect((await feed.replay())?.map(({ data }) => data)).toEqual(
+      [...given.slice(0, -1).reverse(), ...given.slice(-1)].map(({ data }) => ({ ...data, action: 'revert' })),
+    )
+    const view = new ChainView()
+    while (feed.replaying) for (const { number, data } of (await feed.replay()) ?? []) view.take({ number, ...data })
+    expect(shown(view).hashes).toEqual(taken.slice(2, 6).map(({ hash }) => hash))
+    await test.close()
+  })
+
+  it('says so where the rest of a block is due that is not held any more', async () => {
+    const test = await TestChain.open({ ...oneValidator(), devnet: true })
+    const log = await logOf(test)
+    const who = holder()
+    await test.send(await test.carry(who.create(), who.did))
+    await test.mine()
+    const feed = new EventCursor(log, eventTopics, { kind: 'height', height: 1 })
+    const given = (await feed.replay()) ?? []
+    expect(given).toHaveLength(2)
+    feed.putBack(1)
+    log.blocks.clear()
+    await test.chain.exclusive((writer) => writer.rewind(test.chain.genesis.header.hash, []))
+    await expect(feed.replay()).rejects.toMatchObject({ code: 'event-gone' })
+    await test.close()
+  })
+
   it('gives up on a block to take back that is not held any more', async () => {
     const test = await TestChain.open({ ...oneValidator(), devnet: true })
     const log = await logOf(test)
@@ -382,6 +423,61 @@ describe('EventCursor', () => {
     await test.chain.exclusive((writer) => writer.rewind(test.chain.genesis.header.hash, []))
     await expect(feed.replay()).rejects.toMatchObject({ code: 'event-gone' })
     expect(log.tip.height).toBe(0)
+    await test.close()
+  })
+})
+
+describe('blocks that replays share', () => {
+  const reader = (share: string, wanted = () => true): ReplayReader => ({ share, wanted })
+
+  it('are decoded once for all who stand at them, and for those who come soon', async () => {
+    const test = await open()
+    const log = await logOf(test)
+    const blocks = await mineOperations(test, 6)
+    const feeds = Array.from(
+      { length: 20 },
+      () => new EventCursor(log, ['block', 'did'], { kind: 'height', height: 1 }),
+    )
+    const told = await Promise.all(feeds.map((feed) => drain(feed)))
+    expect(log.blocks.decoded).toBe(blocks.length)
+    for (const one of told) expect(one).toEqual(told[0])
+    await drain(new EventCursor(log, ['block'], { kind: 'height', height: 1 }))
+    expect(log.blocks.decoded).toBe(blocks.length)
+    log.blocks.clear()
+    await drain(new EventCursor(log, ['block'], { kind: 'height', height: 1 }))
+    expect(log.blocks.decoded).toBe(2 * blocks.length)
+    await test.close()
+  })
+
+  it('are read for one address after the other, and not for who is gone', async () => {
+    const test = await open()
+    const { chain, mempool, clock } = test
+    const log = await EventLog.open({ chain, mempool, clock, replays: 1 })
+    const blocks = await test.mine(6)
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => (release = resolve))
+    const rows = test.database.rows.bind(test.database)
+    test.database.rows = async (...range) => {
+      await gate
+      return rows(...range)
+    }
+    const order: string[] = []
+    const read = (at: number, who: ReplayReader) =>
+      log.blocks.of((blocks[at] as Block).header.hash, 'apply', who).then((made) => {
+        order.push(`${who.share} ${made === undefined ? 'nothing' : at}`)
+      })
+    const all = [
+      ...[0, 1, 2, 3].map((at) => read(at, reader('greedy'))),
+      read(
+        4,
+        reader('gone', () => false),
+      ),
+      read(5, reader('late')),
+    ]
+    release()
+    await Promise.all(all)
+    expect(order).toEqual(['greedy 0', 'greedy 1', 'gone nothing', 'late 5', 'greedy 2', 'greedy 3'])
+    expect(log.blocks.decoded).toBe(5)
     await test.close()
   })
 })

@@ -1,0 +1,189 @@
+import type { Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiLimits } from '../../../src/api/api-limits.js'
+import { type EventSink, Subscription } from '../../../src/api/ws/subscription.js'
+import { WsServer } from '../../../src/api/ws/ws-server.js'
+import { EventCursor } from '../../../src/events/event-cursor.js'
+import { EventLog } from '../../../src/events/event-log.js'
+import type { LedgerEvent } from '../../../src/events/ledger-event.js'
+import { TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { contextOf } from '../../support/client/api.js'
+import { WsClient } from '../../support/client/ws.js'
+import { eventually } from '../../support/process/patience.js'
+
+/** More than the system takes into its buffers of a connection with all of its subscriptions. */
+const blocks = 1200
+const subscriptions = 16
+
+let test: TestChain
+beforeAll(async () => {
+  test = await TestChain.open(withoutValidators)
+  await test.mine(blocks)
+})
+afterAll(() => test.close())
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A server whose replays have one place. */
+async function served(limits: Partial<ApiLimits> = {}): Promise<{ log: EventLog; server: WsServer }> {
+  const { chain, mempool, clock } = test
+  const log = await EventLog.open({ chain, mempool, clock, replays: 1 })
+  const server = await WsServer.open(contextOf(test, { limits }), { events: log, port: 0 })
+  closing.push(() => server.close())
+  return { log, server }
+}
+
+const fromStart = { topics: ['block'], fromHeight: 0 }
+const socketOf = ({ ws }: WsClient): Socket => Reflect.get(ws, '_socket')
+
+/** A client whose subscriptions all begin at genesis, and that never reads. */
+async function deaf({ port }: WsServer): Promise<WsClient> {
+  const client = await WsClient.open(port)
+  socketOf(client).pause()
+  for (let i = 0; i < subscriptions; i++) {
+    client.ws.send(JSON.stringify({ jsonrpc: '2.0', id: i, method: 'subscribe', params: fromStart }))
+  }
+  closing.push(() => client.ws.terminate())
+  return client
+}
+
+async function replayed({ port }: WsServer, heights: number[] = []): Promise<number> {
+  const client = await WsClient.open(port)
+  closing.push(() => client.ws.terminate())
+  client.onEvent = (event) => 'height' in event && heights.push(event.height)
+  const began = performance.now()
+  await client.result('subscribe', fromStart)
+  await client.until(() => heights.length > blocks)
+  return performance.now() - began
+}
+
+const everyHeight = Array.from({ length: blocks + 1 }, (_, height) => height)
+
+describe('replays of events', () => {
+  it('go on beside clients that never read, and are at least half as fast', async () => {
+    const { log, server } = await served()
+    // Whatever stands in memory of earlier replays makes none of them faster than others.
+    const fresh = (heights?: number[]) => {
+      log.blocks.clear()
+      return replayed(server, heights)
+    }
+    await fresh()
+    const alone = Math.min(await fresh(), await fresh(), await fresh())
+    for (let i = 0; i < 8; i++) await deaf(server)
+    let decoded = -1
+    await eventually('all of them wait for their clients', async () => {
+      const before = decoded
+      decoded = log.blocks.decoded
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      return before === log.blocks.decoded
+    })
+    const heights: number[] = []
+    const beside = Math.min(await fresh(heights), await fresh(), await fresh())
+    expect(heights).toEqual(everyHeight)
+    expect(alone / beside).toBeGreaterThanOrEqual(0.5)
+  })
+
+  it('decode a block once for all clients that stand at it', async () => {
+    const { log, server } = await served()
+    const clients = await Promise.all(Array.from({ length: 4 }, () => WsClient.open(server.port)))
+    const heights = clients.map(() => new Map<number, number[]>())
+    for (const [i, client] of clients.entries()) {
+      closing.push(() => client.ws.terminate())
+      client.onEvent = (event) => {
+        const { subscription, height } = event as unknown as { subscription: number; height: number }
+        heights[i]?.set(subscription, [...(heights[i]?.get(subscription) ?? []), height])
+      }
+      for (let n = 0; n < 4; n++) void client.call('subscribe', { topics: ['block'], fromHeight: blocks - 200 })
+    }
+    const wanted = everyHeight.slice(blocks - 200)
+    for (const [i, client] of clients.entries()) {
+      await client.until(() => client.events.length === 4 * wanted.length)
+      expect([...(heights[i]?.values() ?? [])]).toEqual(Array(4).fill(wanted))
+    }
+    expect(log.blocks.decoded).toBe(wanted.length)
+  })
+
+  it('give a client that reads now and then every event, once and in order', async () => {
+    const { server } = await served({ wsSendQueue: 1000 })
+    const client = await WsClient.open(server.port)
+    closing.push(() => client.ws.terminate())
+    const heights: number[] = []
+    client.onEvent = (event) => {
+      if (!('height' in event)) return
+      heights.push(event.height)
+      if (heights.length % 100 !== 0) return
+      socketOf(client).pause()
+      setTimeout(() => socketOf(client).resume(), 5)
+    }
+    await client.result('subscribe', fromStart)
+    await client.until(() => heights.length > blocks)
+    expect(heights).toEqual(everyHeight)
+  })
+
+  it('hold nothing of a block while a client has no room, and go on in the middle of it', async () => {
+    const { log } = await served()
+    const told: LedgerEvent[] = []
+    let [full, asked] = [false, 0]
+    const sink: EventSink = {
+      open: true,
+      get full() {
+        return full
+      },
+      room: async () => void asked++,
+      tell: (event) => {
+        told.push(event)
+        full = true
+      },
+      fail: (error) => {
+        throw error
+      },
+    }
+    const subscription = new Subscription(1, new EventCursor(log, ['block'], { kind: 'height', height: 1 }), sink)
+    subscription.begin()
+    await subscription.replay('x')
+    // Returns at once, without a wait for the client: what is left is read again.
+    await subscription.replay('x')
+    expect([told.length, asked]).toEqual([1, 0])
+    for (full = false; told.length < 3; full = false) await subscription.replay('x')
+    expect(told.map(({ data }) => 'height' in data && data.height)).toEqual([1, 2, 3])
+    subscription.end()
+  })
+
+  it('end with a client that takes nothing for long, though it sends pings itself', async () => {
+    const { server } = await served({ wsPing: 300 })
+    const client = await deaf(server)
+    const pinging = setInterval(() => client.ws.readyState === 1 && client.ws.pong(), 50)
+    closing.push(() => clearInterval(pinging))
+    await expect.poll(() => server.connections).toBe(1)
+    await expect.poll(() => server.connections).toBe(0)
+  })
+
+  it('let a client stay that reads slowly, but reads', async () => {
+    const { server } = await served({ wsPing: 200, wsSendQueue: 1000 })
+    const client = await WsClient.open(server.port)
+    const socket = socketOf(client)
+    const reading = setInterval(() => {
+      socket.resume()
+      setImmediate(() => socket.pause())
+    }, 20)
+    closing.push(
+      () => client.ws.terminate(),
+      () => clearInterval(reading),
+    )
+    for (let i = 0; i < 4; i++) void client.call('subscribe', fromStart).catch(() => {})
+    await client.until(() => client.events.length === 4 * (blocks + 1))
+    expect(server.connections).toBe(1)
+  })
+
+  it('leave nothing of their blocks in memory once they are over', async () => {
+    const { log, server } = await served({ wsPing: 100 })
+    await replayed(server)
+    const { decoded } = log.blocks
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await replayed(server)
+    expect(log.blocks.decoded - decoded).toBe(blocks + 1)
+  })
+})
