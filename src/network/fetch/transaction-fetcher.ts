@@ -11,7 +11,7 @@ import { type Assignment, Assignments } from './assignments.js'
 
 /** @limit count: announced transactions kept of one peer; further ones are not noted */
 export const announcedByPeer = 2048
-/** @limit count: peers from which transactions are fetched at a time */
+/** @limit count: peers from which transactions are fetched at a time, those that are late not counted */
 const fetchesAtOnce = 8
 /** Patience (ms) before another peer that announced the same transaction is asked as well. */
 const fetchPatience = 2_000
@@ -48,6 +48,8 @@ interface PeerQueue {
   /** Announced and not requested yet, or requested without success. */
   readonly wanted: Map<string, AnnouncedTx>
   busy: boolean
+  /** Whether its request counts among those in progress: not while its answer is late. */
+  placed: boolean
   handedOut: number
   withheld: number
   /** Called when the queue has room again or is gone. */
@@ -70,7 +72,12 @@ export class TransactionFetcher {
 
   constructor(options: FetcherOptions) {
     this.#options = options
-    this.#requests = new Assignments(options.timers, { canMove: () => true, onOverdue: () => this.#serve() })
+    const onOverdue = ({ peer }: Assignment<Peer, string>) => {
+      // Others are not kept waiting by a peer that does not answer.
+      this.#place(this.#queues.get(peer), false)
+      this.#serve()
+    }
+    this.#requests = new Assignments(options.timers, { canMove: () => true, onOverdue })
   }
 
   /** Queues what a peer announced; false when the queue is full and the rest was not noted. */
@@ -141,14 +148,20 @@ export class TransactionFetcher {
       this.#queues.delete(queue.peer)
       this.#queues.set(queue.peer, queue)
       queue.busy = true
-      this.#fetches++
+      this.#place(queue, true)
       void this.#fetch(queue, batch).finally(() => {
-        this.#fetches--
+        this.#place(queue, false)
         queue.busy = false
         if (queue.peer.closed) this.drop(queue.peer)
         this.#serve()
       })
     }
+  }
+
+  #place(queue: PeerQueue | undefined, placed: boolean): void {
+    if (queue === undefined || queue.placed === placed) return
+    queue.placed = placed
+    this.#fetches += placed ? 1 : -1
   }
 
   #clear(): void {
@@ -194,6 +207,7 @@ export class TransactionFetcher {
     if (unmined.length === 0) return
     const txids = unmined.map(({ txid }) => txid)
     const answer = await peer.ask(transactionsExchange, txids).finally(() => request.answered())
+    this.#place(queue, true)
     if (answer.length > txids.length) {
       peer.penalise('peer-message', `${answer.length} transactions where ${txids.length} were asked for`)
       throw brokenRule('peer-message')
@@ -227,7 +241,7 @@ export class TransactionFetcher {
 }
 
 function newQueue(peer: Peer): PeerQueue {
-  return { peer, wanted: new Map(), busy: false, handedOut: 0, withheld: 0, changed: () => {} }
+  return { peer, wanted: new Map(), busy: false, placed: false, handedOut: 0, withheld: 0, changed: () => {} }
 }
 
 /** Whether a long list has to wait before more of it is queued. */

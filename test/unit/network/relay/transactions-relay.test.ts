@@ -281,6 +281,19 @@ describe('relay of transactions', () => {
     expect(slow.questions.filter((name) => name === 'transactions')).toHaveLength(1)
   })
 
+  it('fetches from others while more peers than it asks at a time never answer', async () => {
+    const node = await alone()
+    for (let i = 0; i < 12; i++) {
+      const mute = node.peers.stranger(`mute ${i}`)
+      mute.other = { answer: () => new Promise(() => {}), hear: () => {} }
+      await announce(node, mute, [{ txid: sha256(`id ${i}`), digest: sha256(`digest ${i}`) }])
+    }
+    const transaction = pay(node, {})
+    const other = holderOf(node, 'other', [transaction])
+    await announce(node, other.peer, [nameOf(transaction)])
+    await allHave([node], transaction)
+  })
+
   it('notes so much of what one peer announces, and looks into its pool for the rest', async () => {
     const node = await alone()
     const names = Array.from({ length: announcedByPeer + 600 }, (_, i) => {
