@@ -1,5 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash, mapKey } from '../primitives/bytes.js'
+import { leastFee, leastFeeText, type Room } from '../primitives/fees.js'
 import { finalSequence, lockSequence } from '../primitives/input.js'
 import type { SignatureCheck } from '../primitives/signature.js'
 import { type Params, paramsAt } from '../primitives/spec.js'
@@ -100,8 +101,7 @@ class CoinRules implements CheckedCoins {
     const paidOut = tx.outputs.reduce(addValue, 0n)
     if (paidOut > paidIn) throw new RuleError('tx-balance', `the inputs hold ${paidIn}, the outputs pay ${paidOut}`)
     this.fee = paidIn - paidOut
-    const least = minimumFee(this.#params, tx.unsignedSize)
-    if (this.fee < least) throw new RuleError('tx-fee', `the fee is ${this.fee}, at least ${least} is asked`)
+    requireLeastFee(this.fee, this.#params, tx)
   }
 
   requireProgramOf(index: number): void {
@@ -181,9 +181,10 @@ export function isFinal(tx: Transaction, height: number): boolean {
   return tx.lockTime === 0 || tx.lockTime < height || tx.inputs.every(({ sequence }) => sequence === finalSequence)
 }
 
-/** The least fee, in 10^-8 units, of a transaction whose unsigned part has this many bytes. */
-export function minimumFee(params: Params, unsignedSize: number): bigint {
-  return params.fees.minimum + params.fees.perByte * BigInt(unsignedSize)
+/** Throws `tx-fee` for a fee below what the rules ask for this room. */
+export function requireLeastFee(fee: bigint, { fees }: Params, room: Room): void {
+  if (fee >= leastFee(fees, room)) return
+  throw new RuleError('tx-fee', `the fee is ${fee}, the least is ${leastFeeText(fees, room)}`)
 }
 
 function inputAt(tx: Transaction, index: number): Transaction['inputs'][number] {

@@ -8,10 +8,11 @@ import type { SignatureCheck } from '../primitives/signature.js'
 import { eachSteps, finish, noSteps, type Steps } from '../primitives/steps.js'
 import { outpointKey, outputKey } from '../primitives/input.js'
 import type { Output } from '../primitives/output.js'
+import { paramsAt } from '../primitives/spec.js'
 import type { Transaction } from '../primitives/transaction.js'
 import type { Input } from '../primitives/transaction-fields.js'
 import { BlockBudget } from './block-budget.js'
-import { checkCoins, type CheckedCoins, coinSteps } from './coin-rules.js'
+import { checkCoins, type CheckedCoins, coinSteps, requireLeastFee } from './coin-rules.js'
 import { type Coin, coinOf, StateOverlay, type StateView } from './ledger.js'
 import type { ConnectContext, SanityContext } from './rule-context.js'
 import { type SignatureWork, transactionWork } from './signature-work.js'
@@ -47,6 +48,8 @@ export interface ConnectedOperation {
   readonly state: DidState
   /** What a declare or revoke says. */
   readonly credential?: CredentialChange
+  /** Whether that adds a leaf to the map of committed state. */
+  readonly newLeaf?: boolean
   readonly reads: readonly ReadDocument[]
   /** Keys of other DIDs that its checks use. */
   readonly issuerKeys: readonly IssuerKey[]
@@ -145,13 +148,15 @@ function connectable(
   tx: Transaction,
   { coins, applied }: { readonly coins: CheckedCoins; readonly applied?: AppliedOperation | undefined },
   state: StateOverlay,
-  { spec: { limits }, height }: ConnectContext,
+  { spec, height }: ConnectContext,
 ): ConnectableTransaction {
+  const { limits } = spec
   const work = transactionWork(tx, applied?.cost ?? typeRulesOf(tx).cost, coins.payloadKeys)
   if (work.cost > limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
   }
   const { fee, spent } = coins
+  if (applied?.newLeaf) requireLeastFee(fee, paramsAt(spec, height), { unsignedSize: tx.unsignedSize, newLeaf: true })
   const on = { tx, state, height }
   if (applied === undefined) return new ConnectableTransaction({ fee, work, spent, checks: coins.checks }, on)
   const checks = [...coins.checks, ...applied.checks]
@@ -177,8 +182,8 @@ function* applyTypeSteps(
 
 /** The part of an applied operation that is kept for the rows of its block. */
 export function connectedOperation(applied: AppliedOperation): ConnectedOperation {
-  const { next: state, credential, reads, issuerKeys, document } = applied
-  if (credential !== undefined) return { id: credential.signer, state, credential, reads, issuerKeys }
+  const { next: state, credential, newLeaf = false, reads, issuerKeys, document } = applied
+  if (credential !== undefined) return { id: credential.signer, state, credential, newLeaf, reads, issuerKeys }
   const { id } = state.document
   if (document === undefined) return { id, state, reads, issuerKeys }
   return { id, state, reads, issuerKeys, document: { bytes: fromUtf8(documentText(document)) } }

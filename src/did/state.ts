@@ -84,6 +84,8 @@ export interface AppliedOperation {
   readonly next: DidState
   /** What a declare or revoke says of its credential. */
   readonly credential?: CredentialChange
+  /** Whether a leaf for that credential and this DID is added to the map of committed state. */
+  readonly newLeaf?: boolean
   /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
   /** Signature cost: 2, and 1 for each credential proof of a document to verify. */

@@ -6,6 +6,7 @@ import { maxBlockTransactions } from './block.js'
 import { concat, equalBytes, fromUtf8, hex } from './bytes.js'
 import { easiestBits, targetOf, validTarget } from './compact.js'
 import { defined } from './defined.js'
+import type { Fees } from './fees.js'
 import { sha256 } from './hash.js'
 import { coordinatesOf } from './p256.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
@@ -19,7 +20,12 @@ const amount = (description?: string) => Type.String({ pattern: '^(0|[1-9][0-9]{
 const publicKey = Type.String({ pattern: '^0[23][0-9a-f]{64}$' })
 
 const fees = Type.Object(
-  { minimum: amount('per transaction'), perByte: amount('per byte of the unsigned part') },
+  {
+    minimum: amount('per transaction'),
+    perByte: amount('per byte of the unsigned part beyond the free ones'),
+    freeBytes: Type.Optional(integer(0, 0xffffffff, 'bytes of the unsigned part that cost nothing; absent: 0')),
+    leaf: Type.Optional(amount('for a leaf that an operation on a credential adds to the map of DIDs; absent: 0')),
+  },
   strict,
 )
 const specifications = Type.Object(
@@ -105,7 +111,7 @@ type SpecFile = Static<typeof specSchema>
 export interface Params {
   /** 33-byte keys in the order in which they propose; empty on a chain without validators. */
   readonly validators: readonly Uint8Array[]
-  readonly fees: { readonly minimum: bigint; readonly perByte: bigint }
+  readonly fees: Fees
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   /** Whether a coinbase commits to the state of all DIDs after its block. Once it does it stays so. */
   readonly didRoot: boolean
@@ -248,10 +254,15 @@ function upgradesByHeight({ upgrades }: SpecFile): readonly Upgrade[] {
 function paramsOf({ validators, fees, specifications, didRoot }: Rules): Params {
   return {
     validators: validators.map(hex),
-    fees: { minimum: BigInt(fees.minimum), perByte: BigInt(fees.perByte) },
+    fees: feesOf(fees),
     specifications,
     didRoot: didRoot === true,
   }
+}
+
+function feesOf({ minimum, perByte, freeBytes, leaf }: Rules['fees']): Fees {
+  const optional = defined({ freeBytes, leaf: leaf === undefined ? undefined : BigInt(leaf) })
+  return { minimum: BigInt(minimum), perByte: BigInt(perByte), ...optional }
 }
 
 /** Refuses keys that can sign nothing: they count for the quorum, and no checker of a proof takes a list with one. */

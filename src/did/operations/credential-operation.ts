@@ -9,7 +9,7 @@ import { absoluteId, didPart, type IdRules } from '../identifier.js'
 import type { KnownDocument } from '../known-document.js'
 import { asObject, requiredText } from '../members.js'
 import type { Credential } from '../model.js'
-import type { AppliedOperation, CredentialChange, DidState } from '../state.js'
+import type { AppliedOperation, CredentialChange, CredentialState, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
 import type { ParsedAs } from './operation-row.js'
 import { keyOf, operationCheck, operationCost, requireValid } from './signing.js'
@@ -63,15 +63,22 @@ export function signerOf(
   return { state, document, check }
 }
 
-/** An operation that the state of its credential permits. */
+/** An operation that the state of its credential permits; `before`: what its DID said of the credential so far. */
 export function withCredential(
   { state, check }: Signer,
-  credential: CredentialChange,
+  { before, change }: { readonly before: CredentialState | undefined; readonly change: CredentialChange },
   reads: DocumentReads,
   checks: readonly SignatureCheck[] = [],
 ): AppliedOperation {
-  const { documents, issuerKeys } = reads
-  return { next: state, credential, checks: [check, ...checks], cost: operationCost, reads: documents, issuerKeys }
+  return {
+    next: state,
+    credential: change,
+    newLeaf: before === undefined,
+    checks: [check, ...checks],
+    cost: operationCost,
+    reads: reads.documents,
+    issuerKeys: reads.issuerKeys,
+  }
 }
 
 export function refuseRevoked(id: string, by: string): never {

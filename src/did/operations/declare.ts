@@ -37,7 +37,7 @@ export const declare: OperationRow<'declare'> = {
     const check = credentialCheck(credential, key)
     // A part of a text keeps all of it in memory, and the pool keeps this for long.
     const said = { id: ownText(id), signer: ownText(did), action: 'declare', issuer: ownText(issuer) } as const
-    return withCredential(signer, said, reads, [check])
+    return withCredential(signer, { before: own, change: said }, reads, [check])
   },
 }
 

@@ -29,6 +29,6 @@ export const revoke: OperationRow<'revoke'> = {
     if (declared !== undefined && declared.issuer() !== did) {
       throw new RuleError('credential-revoker', `${did} is neither holder nor issuer of ${id}, which is declared`)
     }
-    return withCredential(signer, { id, signer: did, action: 'revoke' }, reads)
+    return withCredential(signer, { before: own, change: { id, signer: did, action: 'revoke' } }, reads)
   },
 }

@@ -22,7 +22,12 @@ import { rounds } from '../../support/process/thorough.js'
 
 interface Rules {
   readonly validators: readonly string[]
-  readonly fees: { readonly minimum: string; readonly perByte: string }
+  readonly fees: {
+    readonly minimum: string
+    readonly perByte: string
+    readonly freeBytes?: number
+    readonly leaf?: string
+  }
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   readonly didRoot: boolean
 }
@@ -44,7 +49,8 @@ const heights = Array.from({ length: top + 3 }, (_, height) => height)
 const few = [
   { minimum: '100', perByte: '1' },
   { minimum: '7', perByte: '0' },
-] as const
+  { minimum: '100', perByte: '1', freeBytes: 1024, leaf: '1200' },
+] as const satisfies readonly Rules['fees'][]
 const texts = [
   { did: ['a'], credential: [] },
   { did: ['b', 'a'], credential: ['c'] },
@@ -110,7 +116,9 @@ describe('a spec with random upgrades', () => {
         for (const [height, { validators, fees, specifications, didRoot }] of table.entries()) {
           const found = paramsAt(spec, height)
           expect(found.validators.map(toHex)).toEqual(validators)
-          expect(found.fees).toEqual({ minimum: BigInt(fees.minimum), perByte: BigInt(fees.perByte) })
+          const { minimum, perByte, freeBytes, leaf }: Rules['fees'] = fees
+          const amounts = { minimum: BigInt(minimum), perByte: BigInt(perByte) }
+          expect(found.fees).toEqual({ ...amounts, freeBytes, leaf: leaf === undefined ? undefined : BigInt(leaf) })
           expect([found.specifications, found.didRoot]).toEqual([specifications, didRoot])
           expect(toHex(validatorsHash(spec, height))).toBe(keysHash(validators))
         }

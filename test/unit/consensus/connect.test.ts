@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlockBudget } from '../../../src/consensus/block-budget.js'
-import { isFinal, minimumFee } from '../../../src/consensus/coin-rules.js'
+import { isFinal } from '../../../src/consensus/coin-rules.js'
 import { BlockConnector, checkTransaction } from '../../../src/consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../../../src/consensus/ledger.js'
 import { noWork } from '../../../src/consensus/signature-work.js'
@@ -10,6 +10,7 @@ import { holds } from '../../../src/crypto/verify.js'
 import { prefix, programHash } from '../../../src/primitives/address.js'
 import { Block } from '../../../src/primitives/block.js'
 import { mapKey } from '../../../src/primitives/bytes.js'
+import { leastFee } from '../../../src/primitives/fees.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../src/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../src/primitives/spec.js'
 import { outpointKey } from '../../../src/primitives/input.js'
@@ -99,7 +100,7 @@ describe('spending', () => {
   it('pays the least fee for the size of the unsigned part, to the unit', () => {
     const params = paramsAt(test.spec, 100)
     const size = spend([input(0)], 1000n).unsigned.length
-    const least = minimumFee(params, size)
+    const least = leastFee(params.fees, { unsignedSize: size })
     expect(least).toBe(100n + BigInt(size))
     expect(check(spend([input(0)], 10_000n - least), ledger({})).fee).toBe(least)
     expect(codeOf(() => check(spend([input(0)], 10_001n - least), ledger({})))).toBe('tx-fee')

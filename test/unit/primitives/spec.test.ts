@@ -123,6 +123,11 @@ describe('a chain spec is refused', () => {
     ['producer', { validators: [] }],
     ['maxMoney', { maxMoney: '9223372036854775808' }],
     ['subsidy/initial', { subsidy: { initial: '3300000000000001', halving: 0 } }],
+    ['fees/freeBytes', { fees: { ...part('fees'), freeBytes: -1 } }],
+    ['fees/freeBytes', { fees: { ...part('fees'), freeBytes: 2 ** 32 } }],
+    ['fees/freeBytes', { fees: { ...part('fees'), freeBytes: '1024' } }],
+    ['fees/leaf', { fees: { ...part('fees'), leaf: 1200 } }],
+    ['fees/leaf', { fees: { ...part('fees'), leaf: '-1' } }],
     ['limits/blockSize', { limits: { ...part('limits'), blockSize: 8_000_001 } }],
     ['limits/blockTransactions', { limits: { ...part('limits'), blockTransactions: 10_001 } }],
     ['specifications/did', { specifications: { did: [], credential: [] } }],
@@ -175,6 +180,13 @@ describe('upgrades', () => {
     expect(paramsAt(spec, 4_000_000_000).validators.map(toHex)).toEqual([key(5)])
     expect(toHex(validatorsHash(spec, 9))).toBe(toHex(sha256(concat(...[0, 1, 2, 3].map(testPublicKey)))))
     expect(toHex(validatorsHash(spec, 10))).toBe(toHex(sha256(testPublicKey(5))))
+  })
+
+  it('change all prices at once: what an entry leaves out is nothing from there on', () => {
+    const fees = { minimum: '100', perByte: '1', freeBytes: 2 ** 32 - 1, leaf: '1200' }
+    const priced = parseSpec(testSpec({ fees, upgrades: [upgrade(5, { fees: { minimum: '100', perByte: '1' } })] }))
+    expect(paramsAt(priced, 4).fees).toEqual({ minimum: 100n, perByte: 1n, freeBytes: 2 ** 32 - 1, leaf: 1200n })
+    expect(paramsAt(priced, 5).fees).toEqual({ minimum: 100n, perByte: 1n })
   })
 
   it('of one height are one change, in which the later entry wins', () => {
@@ -252,6 +264,8 @@ describe('the digest', () => {
       { maxMoney: '3300000000000001' },
       { subsidy: { initial: '0', halving: 1000 } },
       { fees: { minimum: '101', perByte: '1' } },
+      { fees: { minimum: '100', perByte: '1', freeBytes: 0 } },
+      { fees: { minimum: '100', perByte: '1', leaf: '0' } },
       { limits: { ...part('limits'), blockCost: 39_999 } },
       { specifications: { did: ['x'], credential: [] } },
       { validators: [key(1), key(0), key(2), key(3)] },
