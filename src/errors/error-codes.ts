@@ -56,7 +56,7 @@ export const meanings = {
   'pool-signature-cost': 'its programs cost more than 300 signature checks',
   'pool-documents': 'it makes a node read more than 1 MiB of documents',
   'pool-full': 'the pool is full of transactions with a higher fee rate',
-  'fee-too-low': 'it pays less for a byte than the pool asks at present',
+  'fee-too-low': 'it pays less than the pool asks at present',
   'pool-ancestors': 'more than 25 unconfirmed ancestors',
   'pool-did-pending': 'eight operations of this DID are pending already',
   'pool-unmineable': 'a block of this node with this transaction was refused, so that it takes it no more',

@@ -508,7 +508,7 @@ export class Mempool implements ChainIndexer {
     const returning = new Returning(transaction, did, this.#surroundings)
     for (;;) {
       await caughtUp(did)
-      const { connected, replaced } = newcomer.evaluate()
+      const { connected, replaced } = newcomer.evaluate(floor !== undefined)
       // Pool and chain may move during verification → evaluate again. Nothing to verify → add in the turn of the evaluation: a
       // rival may be as far.
       const busy = newcomer.verify(connected.checks) ?? returning.read(replaced)

@@ -18,6 +18,7 @@ import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
 import { headerSize } from '../primitives/header.js'
 import type { SignatureCheck } from '../primitives/signature.js'
+import { paramsAt } from '../primitives/spec.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { keys } from '../storage/schema.js'
@@ -26,6 +27,7 @@ import type { FeeFloor } from './fee-floor.js'
 import type { PoolGraph } from './graph.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
+import { requirePoolPrice } from './prices.js'
 import type { RefusedBlocks } from './refused-blocks.js'
 import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
 import { PoolView } from './view.js'
@@ -102,11 +104,12 @@ export class Newcomer {
   }
 
   /**
-   * Verifies its programs once its coins exist and pay for it, above the `floor` if there is one: the owner of the coins pays
-   * for the work that follows. Waits for `caughtUp` before each read of chain and pool.
+   * Verifies its programs once its coins exist and pay for it, the prices of this pool and its `floor` too if there is one: the
+   * owner of the coins pays for the work that follows. Waits for `caughtUp` before each read of chain and pool.
    */
   async verifyPrograms(caughtUp: () => Promise<void>, floor?: FeeFloor): Promise<void> {
     const { fee, checks } = await this.#checkedCoins(caughtUp)
+    if (floor !== undefined) this.#requirePrice({ fee })
     floor?.require(this.transaction, fee)
     await this.verify(checks)
   }
@@ -124,13 +127,14 @@ export class Newcomer {
     return this.#operation.did
   }
 
-  /** Evaluates it on top of chain and pool in one turn, without changing either. */
-  evaluate(): Evaluation {
+  /** Evaluates it on top of chain and pool in one turn, without changing either. `priced`: it has to pay the prices of this pool. */
+  evaluate(priced = false): Evaluation {
     this.refuseKnown()
     const { limits } = this.#surroundings
     const graph = this.#surroundings.graph()
     const free = replacedBy(graph, this.transaction)
     const connected = this.#connect(this.#view(free))
+    if (priced) this.#requirePrice(connected)
     const { id = '', state } = connected.did ?? {}
     const replaced = this.#withCrowding(free, id)
     // A place is kept for the deactivate, after which nothing follows.
@@ -176,6 +180,12 @@ export class Newcomer {
         if (!(error instanceof RuleError) || chain.tip === tip) throw error
       }
     }
+  }
+
+  #requirePrice({ fee, did }: Pick<ConnectedTransaction, 'fee' | 'did'>): void {
+    const { spec, height } = this.#context
+    const room = { unsignedSize: this.transaction.unsignedSize, newLeaf: did?.newLeaf }
+    requirePoolPrice(fee, paramsAt(spec, height), room)
   }
 
   /** Connects it to a view, within the document budget of one transaction. */

@@ -188,7 +188,7 @@ const sanityRows: readonly RuleRow[] = [
     paying({ to: 30, value: -1n }, { to: 30, value: 1n }),
   ),
   row('tx-attribute', transfer({ attributes: attributes(16, 1024) }), transfer({ attributes: attributes(16, 1025) }), {
-    fees: { minimum: '100', perByte: '0' },
+    fees: { minimum: '100', perByte: '1', freeBytes: 16_000 },
   }),
   row('tx-program-count', transfer(), transfer({ programs: [] })),
   row(

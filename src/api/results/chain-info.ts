@@ -23,7 +23,12 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     assetid: displayHash(registerAssetTransaction(spec).hash),
     maturity: spec.maturity,
     maxmoney: formatAmount(spec.maxMoney),
-    fees: { minimum: formatAmount(fees.minimum), perbyte: formatAmount(fees.perByte) },
+    fees: {
+      minimum: formatAmount(fees.minimum),
+      perbyte: formatAmount(fees.perByte),
+      freebytes: fees.freeBytes ?? 0,
+      leaf: formatAmount(fees.leaf ?? 0n),
+    },
     specifications: { did: specifications.did, credential: specifications.credential },
     auxpowchainid: spec.auxpowChainId,
     evmchainid: spec.evmChainId,

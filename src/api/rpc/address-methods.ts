@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../errors/rule-error.js'
 import { formatAmount } from '../../primitives/amount.js'
 import { toHex } from '../../primitives/bytes.js'
+import { poolFees } from '../../primitives/fees.js'
 import { paramsAt } from '../../primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
@@ -101,9 +102,10 @@ export const addressMethods: readonly RpcMethod[] = [
     }),
     result: count('units of 10^-8'),
     run: ({ reader, mempool }, { confirmations }) => {
-      const { fees } = paramsAt(reader.chain.spec, reader.height + 1)
-      // Covers the smallest transaction, 200 bytes: the minimum fee, and the price of at most all of its bytes.
-      const least = 5n * fees.minimum + 1000n * fees.perByte
+      const { minimum, perByte, leaf = 0n } = poolFees(paramsAt(reader.chain.spec, reader.height + 1).fees)
+      // Covers the smallest transaction, 200 bytes, and the smallest revoke, 340, with the price of all their bytes.
+      const once = [5n * minimum, 3n * (minimum + leaf)].reduce((a, b) => (a > b ? a : b))
+      const least = once + 1000n * perByte
       const asked = least + BigInt(mempool.floor)
       const usual = asked > usualFee ? asked : usualFee
       return Number(confirmations === 0 ? 2n * usual : usual)

@@ -18,7 +18,15 @@ export const chainInfoSchema = closed({
   assetid: hash('of the coins'),
   maturity: count('blocks before a coinbase output may be spent'),
   maxmoney: amount('more than that no transaction can move'),
-  fees: closed({ minimum: amount('of a transaction'), perbyte: amount('of a byte') }, 'least fees in the next block'),
+  fees: closed(
+    {
+      minimum: amount('of a transaction'),
+      perbyte: amount('of a byte of its unsigned part'),
+      freebytes: count('bytes of the unsigned part that cost nothing'),
+      leaf: amount('of a leaf that a declare or revoke adds to the state of all DIDs'),
+    },
+    'least fees in the next block',
+  ),
   specifications: closed(
     {
       did: Type.Array(Type.String({ description: 'first the one that new operations have' })),
