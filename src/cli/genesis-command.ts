@@ -197,14 +197,20 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
     height,
     validators: validators.map(toHex),
     quorum: validators.length === 0 ? null : quorum(validators.length),
-    fees: { minimum: formatAmount(fees.minimum), perByte: formatAmount(fees.perByte) },
+    fees: {
+      minimum: formatAmount(fees.minimum),
+      perByte: formatAmount(fees.perByte),
+      freeBytes: fees.freeBytes ?? 0,
+      leaf: formatAmount(fees.leaf ?? 0n),
+    },
     specifications,
   }))
   const [first, ...upgrades] = sections as [(typeof sections)[number], ...typeof sections]
   const rules = ({ validators, quorum: votes, fees, specifications }: typeof first): [string, string][] => [
     ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, key]),
     ['confirmed by', votes === null ? 'work alone' : `${votes} of ${validators.length}`],
-    ['fee', `${fees.minimum}, and ${fees.perByte} a byte`],
+    ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
+    ['new leaf', `${fees.leaf}, of a declare or revoke`],
     ['DIDs', specifications.did.join(', ')],
   ]
   const value = {

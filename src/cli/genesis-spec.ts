@@ -1,4 +1,5 @@
 import { easiestBits } from '../primitives/compact.js'
+import { usualPrices } from '../primitives/fees.js'
 
 /** Default supply of a new chain, in units of 10^-8. */
 export const newSupply = 3_300_000_000_000_000n
@@ -46,7 +47,12 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     maturity: 100,
     maxMoney: String(newSupply),
     subsidy: { initial: '0', halving: 0 },
-    fees: { minimum: '100', perByte: '0' },
+    fees: {
+      minimum: '100',
+      perByte: String(usualPrices.perByte),
+      freeBytes: usualPrices.freeBytes,
+      leaf: String(usualPrices.leaf),
+    },
     limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
     specifications: { did: specification('did'), credential: specification('credential') },
     validators,

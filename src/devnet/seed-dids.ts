@@ -6,8 +6,9 @@ import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/add
 import { parseDisplayHash } from '../primitives/bytes.js'
 import { didMethod } from '../primitives/did-method.js'
 import type { Hash } from '../primitives/hash.js'
+import { type Fees, leastFee, poolFees } from '../primitives/fees.js'
 import { standardProgram } from '../primitives/program.js'
-import { type Params, paramsAt } from '../primitives/spec.js'
+import { paramsAt } from '../primitives/spec.js'
 import { Transaction } from '../primitives/transaction.js'
 import type { Producer } from '../production/producer.js'
 import { Yielder } from '../runtime/cooperative.js'
@@ -23,7 +24,7 @@ const didsOfRound = 1000
 /** Transactions that are checked at the same time. */
 const acceptedAtOnce = 32
 /** More bytes than a create of a seeded DID has without its signatures. */
-const createBytes = 4096n
+const createBytes = 4096
 
 export interface SeedingParts {
   readonly chain: Chain
@@ -123,6 +124,6 @@ async function pay(
 }
 
 /** What one create costs at most; change of it goes back to the registrar. */
-function coinOf({ minimum, perByte }: Params['fees']): bigint {
-  return minimum + perByte * createBytes
+function coinOf(fees: Fees): bigint {
+  return leastFee(poolFees(fees), { unsignedSize: createBytes })
 }
