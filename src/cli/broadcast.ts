@@ -3,10 +3,13 @@ import type { NodeClient } from '../client/node-client.js'
 import type { NodeBlock } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
 import { addressOf } from '../primitives/address.js'
+import { formatAmount } from '../primitives/amount.js'
 import type { Transaction } from '../primitives/transaction.js'
 import { type Payment, payerOf, type UnsignedTransaction } from '../wallet/build-transaction.js'
+import type { SpendableCoin } from '../wallet/coins.js'
+import { neededFee, type Prices } from '../wallet/fee.js'
 import { signTransaction } from '../wallet/sign-transaction.js'
-import { type ChainRules, termsOf } from '../wallet/terms.js'
+import { type ChainRules, type Terms, termsOf } from '../wallet/terms.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, SendOptions } from './command-options.js'
 import { linesText } from './print-output.js'
@@ -18,9 +21,15 @@ export interface Sent {
   readonly block?: NodeBlock
 }
 
+/** A payment, and the prices that hold for it also where its fee is another one. */
+export interface PricedPayment extends Payment {
+  readonly prices: Prices
+}
+
 /**
- * A payment by the address of a program code, with the coins that the node lists. The fee is the chain's minimum unless `fee` is
- * given. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
+ * A payment by the address of a program code, with the coins that the node lists. The fee is the least that the node takes unless
+ * `fee` is given. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their
+ * confirmations.
  */
 export async function paymentFrom(
   context: CliContext,
@@ -28,10 +37,30 @@ export async function paymentFrom(
   code: Uint8Array,
   rules: ChainRules,
   fee: bigint | undefined,
-): Promise<Payment> {
-  const coins = await client.coins(addressOf(payerOf(code)), rules.assetId)
-  const terms = termsOf(rules)
-  return { ...terms, code, coins, fee: fee ?? terms.fee, random: context.random }
+): Promise<PricedPayment> {
+  const [coins, floor] = await Promise.all([client.coins(addressOf(payerOf(code)), rules.assetId), client.feeFloor()])
+  return payment(context, { code, coins, terms: termsOf(rules, floor) }, fee)
+}
+
+/** A payment with coins that are known. */
+export function payment(
+  { random }: Pick<CliContext, 'random'>,
+  { code, coins, terms }: { code: Uint8Array; coins: readonly SpendableCoin[]; terms: Terms },
+  fee: bigint | undefined,
+): PricedPayment {
+  return { ...terms, code, coins, fee: fee ?? terms.fee, prices: terms.fee, random }
+}
+
+/** Refuses a fee that the user chose and that is less than what is asked for the transaction. */
+export function requireEnough(built: UnsignedTransaction, { prices }: PricedPayment, newLeaf = false): void {
+  const { fee, transaction } = built
+  const needed = neededFee(transaction, prices, newLeaf)
+  if (fee >= needed) return
+  throw new UserError(
+    `--fee ${formatAmount(fee)} is too low: ${formatAmount(needed)} is asked for this transaction, whose signed part has ` +
+      `${transaction.unsignedSize} bytes; without --fee that is paid`,
+    2,
+  )
 }
 
 /** Signs with one key, which must be all that the transaction needs. */

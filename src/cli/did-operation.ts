@@ -2,15 +2,16 @@ import type { Command } from 'commander'
 import { interfaceErrors } from '../api/error-mapping.js'
 import { NodeRefusal } from '../client/http.js'
 import type { NodeClient } from '../client/node-client.js'
+import { didPart } from '../did/identifier.js'
 import { UserError } from '../errors/rule-error.js'
 import { singleKeyCode } from '../primitives/address.js'
-import { type DidOperation, operationJson } from '../primitives/did-operation.js'
+import { type DidOperation, isAboutCredential, operationJson } from '../primitives/did-operation.js'
 import type { SigningAccount } from '../wallet/accounts.js'
 import { buildDidTransaction } from '../wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../wallet/did-identity.js'
 import { writeFileAtomically } from '../wallet/files.js'
 import { specificationIn } from '../wallet/terms.js'
-import { broadcast, paymentFrom, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import { broadcast, paymentFrom, requireEnough, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -35,7 +36,7 @@ export interface OperationOptions extends WalletOptions, SendOptions {
 export function withPayment(command: Command): Command {
   return withSending(withWallet(withOutput(command))).option(
     '--fee <coins>',
-    'fee (default: the least that the chain takes)',
+    'fee (default: the least that the node takes)',
     amountOption,
   )
 }
@@ -99,12 +100,27 @@ async function publish(
   if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, rules)
   const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options.fee)
   const did = didOfOperation(operation)
-  const built = buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
+  const newLeaf = await addsLeaf(client, operation)
+  const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+  const built = buildDidTransaction(payment, operation, programHash, newLeaf)
+  requireEnough(built, payment, newLeaf)
   try {
     return await broadcast(context, client, signAll(built, payer.privateKey), options)
   } catch (error) {
     throw await withState(client, operation, error)
   }
+}
+
+/** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+async function addsLeaf(client: NodeClient, operation: DidOperation): Promise<boolean> {
+  const { operation: name, payload } = operation
+  if (name !== 'revoke' || didOfOperation(operation) !== didPart(payload)) return isAboutCredential(operation)
+  const declared = await client.resolveCredential(payload).catch((error: unknown) => {
+    // The fee for a leaf is enough in any case; an id of a wrong form is for the node to refuse.
+    if (error instanceof UserError) return undefined
+    throw error
+  })
+  return !declared?.transaction?.some(({ operation: { header } }) => header.operation === 'declare')
 }
 
 /**

@@ -12,7 +12,16 @@ import { isSigned, signTransaction, unsignedAddresses } from '../wallet/sign-tra
 import { type ChainRules, termsOf } from '../wallet/terms.js'
 import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../wallet/transaction-file.js'
 import { readTransactionFile, writeTransactionFile } from '../wallet/transaction-on-disk.js'
-import { broadcast, paymentFrom, sentJson, sentRows, signAll } from './broadcast.js'
+import {
+  broadcast,
+  payment,
+  paymentFrom,
+  type PricedPayment,
+  requireEnough,
+  sentJson,
+  sentRows,
+  signAll,
+} from './broadcast.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -106,7 +115,7 @@ export function withTransfer(command: Command): Command {
   return command
     .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
     .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
-    .option('--fee <coins>', 'fee (default: the least that the chain takes)', amountOption)
+    .option('--fee <coins>', 'fee (default: the least that the node takes)', amountOption)
     .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
     .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
 }
@@ -125,8 +134,9 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   const client = options.coins === undefined ? new NodeClient(options) : undefined
   const rules = client === undefined ? rulesOffline(options, options.height) : await rulesAt(client, options)
   requireAmounts(rules, options)
-  const payment = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
-  const built = buildTransfer(withLockTime(payment, options), wanted)
+  const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
+  const built = buildTransfer(withLockTime(paid, options), wanted)
+  requireEnough(built, paid)
   const file = fileOf(built)
   writeTransactionFile(options.output, file)
   const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
@@ -137,15 +147,15 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
     `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
   ])
 
-  function offlinePayment(): Payment {
+  function offlinePayment(): PricedPayment {
     const terms = termsOf(rules)
     const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
-    return { ...terms, code, coins, fee: options.fee ?? terms.fee, random: context.random }
+    return payment(context, { code, coins, terms }, options.fee)
   }
 }
 
-function withLockTime(payment: Payment, { lockTime }: TransferOptions): Payment {
-  return lockTime === undefined ? payment : { ...payment, lockTime }
+function withLockTime(paid: Payment, { lockTime }: TransferOptions): Payment {
+  return lockTime === undefined ? paid : { ...paid, lockTime }
 }
 
 function payingAccount(options: BuildOptions & { from?: { address: string } }): Account {
@@ -253,8 +263,9 @@ async function signedTransfer(context: CliContext, options: TransferOptions & Se
   const code = singleKeyCode(publicAccount(options).publicKey)
   const rules = await rulesAt(client, options)
   requireAmounts(rules, options)
-  const payment = await paymentFrom(context, client, code, rules, options.fee)
-  const built = buildTransfer(withLockTime(payment, options), recipients)
+  const paid = await paymentFrom(context, client, code, rules, options.fee)
+  const built = buildTransfer(withLockTime(paid, options), recipients)
+  requireEnough(built, paid)
   const { privateKey } = await signingAccount(context, options)
   return { ...fileOf(built), transaction: signAll(built, privateKey) }
 }

@@ -103,6 +103,17 @@ export class NodeClient {
     }
   }
 
+  /** What the node's pool asks for 1000 bytes of a transaction at the time, in units of 10^-8; 0 for a version that does not tell. */
+  async feeFloor(): Promise<number> {
+    try {
+      const rate = await this.rpc('getfeerate', {})
+      return asInteger(isObject(rate) ? rate['perkilobyte'] : undefined, 'perkilobyte')
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return 0
+      throw error
+    }
+  }
+
   /** The block at a height of the active chain. */
   async blockAt(height: number): Promise<NodeBlock> {
     return asBlock(await this.#get(`block/details/height/${height}`), 'the block')
@@ -310,6 +321,11 @@ function asChain(value: unknown): NodeChain {
     fees: {
       minimum: asAmount(fees['minimum'], 'fees.minimum'),
       perByte: asAmount(fees['perbyte'], 'fees.perbyte'),
+      // Versions before tell neither.
+      ...defined({
+        freeBytes: fees['freebytes'] === undefined ? undefined : asInteger(fees['freebytes'], 'fees.freebytes'),
+        leaf: fees['leaf'] === undefined ? undefined : asAmount(fees['leaf'], 'fees.leaf'),
+      }),
     },
     specifications: { did: texts('did'), credential: texts('credential') },
   }

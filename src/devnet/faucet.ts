@@ -36,7 +36,8 @@ export class Faucet {
     // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
     const sent = this.#queue.then(() =>
       chain.exclusive(async () => {
-        const fee = paramsAt(spec, chain.tip.header.height + 1).fees
+        const { fees } = paramsAt(spec, chain.tip.header.height + 1)
+        const fee = { ...fees, floor: mempool.floor }
         const payment = { code: this.#code, coins: await this.#coins(), fee, assetId, random }
         const { transaction } = built({ ...payment, maxMoney: spec.maxMoney }, recipients)
         const signed = signTransaction(transaction, [this.#key.privateKey])

@@ -197,7 +197,7 @@ export interface NodeWallet {
   readonly accounts: readonly SigningAccount[]
   /** Account `index` of a devnet. */
   account(index: number): SigningAccount
-  /** Pays `amount` to an address; the fee is the chain's minimum unless given. Resolves with the txid. */
+  /** Pays `amount` to an address; the fee is the least that the node takes unless given. Resolves with the txid. */
   transfer(transfer: Transfer): Promise<string>
   /** Registers the DID of an account. */
   createDid(create: CreateDid): Promise<SentOperation>

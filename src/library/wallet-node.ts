@@ -7,7 +7,7 @@ import { parseAddress, type ProgramHash, singleKeyCode } from '../primitives/add
 import { parseAmount } from '../primitives/amount.js'
 import { defined } from '../primitives/defined.js'
 import { didMethod } from '../primitives/did-method.js'
-import type { DidOperation, DidOperationJson } from '../primitives/did-operation.js'
+import { type DidOperation, type DidOperationJson, isAboutCredential } from '../primitives/did-operation.js'
 import { txType } from '../primitives/payload.js'
 import type { Random } from '../runtime/env.js'
 import { didKey, storedDocument } from '../storage/did-rows.js'
@@ -98,8 +98,15 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     return send(payer, fee, (payment) => {
       const operation = build()
       const did = didOfOperation(operation)
-      return buildDidTransaction(payment, operation, did === undefined ? undefined : parseDid(did)?.programHash)
+      const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+      return buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))
     })
+  }
+
+  /** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+  function addsLeaf(operation: DidOperation, signer = ''): boolean {
+    if (operation.operation !== 'revoke') return isAboutCredential(operation)
+    return node().chain.state.credential(operation.payload, signer) === undefined
   }
 
   /**
@@ -116,7 +123,7 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       try {
         const code = singleKeyCode(payer.publicKey)
         const coins = await payerCoins(reader, mempool, payerOf(code))
-        const terms = chainTerms(spec, reader.height)
+        const terms = chainTerms(spec, reader.height, mempool.floor)
         const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
         const { transaction } = build({ code, coins, ...terms, ...fixed, random })
         const signed = signTransaction(transaction, [payer.privateKey]).transaction

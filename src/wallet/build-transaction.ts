@@ -16,18 +16,17 @@ import { RuleError, UserError } from '../errors/rule-error.js'
 import type { ProgramHash } from '../primitives/address.js'
 import { formatAmount } from '../primitives/amount.js'
 import { fromUtf8, littleEndianInteger } from '../primitives/bytes.js'
-import { Writer } from '../primitives/codec.js'
-import type { DidOperation } from '../primitives/did-operation.js'
+import { type DidOperation, isAboutCredential } from '../primitives/did-operation.js'
 import type { Hash } from '../primitives/hash.js'
 import type { Output } from '../primitives/output.js'
 import { type Payload, txType } from '../primitives/payload.js'
 import { parseCode, programHashOf } from '../primitives/program.js'
-import type { Params } from '../primitives/spec.js'
 import { finalSequence, lockSequence } from '../primitives/input.js'
 import { attributeUsage, Transaction } from '../primitives/transaction.js'
 import type { TransactionFields } from '../primitives/transaction-fields.js'
 import type { Random } from '../runtime/env.js'
 import { type ChainContext, type SpendableCoin, selectCoins } from './coins.js'
+import { feeFunction, type Prices } from './fee.js'
 
 /** The payer's and the chain's part of any transaction. */
 export interface Payment extends ChainContext {
@@ -35,8 +34,8 @@ export interface Payment extends ChainContext {
   readonly code: Uint8Array
   /** Unspent outputs of the paying address. */
   readonly coins: readonly SpendableCoin[]
-  /** In units of 10^-8, or the chain's rates: then the fee is the chain's minimum. */
-  readonly fee: bigint | Params['fees']
+  /** In units of 10^-8, or prices: then the fee is the least by them. */
+  readonly fee: bigint | Prices
   /** The native asset's id, internal order. */
   readonly assetId: Hash
   /** Bound of every amount and sum. */
@@ -75,14 +74,17 @@ export function buildTransfer(payment: Payment, recipients: readonly Recipient[]
 
 /**
  * A transaction with a DID operation, in version 0 form, the only one of this type. Its first output, of value 0, marks the DID's
- * own address. Without `did` it pays 0 to the payer: a transaction needs an output.
+ * own address. Without `did` it pays 0 to the payer: a transaction needs an output. `newLeaf`: whether the operation adds a leaf to
+ * the map of committed state, as one on a credential does unless its DID declared that before.
  */
 export function buildDidTransaction(
   payment: Payment,
   operation: DidOperation,
   did: ProgramHash | undefined,
+  newLeaf: boolean = isAboutCredential(operation),
 ): UnsignedTransaction {
-  return build(payment, 0, { type: txType.did, operation }, [{ programHash: did ?? payerOf(payment.code), value: 0n }])
+  const marker = { programHash: did ?? payerOf(payment.code), value: 0n }
+  return build(payment, 0, { type: txType.did, operation }, [marker], newLeaf)
 }
 
 function build(
@@ -90,6 +92,7 @@ function build(
   version: 0 | 9,
   payload: Payload,
   recipients: readonly Recipient[],
+  newLeaf = false,
 ): UnsignedTransaction {
   const output = ({ programHash, value, outputLock = 0 }: Recipient): Output => ({
     assetId: payment.assetId,
@@ -116,7 +119,9 @@ function build(
     lockTime: 0,
     programs: [{ code: payment.code, parameter: new Uint8Array(0) }],
   }
-  const selection = selectCoins({ ...payment, amount, feeOf: feeFunction(fields, payment.fee) })
+  const { fee } = payment
+  const feeOf = typeof fee === 'bigint' ? () => fee : feeFunction(fields, fee, newLeaf)
+  const selection = selectCoins({ ...payment, amount, feeOf })
   const change: Recipient = { programHash: payerOf(payment.code), value: selection.change }
   const transaction = new Transaction({
     ...fields,
@@ -131,27 +136,6 @@ function build(
   })
   requireFit(transaction)
   return { transaction, spent: selection.coins, fee: selection.fee, change: selection.change }
-}
-
-/** The fee by the number of inputs: minimum + perByte × size of the unsigned part. Only counts change that size. */
-function feeFunction(fields: TransactionFields, fee: Payment['fee']): (inputs: number, withChange: boolean) => bigint {
-  if (typeof fee === 'bigint') return () => fee
-  const outputs = fields.outputs.length
-  const outputSize = fields.version === 9 ? 66 : 65
-  const empty = new Transaction(fields).unsignedSize - countSize(0) - countSize(outputs)
-  return (inputs, withChange) => {
-    const size =
-      empty +
-      countSize(inputs) +
-      inputs * 38 +
-      countSize(withChange ? outputs + 1 : outputs) +
-      (withChange ? outputSize : 0)
-    return fee.minimum + fee.perByte * BigInt(size)
-  }
-}
-
-function countSize(count: number): number {
-  return new Writer(16).varuint(count).finish().length
 }
 
 /** The family's form of a nonce: a random integer below 2^63 in decimal digits. */

@@ -4,6 +4,7 @@ import { registerAssetTransaction } from '../primitives/genesis.js'
 import type { Hash } from '../primitives/hash.js'
 import { type Params, paramsAt, type Spec } from '../primitives/spec.js'
 import type { Payment } from './build-transaction.js'
+import type { Prices } from './fee.js'
 
 /** What a wallet has to know of a chain, with the rules of the block after `height`. */
 export interface ChainRules extends Pick<Params, 'fees' | 'specifications'> {
@@ -46,14 +47,17 @@ export function rulesAfter(spec: Spec, height: number | undefined): Params {
   return paramsAt(spec, height === undefined ? Number.MAX_SAFE_INTEGER : height + 1)
 }
 
-/** The chain's part of a payment, the minimum fee included. */
-type Terms = Pick<Payment, 'height' | 'maturity' | 'fee' | 'assetId' | 'maxMoney'>
-
-export function termsOf({ height, maturity, fees: fee, assetId, maxMoney }: ChainRules): Terms {
-  return { ...defined({ height }), maturity, fee, assetId, maxMoney }
+/** The chain's part of a payment, with the prices by which the fee is found. */
+export interface Terms extends Pick<Payment, 'height' | 'maturity' | 'assetId' | 'maxMoney'> {
+  readonly fee: Prices
 }
 
-/** The chain's terms for a payment in the block after `height`, the minimum fee included. */
-export function chainTerms(spec: Spec, height: number | undefined): Terms {
-  return termsOf(chainRules(spec, height))
+/** The terms by the rules of a chain; `floor`: what the pool of a node asks for 1000 bytes at the time. */
+export function termsOf({ height, maturity, fees, assetId, maxMoney }: ChainRules, floor?: number): Terms {
+  return { ...defined({ height }), maturity, fee: { ...fees, ...defined({ floor }) }, assetId, maxMoney }
+}
+
+/** The terms for a payment in the block after `height`, by the spec of a chain. */
+export function chainTerms(spec: Spec, height: number | undefined, floor?: number): Terms {
+  return termsOf(chainRules(spec, height), floor)
 }
