@@ -7,6 +7,7 @@ import { shippedSpecs } from '../src/library/shipped.js'
 import { cliPage } from './docs/cli-page.js'
 import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
+import { operatePage } from './docs/fill-costs.js'
 import { jsonRpcPage } from './docs/json-rpc-page.js'
 import { limitsPage } from './docs/limits-page.js'
 import { manPage } from './docs/man-page.js'
@@ -20,6 +21,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/json-rpc.md': jsonRpcPage,
   'docs/limits.md': limitsPage,
   'docs/monitoring.md': monitoringPage,
+  'docs/operate.md': operatePage,
   'docs/rest.md': restPage,
   'man/didledger.1': manPage,
   ...Object.fromEntries(shippedSpecs.map((name) => [`genesis/${name}.trust.json`, () => trustText(loadSpec(name))])),

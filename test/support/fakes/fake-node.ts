@@ -33,7 +33,12 @@ function chainOf(spec: Spec, height: number): object {
     assetid: displayHash(registerAssetTransaction(spec).hash),
     maturity: spec.maturity,
     maxmoney: formatAmount(spec.maxMoney),
-    fees: { minimum: formatAmount(fees.minimum), perbyte: formatAmount(fees.perByte) },
+    fees: {
+      minimum: formatAmount(fees.minimum),
+      perbyte: formatAmount(fees.perByte),
+      freebytes: fees.freeBytes ?? 0,
+      leaf: formatAmount(fees.leaf ?? 0n),
+    },
     specifications,
   }
 }

@@ -30,6 +30,10 @@ describe.each(shippedSpecs)('genesis/%s.json', (name) => {
     expect(genesisBlock(spec).hash).toBe(genesisHashes[name])
   })
 
+  it('asks 1 unit for each byte beyond the first 1,024, and 1,200 for the leaf of a credential', () => {
+    expect(paramsAt(spec, 1).fees).toEqual({ minimum: 100n, perByte: 1n, freeBytes: 1024, leaf: 1200n })
+  })
+
   it('registers the asset that wallets of the family know', () => {
     const id = displayHash(registerAssetTransaction(spec).hash)
     expect(id).toBe('a3d0eaa466df74983b5d7c543de6904f4c9418ead5ffd6d25814234a96db37b0')

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { newSpecJson } from '../../src/cli/genesis-spec.js'
+import { policy } from '../../src/mempool/policy.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
+import { formatAmount } from '../../src/primitives/amount.js'
+import { toHex } from '../../src/primitives/bytes.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
+import { leastFee } from '../../src/primitives/fees.js'
+import { registerAssetTransaction } from '../../src/primitives/genesis.js'
+import { headerSize } from '../../src/primitives/header.js'
+import { maxMultisigKeys } from '../../src/primitives/program.js'
+import { paramsAt, parseSpec } from '../../src/primitives/spec.js'
+import { buildDidTransaction } from '../../src/wallet/build-transaction.js'
+import { devnetAccount, devnetValidatorKey } from '../../src/wallet/devnet-accounts.js'
+import { buildRevoke } from '../../src/wallet/did-credential.js'
+import { createIdentity, documentOf } from '../../src/wallet/did-identity.js'
+
+/** Fills the table of docs/operate.md that says what it costs to fill a chain, by the spec that `genesis create` writes. */
+
+const page = new URL('../../docs/operate.md', import.meta.url)
+const [begin, end] = ['<!-- begin of what npm run docs computes -->\n', '<!-- end of it -->\n']
+const account = devnetAccount(0)
+const validator = devnetValidatorKey(0)
+const spec = parseSpec(
+  newSpecJson({
+    name: 'corp',
+    time: 1_767_225_600,
+    id: 1,
+    allocation: { address: account.address, amount: 10n ** 15n },
+    validators: [toHex(validator.publicKey)],
+    sdkStrings: false,
+  }),
+)
+const { fees, specifications } = paramsAt(spec, 1)
+const { blockSize, blockTransactions, blockCost } = spec.limits
+
+/** One of many transactions that fill something. */
+interface Filler {
+  readonly bytes: number
+  /** Signature checks. */
+  readonly checks: number
+  readonly fee: bigint
+}
+
+/** The page with its table as it is now. */
+export function operatePage(): string {
+  const text = readFileSync(page, 'utf8')
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error('docs/operate.md has no place for what filling costs')
+  return `${text.slice(0, from)}${begin}\n${table()}\n${text.slice(to)}`
+}
+
+function table(): string {
+  const room = blockSize - headerSize - policy.coinbaseRoom
+  const block = cheapestFill(room, blockCost)
+  const perDay = BigInt(Math.floor(86_400_000 / spec.timing.minInterval))
+  const checks = BigInt(Math.floor(blockCost / policy.signatureCost)) * fees.minimum
+  const large = leastFee(fees, { unsignedSize: policy.transactionSize - filler(1, 35).bytes + (fees.freeBytes ?? 0) })
+  const [create, revoke] = [leafMakers.create(), leafMakers.revoke()]
+  return [
+    '| filled | cheapest with | coins |',
+    '| --- | --- | --- |',
+    `| a block, ${grouped(room)} bytes | ${grouped(block.count)} transactions, no byte above the free ones, programs of many keys | ${formatAmount(block.fee)} |`,
+    `| a day of them, ${grouped(Number(perDay))} | | ${formatAmount(block.fee * perDay)} |`,
+    `| ${grouped(policy.transactionSize)} bytes | one transaction | ${formatAmount(large)} |`,
+    `| the signature checks of a block, ${grouped(blockCost)}, while nothing pays more for a byte | transactions of ${policy.signatureCost} | ${formatAmount(checks)} |`,
+    `| the pool, ${grouped(policy.poolSize)} bytes, until its floor rises | the same as a block | ${formatAmount(cheapestFill(policy.poolSize, Infinity).fee)} |`,
+    `| the map of DIDs, a million leaves | creates of ${grouped(create.bytes)} bytes, ${formatAmount(create.fee)} each | ${formatAmount(create.fee * 1_000_000n)} |`,
+    `| the same | revokes of what was never declared, ${formatAmount(revoke.fee)} each | ${formatAmount(revoke.fee * 1_000_000n)} |`,
+    `| a day of blocks with leaves alone | ${grouped(leavesOfBlock(create))} creates in each block | ${formatAmount(create.fee * BigInt(leavesOfBlock(create)) * perDay)} |`,
+    '',
+  ].join('\n')
+}
+
+/** The least that transactions without a priced byte cost, so many bytes together: some with programs of many keys, as checks allow. */
+function cheapestFill(bytes: number, checks: number): { count: number; fee: bigint } {
+  const plain = filler(1, 35)
+  let count = Math.ceil(bytes / plain.bytes)
+  for (let programs = 1; programs * maxMultisigKeys <= policy.signatureCost; programs++) {
+    const shared = filler(programs, 3 + 34 * maxMultisigKeys)
+    const most = Math.min(Math.ceil(bytes / shared.bytes), Math.floor(checks / shared.checks))
+    for (let some = 0; some <= most; some++) {
+      const others = Math.max(0, Math.ceil((bytes - some * shared.bytes) / plain.bytes))
+      if (some * shared.checks + others * plain.checks <= checks) count = Math.min(count, some + others)
+    }
+  }
+  return { count, fee: BigInt(count) * plain.fee }
+}
+
+/** A transaction whose unsigned part has the free bytes, with programs of one signature and so many bytes of code. */
+function filler(programs: number, codeSize: number): Filler {
+  const unsignedSize = fees.freeBytes ?? 0
+  const lengths = codeSize < 0xfd ? 2 : 4
+  const checks = programs * (codeSize > 35 ? maxMultisigKeys : 1)
+  return {
+    bytes: unsignedSize + 1 + programs * (lengths + 65 + codeSize),
+    checks,
+    fee: leastFee(fees, { unsignedSize }),
+  }
+}
+
+/** The smallest transactions of the wallet that add a leaf. */
+const leafMakers = {
+  create: () => operationFiller(createOperation()),
+  revoke: () => {
+    const document = documentOf(createOperation().payload)
+    const context = { account, specification: specifications.credential[0] as string }
+    return operationFiller(buildRevoke(context, document, `${devnetAccount(1).did}#1`))
+  },
+}
+
+function createOperation(): DidOperation {
+  const context = { account, specification: specifications.did[0] as string, created: '2026-01-01T00:00:00Z' }
+  return createIdentity(context, { services: [], expires: '2031-01-01T00:00:00Z' })
+}
+
+function operationFiller(operation: DidOperation): Filler {
+  const payment = {
+    code: singleKeyCode(account.publicKey),
+    coins: [{ txid: new Uint8Array(32), index: 0, value: 10n ** 9n, confirmations: 1 }],
+    fee: fees,
+    assetId: registerAssetTransaction(spec).hash,
+    maxMoney: spec.maxMoney,
+    random: { bytes: (length: number) => new Uint8Array(length).fill(0x77) },
+  }
+  const { transaction, fee } = buildDidTransaction(payment, operation, parseAddress(account.address) as ProgramHash)
+  // The program's parameter is still empty.
+  return { bytes: transaction.bytes.length + 65, checks: 3, fee }
+}
+
+function leavesOfBlock({ bytes, checks }: Filler): number {
+  return Math.min(blockTransactions, Math.floor(blockSize / bytes), Math.floor(blockCost / checks))
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
