@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'modules',
-          include: ['test/{unit,behaviour,rules,vectors,docs,soak}/**/*.test.ts'],
+          include: ['test/{unit,behaviour,rules,vectors,limits,docs,soak}/**/*.test.ts'],
           exclude: replacesModules,
           isolate: false,
           maxWorkers: 3,

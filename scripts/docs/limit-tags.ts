@@ -1,12 +1,15 @@
 import ts from 'typescript'
 import { membersOf, numberOf, type Sources } from './constant-values.js'
 
-/** Reads the tags `@limit <unit>: <what is bounded>` of constants, and of members of constant objects. */
+/**
+ * Reads the tags of constants, and of members of constant objects: `@limit <unit>: <what is bounded>` of bounds on what comes from
+ * outside, `@tuning <unit>: <what it is>` of values of the node's own, such as sizes of caches and portions of work.
+ */
 
 /** Units that a tag may have; `number` is of a value that counts nothing, such as a height, `part` of one below 1. */
 const units = 'bytes bytes/s characters count count/s levels ms number part points s years'.split(' ')
 
-/** A constant with a tag. */
+/** A constant with a tag `@limit`. */
 export interface Limit {
   /** Path below `src`. */
   readonly file: string
@@ -26,10 +29,11 @@ interface Carrier {
   readonly limits: boolean
 }
 
+const tagNames: readonly string[] = ['limit', 'tuning']
 const nameOfLimit = /^(max|most)[A-Z]|(Limits?|Cap)$/
 const nameOfLimits = /Limits?$/
 
-/** All limits in the order of files and lines. Throws with file and line for each tag that is wrong or missing. */
+/** All tags `@limit` in the order of files and lines. Throws with file and line for each tag that is wrong or missing. */
 export function readLimits(sources: Sources): Limit[] {
   const modules = [...sources].map(([path, source]) => readModule(path, source, sources))
   const refusals = modules.flatMap((module) => module.refusals)
@@ -46,18 +50,18 @@ function readModule(file: string, source: ts.SourceFile, sources: Sources): { li
   }
   const read = new Set<number>()
   for (const carrier of carriers(source)) {
-    const tag = ts.getJSDocTags(carrier.node).find(({ tagName }) => tagName.text === 'limit')
+    const tag = ts.getJSDocTags(carrier.node).find(({ tagName }) => tagNames.includes(tagName.text))
     const value = numberOf(carrier.initializer, sources)
     if (tag !== undefined) {
       read.add(tag.pos)
       const limit = limitOf(carrier.name, value, ts.getTextOfJSDocComment(tag.comment) ?? '')
-      if (typeof limit === 'string') refuse(tag.pos, limit)
-      else limits.push({ file, ...limit })
+      if (typeof limit === 'string') refuse(tag.pos, `@${tag.tagName.text}: ${limit}`)
+      else if (tag.tagName.text === 'limit') limits.push({ file, ...limit })
     } else if (carrier.limits && value !== undefined) {
-      refuse(carrier.node.getStart(), `${carrier.name} has no @limit tag`)
+      refuse(carrier.node.getStart(), `${carrier.name} has neither a tag @limit nor @tuning`)
     }
   }
-  for (const { index } of source.text.matchAll(/@limit\b/g)) {
+  for (const { index } of source.text.matchAll(/@(limit|tuning)\b/g)) {
     if (!read.has(index)) refuse(index, 'no constant of the module follows this tag')
   }
   return { limits, refusals }
@@ -66,7 +70,7 @@ function readModule(file: string, source: ts.SourceFile, sources: Sources): { li
 /** The limit that a tag describes, or what is wrong with the tag. */
 function limitOf(name: string, value: number | undefined, text: string): Omit<Limit, 'file'> | string {
   const [, unit, what] = /^(\S+): (\S.*)$/s.exec(text) ?? []
-  if (unit === undefined || what === undefined) return 'a tag is @limit <unit>: <what is bounded>'
+  if (unit === undefined || what === undefined) return 'a tag is followed by <unit>: <what is bounded>'
   if (!units.includes(unit)) return `${unit} is no unit of limits: ${units.join(', ')}`
   if (value === undefined) return `${name} is not a number made of literals and constants`
   return { name, value, unit, what: what.replace(/\s+/g, ' ').replace(/\{@link (\w+)\}/g, '`$1`') }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import layers from '../config/layers.cjs'
 import { parsed } from './constant-values.js'
+import { readRows, rowFaults } from './limit-rows.js'
 import { type Limit, readLimits } from './limit-tags.js'
 import { tableRow } from './shown.js'
 
@@ -41,8 +42,21 @@ const specRows: readonly (readonly [what: string, unit: string, path: string])[]
   ['least fee of a transaction', '10⁻⁸ coins', 'fees.minimum'],
 ]
 
-/** docs/limits.md: every constant of `src` with a tag `@limit`. */
+/** Folders whose bounds all have rows in test/limits. */
+const held: readonly string[] = ['primitives']
+
+/** docs/limits.md: every constant of `src` with a tag `@limit`. Throws where one of a held folder has no row with its two cases. */
 export function limitsPage(): string {
+  const limits = readLimits(parsed(textsBelow('src')))
+  const faults = rowFaults(
+    limits.filter(({ file }) => held.includes(folderOf(file))),
+    readRows(parsed(textsBelow('test/limits'))),
+  )
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  return pageOf(limits)
+}
+
+function pageOf(limits: readonly Limit[]): string {
   return `# Limits
 
 Generated from the \`@limit\` tags of the constants in \`src\` by \`npm run docs\`.
@@ -61,7 +75,7 @@ All nodes of a chain agree on its spec. These are the values of the shipped ones
 | --- | --- | --- | --- | --- |
 ${specTable()}
 
-${limitTables(readLimits(parsed(sourceTexts())))}`
+${limitTables(limits)}`
 }
 
 /** The names of layers without those of single files, the inner ones behind their rooms. */
@@ -135,11 +149,11 @@ function specTable(): string {
     .join('\n')
 }
 
-/** The texts of all files of `src`, by path below it. */
-function sourceTexts(): Map<string, string> {
-  const names = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
+/** The texts of all files below a folder, by path below it. */
+function textsBelow(folder: string): Map<string, string> {
+  const names = readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.ts')).sort()
-  return new Map(files.map((file) => [file, textOf(`src/${file}`)]))
+  return new Map(files.map((file) => [file, textOf(`${folder}/${file}`)]))
 }
 
 function textOf(name: string): string {

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parsed } from '../../scripts/docs/constant-values.js'
+import { readRows, rowFaults } from '../../scripts/docs/limit-rows.js'
 import { type Limit, readLimits } from '../../scripts/docs/limit-tags.js'
 import { limitTables, valueText } from '../../scripts/docs/limits-page.js'
 import { repositoryFile } from '../support/assert/markdown.js'
+
+/** Differences between the limits of a file and the rows of another. */
+function faultsOf(text: string, rows: string): string[] {
+  return rowFaults(limitsOf(text), readRows(parsed(new Map([['own.ts', rows]]))))
+}
 
 /** Limits of one file, and of others that it imports. */
 function limitsOf(text: string, others: Readonly<Record<string, string>> = {}): Limit[] {
@@ -45,15 +51,58 @@ describe('docs/limits.md', () => {
   })
 
   it.each([
-    ['a tag with another unit', '/** @limit miles: way */\nconst way = 1', '1: miles is no unit'],
-    ['a tag without a unit', '\n/** @limit way of all */\nconst way = 1', '2: a tag is @limit <unit>'],
-    ['what is not a number', "/** @limit bytes: name */\nconst name = 'x'", '1: name is not a number'],
-    ['a number that is not a constant', '/** @limit ms: now */\nconst now = Date.now()', '1: now is not a number'],
+    ['a tag with another unit', '/** @limit miles: way */\nconst way = 1', '1: @limit: miles is no unit'],
+    ['a tag without a unit', '\n/** @limit way of all */\nconst way = 1', '2: @limit: a tag is followed by <unit>'],
+    [
+      'a value of the node itself without a unit',
+      '/** @tuning rows kept */\nconst way = 1',
+      '1: @tuning: a tag is followed',
+    ],
+    ['what is not a number', "/** @limit bytes: name */\nconst name = 'x'", '1: @limit: name is not a number'],
+    [
+      'a number that is not a constant',
+      '/** @limit ms: now */\nconst now = Date.now()',
+      '1: @limit: now is not a number',
+    ],
     ['a tag that no constant follows', 'class A {\n  /** @limit count: entries */\n  most = 1\n}', '2: no constant'],
-    ['a limit without a tag', 'const few = 1\nconst maxEntries = 5', '2: maxEntries has no @limit tag'],
-    ['a member without a tag', 'const fewLimits = {\n  entries: 5,\n}', '2: fewLimits.entries has no @limit tag'],
+    ['a limit without a tag', 'const few = 1\nconst maxEntries = 5', '2: maxEntries has neither'],
+    ['a member without a tag', 'const fewLimits = {\n  entries: 5,\n}', '2: fewLimits.entries has neither'],
   ])('refuses %s with file and line', (_, text, refusal) => {
     expect(() => limitsOf(text)).toThrow(`src/api/own.ts:${refusal}`)
+  })
+
+  it('leaves out values of the node itself', () => {
+    expect(limitsOf('/** @tuning count: rows kept in memory */\nconst maxRows = 5')).toEqual([])
+  })
+
+  const bound = '/** @limit count: entries */\nconst entries = 4 * 2'
+
+  it('takes a bound whose row has its name, unit and value', () => {
+    const row = "[limit({ name: 'api/own.entries', unit: 'count', value: 2 ** 3, feed, refusal: 'x' })]"
+    expect(faultsOf(bound, `export const rows = ${row}`)).toEqual([])
+  })
+
+  it.each([
+    ['a bound without a row', '', "src/api/own.ts: entries has no row limit({ name: 'api/own.entries'"],
+    [
+      'a row without a bound',
+      "limit({ name: 'api/own.other', unit: 'count', value: 8 })",
+      "own.ts:1: 'api/own.other' is no constant",
+    ],
+    ['another value', "limit({ name: 'api/own.entries', unit: 'count', value: 9 })", 'is 8 in src, 9 in the row'],
+    ['another unit', "limit({ name: 'api/own.entries', unit: 'bytes', value: 8 })", 'the unit count in src, bytes'],
+    [
+      'a second row',
+      "limit({ name: 'api/own.entries', unit: 'count', value: 8 })\n".repeat(2),
+      "own.ts:2: 'api/own.entries' has two rows",
+    ],
+    [
+      'a value that is taken from elsewhere',
+      "limit({ name: 'api/own.entries', unit: 'count', value: entries() })",
+      'undefined in the row',
+    ],
+  ])('refuses %s', (_, rows, fault) => {
+    expect(faultsOf(bound, rows).join('\n')).toContain(fault)
   })
 
   it('has every limit of the shipped specs', () => {

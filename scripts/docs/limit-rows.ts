@@ -1,0 +1,68 @@
+import ts from 'typescript'
+import { membersOf, numberOf, type Sources } from './constant-values.js'
+import type { Limit } from './limit-tags.js'
+
+/** Reads the rows `limit({ name, unit, value, … })` of test/limits, and compares them with the tags. */
+
+/** A row of a bound with its two cases. */
+interface Row {
+  /** Path below the repository, and line. */
+  readonly place: string
+  readonly name: string
+  readonly unit: string
+  readonly value: number | undefined
+}
+
+/** All rows, in the order of files and lines. */
+export function readRows(sources: Sources): Row[] {
+  return [...sources].flatMap(([file, source]) => {
+    return callsOf(source).map((call) => {
+      const members = (call.arguments[0] && membersOf(call.arguments[0])) ?? []
+      const member = (name: string) => members.find((one) => one.name.getText() === name)?.initializer
+      const text = (name: string) => {
+        const found = member(name)
+        return found && ts.isStringLiteral(found) ? found.text : ''
+      }
+      const value = member('value')
+      const line = source.getLineAndCharacterOfPosition(call.getStart()).line + 1
+      return {
+        place: `test/limits/${file}:${line}`,
+        name: text('name'),
+        unit: text('unit'),
+        value: value && numberOf(value, sources),
+      }
+    })
+  })
+}
+
+/** Differences between the tags of some bounds and the rows: a bound without a row, a row without a bound, another value or unit. */
+export function rowFaults(limits: readonly Limit[], rows: readonly Row[]): string[] {
+  const tags = new Map(limits.map((one) => [nameOf(one), one]))
+  const named = new Set(rows.map(({ name }) => name))
+  const seen = new Set<string>()
+  const missing = limits
+    .filter((one) => !named.has(nameOf(one)))
+    .map((one) => `src/${one.file}: ${one.name} has no row limit({ name: '${nameOf(one)}', … }) in test/limits`)
+  const wrong = rows.flatMap(({ place, name, unit, value }) => {
+    const tag = tags.get(name)
+    if (tag === undefined) return [`${place}: '${name}' is no constant with a tag @limit`]
+    if (seen.has(name)) return [`${place}: '${name}' has two rows`]
+    seen.add(name)
+    if (tag.value !== value) return [`${place}: '${name}' is ${tag.value} in src, ${value} in the row`]
+    return tag.unit === unit ? [] : [`${place}: '${name}' has the unit ${tag.unit} in src, ${unit} in the row`]
+  })
+  return [...missing, ...wrong]
+}
+
+/** The name that the row of a bound has. */
+function nameOf({ file, name }: Limit): string {
+  return `${file.replace(/\.ts$/, '')}.${name}`
+}
+
+/** The calls `limit(…)` anywhere in a file. */
+function callsOf(node: ts.Node): ts.CallExpression[] {
+  const own = ts.isCallExpression(node) && node.expression.getText() === 'limit' ? [node] : []
+  const inner: ts.CallExpression[] = []
+  ts.forEachChild(node, (child) => void inner.push(...callsOf(child)))
+  return [...own, ...inner]
+}
