@@ -5,12 +5,12 @@ import { verifyAsync } from './verify.js'
 
 /**
  * All of them share libuv's few threads with the database and the file system.
- * @limit count: single signature checks at once
+ * @tuning count: single signature checks at once
  */
 const window = 64
 /**
  * Every pending verification holds a copy of its message.
- * @limit bytes: message of a single check that takes one slot; a longer one takes more
+ * @tuning bytes: message of a single check that takes one slot; a longer one takes more
  */
 const bytesPerPlace = 64 * 1024
 /** Milliseconds on the main thread (it imports keys) after which other work runs. */

@@ -6,7 +6,7 @@ import type { Backend } from './backend.js'
 
 /**
  * Importing a key costs about twice a verification. One entry holds about 2.4 KB outside the JavaScript heap.
- * @limit count: parsed keys cached in a thread
+ * @tuning count: parsed keys cached in a thread
  */
 const keyCacheEntries = 8192
 

@@ -1,8 +1,8 @@
 import type { SignatureCheck } from '../primitives/signature.js'
 
-/** @limit count: checks of a packed batch */
+/** @tuning count: checks of a packed batch */
 const batchSignatures = 64
-/** @limit bytes: messages of a packed batch */
+/** @tuning bytes: messages of a packed batch */
 const batchBytes = 1024 * 1024
 
 /**

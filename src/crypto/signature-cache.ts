@@ -4,7 +4,7 @@ import type { SignatureCheck } from '../primitives/signature.js'
 
 /**
  * At about 100 bytes each a full cache is about 13 MB.
- * @limit count: cached signature checks
+ * @tuning count: cached signature checks
  */
 export const signatureCacheEntries = 131_072
 

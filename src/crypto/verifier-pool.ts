@@ -12,16 +12,16 @@ import type { WorkerSettings } from './worker.js'
 
 /** Fewer checks than this are not worth a transfer to another thread. */
 const smallest = 64
-/** @limit count: batches in a thread at once: one in progress and the next one */
+/** @tuning count: batches in a thread at once: one in progress and the next one */
 const batchesInFlight = 2
 /**
  * It holds a batch and its keys; the default is many times as much.
- * @limit bytes: young objects of a thread, in its heap
+ * @tuning bytes: young objects of a thread, in its heap
  */
 const youngBytes = 4 * 1024 * 1024
 /** Consecutive deaths, without a finished batch in between, after which threads are abandoned. */
 const deathsInRow = 3
-/** @limit count: threads of the pool */
+/** @tuning count: threads of the pool */
 export const maxWorkers = 16
 
 export interface PoolOptions {

@@ -21,7 +21,7 @@ import { isPoint } from './point.js'
 const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'publicKeyBase58'])
 /**
  * Base58 of 33 bytes is no longer; longer text is not worth the quadratic decoding.
- * @limit characters: text of a public key
+ * @tuning characters: text of a public key that is decoded
  */
 const longestKeyText = 46
 
@@ -60,7 +60,7 @@ function keyBytes(text: string): Uint8Array | undefined {
 // Cached: this check costs more than all else about a key, and an operation is read in the pool, for a template and for its
 // block. The result for a key never changes. About 1 MB when full.
 const knownPoints = new Set<string>()
-/** @limit count: keys known to be points */
+/** @tuning count: keys known to be points */
 const knownPointsLimit = 8192
 
 /** {@link isPoint}, cached. */

@@ -4,7 +4,7 @@ import type { Checking, SignatureDue } from '../proofs/checking.js'
 
 /** Signatures by WebCrypto, which takes no compressed points; JavaScript is loaded only where there is none. */
 
-/** @limit count: public keys kept for WebCrypto */
+/** @tuning count: public keys kept for WebCrypto */
 const maxKeys = 1024
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 

@@ -10,7 +10,7 @@ import type { Log, Timers } from './env.js'
 const usualInterval = 30_000
 /** Milliseconds that a message may take. */
 const sendPatience = 10_000
-/** @limit characters: status of the service */
+/** @tuning characters: status of the service */
 const longestStatus = 200
 
 /** What systemd is told: names and values of sd_notify(3). */

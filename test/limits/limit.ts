@@ -33,7 +33,8 @@ export async function refusalOf(run: () => unknown): Promise<string | undefined>
     throw new TypeError('a feed resolves to the refusal as a text, or to undefined')
   } catch (error) {
     if (error instanceof TypeError || !(error instanceof Error)) throw error
-    return error instanceof RuleError ? `${error.code}: ${error.message}` : error.message
+    const name = error instanceof RuleError ? error.code : 'failure' in error ? String(error.failure) : undefined
+    return name === undefined ? error.message : `${name}: ${error.message}`
   }
 }
 

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type Limit, refusalOf } from './limit.js'
+import { didLimits } from './did.js'
+import { didQueryLimits } from './did-query.js'
+import { lightLimits } from './light.js'
 import { primitives } from './primitives.js'
+import { proofLimits } from './proofs.js'
 
-const rows: readonly Limit[] = [...primitives]
+const rows: readonly Limit[] = [primitives, didLimits, didQueryLimits, proofLimits, lightLimits].flat()
 
 describe('a bound', () => {
   for (const { name, unit, value, beyond = value + 1, feed, refusal } of rows) {

@@ -1,0 +1,91 @@
+import type { DocumentPlan } from '../../src/did/build.js'
+import { parseDocumentBytes } from '../../src/did/document.js'
+import { absoluteId, isDid } from '../../src/did/identifier.js'
+import { parseOperation } from '../../src/did/operation.js'
+import { fromUtf8 } from '../../src/primitives/bytes.js'
+import { decodeBase64url } from '../../src/did/base64url.js'
+import type { DidOperation } from '../../src/primitives/did-operation.js'
+import { didRules, holder, Registry } from '../support/builders/did.js'
+import { everyDoor, limit, onlyFor } from './limit.js'
+
+const owner = holder()
+const issuer = holder()
+const service = (name: number | string, serviceEndpoint = 'https://hub.example') => {
+  return { id: `#${name}`, type: 'Hub', serviceEndpoint }
+}
+
+/** Reads, and checks against the rules, an operation that begins a DID. */
+function begin(changes: Partial<DocumentPlan>): void {
+  new Registry().apply(owner.create(changes))
+}
+
+/** A create whose payload decodes to so many bytes. */
+function sized(size: number): DidOperation {
+  const build = (length: number) => owner.create({ services: [service('long', 'x'.repeat(length))] })
+  const base = decodeBase64url(build(1).payload)?.length ?? 0
+  return build(1 + size - base)
+}
+
+const rules = { method: didRules.method, chain: true } as const
+const chosen = { method: didRules.method, chain: false } as const
+const did = `did:${didRules.method}:`
+
+/** The JSON text of a list with so many tokens. */
+const tokens = (count: number) => `[${new Array(count - 1).fill(0).join(',')}]`
+
+export const didLimits = [
+  limit({
+    name: 'did/did-rules.defaultDidLimits.payloadBytes',
+    unit: 'bytes',
+    value: 128 * 1024,
+    feed: (n) => void parseOperation(sized(n), didRules),
+    refusal: 'did-payload-size',
+  }),
+  limit({
+    name: 'did/did-rules.defaultDidLimits.entries',
+    unit: 'count',
+    value: 256,
+    feed: (n) => begin({ services: Array.from({ length: n - owner.plan.keys.length }, (_, i) => service(i)) }),
+    refusal: 'document-entries: 257',
+  }),
+  limit({
+    name: 'did/did-rules.defaultDidLimits.foreignCredentials',
+    unit: 'count',
+    value: 32,
+    feed: (n) => {
+      const registry = new Registry()
+      registry.apply(issuer.create())
+      const credentials = Array.from({ length: n }, (_, i) => issuer.issue(owner.did, { id: `${owner.did}#c${i}` }))
+      registry.apply(owner.create({ credentials }))
+    },
+    refusal: 'credential-foreign-limit: 33',
+  }),
+  limit({
+    name: 'did/document.documentJsonLimits.depth',
+    unit: 'levels',
+    value: 16,
+    feed: onlyFor(/^json-depth/, (n) => void parseDocumentBytes(fromUtf8('['.repeat(n) + ']'.repeat(n)), rules)),
+    refusal: 'json-depth',
+  }),
+  limit({
+    name: 'did/document.documentJsonLimits.tokens',
+    unit: 'count',
+    value: 20_000,
+    feed: onlyFor(/^json-tokens/, (n) => void parseDocumentBytes(fromUtf8(tokens(n)), rules)),
+    refusal: 'json-tokens',
+  }),
+  limit({
+    name: 'did/identifier.maxIdLength',
+    unit: 'bytes',
+    value: 256,
+    feed: everyDoor(
+      (n) => (isDid(did.padEnd(n, 'a'), chosen) ? undefined : 'no DID'),
+      (n) => {
+        const base = did.padEnd(200, 'a')
+        return absoluteId(`#${'f'.repeat(n - 201)}`, base, chosen) === undefined ? 'no id below a DID' : undefined
+      },
+      (n) => (absoluteId(`${did.padEnd(n - 2, 'a')}#f`, '', chosen) === undefined ? 'no absolute id' : undefined),
+    ),
+    refusal: 'no DID\nno id below a DID\nno absolute id',
+  }),
+]
