@@ -5,8 +5,9 @@ import { didQueryLimits } from './did-query.js'
 import { lightLimits } from './light.js'
 import { primitives } from './primitives.js'
 import { proofLimits } from './proofs.js'
+import { wireLimits } from './wire.js'
 
-const rows: readonly Limit[] = [primitives, didLimits, didQueryLimits, proofLimits, lightLimits].flat()
+const rows: readonly Limit[] = [primitives, didLimits, didQueryLimits, proofLimits, lightLimits, wireLimits].flat()
 
 describe('a bound', () => {
   for (const { name, unit, value, beyond = value + 1, feed, refusal } of rows) {
