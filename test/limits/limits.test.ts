@@ -5,9 +5,18 @@ import { didQueryLimits } from './did-query.js'
 import { lightLimits } from './light.js'
 import { primitives } from './primitives.js'
 import { proofLimits } from './proofs.js'
+import { transportRows } from './transport.js'
 import { wireLimits } from './wire.js'
 
-const rows: readonly Limit[] = [primitives, didLimits, didQueryLimits, proofLimits, lightLimits, wireLimits].flat()
+const rows: readonly Limit[] = [
+  primitives,
+  didLimits,
+  didQueryLimits,
+  proofLimits,
+  lightLimits,
+  wireLimits,
+  transportRows,
+].flat()
 
 describe('a bound', () => {
   for (const { name, unit, value, beyond = value + 1, feed, refusal } of rows) {
