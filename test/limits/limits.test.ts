@@ -3,9 +3,12 @@ import { type Limit, refusalOf } from './limit.js'
 import { didLimits } from './did.js'
 import { didQueryLimits } from './did-query.js'
 import { lightLimits } from './light.js'
+import { poolLimits } from './mempool.js'
+import { peerLimits } from './peers.js'
 import { primitives } from './primitives.js'
 import { proofLimits } from './proofs.js'
 import { transportRows } from './transport.js'
+import { votingLimits } from './voting.js'
 import { wireLimits } from './wire.js'
 
 const rows: readonly Limit[] = [
@@ -16,6 +19,9 @@ const rows: readonly Limit[] = [
   lightLimits,
   wireLimits,
   transportRows,
+  peerLimits,
+  poolLimits,
+  votingLimits,
 ].flat()
 
 describe('a bound', () => {

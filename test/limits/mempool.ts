@@ -1,0 +1,210 @@
+import { Orphans } from '../../src/mempool/orphans.js'
+import { sha256, zeroHash } from '../../src/primitives/hash.js'
+import { Transaction } from '../../src/primitives/transaction.js'
+import { craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
+import { TestChain, withoutValidators } from '../support/builders/chain.js'
+import { holder } from '../support/builders/did.js'
+import type { SpecOverrides } from '../support/builders/spec.js'
+import { type Build, record } from '../rules/transaction.js'
+import { limit, onlyFor } from './limit.js'
+
+const rich = 100_000_000_000n
+const smallBlocks: SpecOverrides = {
+  limits: { blockSize: 10_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
+}
+
+/** Hands a transaction to the pool of a new chain. */
+async function send(build: Build, overrides: SpecOverrides = {}): Promise<void> {
+  const test = await TestChain.open({ ...withoutValidators, ...overrides })
+  try {
+    await test.send(await build(test))
+  } finally {
+    await test.close()
+  }
+}
+
+/** A transaction that spends so many coins which nobody has, signed by so many persons. */
+const spending = (coins: number, signers: number): Build => {
+  return ({ spec }) => {
+    const inputs = Array.from({ length: coins }, (_, i) => ({ txid: sha256(`coin ${i}`), index: 0 }))
+    return craft(spec, inputs, [{ to: 30, value: 1n }], new Array<number>(signers).fill(10))
+  }
+}
+
+/** A transaction on top of so many that are unconfirmed. */
+const chained = (length: number): Build => {
+  return async (test) => {
+    let value = rich - 1000n
+    let last = craft(test.spec, [genesisCoin(test.chain)], [{ to: 10, value }], [10])
+    for (let i = 0; i < length; i++) {
+      await test.send(last)
+      value -= 1000n
+      last = craft(test.spec, [outputOf(last)], [{ to: 10, value }], [10])
+    }
+    return last
+  }
+}
+
+/** The last of so many operations of a DID, the others of which wait. */
+const operations = (count: number): Build => {
+  return async (test) => {
+    const ada = holder()
+    let last = await test.carry(ada.create(), ada.did)
+    for (let i = 1; i < count; i++) {
+      const { txid } = await test.send(last)
+      last = await test.carry(ada.update(txid), ada.did)
+    }
+    return last
+  }
+}
+
+/** Keeps orphans, given by size and sender; a refusal where the first or the last is not held. */
+function orphans(all: readonly { size?: number; sender: number }[]): string | undefined {
+  const held = new Orphans({ now: () => 1_000_000 })
+  const made = all.map(({ size = 200 }, i) => orphan(i, size))
+  made.forEach((one, i) => held.add(one, all[i]?.sender ?? 0, [zeroHash]))
+  return made.every(({ digest }) => held.has(digest)) ? undefined : 'an orphan is not kept'
+}
+
+/** A transaction of so many bytes that is like no other. */
+function orphan(number: number, size: number): Transaction {
+  const build = (length: number) => {
+    return new Transaction({
+      version: 0,
+      payloadVersion: 0,
+      payload: { type: 3, recordType: '', content: new Uint8Array(length) },
+      attributes: [],
+      inputs: [],
+      outputs: [],
+      lockTime: number,
+      programs: [],
+    })
+  }
+  const around = build(size).bytes.length - size
+  return build(size - around - (build(size - around).bytes.length - size))
+}
+
+const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+
+export const poolLimits = [
+  limit({
+    name: 'mempool/orphans.orphanLimits.count',
+    unit: 'count',
+    value: 100,
+    feed: (n) => orphans(each(n, (i) => ({ sender: i }))),
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/orphans.orphanLimits.bytes',
+    unit: 'bytes',
+    value: 5_000_000,
+    feed: (n) => orphans(each(10, (i) => ({ sender: i, size: i < 9 ? 500_000 : n - 4_500_000 }))),
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/orphans.orphanLimits.ofSender',
+    unit: 'count',
+    value: 25,
+    feed: (n) => orphans(each(n, () => ({ sender: 1 }))),
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/orphans.orphanLimits.size',
+    unit: 'bytes',
+    value: 1_000_000,
+    feed: (n) => orphans([{ sender: 1, size: n }]),
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/orphans.orphanLimits.parents',
+    unit: 'count',
+    value: 64,
+    feed: (n) => {
+      const kept = new Orphans({ now: () => 1_000_000 }).add(
+        orphan(1, 200),
+        1,
+        each(n, (i) => sha256(`parent ${i}`)),
+      )
+      return kept ? undefined : 'an orphan is not kept'
+    },
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/orphans.orphanLimits.age',
+    unit: 'ms',
+    value: 10 * 60 * 1000,
+    // Kept in the last of so many milliseconds.
+    feed: (n) => {
+      const clock = { time: 1_000_000, now: () => clock.time }
+      const held = new Orphans(clock)
+      held.add(orphan(1, 200), 1, [zeroHash])
+      clock.time += n - 1
+      return held.takeAll().length === 1 ? undefined : 'an orphan is not kept'
+    },
+    refusal: 'an orphan is not kept',
+  }),
+  limit({
+    name: 'mempool/policy.policy.transactionSize',
+    unit: 'bytes',
+    value: 200_000,
+    feed: (n) => send(record(n)),
+    refusal: 'pool-size',
+  }),
+  limit({
+    name: 'mempool/policy.policy.inputs',
+    unit: 'count',
+    value: 1_000,
+    feed: onlyFor(/^pool-inputs/, (n) => send(spending(n, 1))),
+    refusal: 'pool-inputs',
+  }),
+  limit({
+    name: 'mempool/policy.policy.signatureCost',
+    unit: 'count',
+    value: 300,
+    feed: onlyFor(/^pool-signature-cost/, (n) => send(spending(1, n))),
+    refusal: 'pool-signature-cost',
+  }),
+  limit({
+    name: 'mempool/policy.policy.coinbaseRoom',
+    unit: 'bytes',
+    value: 1_000,
+    // A transaction that leaves less room than that in a block.
+    beyond: 999,
+    feed: (n) => send(record(10_000 - 84 - 4 - n), smallBlocks),
+    refusal: 'pool-size',
+  }),
+  limit({
+    name: 'mempool/policy.policy.ancestors',
+    unit: 'count',
+    value: 25,
+    feed: (n) => send(chained(n)),
+    refusal: 'pool-ancestors',
+  }),
+  limit({
+    name: 'mempool/policy.policy.didOperations',
+    unit: 'count',
+    value: 8,
+    feed: (n) => send(operations(n)),
+    refusal: 'pool-did-pending',
+  }),
+  limit({
+    name: 'mempool/policy.policy.expiry',
+    unit: 'ms',
+    value: 72 * 60 * 60 * 1000,
+    // Kept up to so many milliseconds.
+    feed: async (n) => {
+      const test = await TestChain.open()
+      try {
+        const { txid } = await test.send(await record(300)(test))
+        test.clock.time += n
+        test.mempool.expire()
+        return [...test.mempool.entries()].some(({ transaction }) => transaction.txid === txid)
+          ? undefined
+          : 'the transaction has left'
+      } finally {
+        await test.close()
+      }
+    },
+    refusal: 'the transaction has left',
+  }),
+]
