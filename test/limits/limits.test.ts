@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Limit, refusalOf } from './limit.js'
+import { apiRows } from './api.js'
 import { didLimits } from './did.js'
 import { didQueryLimits } from './did-query.js'
 import { lightLimits } from './light.js'
@@ -22,6 +23,7 @@ const rows: readonly Limit[] = [
   peerLimits,
   poolLimits,
   votingLimits,
+  apiRows,
 ].flat()
 
 describe('a bound', () => {
