@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { type Limit, refusalOf } from './limit.js'
 import { apiRows } from './api.js'
+import { chainLimits } from './chain.js'
 import { didLimits } from './did.js'
 import { didQueryLimits } from './did-query.js'
+import { fileLimits } from './files.js'
 import { lightLimits } from './light.js'
 import { poolLimits } from './mempool.js'
 import { peerLimits } from './peers.js'
 import { primitives } from './primitives.js'
 import { proofLimits } from './proofs.js'
+import { relayLimits } from './relay.js'
 import { transportRows } from './transport.js'
 import { votingLimits } from './voting.js'
 import { wireLimits } from './wire.js'
@@ -24,6 +27,9 @@ const rows: readonly Limit[] = [
   poolLimits,
   votingLimits,
   apiRows,
+  chainLimits,
+  relayLimits,
+  fileLimits,
 ].flat()
 
 describe('a bound', () => {
