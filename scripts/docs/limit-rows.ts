@@ -35,27 +35,37 @@ export function readRows(sources: Sources): Row[] {
   })
 }
 
-/** Differences between the tags of some bounds and the rows: a bound without a row, a row without a bound, another value or unit. */
-export function rowFaults(limits: readonly Limit[], rows: readonly Row[]): string[] {
+/**
+ * Differences between tags and rows: a bound without a row that is not among those known to have none, a row without a bound, another
+ * value or unit; and a name in that list that is no bound, or has a row by now.
+ */
+export function rowFaults(limits: readonly Limit[], rows: readonly Row[], without: readonly string[] = []): string[] {
   const tags = new Map(limits.map((one) => [nameOf(one), one]))
   const named = new Set(rows.map(({ name }) => name))
-  const seen = new Set<string>()
   const missing = limits
-    .filter((one) => !named.has(nameOf(one)))
+    .filter((one) => !named.has(nameOf(one)) && !without.includes(nameOf(one)))
     .map((one) => `src/${one.file}: ${one.name} has no row limit({ name: '${nameOf(one)}', … }) in test/limits`)
-  const wrong = rows.flatMap(({ place, name, unit, value }) => {
-    const tag = tags.get(name)
-    if (tag === undefined) return [`${place}: '${name}' is no constant with a tag @limit`]
-    if (seen.has(name)) return [`${place}: '${name}' has two rows`]
-    seen.add(name)
-    if (tag.value !== value) return [`${place}: '${name}' is ${tag.value} in src, ${value} in the row`]
-    return tag.unit === unit ? [] : [`${place}: '${name}' has the unit ${tag.unit} in src, ${unit} in the row`]
+  const listed = without
+    .filter((name) => !tags.has(name) || named.has(name))
+    .map(
+      (name) => `'${name}' is ${tags.has(name) ? 'a bound with a row' : 'no bound'}, and in the list of those without`,
+    )
+  const wrong = rows.flatMap((row, i) => {
+    if (rows.findIndex(({ name }) => name === row.name) < i) return [`${row.place}: '${row.name}' has two rows`]
+    return rowFault(row, tags.get(row.name)) ?? []
   })
-  return [...missing, ...wrong]
+  return [...missing, ...listed, ...wrong]
+}
+
+/** The difference between a row and its tag, if any. */
+function rowFault({ place, name, unit, value }: Row, tag: Limit | undefined): string | undefined {
+  if (tag === undefined) return `${place}: '${name}' is no constant with a tag @limit`
+  if (tag.value !== value) return `${place}: '${name}' is ${tag.value} in src, ${value} in the row`
+  return tag.unit === unit ? undefined : `${place}: '${name}' has the unit ${tag.unit} in src, ${unit} in the row`
 }
 
 /** The name that the row of a bound has. */
-function nameOf({ file, name }: Limit): string {
+export function nameOf({ file, name }: Limit): string {
   return `${file.replace(/\.ts$/, '')}.${name}`
 }
 

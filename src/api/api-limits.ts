@@ -58,15 +58,15 @@ export const apiLimits = {
   listText: 256 * 1024,
   /** @limit bytes: transactions decoded for one `getamountbyinputs`, each once */
   amountTransactions: 16 * 1024 * 1024,
-  /** @limit count: coins of one list in JSON-RPC */
+  /** @tuning count: coins of one list in JSON-RPC */
   listedCoins: 10_000,
   /** @limit count: rows of a page: `getaddresshistory`, `listblocks`, `listdidoperations`, `listvoters` */
   pageRows: 100,
-  /** @limit count: blocks that one page of `listdidoperations` examines */
+  /** @tuning count: blocks that one page of `listdidoperations` examines */
   pageBlocks: 2000,
   /**
    * The block or transaction that exceeds it is still shown, so that every page makes progress.
-   * @limit bytes: transactions and undo records read for one such page, which then ends early
+   * @tuning bytes: transactions and undo records read for one such page, which then ends early
    */
   pageBytes: 32 * 1024 * 1024,
   /** @limit count: transactions that `getrawmempool` shows as objects */
@@ -89,27 +89,27 @@ export const apiLimits = {
   pipelined: 64,
   /** @limit bytes: unread answers of all connections of a port and address */
   unread: 64 * 1024 * 1024,
-  /** @limit ms: wait for requests in progress when closing */
+  /** @tuning ms: wait for requests in progress when closing */
   closeGrace: 3000,
-  /** @limit bytes: answers kept until the tip changes */
+  /** @tuning bytes: answers kept until the tip changes */
   answerCache: 16 * 1024 * 1024,
-  /** @limit bytes: answers to calls of JSON-RPC kept until the tip changes */
+  /** @tuning bytes: answers to calls of JSON-RPC kept until the tip changes */
   callCache: 16 * 1024 * 1024,
-  /** @limit bytes: all answers in progress that are no point reads */
+  /** @tuning bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
-  /** @limit bytes: memory that one answer in progress counts: its parts, and rows read ahead */
+  /** @tuning bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
-  /** @limit bytes: large transactions while they are decoded for an answer, undo records of large blocks, documents found while they are sent, histories above 1 MiB */
+  /** @tuning bytes: large transactions while they are decoded for an answer, undo records of large blocks, documents found while they are sent, histories above 1 MiB */
   largeTransactions: 64 * 1024 * 1024,
-  /** @limit bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, `listdidoperations` */
+  /** @tuning bytes: all searches in progress: `query`, `listunspent`, `getutxosbyamount`, `getamountbyinputs`, `listdidoperations` */
   searches: 64 * 1024 * 1024,
   /** @limit count: answers that wait for room: in general, for large transactions, and for searches */
   answersWaiting: 64,
   /** @limit ms: wait of an answer for room, until it is refused */
   answersPatience: 30_000,
-  /** @limit bytes: part of an answer */
+  /** @tuning bytes: part of an answer */
   answerPart: 64 * 1024,
-  /** @limit bytes: parts of an answer made ahead of the readers; a shorter answer is sent as one */
+  /** @tuning bytes: parts of an answer made ahead of the readers; a shorter answer is sent as one */
   answerWindow: 512 * 1024,
   /** @limit ms: time for which one reader may delay others of the same answer */
   answerLag: 1000,
@@ -121,13 +121,13 @@ export const apiLimits = {
   wsConnections: 2000,
   /** @limit count: frames of a WebSocket message */
   wsFragments: 1024,
-  /** @limit count: messages of a WebSocket connection that wait for an answer; at this number reading stops */
+  /** @tuning count: messages of a WebSocket connection that wait for an answer; at this number reading stops */
   wsWaiting: 16,
   /** @limit bytes: unanswered messages and unsent answers of all WebSocket connections */
   wsHeld: 128 * 1024 * 1024,
-  /** @limit bytes: part of an unfinished WebSocket message that does not count as held */
+  /** @tuning bytes: part of an unfinished WebSocket message that does not count as held */
   wsUncounted: 64 * 1024,
-  /** @limit bytes: unsent bytes of a WebSocket connection at which events and further answers wait */
+  /** @tuning bytes: unsent bytes of a WebSocket connection at which events and further answers wait */
   wsSendQueue: 64 * 1024,
   /** @limit count: subscriptions of a WebSocket connection */
   wsSubscriptions: 16,

@@ -1,8 +1,8 @@
-/** @limit ms: age of a figure of the disk until it is read again */
+/** @tuning ms: age of a figure of the disk until it is read again */
 const heldFor = 5_000
-/** @limit ms: how long a scrape waits for a figure of the disk */
+/** @tuning ms: how long a scrape waits for a figure of the disk */
 const patience = 500
-/** @limit ms: age of a figure of the disk until it counts as unknown */
+/** @tuning ms: age of a figure of the disk until it counts as unknown */
 const forgottenAfter = 60_000
 
 /**

@@ -79,7 +79,7 @@ export interface Idle {
  */
 export const idleRanks = { quiet: 0, untold: 1, sending: 2, unread: 3, told: 4 } as const
 
-/** @limit ms: age of a request from which a slow body or an unread answer may lose its connection */
+/** @tuning ms: age of a request from which a slow body or an unread answer may lose its connection */
 const slowAfter = 1000
 
 /** Undefined while its request is being processed. */

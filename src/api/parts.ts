@@ -34,7 +34,7 @@ export interface PartsAnswerOptions {
   write(sink: Sink): Promise<void>
 }
 
-/** @limit characters: name of an answer in progress; a longer one is replaced by a hash */
+/** @tuning characters: name of an answer in progress; a longer one is replaced by a hash */
 const longestKey = 256
 
 /** A result as JSON text, made only once the gate admits it. */

@@ -2,7 +2,7 @@ import type { ResolveOptions } from '../did/resolution.js'
 import { RuleError } from '../errors/rule-error.js'
 import type { IdentifierSource, SourceAnswer } from '../identifiers/identifiers.js'
 
-/** @limit count: requests of a driver to its node at once */
+/** @tuning count: requests of a driver to its node at once */
 export const maxAsked = 32
 /** @limit count: requests that wait for their turn to ask the node; more are refused as `busy` */
 export const maxWaiting = 512

@@ -64,7 +64,7 @@ import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from '
 const queueLimit = 256
 /**
  * About 13 MB when all of a batch of headers are ahead of their bodies.
- * @limit count: cached signatures of confirms
+ * @tuning count: cached signatures of confirms
  */
 const confirmSignatureEntries = 131_072
 

@@ -7,9 +7,9 @@ import { checkMapAt, type CommitmentContext } from './check-map.js'
 import type { KnownHeader } from './header-index.js'
 import { type RangeReader, readBlock } from './read-body.js'
 
-/** @limit count: blocks that a rewind disconnects in one batch */
+/** @tuning count: blocks that a rewind disconnects in one batch */
 export const rewindBlocks = 1000
-/** @limit bytes: blocks at which a batch of a rewind ends */
+/** @tuning bytes: blocks at which a batch of a rewind ends */
 export const rewindBytes = 16 * 1024 * 1024
 
 /**

@@ -10,7 +10,7 @@ import type { RowReader } from '../storage/did-rows.js'
 
 /**
  * About 700 bytes each.
- * @limit count: headers in memory
+ * @tuning count: headers in memory
  */
 const cacheEntries = 4096
 

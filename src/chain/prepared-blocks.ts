@@ -5,7 +5,7 @@ import type { KnownHeader } from './header-index.js'
 
 /**
  * Each holds its rows in memory.
- * @limit count: blocks of one height whose trial connect is kept until they are confirmed
+ * @tuning count: blocks of one height whose trial connect is kept until they are confirmed
  */
 const preparedKept = 4
 

@@ -8,9 +8,9 @@ import { transactionRange } from '../storage/schema.js'
 import { reorganisationDepth } from './branches.js'
 import type { HeaderIndex } from './header-index.js'
 
-/** @limit count: blocks that give up their transactions in one batch */
+/** @tuning count: blocks that give up their transactions in one batch */
 export const prunedAtOnce = 64
-/** @limit bytes: blocks at which a batch of a pruning ends */
+/** @tuning bytes: blocks at which a batch of a pruning ends */
 const prunedBytes = 16 * 1024 * 1024
 
 /** What a pruning needs of a chain. */

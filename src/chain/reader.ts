@@ -16,9 +16,9 @@ import type { Chain } from './chain.js'
 import type { KnownHeader } from './header-index.js'
 import { readBlock, readSideBody } from './read-body.js'
 
-/** @limit bytes: a transaction that is decoded for an answer without waiting for room */
+/** @tuning bytes: a transaction that is decoded for an answer without waiting for room */
 export const largeTransaction = 64 * 1024
-/** @limit count: larger transactions that are known as such without a read */
+/** @tuning count: larger transactions that are known as such without a read */
 const largeRemembered = 4096
 
 /** Bytes of a transaction of the active chain, with the header of its block. */

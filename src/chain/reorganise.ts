@@ -13,7 +13,7 @@ import { disconnectInto } from './disconnect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { readSideBody } from './read-body.js'
 
-/** @limit bytes: blocks in one batch of a reorganisation, or one larger block */
+/** @tuning bytes: blocks in one batch of a reorganisation, or one larger block */
 const reorganisationBytes = 4 * 1024 * 1024
 
 /** Result of a reorganisation. */

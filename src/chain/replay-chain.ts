@@ -191,7 +191,7 @@ function sameRecords(held: Chain, made: Chain): boolean {
   return held.tip.header.id === made.tip.header.id
 }
 
-/** @limit count: blocks of a branch, which a reorganisation was leaving or following, that a reindex replays */
+/** @tuning count: blocks of a branch, which a reorganisation was leaving or following, that a reindex replays */
 const branchLimit = reorganisationDepth + sideBlockLimit
 
 /**

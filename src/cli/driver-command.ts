@@ -9,7 +9,7 @@ import { stopSignal } from './stop-signal.js'
 
 /** JSON-RPC of a node on this machine. */
 const defaultRpcUrl = 'http://127.0.0.1:20336'
-/** @limit ms: one request of a driver to its node */
+/** @tuning ms: one request of a driver to its node */
 const nodeTimeout = 10_000
 /** @limit bytes: an answer of the node to a driver: one operation, with its context */
 const maxNodeAnswer = 4 * 1024 * 1024

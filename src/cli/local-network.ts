@@ -18,7 +18,7 @@ const stopTimeout = 20_000
 const stopNotice = 2_000
 /** Log lines shown of a node that ended unexpectedly. */
 const lastLines = 10
-/** @limit characters: first line of a node of `devnet --nodes` */
+/** @tuning characters: first line of a node of `devnet --nodes` */
 const longestStart = 65_536
 
 export interface LocalNetworkOptions {

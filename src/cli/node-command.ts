@@ -19,7 +19,7 @@ import { examples, report } from './print-output.js'
 type NodeFlags = RestFlags & OutputOptions
 type OwnersFlags = OwnerFlags & OutputOptions
 
-/** @limit ms: a stop that `node stop` waits for */
+/** @tuning ms: a stop that `node stop` waits for */
 const stopPatience = 60_000
 /** Milliseconds between two looks at a node that stops. */
 const stopPause = 100

@@ -24,7 +24,7 @@ type Told = Readonly<Record<string, unknown>>
 
 /** Milliseconds between two attempts to reach a node again. */
 const retryPause = 1_000
-/** @limit count: events since the last block that a log remembers by their hash; older ones may be printed twice */
+/** @tuning count: events since the last block that a log remembers by their hash; older ones may be printed twice */
 export const rememberedEvents = 20_000
 
 /**

@@ -8,7 +8,7 @@ import { asResolveResult } from './read-answers.js'
 const pageSize = 1000
 /** @limit bytes: a history that a client puts together, in texts */
 const maxHistory = 64 * 1024 * 1024
-/** @limit count: attempts to read a history while reorganisations change it */
+/** @tuning count: attempts to read a history while reorganisations change it */
 const maxAttempts = 5
 
 /** Asks the node for the result of `resolvedid`. */

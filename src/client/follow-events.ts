@@ -19,7 +19,7 @@ export interface FollowOptions {
 
 /** @limit bytes: a message of a node to a follower of events */
 const largestMessage = 1024 * 1024
-/** @limit ms: opening a connection for events */
+/** @tuning ms: opening a connection for events */
 const openPatience = 10_000
 
 /**

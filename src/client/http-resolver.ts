@@ -23,7 +23,7 @@ export interface HttpResolverOptions {
   readonly maxAnswer?: number
 }
 
-/** @limit ms: one request of an `HttpResolver`, by default */
+/** @tuning ms: one request of an `HttpResolver`, by default */
 const questionTimeout = 30_000
 /**
  * Far above a page of documents, or the history of a DID that changes daily.

@@ -12,7 +12,7 @@ export interface Readiness {
   readonly inStep?: boolean
 }
 
-/** @limit ms: the question whether a node is ready */
+/** @tuning ms: the question whether a node is ready */
 const patience = 10_000
 
 /** Whether the node of a REST address is ready, by its `/readyz`. */

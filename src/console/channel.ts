@@ -14,7 +14,7 @@ export interface Channel {
   close(): void
 }
 
-/** @limit bytes: text that waits for a slow reader of standard error */
+/** @tuning bytes: text that waits for a slow reader of standard error */
 const heldBytes = 64 * 1024
 /** Milliseconds between two attempts to write to a terminal that takes nothing, and for all of them at the end. */
 const retryInterval = 20

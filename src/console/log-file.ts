@@ -3,7 +3,7 @@ import { UserError } from '../errors/rule-error.js'
 import type { LineSink } from './console.js'
 import { lineThroughDoor, type Pieces } from './door.js'
 
-/** @limit bytes: a log file; then it becomes the one before, which is replaced */
+/** @tuning bytes: a log file; then it becomes the one before, which is replaced */
 const longestFile = 64 * 1024 * 1024
 
 /** A file that lines are appended to. At its longest it is renamed to `FILE.1`, and begun anew. */

@@ -5,9 +5,9 @@ import { coloured, type Piece, type Pieces } from './door.js'
 
 /** Lines for people: local time, kind, text. Texts of others are bounded here, and are one line. */
 
-/** @limit characters: text of one line of the log */
+/** @tuning characters: text of one line of the log */
 const longestText = 500
-/** @limit characters: fields of one line of the log, stacks included */
+/** @tuning characters: fields of one line of the log, stacks included */
 const longestFields = 4_000
 
 /** Name and colour (SGR) of each kind of line. */

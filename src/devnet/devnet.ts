@@ -74,7 +74,7 @@ export interface DevnetStep {
 
 /** @limit count: blocks of one `dev_mine` */
 const maxBlocks = 10_000
-/** @limit count: empty blocks of `dev_mine` in one batch */
+/** @tuning count: empty blocks of `dev_mine` in one batch */
 const blocksOfRun = 1000
 
 /** The extras of a devnet: validator, mining, clock, faucet and snapshots. */

@@ -27,9 +27,9 @@ import { readStateHead, type StateHead, statePieces } from './state-format.js'
 export const maxStateText = 15_900_000
 /** @limit bytes: the same state unpacked */
 export const maxStateBytes = 64 * 1024 * 1024
-/** @limit count: blocks of a state file that are connected in one batch */
+/** @tuning count: blocks of a state file that are connected in one batch */
 const blocksAtOnce = 1000
-/** @limit bytes: the same blocks */
+/** @tuning bytes: the same blocks */
 const bytesAtOnce = 4 * 1024 * 1024
 
 /** The parts of a devnet that make its state. */

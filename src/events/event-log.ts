@@ -27,7 +27,7 @@ import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } fro
 
 /**
  * About 400 bytes each.
- * @limit count: events kept for slow or returning clients
+ * @tuning count: events kept for slow or returning clients
  */
 export const keptEvents = 32_768
 

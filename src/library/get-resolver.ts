@@ -109,7 +109,7 @@ function readQuestion(did: string, parsed: ParsedDidUrl, options: DidResolutionO
 
 /** Identifiers whose checksum holds: to hash them costs more than the rest of an answer. */
 const checked = new Set<string>()
-/** @limit count: identifiers remembered as valid */
+/** @tuning count: identifiers remembered as valid */
 const mostChecked = 1024
 
 function isChecked(id: string): boolean {

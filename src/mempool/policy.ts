@@ -27,7 +27,7 @@ export const policy = {
   didOperations: 8,
   /** @limit ms: wait of a transaction for a block */
   expiry: 72 * 60 * 60 * 1000,
-  /** @limit count: kept reasons of dropped transactions */
+  /** @tuning count: kept reasons of dropped transactions */
   droppedReasons: 10_000,
 } as const
 

@@ -5,7 +5,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Log } from '../runtime/env.js'
 import type { PoolEntry } from './pool-entry.js'
 
-/** @limit count: transactions that broke a block of this node, refused until it restarts; the oldest leaves first */
+/** @tuning count: transactions that broke a block of this node, refused until it restarts; the oldest leaves first */
 const blamedKept = 1000
 
 interface RefusedBlocksDependencies {

@@ -31,7 +31,7 @@ const answersWaiting = 128
 const headersPage = 250
 /**
  * One may be as large as a block.
- * @limit count: transactions of the chain read at a time for a peer
+ * @tuning count: transactions of the chain read at a time for a peer
  */
 const minedPage = 8
 

@@ -9,7 +9,7 @@ import { blockPatience, clockPatience, sparestSpacings, votePatience } from './p
 const keyDigits = 12
 /**
  * The others are counted.
- * @limit count: missing validators that the reason of a stall names
+ * @tuning count: missing validators that the reason of a stall names
  */
 const mostNamed = 10
 

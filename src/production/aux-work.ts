@@ -12,15 +12,15 @@ import type { Clock, Random } from '../runtime/env.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
 import { isRefusal } from './until-taken.js'
 
-/** @limit count: selections kept for outside miners, each of at most a block's size; the oldest leaves first */
+/** @tuning count: selections kept for outside miners, each of at most a block's size; the oldest leaves first */
 const selectionsKept = 8
-/** @limit count: addresses with a template of one selection */
+/** @tuning count: addresses with a template of one selection */
 const addressesKept = 128
 /** Milliseconds until a new template replaces one that lacks new pool transactions. */
 const refreshAfter = 5000
 /** Milliseconds until a new template replaces one only to update its time. */
 const renewAfter = 60_000
-/** @limit count: attempts to make a template while blocks and refusals overtake its selections */
+/** @tuning count: attempts to make a template while blocks and refusals overtake its selections */
 const maxAttempts = 10
 
 export interface AuxWorkOptions {

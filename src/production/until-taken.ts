@@ -5,7 +5,7 @@ import type { Mempool } from '../mempool/mempool.js'
 import type { Extent } from './selection.js'
 import { type Selection, selectTransactions } from './template.js'
 
-/** @limit count: refusals of a block of this node, each for another transaction, before it takes none */
+/** @tuning count: refusals of a block of this node, each for another transaction, before it takes none */
 const maxRefusals = 8
 
 /** Codes of a block that came too late or too early: other contents would not help. */

@@ -19,7 +19,7 @@ import { isPruned } from '../storage/prune-rows.js'
 import { keys } from '../storage/schema.js'
 import { type HeaderRecord, type TipRow, values } from '../storage/row-values.js'
 
-/** @limit bytes: anchors of blocks that are kept */
+/** @tuning bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024
 /** @limit count: anchors that wait to be made, one after another: each takes a block into memory */
 const anchorsWaiting = 64

@@ -34,7 +34,7 @@ import { credentialMapProof, didMapProof, operationsUpTo } from './map-proofs.js
 
 /** Blocks above that of an answer, by default. */
 const usualDepth = { confirmed: 0, mined: 6 } as const
-/** @limit bytes: headers with their work in one answer, and texts of changes of validators */
+/** @tuning bytes: headers with their work in one answer, and texts of changes of validators */
 const answerBytes = 512 * 1024
 
 /** Header records per read. */

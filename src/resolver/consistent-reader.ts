@@ -6,7 +6,7 @@ import { present } from '../storage/did-rows.js'
 import { keys } from '../storage/schema.js'
 import { type TipRow, values } from '../storage/row-values.js'
 
-/** @limit count: attempts to read rows of one state while blocks arrive */
+/** @tuning count: attempts to read rows of one state while blocks arrive */
 const maxAttempts = 20
 
 /**

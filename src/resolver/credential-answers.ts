@@ -18,7 +18,7 @@ import { readProofRequest } from './resolve-request.js'
 import { shownOperation } from './shown-operation.js'
 import type { AskerOptions, StepGate } from './step-gate.js'
 
-/** @limit count: ids of credentials in one answer */
+/** @tuning count: ids of credentials in one answer */
 const maxListed = 256
 const defaultListed = 128
 

@@ -17,11 +17,11 @@ import { SearchRun } from './search-run.js'
 
 /** Limits of a search, and of its answer. */
 export const queryLimits = {
-  /** @limit count: documents of an answer to a `query` without a limit */
+  /** @tuning count: documents of an answer to a `query` without a limit */
   documentsUnasked: 100,
   /** @limit count: documents of any answer to `query` */
   documents: 1000,
-  /** @limit bytes: documents of an answer to `query`, one document always excepted */
+  /** @tuning bytes: documents of an answer to `query`, one document always excepted */
   answerBytes: 8 * 1024 * 1024,
   /**
    * As many as a batch of requests, and some.
@@ -32,7 +32,7 @@ export const queryLimits = {
   duration: 60_000,
   /** @limit count: documents that one search reads to examine them */
   examined: 1_000_000,
-  /** @limit bytes: documents that a search reads at once */
+  /** @tuning bytes: documents that a search reads at once */
   pageBytes: 128 * 1024,
 }
 

@@ -6,10 +6,10 @@ import { damaged, type FrozenRows } from '../storage/database.js'
 import { type Key, keys } from '../storage/schema.js'
 import { values } from '../storage/row-values.js'
 
-/** @limit count: documents that a search reads at once to examine them */
+/** @tuning count: documents that a search reads at once to examine them */
 const documentsAtOnce = 64
 
-/** @limit bytes: documents examined by a search that it keeps for its answer; others are read again */
+/** @tuning bytes: documents examined by a search that it keeps for its answer; others are read again */
 const keptBytes = 1024 * 1024
 
 /** What an examination needs of its search. */

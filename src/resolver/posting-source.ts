@@ -7,7 +7,7 @@ import { chunkOfPostingKey, keys } from '../storage/schema.js'
 
 /** Rows of a first read, and of one after a leap. */
 const firstRows = 8
-/** @limit count: rows of postings that a search reads at once for one token */
+/** @tuning count: rows of postings that a search reads at once for one token */
 const rowsAtMost = 512
 /** Bytes that LevelDB reads in one step. */
 const stepBytes = 256 * 1024

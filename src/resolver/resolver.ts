@@ -43,9 +43,9 @@ import { ResolverAnswer } from './resolver-answer.js'
 import type { Standing } from './standing.js'
 import { type AskerOptions, StepGate } from './step-gate.js'
 
-/** @limit bytes: answers of the resolver kept until the tip changes */
+/** @tuning bytes: answers of the resolver kept until the tip changes */
 export const resolverCacheBytes = 16 * 1024 * 1024
-/** @limit bytes: an answer with several operations or with a proof that is kept, in memory */
+/** @tuning bytes: an answer with several operations or with a proof that is kept, in memory */
 const keptAnswer = 256 * 1024
 /** Bytes of an answer without transactions: what is known of the DID, the hash of the tip, the text. */
 const emptyAnswer = 700

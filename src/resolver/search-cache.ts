@@ -1,8 +1,8 @@
 import { equalBytes } from '../primitives/bytes.js'
 
-/** @limit count: conditions whose number of matches is kept until the tip changes */
+/** @tuning count: conditions whose number of matches is kept until the tip changes */
 const conditionsAtMost = 1024
-/** @limit count: pages of a condition whose beginning is kept */
+/** @tuning count: pages of a condition whose beginning is kept */
 const positionsAtMost = 32
 
 /** Where a page begins: so many matches lie before an ordinal, which is the first that may be in it. */

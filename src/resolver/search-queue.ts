@@ -5,9 +5,9 @@ export type Lane = 'index' | 'documents'
 
 /** Searches of a lane in progress at once. Two that read documents would only alternate. */
 const atOnce: Readonly<Record<Lane, number>> = {
-  /** @limit count: searches at once that the index answers alone */
+  /** @tuning count: searches at once that the index answers alone */
   index: 8,
-  /** @limit count: searches at once that read the documents they examine */
+  /** @tuning count: searches at once that read the documents they examine */
   documents: 1,
 }
 

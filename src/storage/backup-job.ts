@@ -6,7 +6,7 @@ import type { DataDirectory } from './directory.js'
 
 /** Bytes a second that a backup of a running node copies: a gigabyte in half a minute. */
 export const backupRate = 32 * 1024 * 1024
-/** @limit ms: how long a backup goes on after its client was answered last */
+/** @tuning ms: how long a backup goes on after its client was answered last */
 export const backupLease = 30_000
 
 /** What a client learns of its backup. */

@@ -46,10 +46,10 @@ export interface BackupOptions {
 
 /**
  * Bytes of rows read and written at once.
- * @limit bytes: rows of a backup in memory
+ * @tuning bytes: rows of a backup in memory
  */
 const pageBytes = 256 * 1024
-/** @limit bytes: cache of a database that is only written */
+/** @tuning bytes: cache of a database that is only written */
 const copyCache = 1024 * 1024
 /** Free bytes that a backup leaves to a node whose data directory is on the same file system. */
 const leftToNode = 256 * 1024 * 1024

@@ -4,7 +4,7 @@ import type { Balance } from './row-values.js'
 
 /**
  * About 320 bytes a coin and 170 a balance: 16 MB in all.
- * @limit count: coins, and balances, that are kept in memory with their rows
+ * @tuning count: coins, and balances, that are kept in memory with their rows
  */
 export const cachedCoins = 32_768
 

@@ -33,15 +33,15 @@ export type { FrozenRows, Range, Rows } from './stored-rows.js'
 
 /**
  * A damaged log can lose no more than two of these.
- * @limit bytes: rows that LevelDB gathers before it writes a table
+ * @tuning bytes: rows that LevelDB gathers before it writes a table
  */
 export const writeBufferSize = 8 * 1024 * 1024
 /**
  * A start checks the indexes of all of them, and LevelDB keeps no more than a thousand open.
- * @limit bytes: a table of LevelDB
+ * @tuning bytes: a table of LevelDB
  */
 const tableSize = 8 * 1024 * 1024
-/** @limit bytes: cache of LevelDB */
+/** @tuning bytes: cache of LevelDB */
 export const cacheSize = 32 * 1024 * 1024
 /**
  * Bytes behind the end of the log beyond which nothing needs a check. LevelDB keeps at most two write buffers in its log. Rows

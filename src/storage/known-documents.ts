@@ -7,7 +7,7 @@ import { LruMap } from '../runtime/lru-map.js'
 
 /**
  * Above all that the operations of one block may make a node read.
- * @limit bytes: cached facts about documents on the chain: their keys, digests of their credentials, issuers of declared ones
+ * @tuning bytes: cached facts about documents on the chain: their keys, digests of their credentials, issuers of declared ones
  */
 const knownDocumentBytes = 64 * 1024 * 1024
 /** Approximate maximum bytes of an entry, and of each key and credential in it. */
@@ -17,7 +17,7 @@ const credentialWeight = 128
 
 /**
  * Mostly 2 kB each, and at most 7.
- * @limit count: documents on the chain whose tokens are cached
+ * @tuning count: documents on the chain whose tokens are cached
  */
 const tokenDocuments = 4096
 /** Tokens of a document, each with few elements, that are kept; documents with more are rare. */

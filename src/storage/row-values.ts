@@ -162,13 +162,13 @@ const orderedRow = 0xff
 
 /**
  * Above all that the documents of one block can change.
- * @limit count: rows of the index that a block changes
+ * @tuning count: rows of the index that a block changes
  */
 const maxIndexUndoRows = 2 ** 31
 
-/** @limit bytes: AuxPow of a stored header */
+/** @tuning bytes: AuxPow of a stored header */
 const maxAuxPow = 16 * 1024 + 1024
-/** @limit bytes: a voting message in a row of evidence */
+/** @tuning bytes: a voting message in a row of evidence */
 const maxEvidenceMessage = 32 * 1024
 
 export const values = {

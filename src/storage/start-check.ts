@@ -8,9 +8,9 @@ import { isInUse } from './level/lock.js'
  * It does not check their checksums, so every wrong one is found here.
  */
 
-/** @limit bytes: table data that a start checks after a run that stopped */
+/** @tuning bytes: table data that a start checks after a run that stopped */
 const dataAfterStop = 32 * 1024 * 1024
-/** @limit bytes: table data that a start checks after one run that ended without stopping; after two in a row, all */
+/** @tuning bytes: table data that a start checks after one run that ended without stopping; after two in a row, all */
 const dataAfterKill = 512 * 1024 * 1024
 
 /** Maximum damaged files in a message. */

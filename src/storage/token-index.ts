@@ -21,7 +21,7 @@ import { indexUndoSteps, type RowBefore, values } from './row-values.js'
 
 /**
  * A reorganisation goes no deeper. Without a row of its own a block is taken back by its documents.
- * @limit count: blocks above and with a block for which the rows of its index before it are kept
+ * @tuning count: blocks above and with a block for which the rows of its index before it are kept
  */
 export const indexUndoHeights = 288
 

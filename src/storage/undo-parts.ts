@@ -6,7 +6,7 @@ import { coinSize, values } from './row-values.js'
 
 /** Parts of undo records, read without building the rest: a full block spends a hundred thousand coins. */
 
-/** @limit count: transactions of a block, inputs of a transaction, or operations of a block, in an undo record */
+/** @tuning count: transactions of a block, inputs of a transaction, or operations of a block, in an undo record */
 const listCap = 0xffff
 /** Coins, or transactions that are passed over, read in one step. */
 const atOnce = 64

@@ -1,6 +1,6 @@
 import type { Timers } from '../runtime/env.js'
 
-/** @limit ms: time for which a peer's higher tip keeps a validator from voting while none of its blocks arrives */
+/** @tuning ms: time for which a peer's higher tip keeps a validator from voting while none of its blocks arrives */
 const patience = 10_000
 
 /**

@@ -4,7 +4,7 @@ import type { TendermintMachine } from './tendermint/machine.js'
 import { encodeMessage } from './tendermint/message.js'
 import { parseSummary } from './tendermint/summary.js'
 
-/** @limit bytes: messages of an answer to a summary */
+/** @tuning bytes: messages of an answer to a summary */
 const missingBytes = 512 * 1024
 
 /**

@@ -25,8 +25,15 @@ import { readResolveRequest } from '../../src/resolver/resolve-request.js'
 import { SearchQueue } from '../../src/resolver/search-queue.js'
 import { Places } from '../../src/runtime/places.js'
 import { readTextFile } from '../../src/wallet/files.js'
-import { createKeystore, formatKeystore, parseKeystore } from '../../src/wallet/keystore.js'
+import {
+  createKeystore,
+  formatKeystore,
+  parseKeystore,
+  type ScryptCost,
+  scryptCost,
+} from '../../src/wallet/keystore.js'
 import { configOf } from '../support/builders/config.js'
+import { testKey } from '../support/builders/spec.js'
 import { rest } from '../support/fakes/manual-time.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
 
@@ -80,13 +87,12 @@ function file(bytes: number): void {
   }
 }
 
-/** A keystore with another cost of its key. */
-function keystore(cost: object): void {
-  const derive = () => new Uint8Array(32)
-  const secret = { kind: 'keys', privateKeys: [new Uint8Array(32).fill(1)] } as const
-  const text = formatKeystore(createKeystore(secret as never, 'pw', { deriveKey: derive } as never))
-  const parsed = JSON.parse(text) as { kdf: object }
-  parseKeystore(JSON.stringify({ ...parsed, kdf: { ...parsed.kdf, ...cost } }))
+/** Reads a keystore whose key has another cost. */
+function keystore(cost: Partial<ScryptCost>): void {
+  const random = { bytes: (length: number) => new Uint8Array(length).fill(1) }
+  const secret = { kind: 'keys', privateKeys: [testKey(1)] } as const
+  const options = { cost: { ...scryptCost, ...cost }, deriveKey: () => new Uint8Array(32) }
+  parseKeystore(formatKeystore(createKeystore(secret, 'pw', random, options)))
 }
 
 /** Reads a history of so many operations, of these bytes each. */
@@ -214,21 +220,21 @@ export const fileLimits = [
     // A power of two is needed.
     beyond: 2 ** 21,
     feed: (n) => keystore({ N: n }),
-    refusal: 'kdf',
+    refusal: 'the keystore is damaged: kdf',
   }),
   limit({
     name: 'wallet/keystore.costLimit.r',
     unit: 'number',
     value: 16,
     feed: (n) => keystore({ r: n }),
-    refusal: 'kdf',
+    refusal: 'the keystore is damaged: kdf',
   }),
   limit({
     name: 'wallet/keystore.costLimit.p',
     unit: 'number',
     value: 4,
     feed: (n) => keystore({ p: n }),
-    refusal: 'kdf',
+    refusal: 'the keystore is damaged: kdf',
   }),
   limit({
     name: 'devnet/snapshots.maxSnapshots',

@@ -83,10 +83,17 @@ export const relayLimits = [
         database: { rows: () => never },
       }
       serveChain(peers, { chain: chain as never, mempool: { entries: () => [], get: () => undefined } as never })
-      const question = headersExchange.question.encode({ locator: [zeroHash], count: 1 })
-      const peer = peers.stranger('peer')
-      const asked = each(n, () => peers.answer(peer, 'headers', question).catch((error: Error) => error.message))
-      return Promise.race([...asked, rest().then(() => undefined)]) as Promise<string | undefined>
+      const other = new FakePeers('other')
+      other.connect(peers)
+      const [peer] = other.all()
+      const question = { locator: [zeroHash], count: 1 }
+      const asked = each(n, () =>
+        peer?.ask(headersExchange, question).then(
+          () => undefined,
+          (error: Error) => error.message,
+        ),
+      )
+      return Promise.race([...asked, rest().then(() => undefined)])
     },
     refusal: '128 blocks are waiting already',
   }),

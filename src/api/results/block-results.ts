@@ -27,7 +27,7 @@ import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transac
 
 /** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */
 
-/** @limit count: attempts to read a block while others arrive */
+/** @tuning count: attempts to read a block while others arrive */
 const maxAttempts = 50
 
 /** Data of a block beside its transactions. */

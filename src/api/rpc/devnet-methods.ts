@@ -154,7 +154,7 @@ function accountResult({ reader }: ApiContext, { index, address, did, publicKey:
 
 /**
  * The longest text that there is, and its JSON.
- * @limit bytes: memory counted for an answer of `dev_dumpState`
+ * @tuning bytes: memory counted for an answer of `dev_dumpState`
  */
 const dumpMemory = 32 * 1024 * 1024
 

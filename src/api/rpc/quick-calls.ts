@@ -9,7 +9,7 @@ import { anyOrigin } from '../origin.js'
 import type { KeptCalls } from './kept-calls.js'
 import type { RpcCore } from './rpc-core.js'
 
-/** @limit bytes: a call that is looked up among the kept answers */
+/** @tuning bytes: a call that is looked up among the kept answers */
 const longestCall = 4096
 
 export interface QuickCallsOptions {

@@ -14,7 +14,7 @@ import { method, type RpcMethod } from './method.js'
 
 /**
  * Each message may be as long as a proposal.
- * @limit count: pairs of messages that one `getevidence` answers with
+ * @tuning count: pairs of messages that one `getevidence` answers with
  */
 const mostEvidence = 100
 

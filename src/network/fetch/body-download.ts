@@ -8,19 +8,19 @@ import { type FailedEvent, isUnanswered, type SyncOptions, type SyncPeer } from 
 
 /**
  * Requested bodies may turn out larger than announced.
- * @limit bytes: blocks received or requested, before they connect
+ * @tuning bytes: blocks received or requested, before they connect
  */
 export const bodyBytes = 8 * 1024 * 1024
-/** @limit count: peers asked for blocks at once, beside those with overdue answers */
+/** @tuning count: peers asked for blocks at once, beside those with overdue answers */
 const bodyPeers = 8
 /**
  * Each late answer may be large.
- * @limit count: overdue answers; above that one peer is asked at a time
+ * @tuning count: overdue answers; above that one peer is asked at a time
  */
 const overdueAnswers = 16
 /** Failed requests to one peer for one block. */
 const bodyTries = 3
-/** @limit bytes: blocks of one request */
+/** @tuning bytes: blocks of one request */
 const questionBytes = 1024 * 1024
 /** Minimum bytes assumed for a block. */
 const leastBlock = 400

@@ -7,7 +7,7 @@ import type { Timeouts } from './timeouts.js'
 
 /** Least patience (ms) for the block of a new tip before another peer is asked. */
 const bodyPatience = 5_000
-/** @limit count: peers asked for the block of a new tip */
+/** @tuning count: peers asked for the block of a new tip */
 const bodySources = 4
 
 /**

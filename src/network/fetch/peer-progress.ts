@@ -9,7 +9,7 @@ const leastRate = 32 * 1024
 /** Patience (ms): initial and least. */
 const firstPatience = 3_000
 const leastPatience = 2_000
-/** @limit ms: patience with a peer for an answer with blocks */
+/** @tuning ms: patience with a peer for an answer with blocks */
 const longestPatience = 20_000
 
 /** The tip that a peer announces: its own, or one that it relayed. */

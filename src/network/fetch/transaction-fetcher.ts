@@ -11,7 +11,7 @@ import { type Assignment, Assignments } from './assignments.js'
 
 /** @limit count: announced transactions kept of one peer; further ones are not noted */
 export const announcedByPeer = 2048
-/** @limit count: peers from which transactions are fetched at a time, those that are late not counted */
+/** @tuning count: peers from which transactions are fetched at a time, those that are late not counted */
 const fetchesAtOnce = 8
 /** Patience (ms) before another peer that announced the same transaction is asked as well. */
 const fetchPatience = 2_000

@@ -12,13 +12,13 @@ import { randomBelow } from './random-choice.js'
 const mostAddresses = 2000
 /** @limit count: known addresses in one address group */
 const addressesOfGroup = 64
-/** @limit count: failures in a row after which an address that never worked is forgotten */
+/** @tuning count: failures in a row after which an address that never worked is forgotten */
 const hopelessAfter = 8
 /** Back-off (ms): first, maximum, and maximum for configured addresses. */
 const firstRetry = 1_000
 const lastRetry = 600_000
 const configuredRetry = 15_000
-/** @limit count: failures in a row that are counted of an address */
+/** @tuning count: failures in a row that are counted of an address */
 const mostFailures = 255
 
 /** An address of a node. Times are Unix milliseconds. */

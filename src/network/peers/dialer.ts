@@ -9,9 +9,9 @@ import type { PeerConnections } from './peer-connections.js'
 import type { PeerRecord } from './peer-record.js'
 import { drawn, randomBelow } from './random-choice.js'
 
-/** @limit count: outbound connections to one address group: IPv4 /16, IPv6 /32, a local network, this machine */
+/** @tuning count: outbound connections to one address group: IPv4 /16, IPv6 /32, a local network, this machine */
 const outboundPerGroup = 2
-/** @limit count: concurrent dials, those to `--peer` not counted */
+/** @tuning count: concurrent dials, those to `--peer` not counted */
 const dialsAtOnce = 4
 /** Consecutive failures at a configured address before the log warns. */
 const attemptsUntold = 2

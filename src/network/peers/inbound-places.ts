@@ -6,9 +6,9 @@ import { deliveries, type Delivery } from './merits.js'
  * @limit count: inbound connections of one site, an IPv4 address or a /64 of IPv6; loopback may have half of `--inbound`
  */
 export const inboundPerHost = 8
-/** @limit count: inbound peers protected for each of four reasons: first blocks, votes, transactions, and age */
+/** @tuning count: inbound peers protected for each of four reasons: first blocks, votes, transactions, and age */
 const safeForReason = 4
-/** @limit count: inbound slots for each peer that is protected for one reason */
+/** @tuning count: inbound slots for each peer that is protected for one reason */
 const safeShare = 8
 
 /** @limit ms: age of a handshake from which another connection may replace it when all slots are taken */

@@ -20,17 +20,17 @@ import { PeerRecord, type Peer, type PenaltySink } from './peer-record.js'
  * @limit count: connections beyond `--inbound` that are answered with a refusal
  */
 const inboundSlack = 8
-/** @limit count: inbound slots of which more than one in so many must be free for a host with a banned key */
+/** @tuning count: inbound slots of which more than one in so many must be free for a host with a banned key */
 const scarceShare = 4
 /** @limit ms: time for the handshake of a connection */
 const handshakeTimeout = 10_000
-/** @limit ms: time to read a refusal until the connection is closed */
+/** @tuning ms: time to read a refusal until the connection is closed */
 const refusalGrace = 1_000
 /** Slowness for one late answer; at {@link banPoints} the connection is closed, without a ban. */
 const lateAnswer = 10
 /** Milliseconds of a ban for broken rules. */
 export const banDuration = 24 * 60 * 60 * 1000
-/** @limit count: kept refusals */
+/** @tuning count: kept refusals */
 const refusalsKept = 32
 /** Milliseconds in which a repeated refusal is logged at debug level only. */
 const quietFor = 60_000

@@ -37,7 +37,7 @@ export const heartbeat = 1_000
 const statusInterval = 10_000
 /** @limit ms: silence after which a peer is disconnected */
 const silenceLimit = 60_000
-/** @limit ms: time in which a repeated request of a peer gets the same addresses */
+/** @tuning ms: time in which a repeated request of a peer gets the same addresses */
 const addressesKept = 10_000
 /** @limit count/s: requests of a peer */
 const requestRate = 100

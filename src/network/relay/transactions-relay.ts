@@ -21,13 +21,13 @@ import type { RelayPeers, RelaySync } from './relay-views.js'
 
 /** Interval (ms) between announcements, in which accepted transactions are batched. */
 const announceInterval = 20
-/** @limit count: refused transactions kept by digest until the next block */
+/** @tuning count: refused transactions kept by digest until the next block */
 const refusedEntries = 20_000
-/** @limit count: transactions of an answer verified at a time */
+/** @tuning count: transactions of an answer verified at a time */
 const acceptedAtOnce = 32
 /** Interval (ms) between pool requests, one peer each time: announcements may get lost. */
 const poolInterval = 60_000
-/** @limit count: pools requested at a time */
+/** @tuning count: pools requested at a time */
 const poolsAtOnce = 2
 /** Time (ms) for queueing the names of one pool before the next pool. */
 const poolBudget = 10_000

@@ -20,11 +20,11 @@ import { proposalTopic, votesExchange, voteTopic } from '../wire/votes-message.j
 const pullInterval = 1_000
 /** Patience (ms) before another peer is asked for a body as well. */
 const fetchPatience = 1_000
-/** @limit ms: fetch of a body for the vote from all peers */
+/** @tuning ms: fetch of a body for the vote from all peers */
 const fetchLimit = 8_000
-/** @limit count: concurrent requests for one body */
+/** @tuning count: concurrent requests for one body */
 const fetchesAtOnce = 3
-/** @limit count: blocks for which the announcing peers are kept; the oldest leaves first */
+/** @tuning count: blocks for which the announcing peers are kept; the oldest leaves first */
 const maxSources = 64
 
 /** The part of the voting that the relay needs. */

@@ -8,9 +8,9 @@ import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
 import type { FailedEvent } from '../fetch/sync-peer.js'
 
-/** @limit count: blocks connected in one batch */
+/** @tuning count: blocks connected in one batch */
 const batchBlocks = 256
-/** @limit bytes: blocks connected in one batch */
+/** @tuning bytes: blocks connected in one batch */
 const batchBytes = 8 * 1024 * 1024
 /** Blocks of the first batch; later batches adapt to {@link batchTime}. */
 const firstBatch = 8

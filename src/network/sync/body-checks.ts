@@ -7,7 +7,7 @@ import type { FailedEvent, SyncPeer } from '../fetch/sync-peer.js'
 
 /**
  * Decoded they take several times as much memory.
- * @limit bytes: checked blocks that wait for the writer
+ * @tuning bytes: checked blocks that wait for the writer
  */
 const matchedBytes = 2 * 1024 * 1024
 

@@ -18,9 +18,9 @@ import {
 import { AssumedChain, assumedHeaders } from './assumed-chain.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check-headers.js'
 
-/** @limit count: pending headers, at which no more are requested */
+/** @tuning count: pending headers, at which no more are requested */
 export const pendingHeaders = 4096
-/** @limit bytes: pending headers with all their proofs */
+/** @tuning bytes: pending headers with all their proofs */
 export const pendingBytes = 8 * 1024 * 1024
 /** @limit count: headers of another branch until it has more work than the followed one */
 const candidateHeaders = 2016

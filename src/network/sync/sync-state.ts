@@ -17,7 +17,7 @@ import type { HeaderEvent } from './header-download.js'
 
 /** How long (ms) a block is avoided that no peer delivers, or that is refused. */
 const avoidFor = 300_000
-/** @limit count: avoided blocks */
+/** @tuning count: avoided blocks */
 const mostAvoided = 256
 /** Delay (ms) before the chains with avoided blocks are considered again. */
 const lookAgain = 301_000

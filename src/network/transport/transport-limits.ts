@@ -30,19 +30,19 @@ export const transportLimits = {
   hostConnects: 64,
   /** @limit ms: handshake of an inbound connection */
   handshakeTime: 5_000,
-  /** @limit ms: time for a connection to close in order */
+  /** @tuning ms: time for a connection to close in order */
   closeTime: 500,
-  /** @limit ms: time for all connections to close when the node stops */
+  /** @tuning ms: time for all connections to close when the node stops */
   stopTime: 2_000,
-  /** @limit ms: a dial */
+  /** @tuning ms: a dial */
   dialTime: 10_000,
-  /** @limit ms: a dial of one address of a host */
+  /** @tuning ms: a dial of one address of a host */
   addressTime: 5_000,
-  /** @limit count: addresses tried for one host */
+  /** @tuning count: addresses tried for one host */
   dialAddresses: 4,
-  /** @limit count: concurrent dials */
+  /** @tuning count: concurrent dials */
   dialsAtOnce: 16,
-  /** @limit count: waiting dials */
+  /** @tuning count: waiting dials */
   dialsWaiting: 128,
   /** @limit ms: wait for the answer to a ping */
   pingTime: 15_000,
@@ -72,9 +72,9 @@ export const transportLimits = {
   smallFrameBurst: 20_000,
   /** @limit count: small frames of a connection at once, right after it was opened */
   smallFrameStart: 4_000,
-  /** @limit count: waiting requests of a protocol on a connection */
+  /** @tuning count: waiting requests of a protocol on a connection */
   requestsWaiting: 64,
-  /** @limit ms: idle time after which the requesting node ends a stream */
+  /** @tuning ms: idle time after which the requesting node ends a stream */
   askerIdle: 15_000,
   /** @limit ms: idle time after which the responding node ends a stream */
   answererIdle: 30_000,
@@ -90,7 +90,7 @@ export const transportLimits = {
   linkAnswersUnsent: 33_554_432,
   /** @limit ms: time for which a connection gets only small answers after it did not read others */
   answersRest: 10_000,
-  /** @limit bytes: a small answer */
+  /** @tuning bytes: a small answer */
   smallAnswer: 65_536,
   /** @limit bytes: a frame of gossip */
   gossipFrame: 2_097_152,
@@ -100,13 +100,13 @@ export const transportLimits = {
   gossipPending: 256,
   /** @limit bytes: messages of a peer without a gossip result */
   gossipPendingBytes: 2_097_152,
-  /** @limit ms: time for which a gossip message counts as known */
+  /** @tuning ms: time for which a gossip message counts as known */
   gossipSeen: 120_000,
-  /** @limit s: time for which a gossip message is kept for its result and for peers */
+  /** @tuning s: time for which a gossip message is kept for its result and for peers */
   gossipKept: 12,
   /** @limit count: entries of one kind in a frame of gossip */
   gossipItems: 5_000,
-  /** @limit count: entries that a topic counts for to which a peer subscribes, or which it leaves */
+  /** @tuning count: entries that a topic counts for to which a peer subscribes, or which it leaves */
   gossipTopicItems: 20,
   /** @limit count/s: entries in gossip frames of a peer: messages, topics and ids */
   gossipItemRate: 4_000,

@@ -5,7 +5,7 @@ import { bytesListCodec, type Exchange, listCodec } from './exchange.js'
 export const blocksAtOnce = 128
 /** @limit bytes: request for blocks */
 const blocksRequest = 8 * 1024
-/** @limit bytes: blocks after which an answer ends; the first one always fits */
+/** @tuning bytes: blocks after which an answer ends; the first one always fits */
 export const blocksFill = 4 * 1024 * 1024
 /** @limit bytes: answer with blocks: {@link blocksFill} and the largest block */
 const blocksAnswer = 14 * 1024 * 1024

@@ -15,7 +15,7 @@ export const networkVersion = 2
 export const services = { wholeChain: 1, recentBlocks: 2 } as const
 /**
  * A node keeps more of them: its status may be late, and a branch leaves the chain as far below as a reorganisation goes.
- * @limit count: last blocks that a peer with `services.recentBlocks` hands out
+ * @tuning count: last blocks that a peer with `services.recentBlocks` hands out
  */
 export const recentBlocks = 288
 

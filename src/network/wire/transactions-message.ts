@@ -6,7 +6,7 @@ import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } fro
 export const transactionsAtOnce = 256
 /** @limit bytes: request for transactions */
 const transactionsRequest = 16 * 1024
-/** @limit bytes: transactions after which an answer ends; the first one always fits */
+/** @tuning bytes: transactions after which an answer ends; the first one always fits */
 export const transactionsFill = 4 * 1024 * 1024
 /** @limit bytes: answer with transactions: {@link transactionsFill} and the largest transaction */
 const transactionsAnswer = 14 * 1024 * 1024

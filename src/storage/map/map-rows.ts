@@ -16,11 +16,11 @@ import { PageMemory } from './page-memory.js'
 
 /**
  * A reorganisation goes no deeper, and no proof.
- * @limit count: blocks below the tip of whose state a node proves answers, unless it keeps all
+ * @tuning count: blocks below the tip of whose state a node proves answers, unless it keeps all
  */
 export const provedHeights = 288
 
-/** @limit count: blocks whose states are dropped with one block, where more than one is left */
+/** @tuning count: blocks whose states are dropped with one block, where more than one is left */
 const droppedAtOnce = 64
 /** Pages of before at which that ends: a batch of a sync has many blocks. */
 const droppedPages = 256
@@ -131,7 +131,7 @@ export class MapMemory {
 
 /**
  * Each holds its pages in memory.
- * @limit count: changes of the map that are kept for the block they were computed for
+ * @tuning count: changes of the map that are kept for the block they were computed for
  */
 const knownKept = 2
 
