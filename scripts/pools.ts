@@ -2,16 +2,18 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { issuerChanges, replayedProofs } from '../test/pools/attacks.js'
+import { brokenBy, junkAttack, wholeAttack } from '../test/pools/junk.js'
 import { leafAttack, wholeLeafAttack } from '../test/pools/leaves.js'
 import { runSeed, runSeeds } from '../test/pools/run.js'
 import { poolsOfSeed } from '../test/pools/world.js'
 
 /**
  * npm run pools -- [--pools N] [--from K] [--jobs J]: runs N random pools, beginning with seed K, in J processes.
- * Prints each seed that breaks an invariant, and exits with code 1 if there was one. First the map of committed state is filled with
- * revokes, each of which has to cost what a DID costs.
+ * Prints each seed that breaks an invariant, and exits with code 1 if there was one.
  *
  * npm run pools -- --seed S: the pools of one seed again.
+ * npm run pools -- --attacks: only the attacks at full size, which come after the random pools otherwise.
  */
 
 const { values } = parseArgs({
@@ -20,13 +22,23 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string' },
+    attacks: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
   },
 })
 
+/** Attacks on a pool at full size; each gives the sentences that did not hold. */
+const attacks: readonly (() => Promise<readonly string[]>)[] = [
+  () => leafAttack(wholeLeafAttack, { minimum: '100', perByte: '1', freeBytes: 1024, leaf: '1200' }),
+  async () => brokenBy(await junkAttack(wholeAttack)),
+  () => measured(replayedProofs({ blocks: 3, junk: 24, honest: 1500 })),
+  () => measured(issuerChanges({ holders: 11_000, blocks: 5 })),
+]
+
 process.exitCode = await main()
 
 async function main(): Promise<number> {
+  if (values.attacks) return runAttacks()
   if (values.seed !== undefined) {
     console.log(await runSeed(Number(values.seed)))
     return 0
@@ -34,14 +46,25 @@ async function main(): Promise<number> {
   const [from, jobs] = [Number(values.from), Number(values.jobs)]
   const seeds = Math.ceil(Number(values.pools) / poolsOfSeed)
   if (values.worker) return runRange(from, seeds)
-  const broken = await leafAttack(wholeLeafAttack, { minimum: '100', perByte: '1', freeBytes: 1024, leaf: '1200' })
-  broken.forEach((sentence) => console.log(sentence))
   const share = Math.ceil(seeds / jobs)
   const ranges = Array.from({ length: jobs }, (_, job) => [from + job * share, Math.min(share, seeds - job * share)])
   const codes = await Promise.all(ranges.map(([first, count]) => runElsewhere(first as number, count as number)))
   const failed = codes.reduce((sum, code) => sum + code, 0)
   console.log(`${seeds * poolsOfSeed} pools of ${seeds} seeds from ${from}, ${failed} seeds failed`)
-  return failed > 0 || broken.length > 0 ? 1 : 0
+  return failed > 0 ? 1 : runAttacks()
+}
+
+async function runAttacks(): Promise<number> {
+  const broken: string[] = []
+  for (const attack of attacks) broken.push(...(await attack()))
+  broken.forEach((sentence) => console.log(sentence))
+  return broken.length > 0 ? 1 : 0
+}
+
+/** Of an attack that rejects with what does not hold. */
+async function measured(attack: Promise<string>): Promise<readonly string[]> {
+  console.log(await attack)
+  return []
 }
 
 /** Reports the number of failed seeds to the parent process. */
