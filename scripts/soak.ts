@@ -42,6 +42,8 @@ const payersPerRate = 10
 const visitRate = Math.max(1, 7 * share)
 /** Slow enough that the headers of an hour do not fill their cache, and so are a small part of the measured memory. */
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
+/** Those of the shipped chains: junk has its price. */
+const fees = { minimum: '100', perByte: '1', freeBytes: 1024, leaf: '1200' }
 /** Share of the time before the figures count, with its bounds in minutes: short-lived caches have reached their size by then. */
 const warmUp = { part: 0.4, least: 0.5, most: 20 }
 /** Commands for validators and for visitors: the measured node and its users get the processors first. */
@@ -74,7 +76,7 @@ process.exit(await main())
 
 async function main(): Promise<number> {
   return withDirectory(async (directory) => {
-    const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing }, hostileAllocations)
+    const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing, fees }, hostileAllocations)
     const file = join(directory, 'spec.json')
     writeFileSync(file, text)
     spendGenesis({ genesis: genesisBlock(spec) }, payers)

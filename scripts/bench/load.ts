@@ -39,6 +39,8 @@ import {
 /** Chains, blocks and transactions for measurements. */
 
 const fee = 100n
+/** Prices by which blocks and pools take a transaction of any size for {@link fee}. */
+export const flatFees = { minimum: '99', perByte: '1', freeBytes: 2 ** 32 - 1, leaf: '1' }
 export const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
 
 export interface Payer extends QuickSigner {
@@ -61,7 +63,13 @@ export function fundedSpec(
     address: addressFromPublicKey(publicKey),
     amount: String(amount),
   }))
-  const text = JSON.stringify({ ...file, name: 'bench', allocations: [...allocations, ...others], ...changes })
+  const text = JSON.stringify({
+    ...file,
+    name: 'bench',
+    fees: flatFees,
+    allocations: [...allocations, ...others],
+    ...changes,
+  })
   return {
     text,
     spec: parseSpec(text),
@@ -74,8 +82,8 @@ export function fundedSpec(
 }
 
 /** A transfer of all coins of a payer back to itself, with an optional payload. */
-export function selfTransfer(payer: Payer, assetId: Hash, payload: Payload = { type: 2 }): Transaction {
-  return transferOf(payer, assetId, payload, 1)
+export function selfTransfer(payer: Payer, assetId: Hash, payload: Payload = { type: 2 }, paid = fee): Transaction {
+  return transferOf(payer, assetId, payload, 1, paid)
 }
 
 /** A transfer of all coins of a payer back to itself in many outputs, all but the first of one unit. */
@@ -83,9 +91,9 @@ export function fanOut(payer: Payer, assetId: Hash, count: number): Transaction 
   return transferOf(payer, assetId, { type: 2 }, count)
 }
 
-function transferOf(payer: Payer, assetId: Hash, payload: Payload, count: number): Transaction {
+function transferOf(payer: Payer, assetId: Hash, payload: Payload, count: number, paid = fee): Transaction {
   const hash = programHash(prefix.standard, singleKeyCode(payer.publicKey))
-  const value = payer.value - fee - BigInt(count - 1)
+  const value = payer.value - paid - BigInt(count - 1)
   const fields = {
     version: 0,
     payloadVersion: 0,

@@ -21,7 +21,7 @@ import {
   standardProgram,
   Transaction,
 } from './dist.js'
-import { mineBlock } from './load.js'
+import { flatFees, mineBlock } from './load.js'
 
 const fee = 100n
 /** Outputs of the genesis block. */
@@ -60,7 +60,7 @@ export class Workshop {
     const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
     const allocation = { address: addressFromPublicKey(owner.publicKey), amount: String(genesisValue) }
     const allocations = Array.from({ length: genesisCoins }, () => allocation)
-    return parseSpec(JSON.stringify({ ...file, name: 'bench', allocations }))
+    return parseSpec(JSON.stringify({ ...file, name: 'bench', fees: flatFees, allocations }))
   }
 
   get ownerHash(): Uint8Array {

@@ -19,6 +19,8 @@ const patience = 30_000
 const subscriberRate = 1
 /** Every n-th transaction registers a DID. */
 const didEvery = 10
+/** Fee of such a transaction: more than its bytes cost. */
+const operationFee = 5_000n
 /** Milliseconds that a subscriber stays connected. */
 const stay = 4000
 
@@ -86,7 +88,7 @@ export class Traffic {
     const person = turn % didEvery === 0 ? holder() : undefined
     const operation = person?.create()
     const payload = operation === undefined ? undefined : ({ type: 10, operation } as const)
-    const transaction = selfTransfer(payer, assetId, payload)
+    const transaction = selfTransfer(payer, assetId, payload, payload === undefined ? undefined : operationFee)
     const index = turn % nodes.length
     const sent = send(nodes[index] as Places, transaction.toHex())
     try {

@@ -39,8 +39,17 @@ export async function paymentFrom(
   fee: bigint | undefined,
 ): Promise<PricedPayment> {
   const [coins, floor] = await Promise.all([client.coins(addressOf(payerOf(code)), rules.assetId), client.feeFloor()])
+  if (fee === undefined && floor > mostFloor) {
+    const asked = `the node at ${client.rest} asks ${formatAmount(BigInt(floor))} for 1000 bytes at present`
+    throw new UserError(
+      `${asked}, and more than ${formatAmount(BigInt(mostFloor))} is not paid unasked: say what you pay with --fee`,
+    )
+  }
   return payment(context, { code, coins, terms: termsOf(rules, floor) }, fee)
 }
+
+/** The highest price of 1000 bytes that is paid because a node says so, in units of 10^-8: it could be a lie. */
+const mostFloor = 10_000_000
 
 /** A payment with coins that are known. */
 export function payment(

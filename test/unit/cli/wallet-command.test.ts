@@ -294,6 +294,35 @@ describe('didledger wallet', () => {
     expect(await bench.json('wallet', 'send', ...call)).toMatchObject({ height: 2 })
   })
 
+  it('pays what a full pool asks for each byte, up to a price that a node cannot name alone', async () => {
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const send = ['wallet', 'send', '--to', bob.address, '--amount', '1', '--devnet-account', '0', '--rest', rest]
+    const asking = (perkilobyte: number) =>
+      node.overrides.set('POST /rpc getfeerate', () => ({
+        body: { jsonrpc: '2.0', id: 1, result: { floor: String(perkilobyte / 1000), perkilobyte } },
+      }))
+    const sizeOf = (txid: unknown) =>
+      node.blocks.flatMap(({ transactions }) => transactions).find((one) => one.txid === txid)?.bytes.length ?? 0
+    asking(3105)
+    const sent = await bench.json('wallet', ...send.slice(1))
+    const needed = Math.ceil((3105 * sizeOf(sent['txid'])) / 1000)
+    expect(sent['fee']).toBe(`0.${String(needed).padStart(8, '0')}`)
+    expect(await bench.run(...send, '--fee', '0.00002')).toMatchObject({ code: 0 })
+    expect(await bench.run(...send, '--fee', '0.000005')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^error: --fee 0\.00000500 is too low: 0\.000009\d\d is asked for this transaction/,
+      ) as string,
+    })
+    asking(10_000_000)
+    expect((await bench.json('wallet', ...send.slice(1)))['fee']).toMatch(/^0\.0[23]/)
+    asking(10_000_001)
+    expect(await bench.run(...send)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('asks 0.10000001 for 1000 bytes at present, and more than 0.10000000') as string,
+    })
+  })
+
   it('explains what the node refused, and that there is no node', async () => {
     node.fund(devnetAccount(0).address, 300_000_000n)
     const body = { Desc: 'INTERNAL ERROR, ErrDoubleSpend', Error: 45010, Result: 'input 0 is spent already' }
