@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rounds } from '../support/process/thorough.js'
+import { issuerChanges, replayedProofs } from './attacks.js'
 import { runSeeds } from './run.js'
 
 describe('random pools', () => {
@@ -11,5 +12,15 @@ describe('random pools', () => {
     for (const [what, count] of Object.entries(tally)) expect(count, what).toBeGreaterThan(0)
     expect(tally.pools).toBe(4 * seeds)
     expect(tally.dropped).toBeGreaterThan(seeds / 4)
+  })
+})
+
+describe('attacks on a pool, in a small size', () => {
+  it('by replayed proofs take no place from what pays', { timeout: 120_000 }, async () => {
+    expect(await replayedProofs({ blocks: 2, junk: 3, honest: 10 })).toContain('4 replays refused')
+  })
+
+  it('by changes of an issuer cause no work while keys stand', { timeout: 120_000 }, async () => {
+    expect(await issuerChanges({ holders: 60, blocks: 3 })).toContain('60 evaluated')
   })
 })
