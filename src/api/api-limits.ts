@@ -97,6 +97,8 @@ export const apiLimits = {
   callCache: 16 * 1024 * 1024,
   /** @tuning bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
+  /** @limit bytes: answers that wait for their readers, beside those in progress; the one read least is ended for another */
+  unreadAnswers: 64 * 1024 * 1024,
   /** @tuning bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,
   /** @tuning bytes: large transactions while they are decoded for an answer, undo records of large blocks, documents found while they are sent, histories above 1 MiB */
@@ -115,7 +117,7 @@ export const apiLimits = {
   answerLag: 1000,
   /** @limit bytes/s: minimum rate of reading an answer while others wait */
   answerRate: 64 * 1024,
-  /** @limit ms: time spent waiting for readers from which their rate counts */
+  /** @limit ms: time spent waiting for readers from which their rate counts, and without a read from which it does not matter */
   answerGrace: 5000,
   /** @limit count: WebSocket connections of one address of this machine, on the ports of REST and of WebSocket together */
   wsConnections: 2000,

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
 import { brokenRule } from '../errors/broken-rule.js'
 import { RuleError } from '../errors/rule-error.js'
@@ -7,16 +8,22 @@ import { isJson } from './origin.js'
 /** Initial buffer of a body in bytes; a body that outgrows its buffer gets twice as much. */
 const firstPiece = 1024
 
+/** The answer to a request with a body, which its client may leave unread. */
+type UnsentAnswer = Pick<ServerResponse, 'destroy' | 'socket'>
+
 /** A body that is held or being received. */
 export class CountedBody {
   readonly #budget: BodyBudget
+  readonly #answer: UnsentAnswer | undefined
   readonly #began = performance.now()
   #held = 0
-  /** Ends it to make room for others; undefined once it is complete. */
+  #whole = false
+  /** Ends it to make room for others; once it is complete, only where its client does not read the answer. */
   evict: ((error: RuleError) => void) | undefined
 
-  constructor(budget: BodyBudget) {
+  constructor(budget: BodyBudget, answer?: UnsentAnswer) {
     this.#budget = budget
+    this.#answer = answer
   }
 
   /** Bytes that it takes. */
@@ -24,16 +31,31 @@ export class CountedBody {
     return this.#held
   }
 
-  /** Whether it arrives too slowly to keep its memory when others need it. */
+  /** Whether it arrives, or its answer is read, too slowly to keep its memory when others need it. */
   isSlow({ bodyGrace, bodyRate }: ApiLimits): boolean {
     const milliseconds = performance.now() - this.#began
-    return this.evict !== undefined && milliseconds >= bodyGrace && this.#held < (bodyRate * milliseconds) / 1000
+    if (this.evict === undefined || milliseconds < bodyGrace) return false
+    return this.#whole ? this.#unread : this.#held < (bodyRate * milliseconds) / 1000
   }
 
   /** Takes `bytes` in total, or throws `busy`. */
   grow(bytes: number): void {
     this.#budget.move(this, this.#held, bytes)
     this.#held = bytes
+  }
+
+  /**
+   * Notes that all of it is there. It counts until its answer is sent, which is ended where others need the memory and the client does
+   * not read.
+   */
+  complete(): void {
+    const answer = this.#answer
+    this.#whole = true
+    this.evict = answer && (() => void answer.destroy())
+  }
+
+  get #unread(): boolean {
+    return (this.#answer?.socket?.writableLength ?? 0) > 0
   }
 
   release(): void {
@@ -53,9 +75,9 @@ export class BodyBudget {
     this.#free = { small: limits.smallBodies, large: limits.allBodies - limits.smallBodies }
   }
 
-  /** Starts to count an empty body. */
-  begin(): CountedBody {
-    return new CountedBody(this)
+  /** Starts to count an empty body; `answer`: that to its request. */
+  begin(answer?: UnsentAnswer): CountedBody {
+    return new CountedBody(this, answer)
   }
 
   /** Changes the count of a body from `before` to `after`; evicts slow bodies to make room. Throws `busy`. */
@@ -69,6 +91,7 @@ export class BodyBudget {
         throw tooMany()
       }
       slow.evict?.(tooMany())
+      slow.release()
     }
     this.#free[pool] -= after
     if (after === 0) this.#bodies.delete(body)
@@ -115,7 +138,7 @@ export function countBodies(budget: BodyBudget): preParsingHookHandler {
     if (request.method === 'POST') {
       const { headers } = request.raw
       headers['content-type'] = isJson(headers) ? 'application/json' : 'application/octet-stream'
-      const body = budget.begin()
+      const body = budget.begin(reply.raw)
       request.counted = body
       reply.raw.once('close', () => body.release())
     }
@@ -134,8 +157,10 @@ export function readBodies(most: number): FastifyContentTypeParser {
       if (ended) return
       ended = true
       payload.off('data', take).off('end', complete).off('error', end)
-      if (counted !== null) counted.evict = undefined
-      if (error === undefined) return done(null, bytes.subarray(0, length))
+      if (error === undefined) {
+        counted?.complete()
+        return done(null, bytes.subarray(0, length))
+      }
       counted?.release()
       bytes = Buffer.alloc(0)
       done(error)

@@ -1,6 +1,6 @@
 import { RuleError } from '../errors/rule-error.js'
 import { nextTurn } from '../runtime/cooperative.js'
-import type { AnswerGate, Holder } from './answer-gate.js'
+import type { AnswerGate, ReadHolder } from './answer-gate.js'
 import type { PartsAnswer, Sink } from './parts.js'
 
 /** Milliseconds of a time slice of a production. */
@@ -60,7 +60,7 @@ export class FlightReader {
 }
 
 /** Production of one answer for all clients that request it before its first part is released. */
-export class Flight implements Holder {
+export class Flight implements ReadHolder {
   readonly #gate: AnswerGate
   readonly #answer: PartsAnswer
   readonly #readers = new Set<FlightReader>()
@@ -78,6 +78,8 @@ export class Flight implements Holder {
   /** Milliseconds that the production has waited for readers. */
   #stalled = 0
   #stalledSince: number | undefined
+  /** When a reader took the last part that others waited for; performance.now(). */
+  #takenAt = performance.now()
   #changed: { readonly promise: Promise<void>; resolve(): void } | undefined
   readonly share: string
 
@@ -106,7 +108,13 @@ export class Flight implements Holder {
     const now = performance.now()
     const milliseconds = this.#stalled + (this.#stalledSince === undefined ? 0 : now - this.#stalledSince)
     const { answerGrace, answerRate } = this.#gate.limits
+    if (this.idle >= answerGrace) return true
     return milliseconds >= answerGrace && this.#delivered < (answerRate * milliseconds) / 1000
+  }
+
+  get idle(): number {
+    const since = this.#stalledSince
+    return since === undefined ? 0 : performance.now() - Math.max(since, this.#takenAt)
   }
 
   evict(): void {
@@ -142,6 +150,7 @@ export class Flight implements Holder {
       this.#fail(error)
     } finally {
       release()
+      this.#gate.leave(this)
     }
   }
 
@@ -158,6 +167,7 @@ export class Flight implements Holder {
     }
     this.#endStall()
     this.#abort.signal.throwIfAborted()
+    await this.#gate.resume(this, this.#abort.signal)
   }
 
   /** Takes the last part of the answer, which may be empty. */
@@ -245,6 +255,7 @@ export class Flight implements Holder {
       this.#delivered += part.length
     }
     this.#base += count
+    this.#takenAt = performance.now()
     this.#notify()
   }
 
@@ -258,8 +269,11 @@ export class Flight implements Holder {
     this.#notify()
   }
 
+  /** Waits for readers from now on: the place of the production is for others meanwhile. */
   #stall(): void {
-    this.#stalledSince ??= performance.now()
+    if (this.#stalledSince !== undefined) return
+    this.#stalledSince = performance.now()
+    this.#gate.park(this)
   }
 
   #endStall(): void {

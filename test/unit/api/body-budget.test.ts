@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { apiLimits } from '../../../src/api/api-limits.js'
@@ -71,5 +72,22 @@ test('a slow body that is still coming makes room; one that is there does not', 
   coming.grow(350)
   budget.begin().grow(350)
   expect(errors).toEqual([busy])
+  expect(refused(budget.begin(), 350)).toEqual(busy)
+})
+
+test('a body whose answer is not read makes room; one whose answer is made, or taken, does not', () => {
+  const budget = new BodyBudget(limits)
+  const answer = (writableLength: number) => {
+    const one = { destroyed: 0, socket: { writableLength } as Socket, destroy: () => (one.destroyed++, one as never) }
+    return one
+  }
+  const [unread, read] = [answer(1), answer(0)]
+  for (const one of [unread, read]) {
+    const body = budget.begin(one)
+    body.grow(350)
+    body.complete()
+  }
+  budget.begin().grow(350)
+  expect([unread.destroyed, read.destroyed]).toEqual([1, 0])
   expect(refused(budget.begin(), 350)).toEqual(busy)
 })

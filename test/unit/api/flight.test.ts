@@ -137,7 +137,8 @@ describe('an answer under way', () => {
   })
 
   it('ends at once when its last client leaves, waiting or begun', async () => {
-    const gate = new AnswerGate(limits)
+    // Four have places, and one waits for its reader beside them.
+    const gate = new AnswerGate({ ...limits, unreadAnswers: 1 })
     const flights = new Flights(gate)
     const many = Array.from({ length: 100 }, () => 'x'.repeat(10))
     const begun = Array.from({ length: 6 }, (_, i) => {
@@ -146,10 +147,10 @@ describe('an answer under way', () => {
       return { one, made, reader: flights.join(answer, one) }
     })
     await settled()
-    expect(begun.map(({ made }) => made.begun)).toEqual([1, 1, 1, 1, 0, 0])
+    expect(begun.map(({ made }) => made.begun)).toEqual([1, 1, 1, 1, 1, 0])
     for (const { one } of begun) one.leave()
     await settled()
-    expect(begun.map(({ made }) => made.ended)).toEqual([1, 1, 1, 1, 0, 0])
+    expect(begun.map(({ made }) => made.ended)).toEqual([1, 1, 1, 1, 1, 0])
     const after = answerOf(many, 'after')
     expect(await textOf(flights.join(after.answer, client()))).toBe(many.join(''))
   })
@@ -203,6 +204,85 @@ describe('an answer under way', () => {
     const readers = [flights.join(failing, client()), flights.join(failing, client())]
     for (const reader of readers) await expect(reader.ready()).rejects.toThrow('broken')
     expect((await flights.join(answerOf(['x']).answer, client()).ready()).whole).toBe(true)
+  })
+})
+
+describe('answers that are not read', () => {
+  const many = Array.from({ length: 100 }, () => 'x'.repeat(10))
+  /** Answers to so many clients of a share that never read, begun one after the other. */
+  const unreadOf = async (flights: Flights, share: string, count: number) => {
+    const all = []
+    for (let i = 0; i < count; i++) {
+      const { answer, made } = answerOf(many, `${share} ${i}`)
+      const one = client(share)
+      all.push({ made, one, reader: flights.join(answer, one) })
+      await settled()
+    }
+    return all
+  }
+  const whole = (flights: Flights, share: string) => textOf(flights.join(answerOf(many, 'whole').answer, client(share)))
+  const begun = (all: readonly { made: { begun: number } }[]) => all.filter(({ made }) => made.begun > 0).length
+
+  it('hold no place, however many they are, nor room for what is large', async () => {
+    const flights = new Flights(new AnswerGate({ ...limits, answers: 1 }))
+    const large = Array.from({ length: 5 }, (_, i) => {
+      const write = async (sink: Sink) => {
+        const release = await sink.reserve(100)
+        for (const piece of many) {
+          sink.add(piece)
+          if (sink.due) await sink.drain()
+        }
+        release()
+      }
+      return flights.join(new PartsAnswer({ key: `large ${i}`, repeatable: true, write }), client())
+    })
+    await settled()
+    expect(await whole(flights, 'a')).toBe(many.join(''))
+    expect(await Promise.all(large.map((reader) => textOf(reader)))).toEqual(Array(5).fill(many.join('')))
+  })
+
+  it('go on when they are read, and are the same text', async () => {
+    const flights = new Flights(new AnswerGate({ ...limits, answers: 1 }))
+    const all = await unreadOf(flights, 'a', 8)
+    expect(await whole(flights, 'b')).toBe(many.join(''))
+    const texts = await Promise.all(all.map(({ reader }, i) => textOf(reader, () => sleep(i % 3))))
+    expect(texts).toEqual(Array(8).fill(many.join('')))
+    expect(begun(await unreadOf(flights, 'c', 2))).toBe(2)
+  })
+
+  it('keep within their bound: the next one keeps its place, and another waits until one is ended for its slowness', async () => {
+    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 700 }))
+    const all = await unreadOf(flights, 'a', 5)
+    expect(all.map(({ made }) => made.begun)).toEqual([1, 1, 1, 1, 0])
+    expect(await whole(flights, 'a')).toBe(many.join(''))
+    const failed = await Promise.all(
+      all.map(async ({ reader }) => (await textOf(reader).catch(() => 'ended')) === 'ended'),
+    )
+    expect(failed).toContain(true)
+  })
+
+  it('make way for those of a share that leaves less, the one that was read last after the others', async () => {
+    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }))
+    const greedy = await unreadOf(flights, 'a', 3)
+    await sleep(50)
+    expect((await greedy[0]?.reader.next())?.length).toBeGreaterThan(0)
+    await sleep(20)
+    const [modest] = await unreadOf(flights, 'b', 1)
+    expect(await whole(flights, 'c')).toBe(many.join(''))
+    await expect(textOf(greedy[1]?.reader as FlightReader)).rejects.toEqual(busy)
+    expect(await textOf(greedy[0]?.reader as FlightReader)).not.toBe('')
+    expect(await textOf(modest?.reader as FlightReader)).toBe(many.join(''))
+  })
+
+  it('count no more once their clients are gone', async () => {
+    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }))
+    for (let round = 0; round < 3; round++) {
+      const all = await unreadOf(flights, `a ${round}`, 4)
+      expect(begun(all)).toBe(4)
+      for (const { one } of all) one.leave()
+      await settled()
+      expect(all.map(({ made }) => made.ended)).toEqual([1, 1, 1, 1])
+    }
   })
 })
 
