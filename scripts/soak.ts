@@ -22,6 +22,7 @@ import {
   judgeLoad,
   judgeOutcome,
   judgePeak,
+  judgeReplays,
   lineOf,
   listed,
   type Taken,
@@ -32,8 +33,9 @@ import { Traffic } from './soak/traffic.js'
  * npm run soak -- [--minutes N] [--rate N] [--pause MS] [--p99 MS]: four validators on this machine, one of them measured in a
  * separate process, under visits of honest and hostile peers and clients, and as many transactions as the machine carries, or
  * N a second. Runs for an hour, or N minutes; prints a line per sample and then the rise of each figure in an hour.
- * Exits with code 1 if a figure rises by more than docs/reliability.md allows, honest clients wait too long, an acknowledged
- * transaction is gone, an honest node is banned, or a kind of visit, attack or traffic never succeeded.
+ * Exits with code 1 if a figure rises by more than docs/reliability.md allows, honest clients wait too long, honest replays of events
+ * lose more than half of their speed beside those that are not read, an acknowledged transaction is gone, an honest node is banned, or
+ * a kind of visit, attack or traffic never succeeded.
  */
 
 /** Payers for each transaction a second: the interval, in seconds, at which each payer pays again. */
@@ -109,6 +111,7 @@ async function main(): Promise<number> {
       const traffic = new Traffic({ nodes, payers, assetId: registerAssetTransaction(spec).hash, rate })
       stops.push(() => traffic.stop())
       let attacks: Record<string, number> = {}
+      let replaySpeeds: readonly number[] = []
       if (pause > 0) {
         const hostile = forked('hostile', strangerCommand, [
           file,
@@ -117,7 +120,10 @@ async function main(): Promise<number> {
           JSON.stringify(nodes),
         ])
         stops.push(() => end(hostile))
-        hostile.on('message', (said: { counts: Record<string, number> }) => (attacks = said.counts))
+        hostile.on('message', (said: { counts: Record<string, number>; replaySpeeds: number[] }) => {
+          attacks = said.counts
+          replaySpeeds = said.replaySpeeds
+        })
         hostile.once('exit', () => (attacks = { ...attacks, 'attackers that live': 0 }))
       }
       const { counted: samples, peak, waits } = await watch(child, traffic.latencies)
@@ -130,6 +136,7 @@ async function main(): Promise<number> {
         judgeLatencies(waits, p99),
         judgeOutcome(await traffic.acknowledged.settle(interrupted.signal)),
         judgeBans((await Promise.all(owners.map((owner) => owner.bansOf(honest)))).flat()),
+        ...(pause > 0 ? [judgeReplays(replaySpeeds)] : []),
         judgeLoad({ ...load, peers: { 'those that joined': last - first } }),
       ]
       for (const [of, kinds] of Object.entries(load)) console.log(`${of}: ${listed(kinds)}`)

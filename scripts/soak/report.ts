@@ -62,6 +62,19 @@ export function judgeLatencies(latencies: readonly Latency[], most: number): num
   return code
 }
 
+/** Share of its speed alone that an honest replay keeps beside replays that are not read. */
+const leastReplaySpeed = 0.5
+
+/** Prints the speed of honest replays beside hostile ones, and returns the exit code: 1 if the median is too low or missing. */
+export function judgeReplays(speeds: readonly number[]): number {
+  const sorted = [...speeds].sort((a, b) => a - b)
+  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN
+  const bad = !(median >= leastReplaySpeed)
+  const figures = `median ${median.toFixed(2)}, least ${(sorted[0] ?? NaN).toFixed(2)} of their speed alone`
+  console.log(`${speeds.length} honest replays, ${figures}; at least ${leastReplaySpeed}  ${bad ? 'SLOW' : 'good'}`)
+  return bad ? 1 : 0
+}
+
 /** Prints the results of acknowledged transactions, and returns the exit code: 1 if one is gone without a reason. */
 export function judgeOutcome({ acknowledged, mined, waiting, dropped, lost }: Outcome): number {
   console.log(

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Latencies } from '../../scripts/soak/latency.js'
-import { judgeBans, judgeLatencies, judgeLoad, judgeOutcome, judgePeak } from '../../scripts/soak/report.js'
+import {
+  judgeBans,
+  judgeLatencies,
+  judgeLoad,
+  judgeOutcome,
+  judgePeak,
+  judgeReplays,
+} from '../../scripts/soak/report.js'
 
 const print = vi.spyOn(console, 'log').mockImplementation(() => {})
 afterEach(() => print.mockClear())
@@ -35,6 +42,13 @@ describe('a soak with attackers', () => {
     expect(judgeOutcome({ ...good, mined: 0, lost: ['ab'] })).toBe(1)
     expect(printed()).toContain('lost: ab')
     expect(judgeOutcome({ acknowledged: 0, mined: 0, waiting: 0, dropped: [], lost: [] })).toBe(1)
+  })
+
+  it('leaves honest replays of events at least half of their speed', () => {
+    expect(judgeReplays([0.2, 0.5, 0.9])).toBe(0)
+    expect(printed()).toContain('median 0.50, least 0.20')
+    expect(judgeReplays([0.2, 0.49, 0.9])).toBe(1)
+    expect(judgeReplays([])).toBe(1)
   })
 
   it('leaves honest nodes alone', () => {
