@@ -1,36 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parsed } from '../../scripts/docs/constant-values.js'
+import { readRows } from '../../scripts/docs/limit-rows.js'
 import { type Limit, refusalOf } from './limit.js'
-import { apiRows } from './api.js'
-import { chainLimits } from './chain.js'
-import { didLimits } from './did.js'
-import { didQueryLimits } from './did-query.js'
-import { fileLimits } from './files.js'
-import { lightLimits } from './light.js'
-import { poolLimits } from './mempool.js'
-import { peerLimits } from './peers.js'
-import { primitives } from './primitives.js'
-import { proofLimits } from './proofs.js'
-import { relayLimits } from './relay.js'
-import { transportRows } from './transport.js'
-import { votingLimits } from './voting.js'
-import { wireLimits } from './wire.js'
 
-const rows: readonly Limit[] = [
-  primitives,
-  didLimits,
-  didQueryLimits,
-  proofLimits,
-  lightLimits,
-  wireLimits,
-  transportRows,
-  peerLimits,
-  poolLimits,
-  votingLimits,
-  apiRows,
-  chainLimits,
-  relayLimits,
-  fileLimits,
-].flat()
+const directory = new URL('.', import.meta.url)
+const files = readdirSync(directory).filter((name) => name.endsWith('.ts') && !/^limit\.ts$|\.test\.ts$/.test(name))
+
+const rows: Limit[] = []
+for (const file of files) {
+  const exported = (await import(new URL(file, directory).href)) as Record<string, unknown>
+  rows.push(...(Object.values(exported).filter(Array.isArray).flat() as Limit[]))
+}
 
 describe('a bound', () => {
   for (const { name, unit, value, beyond = value + 1, feed, refusal } of rows) {
@@ -41,4 +22,10 @@ describe('a bound', () => {
       expect(refused).toMatch(refusal)
     })
   }
+})
+
+it('the rows that run are those that npm run docs:check counts', () => {
+  const texts = new Map(files.map((file) => [file, readFileSync(new URL(file, directory), 'utf8')]))
+  const counted = readRows(parsed(texts)).map(({ name }) => name)
+  expect(rows.map(({ name }) => name).sort()).toEqual(counted.sort())
 })

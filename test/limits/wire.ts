@@ -1,4 +1,4 @@
-import { LinkError, type Protocol } from '../../src/network/link.js'
+import type { LinkError, Protocol } from '../../src/network/link.js'
 import { RequestClient } from '../../src/network/transport/request-client.js'
 import { transportLimits } from '../../src/network/transport/transport-limits.js'
 import { addressesExchange } from '../../src/network/wire/addresses-message.js'
