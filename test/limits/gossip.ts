@@ -7,7 +7,7 @@ import { rawConnection, rawPeer } from '../support/client/raw-peer.js'
 import { framed } from '../support/fakes/fake-stream.js'
 import { ManualTime } from '../support/fakes/manual-time.js'
 import { idleHandler, idleLink } from '../support/fakes/stubs.js'
-import { echo, startNode, until } from '../support/network/transport.js'
+import { startNode, until } from '../support/network/transport.js'
 import { everyDoor, limit } from './limit.js'
 
 const many = <T>(count: number, one: T): T[] => new Array<T>(count).fill(one)

@@ -110,22 +110,6 @@ async function idleFor(milliseconds: number): Promise<string | undefined> {
   return stream.sent.length > 0 ? undefined : (stream.aborted?.message ?? 'no answer')
 }
 
-/** A field of bytes in Protocol Buffers, with its number. */
-function field(number: number, bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([Uint8Array.of((number << 3) | 2), lengthOf(bytes), bytes])
-}
-
-/** A length in groups of seven bits. */
-function lengthOf({ length }: Uint8Array): Uint8Array {
-  const groups: number[] = []
-  for (let left = length; groups.length === 0 || left > 0; left = Math.floor(left / 128)) groups.push(left % 128)
-  return Uint8Array.from(groups, (group, i) => (i === groups.length - 1 ? group : group | 0x80))
-}
-
-const newsId = Buffer.from('/didledger/07070707/news/1')
-/** A frame of gossip with a message. */
-const said = (text: string) => field(2, Buffer.concat([field(2, Buffer.from(text)), field(4, newsId)]))
-
 /** So many connections of one host in the same second, which say nothing but a greeting. */
 async function connections(count: number): Promise<string | undefined> {
   const node = await startNode({ limits: { hostHandshakes: 1000, handshakes: 1000 } })
