@@ -62,7 +62,6 @@ import { changedBy, returnedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { FeeFloor } from './fee-floor.js'
-import { rateText } from './fee-rate.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
@@ -71,6 +70,7 @@ import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { Returning } from './returning.js'
+import { Room } from './room.js'
 import { PoolStore } from './store.js'
 import { isOfUse, policyOf } from './types/all-policies.js'
 
@@ -104,6 +104,7 @@ export class Mempool implements ChainIndexer {
   readonly #store: PoolStore
   readonly #limits: PoolLimits
   readonly #floor: FeeFloor
+  readonly #room: Room
   readonly #surroundings: Surroundings
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
@@ -113,11 +114,6 @@ export class Mempool implements ChainIndexer {
   #cleaned: Promise<void> = Promise.resolve()
   /** Settles when entries possibly invalidated by that change are re-evaluated as well. */
   #settled: Promise<void> = Promise.resolve()
-  /** Settles when what has to go for lack of room is gone. */
-  #room: Promise<void> = Promise.resolve()
-  #evicting = false
-  /** Entries whose acceptance is not answered yet. */
-  readonly #newcomers = new Set<PoolEntry>()
   /** Whether a rewind is under way that replaces the content. */
   #restoring = false
   #reevaluations = 0
@@ -130,6 +126,12 @@ export class Mempool implements ChainIndexer {
     this.#limits = { ...policy, ...options.limits }
     this.#graph = new PoolGraph(0, this.#limits.documentShare)
     this.#floor = new FeeFloor(options.clock, this.#limits, () => this.bytes)
+    this.#room = new Room({
+      limits: this.#limits,
+      floor: this.#floor,
+      graph: () => this.#graph,
+      drop: (entry, needed) => this.#drop([entry], { kind: 'full', needed }),
+    })
     this.checks = new PoolChecks(options)
     this.refusedBlocks = new RefusedBlocks(this, options)
     const { refusedBlocks } = this
@@ -150,7 +152,7 @@ export class Mempool implements ChainIndexer {
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
-      makeRoom: () => this.#makeRoom(),
+      makeRoom: () => this.#room.make(),
       evaluated: () => {
         this.#reevaluations++
         this.#evaluated()
@@ -266,9 +268,9 @@ export class Mempool implements ChainIndexer {
       floor: this.#floor,
       // In the same turn as the addition: a block staged in between would leave the row behind.
       added: (added) => {
-        this.#newcomers.add(added)
+        this.#room.newcomers.add(added)
         const row = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
-        written = Promise.all([row, this.#makeRoom()]).finally(() => this.#newcomers.delete(added))
+        written = Promise.all([row, this.#room.make()]).finally(() => this.#room.newcomers.delete(added))
       },
     })
     await written
@@ -295,18 +297,19 @@ export class Mempool implements ChainIndexer {
   /** Drops expired transactions. */
   async expire(): Promise<void> {
     const oldest = this.#options.clock.now() - this.#limits.expiry
-    await forEachCooperatively(this.#graph.entries(), (entry) => {
-      if (entry.arrival < oldest && this.#graph.get(entry.transaction.hash) === entry) {
-        this.#drop([entry], { kind: 'expired' })
-      }
-    })
+    await runCooperatively(this.#expireSteps(oldest))
+  }
+
+  *#expireSteps(oldest: number): Steps {
+    for (const entry of this.#graph.entries()) {
+      if (entry.arrival < oldest) yield* this.#dropSteps(entry, { kind: 'expired' })
+      yield
+    }
   }
 
   /** Drops entries that cannot be mined, if still in the pool, with their descendants. */
-  refuse(refused: readonly RefusedEntry[]): void {
-    for (const { entry, error } of refused) {
-      if (this.#graph.get(entry.transaction.hash) === entry) this.#drop([entry], refusedBy(error))
-    }
+  async refuse(refused: readonly RefusedEntry[]): Promise<void> {
+    for (const { entry, error } of refused) await runCooperatively(this.#dropSteps(entry, refusedBy(error)))
   }
 
   /**
@@ -362,7 +365,7 @@ export class Mempool implements ChainIndexer {
    * count: their issuers are read from the chain. There is some room beside what waits, so that a full pool takes new ones meanwhile.
    */
   async #apart(transaction: Transaction, did: string | undefined): Promise<void> {
-    await this.#lasting(() => this.#room)
+    await this.#lasting(() => this.#room.made)
     await this.#lasting(() => this.#cleaned)
     const { poolSize, roomBeside } = this.#limits
     const fits = this.bytes + transaction.bytes.length <= Math.floor(poolSize * (1 + roomBeside))
@@ -441,7 +444,7 @@ export class Mempool implements ChainIndexer {
       this.#dropUseless(transaction)
       for (const input of transaction.inputs) {
         const rival = this.#graph.spender(input)
-        if (rival !== undefined) this.#drop([rival], { kind: 'spent', by: transaction.txid })
+        if (rival !== undefined) yield* this.#dropSteps(rival, { kind: 'spent', by: transaction.txid })
         yield
       }
     }
@@ -463,7 +466,7 @@ export class Mempool implements ChainIndexer {
 
   async #reevaluate(): Promise<void> {
     await this.#reevaluation.run()
-    await this.#makeRoom()
+    await this.#room.make()
   }
 
   /** Whether the next block has other rules than the first of these, for which the pool was checked. */
@@ -535,35 +538,13 @@ export class Mempool implements ChainIndexer {
     for (const entry of replaced) if (!returning.add(entry)) this.#forget(entry.transaction, reason)
   }
 
-  /** Resolves when the pool is within its size. */
-  #makeRoom(): Promise<void> {
-    if (!this.#evicting && this.#graph.bytes > this.#limits.poolSize) {
-      this.#evicting = true
-      this.#room = runCooperatively(this.#evictSteps())
-    }
-    return this.#room
-  }
-
-  /**
-   * Drops what is worth least, with its descendants, until the rest has room. One leaf after another: in between the pool is
-   * valid as it is.
-   */
-  *#evictSteps(): Steps {
-    try {
-      while (this.#graph.bytes > this.#limits.poolSize) {
-        const { entry, worth } = this.#graph.worst as NonNullable<PoolGraph['worst']>
-        this.#floor.raise(worth)
-        const reason: DropReason = { kind: 'full', needed: rateText(this.floor) }
-        // Without it there was room: it must not take the place of what it would take along.
-        const newcomer = [...this.#newcomers].find((one) => this.#graph.isWithin(one, entry))
-        const going = newcomer ?? entry
-        for (let leaf = this.#graph.leafOf(going); leaf !== undefined; leaf = this.#graph.leafOf(going)) {
-          this.#drop([leaf], reason)
-          yield
-        }
-      }
-    } finally {
-      this.#evicting = false
+  /** Drops an entry, if still in the pool, with its descendants: one leaf after another, so that the rest is valid in between. */
+  *#dropSteps(entry: PoolEntry, reason: DropReason): Steps {
+    if (this.#graph.get(entry.transaction.hash) !== entry) return
+    if (entry.did?.credential !== undefined) return this.#drop([entry], reason)
+    for (let leaf = this.#graph.leafOf(entry); leaf !== undefined; leaf = this.#graph.leafOf(entry)) {
+      this.#drop([leaf], reason)
+      yield
     }
   }
 

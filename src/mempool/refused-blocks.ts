@@ -68,7 +68,7 @@ export class RefusedBlocks {
     this.#blamed.add(transaction)
     if (this.#blamed.size > blamedKept) this.#blamed.delete(this.#blamed.values().next().value as string)
     const entry = this.#pool.get(parseDisplayHash(transaction) as Hash)
-    if (entry !== undefined) this.#pool.refuse([{ entry, error }])
+    if (entry !== undefined) void this.#pool.refuse([{ entry, error }])
     return true
   }
 }

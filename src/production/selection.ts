@@ -78,7 +78,7 @@ async function refuse(
 ): Promise<void> {
   try {
     await chain.exclusive(async () => {
-      if (chain.tip === parent) pool.refuse(refused)
+      if (chain.tip === parent) await pool.refuse(refused)
     })
   } catch (error) {
     // The next template refuses them again.

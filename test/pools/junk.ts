@@ -94,7 +94,8 @@ async function junkPackage(test: TestChain, plan: JunkPlan, fan: Transaction, nu
     }
     taken.push(await test.send(child(BigInt(most * child(1000n).bytes.length))))
   } catch (error) {
-    if (!(error instanceof RuleError && ['pool-full', 'fee-too-low', 'tx-input-unknown'].includes(error.code))) throw error
+    if (!(error instanceof RuleError && ['pool-full', 'fee-too-low', 'tx-input-unknown'].includes(error.code)))
+      throw error
   }
   return taken
 }
@@ -102,7 +103,8 @@ async function junkPackage(test: TestChain, plan: JunkPlan, fan: Transaction, nu
 /** Sends a record for the least that the chain asks. */
 async function record(test: TestChain, input: CraftedInput, value: bigint, size: number): Promise<Transaction> {
   const payload = { type: 3, recordType: '', content: new Uint8Array(size) } as const
-  const make = (fee: bigint) => craft(test.spec, [input], [{ to: attacker, value: value - fee }], [attacker], { payload })
+  const make = (fee: bigint) =>
+    craft(test.spec, [input], [{ to: attacker, value: value - fee }], [attacker], { payload })
   try {
     return await test.send(make(100n))
   } catch (error) {

@@ -195,7 +195,7 @@ describe('the pool', () => {
     test.clock.time += 1001
     const other = await test.send(pay(test, { output: 1 }))
     const second = await test.send(spend(test, first, 30))
-    test.mempool.expire()
+    await test.mempool.expire()
     await expectPool(test, [other])
     expect(test.mempool.droppedReason(first.hash)).toContain('too long')
     expect(test.mempool.droppedReason(second.hash)).toContain('too long')
@@ -229,7 +229,7 @@ describe('the pool', () => {
     for (let fee = 1000n; fee < 1004n; fee++) {
       sent.push(await test.send(pay(test, { fee })))
       test.clock.time += 1
-      test.mempool.expire()
+      await test.mempool.expire()
     }
     const known = sent.map(({ hash }) => test.mempool.droppedReason(hash) !== undefined)
     expect(known).toEqual([false, false, true, true])
@@ -635,7 +635,7 @@ describe('declares and revokes in the pool', () => {
     const update = await send(test, ada, ada.update(create.txid, {}), 12)
     const revoke = await send(test, ada, ada.revoke(`${ada.did}#other`), 13)
     const error = new RuleError('credential-revoked', 'by its issuer')
-    test.mempool.refuse([{ entry: test.mempool.get(declare.hash) as PoolEntry, error }])
+    await test.mempool.refuse([{ entry: test.mempool.get(declare.hash) as PoolEntry, error }])
     await test.mempool.settled()
     await expectPool(test, [update, revoke])
     expect(test.mempool.droppedReason(declare.hash)).toContain('credential-revoked')

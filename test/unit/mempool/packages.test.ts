@@ -4,7 +4,7 @@ import type { Paid } from '../../../src/mempool/fee-rate.js'
 import { PoolGraph } from '../../../src/mempool/graph.js'
 import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
 import { runs } from '../../support/builders/arbitraries.js'
-import { recordEntry } from '../../support/builders/pool-entries.js'
+import { bareEntry, recordEntry } from '../../support/builders/pool-entries.js'
 
 /** Additions, some with the removal of an earlier one and of what builds on it, or of that one alone. */
 const plan = fc.array(
@@ -202,45 +202,58 @@ function ancestorsOf(graph: PoolGraph, entry: PoolEntry): PoolEntry[] {
 
 describe('every walk over a pool of 90,000', () => {
   const count = 90_000
-  const each = 25
+  /** Milliseconds of this process for a piece of work. */
+  const time = (work: () => void) => {
+    const began = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(began)
+    return (user + system) / 1000
+  }
+  const shapes = {
+    'chains of 25': (number: number, made: readonly PoolEntry[]) =>
+      number % 25 === 0 ? [] : [made[number - 1] as PoolEntry],
+    'fans of 3,000': (number: number, made: readonly PoolEntry[]) =>
+      number % 3000 === 0 ? [] : [made[number - (number % 3000)] as PoolEntry],
+    'transfers that stand alone': () => [],
+  }
 
-  it('stops at its bound or gives way', { timeout: 120_000 }, () => {
-    const graph = new PoolGraph()
-    let longest = { add: 0, walk: 0, evict: 0 }
-    const timed = (name: keyof typeof longest, work: () => void) => {
-      const began = process.cpuUsage()
-      work()
-      const { user, system } = process.cpuUsage(began)
-      longest = { ...longest, [name]: Math.max(longest[name], (user + system) / 1000) }
-    }
-    for (let number = 0, last: PoolEntry | undefined; number < count; number++) {
-      const entry = recordEntry(
-        number,
-        last === undefined || number % each === 0 ? [] : [last],
-        BigInt((number * 7919) % 5000),
-      )
-      timed('add', () => graph.add(entry))
-      last = entry
-    }
-    const [first] = graph.entries()
-    expect(graph.ancestors((first as PoolEntry).transaction, undefined, undefined, 25)).toEqual([])
-    let offered = 0
-    const walk = graph.byFeeRate()
-    for (let over = false; !over;) {
-      timed('walk', () => {
-        const { done, value } = walk.next()
-        over = done === true
-        offered += value?.entries.length ?? 0
+  for (const [shape, parentsOf] of Object.entries(shapes)) {
+    it(`gives way and evicts one by one: ${shape}`, { timeout: 120_000 }, () => {
+      const graph = new PoolGraph()
+      const made: PoolEntry[] = []
+      for (let number = 0; number < count; number++) {
+        made.push(bareEntry(number, parentsOf(number, made), BigInt(100 + ((number * 7919) % 5000))))
+      }
+      const adding = time(() => made.forEach((entry) => graph.add(entry)))
+      let [offered, steps] = [0, 0]
+      const walking = time(() => {
+        for (const one of graph.byFeeRate()) {
+          offered += one?.entries.length ?? 0
+          steps++
+        }
       })
-    }
-    expect(offered).toBe(count)
-    for (let left = 2000; left > 0; left--) {
-      timed('evict', () => graph.remove(graph.leafOf((graph.worst as { entry: PoolEntry }).entry) as PoolEntry))
-    }
-    expect(graph.size).toBe(count - 2000)
-    // The machine collects garbage between any two lines; of 90,000 steps no other is near.
-    for (const [name, most] of Object.entries(longest)) expect(most, name).toBeLessThan(60)
-  })
+      expect(offered).toBe(count)
+      // Of 64 nodes at most in a step, as the heap is made, and then of one package.
+      expect(steps).toBeGreaterThan(count / 64)
+      let refused = 0
+      for (const one of graph.byFeeRate()) {
+        if (one === undefined) refused++
+        else one.leave(0)
+      }
+      // What builds on what was left is passed over step by step as well.
+      expect(refused).toBeGreaterThanOrEqual(made.filter((entry) => graph.parents(entry).length > 0).length)
+      const evicting = time(() => {
+        for (let left = 5000; left > 0; left--) {
+          graph.remove(graph.leafOf((graph.worst as { entry: PoolEntry }).entry) as PoolEntry)
+        }
+      })
+      expect(graph.size).toBe(count - 5000)
+      // A step is far from the 10 ms of a turn, also on a machine with much else to do.
+      expect(adding / count).toBeLessThan(1)
+      expect(walking / steps).toBeLessThan(1)
+      expect(evicting / 5000).toBeLessThan(1)
+    })
+  }
 
   it('ends one beyond the most ancestors, of thousands', () => {
     const graph = new PoolGraph()
