@@ -541,7 +541,10 @@ export class Mempool implements ChainIndexer {
   /** Drops an entry, if still in the pool, with its descendants: one leaf after another, so that the rest is valid in between. */
   *#dropSteps(entry: PoolEntry, reason: DropReason): Steps {
     if (this.#graph.get(entry.transaction.hash) !== entry) return
-    if (entry.did?.credential !== undefined) return this.#drop([entry], reason)
+    if (entry.did?.credential !== undefined) {
+      this.#drop([entry], reason)
+      return
+    }
     for (let leaf = this.#graph.leafOf(entry); leaf !== undefined; leaf = this.#graph.leafOf(entry)) {
       this.#drop([leaf], reason)
       yield

@@ -169,7 +169,7 @@ async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> 
   stack.defer(() => core.close())
   const { mempool, voting, network } = core
   const events = await EventLog.open({ chain, mempool, clock: env.clock })
-  stack.defer(repeat(env, expiryInterval, () => mempool.expire()))
+  stack.defer(repeat(env, expiryInterval, () => void mempool.expire()))
   const adminToken = await loadSecret(directory.adminToken, 'admin token', env.random)
   const sync = syncStatus({
     chain,

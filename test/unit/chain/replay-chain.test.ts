@@ -90,7 +90,7 @@ describe('a replay', () => {
     const coin = genesisCoin(test.chain, 1)
     const dropped = await test.send(craft(test.spec, [coin], [{ to: 1, value: 1n }], [11]))
     test.clock.time += 1000 * 60 * 60 * 24 * 7
-    test.mempool.expire()
+    await test.mempool.expire()
     const kept = await test.send(craft(test.spec, [coin], [{ to: 2, value: 1n }], [11]))
     await change(test, (overlay) => overlay.put(keys.meta('clock'), Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)))
     const copy = await emptyChain(test)

@@ -145,7 +145,7 @@ describe('a snapshot', () => {
     expect(chain.mempool.droppedReason(later.hash)).toBeUndefined()
     // Too old for the pool by the real clock: dropped with a reason, which the revert takes back.
     chain.clock.time += 73 * 60 * 60 * 1000
-    chain.mempool.expire()
+    await chain.mempool.expire()
     expect(waiting(net)).toEqual([])
     await devnet.revert(id)
     expect(waiting(net)).toEqual(kept)
