@@ -44,7 +44,7 @@ const payersPerRate = 10
 const visitRate = Math.max(1, 7 * share)
 /** Slow enough that the headers of an hour do not fill their cache, and so are a small part of the measured memory. */
 const timing = { minInterval: 2000, emptyInterval: 10_000, maxDrift: 15_000, propose: 3000, delta: 500 }
-/** Those of the shipped chains: junk has its price. */
+/** Prices of the shipped chains, which junk has to pay. */
 const fees = { minimum: '100', perByte: '1', freeBytes: 1024, leaf: '1200' }
 /** Share of the time before the figures count, with its bounds in minutes: short-lived caches have reached their size by then. */
 const warmUp = { part: 0.4, least: 0.5, most: 20 }

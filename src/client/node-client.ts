@@ -103,7 +103,7 @@ export class NodeClient {
     }
   }
 
-  /** What the node's pool asks for 1000 bytes of a transaction at the time, in units of 10^-8; 0 for a version that does not tell. */
+  /** Price of 1000 bytes in the node's pool at the time, in units of 10^-8; 0 for a version that does not tell. */
   async feeFloor(): Promise<number> {
     try {
       const rate = await this.rpc('getfeerate', {})

@@ -9,7 +9,7 @@ export interface Fees {
   readonly leaf?: bigint
 }
 
-/** What the fee of a transaction pays for. */
+/** Room that the fee of a transaction pays for. */
 export interface Room {
   /** Bytes of the unsigned part. */
   readonly unsignedSize: number
@@ -22,7 +22,7 @@ export function leastFee(fees: Fees, room: Room): bigint {
   return fees.minimum + fees.perByte * pricedBytes(fees, room) + leafPrice(fees, room)
 }
 
-/** How {@link leastFee} comes about, for a sentence: `248: 100, and 1 for each of 148 bytes beyond 1024`. */
+/** Parts of {@link leastFee}, for a sentence: `248: 100, and 1 for each of 148 bytes beyond 1024`. */
 export function leastFeeText(fees: Fees, room: Room): string {
   const { minimum, perByte, freeBytes = 0 } = fees
   const bytes = pricedBytes(fees, room)
@@ -54,7 +54,7 @@ export const usualPrices = {
   leaf: 1200n,
 } as const
 
-/** What a pool asks: by the rules of the chain, and by {@link usualPrices} for bytes and leaves that cost nothing there. */
+/** Prices of a pool: those of the rules of the chain, and {@link usualPrices} for bytes and leaves that cost nothing there. */
 export function poolFees({ minimum, perByte, freeBytes = 0, leaf = 0n }: Fees): Fees {
   const bytes = perByte > 0n ? { perByte, freeBytes } : usualPrices
   return { minimum, perByte: bytes.perByte, freeBytes: bytes.freeBytes, leaf: leaf > 0n ? leaf : usualPrices.leaf }

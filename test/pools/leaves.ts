@@ -26,13 +26,13 @@ export const wholeLeafAttack: LeafAttack = { dids: 250, blocks: 4 }
 /** Revokes of one DID in one block. */
 const pending = 8
 const coinValue = 5_000n
-/** Outputs of one transaction that stays within the size that pools take. */
+/** Outputs of a transaction that stays within the size that pools take. */
 const coinsAtOnce = 2_500
 const payer = 10
-/** Of a service, so that a document has 1.4 kB, as in the table of docs/operate.md. */
+/** Text of a service: a document with it has 1.4 kB, as in the table of docs/operate.md. */
 const text = 'Where somebody works, what they like, and how they are reached. '.repeat(6)
 
-/** What the leaves of a kind cost. */
+/** Cost of the leaves of a kind. */
 class Bill {
   count = 0
   paid = 0n
@@ -42,7 +42,7 @@ class Bill {
     this.paid += fee
   }
 
-  /** Of one leaf, rounded down. */
+  /** Cost of one leaf, rounded down. */
   get each(): bigint {
     return this.count === 0 ? 0n : this.paid / BigInt(this.count)
   }

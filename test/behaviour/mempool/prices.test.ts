@@ -26,7 +26,7 @@ const open = async (fees: object) => {
   return test
 }
 
-/** What REST answers to a transaction: its code, and a reason or the id. */
+/** Answer of REST to a transaction: its code, and a reason or the id. */
 async function post(bytes: Uint8Array): Promise<{ Error: number; Result: string }> {
   server ??= await serve(contextOf(test))
   const body = { Action: 'sendrawtransaction', data: Buffer.from(bytes).toString('hex') }
