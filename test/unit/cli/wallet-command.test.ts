@@ -295,7 +295,7 @@ describe('didledger wallet', () => {
   })
 
   it('pays what a full pool asks for each byte, up to a price that a node cannot name alone', async () => {
-    node.fund(devnetAccount(0).address, 300_000_000n)
+    node.fund(devnetAccount(0).address, 3_000_000_000n)
     const send = ['wallet', 'send', '--to', bob.address, '--amount', '1', '--devnet-account', '0', '--rest', rest]
     const asking = (perkilobyte: number) =>
       node.overrides.set('POST /rpc getfeerate', () => ({
