@@ -99,8 +99,11 @@ async function resultsOf(mutants: readonly Mutant[]): Promise<Result[]> {
     const baseline = new Baseline(tree)
     try {
       for (let next = queue.shift(); next !== undefined && Date.now() < endAt; next = queue.shift()) {
-        const result = await resultOf(next, tree, baseline, related.of(next.file).slice(0, Number(values.tests)))
-        results.push(result)
+        const tests = related.of(next.file).slice(0, Number(values.tests))
+        const result = await resultOf(next, tree, baseline, tests).catch((error: unknown) => {
+          console.log(`not run   ${textOf(next as Mutant)}\n            ${String(error)}`)
+        })
+        if (result !== undefined) results.push(result)
       }
     } finally {
       tree.close()
@@ -138,6 +141,7 @@ function textOf({ file, line, kind, was, becomes }: Mutant): string {
 
 function report(results: readonly Result[], chosenCount: number): void {
   console.log('\nroom                    mutants  killed  endless  explained  survived')
+  const widths = [7, 8, 9, 11, 10]
   const roomOf = ({ mutant: { file } }: Result) => {
     const named = values.room.find((room) => file.startsWith(`src/${room}/`))
     return named ?? (file.split('/')[1] as string)
@@ -146,10 +150,11 @@ function report(results: readonly Result[], chosenCount: number): void {
     const some = results.filter((result) => roomOf(result) === room)
     const count = (fate: Result['fate']) => some.filter((result) => result.fate === fate).length
     const cells = [some.length, count('killed'), count('endless'), count('explained'), count('survived')]
-    console.log(room.padEnd(24) + cells.map((cell, i) => String(cell).padStart([7, 8, 9, 11, 10][i] as number)).join(''))
+    console.log(room.padEnd(24) + cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
   }
   const survivors = results.filter(({ fate }) => fate === 'survived')
   console.log(`\n${survivors.length} of ${results.length} survive without an explanation, seed ${values.seed}`)
-  if (results.length < chosenCount) console.log(`${chosenCount - results.length} chosen ones were not reached in time`)
+  const left = chosenCount - results.length
+  if (left > 0) console.log(`${left} chosen ones were not run, for want of time or by an error`)
   survivors.forEach(({ mutant }) => console.log(textOf(mutant)))
 }

@@ -21,6 +21,8 @@ export interface TestOutcome {
   readonly failed: readonly (readonly [file: string, test: string])[]
   /** Milliseconds of each file. */
   readonly times: Readonly<Record<string, number>>
+  /** Why the tests did not run at all: that says nothing about the change. */
+  readonly broken?: string
 }
 
 const root = process.cwd()
@@ -29,7 +31,7 @@ let vitest: Vitest | undefined
 process.on('message', (run: TestRun) => {
   void outcomeOf(run).then(
     (outcome) => process.send?.(outcome),
-    (error: unknown) => process.send?.({ failed: [['', String(error)]], times: {} } satisfies TestOutcome),
+    (error: unknown) => process.send?.({ failed: [], times: {}, broken: String(error) } satisfies TestOutcome),
   )
 })
 process.on('disconnect', () => void (vitest?.close() ?? Promise.resolve()).finally(() => process.exit()))
@@ -58,8 +60,12 @@ async function outcomeOf({ changed, tests, bail }: TestRun): Promise<TestOutcome
     const test = [...module.children.allTests()].find((one) => one.result().state === 'failed')
     return [[module.relativeModuleId, test?.fullName ?? 'the file does not load']]
   })
-  if (failed.length === 0 && unhandledErrors.length > 0)
-    return { failed: [['', String(unhandledErrors[0])]], times: {} }
+  const [unhandled] = unhandledErrors.map((error) => String((error as Partial<Error>).message ?? error))
+  if (failed.length === 0 && unhandled !== undefined) {
+    // A worker that does not start in time on a busy machine is no failed test.
+    const isBroken = testModules.length === 0 || unhandled.includes('[vitest-pool')
+    return isBroken ? { failed, times: {}, broken: unhandled } : { failed: [['', unhandled]], times: {} }
+  }
   const times = testModules.map((module) => {
     const { duration, collectDuration } = module.diagnostic()
     return [module.relativeModuleId, duration + collectDuration] as const

@@ -36,7 +36,7 @@ export class Tree {
 
   /**
    * Outcome of tests with a mutant in place; undefined when they take longer than `limit` milliseconds. `mutant` undefined: the
-   * tree as it is.
+   * tree as it is. Rejects when they could not be run.
    */
   async outcome(
     mutant: Mutant | undefined,
@@ -69,7 +69,9 @@ export class Tree {
     tester.send(run)
     const signal = AbortSignal.timeout(Math.ceil(limit))
     try {
-      return (await answerOf(tester, signal)) as TestOutcome
+      const outcome = (await answerOf(tester, signal)) as TestOutcome
+      if (outcome.broken !== undefined) throw new Error(`the tests did not run: ${outcome.broken}`)
+      return outcome
     } catch (error) {
       // A loop without end stops for nothing but this.
       this.#end()
