@@ -11,6 +11,7 @@ export const withoutCases: readonly string[] = [
   'voting/voting.queueLimit',
   'voting/voting.maxReceiving',
   'network/transport/transport-limits.transportLimits.connections',
+  'network/transport/transport-limits.transportLimits.hostConnects',
   'network/transport/transport-limits.transportLimits.handshakeTime',
   'network/transport/transport-limits.transportLimits.negotiationTime',
   'network/transport/transport-limits.transportLimits.pingTime',

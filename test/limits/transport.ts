@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import type { LinkHandler } from '../../src/network/link.js'
 import { Frames } from '../../src/network/transport/frames.js'
 import { Handshakes } from '../../src/network/transport/handshakes.js'
@@ -11,7 +10,7 @@ import { quietLog } from '../support/builders/chain.js'
 import { FakeStream, framed } from '../support/fakes/fake-stream.js'
 import { ManualTime, rest } from '../support/fakes/manual-time.js'
 import { idleHandler, idleLink } from '../support/fakes/stubs.js'
-import { echo, startNode, until } from '../support/network/transport.js'
+import { echo } from '../support/network/transport.js'
 import { everyDoor, limit } from './limit.js'
 
 /** A connection without a proved key. */
@@ -110,24 +109,6 @@ async function idleFor(milliseconds: number): Promise<string | undefined> {
   return stream.sent.length > 0 ? undefined : (stream.aborted?.message ?? 'no answer')
 }
 
-/** So many connections of one host in the same second, which say nothing but a greeting. */
-async function connections(count: number): Promise<string | undefined> {
-  const node = await startNode({ limits: { hostHandshakes: 1000, handshakes: 1000 } })
-  const sockets = Array.from({ length: count }, () => connect(node.transport.port, '127.0.0.1').on('error', () => {}))
-  try {
-    const answered = new Set<object>()
-    for (const socket of sockets) {
-      socket.on('data', () => answered.add(socket))
-      socket.write('\x13/multistream/1.0.0\n')
-    }
-    await until(() => sockets.every((socket) => socket.destroyed || answered.has(socket)))
-    return answered.size === count ? undefined : `${count - answered.size} connection closed`
-  } finally {
-    for (const socket of sockets) socket.destroy()
-    await node.close()
-  }
-}
-
 const mib = 1024 * 1024
 
 export const transportRows = [
@@ -148,13 +129,6 @@ export const transportRows = [
       (n) => handshakes(n, (i) => `2001:db8::${i + 1}`),
     ),
     refusal: 'too many connections without a key',
-  }),
-  limit({
-    name: 'network/transport/transport-limits.transportLimits.hostConnects',
-    unit: 'count/s',
-    value: 64,
-    feed: connections,
-    refusal: '1 connection closed',
   }),
   limit({
     name: 'network/transport/transport-limits.transportLimits.negotiationBytes',
