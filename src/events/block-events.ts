@@ -9,12 +9,14 @@ import type { BlockPosition, EventLog } from './event-log.js'
 import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
 
 /** @limit count: blocks decoded for replays of events at the same time */
-export const replaysAtOnce = 8
+const replaysAtOnce = 8
 /**
- * Those of the newest block are kept, however many they are.
- * @limit count: events of decoded blocks kept for the replays that need them next
+ * Those of the newest block are kept, however large they are.
+ * @limit bytes: events of decoded blocks kept for the replays that need them next
  */
-const keptForReplays = 16_384
+const keptForReplays = 8 * 1024 * 1024
+/** Bytes of an event beside the ids in it, which a transaction may make long. */
+const eventOverhead = 1000
 
 /** A reader of events, as far as the blocks that it needs are concerned. */
 export interface ReplayReader {
@@ -29,6 +31,8 @@ export interface MadeBlock {
   readonly events: readonly LedgerEvent[]
   /** Position below the block. */
   readonly below: BlockPosition
+  /** Memory of its events, about. */
+  readonly bytes: number
 }
 
 /**
@@ -41,11 +45,17 @@ export class BlockEvents {
   readonly #underWay = new Map<string, Promise<MadeBlock | undefined>>()
   /** The least recently used first. */
   readonly #kept = new Map<string, MadeBlock>()
-  #keptEvents = 0
+  readonly #most: number
+  #keptBytes = 0
   #decoded = 0
 
-  constructor(log: Pick<EventLog, 'chain' | 'database' | 'reorganisations'>, atOnce: number) {
+  constructor(
+    log: Pick<EventLog, 'chain' | 'database' | 'reorganisations'>,
+    atOnce = replaysAtOnce,
+    most = keptForReplays,
+  ) {
     this.#log = log
+    this.#most = most
     // Every connection has one reader that waits at most.
     this.#places = new Places(atOnce, Infinity, 'replays of events')
   }
@@ -74,7 +84,7 @@ export class BlockEvents {
   /** Drops the events that are kept: no reader replays. */
   clear(): void {
     this.#kept.clear()
-    this.#keptEvents = 0
+    this.#keptBytes = 0
   }
 
   #used(key: string): MadeBlock | undefined {
@@ -96,11 +106,11 @@ export class BlockEvents {
   #keep(key: string, made: MadeBlock | undefined): MadeBlock | undefined {
     if (made === undefined) return undefined
     this.#kept.set(key, made)
-    this.#keptEvents += made.events.length
-    for (const [oldest, { events }] of this.#kept) {
-      if (this.#keptEvents <= keptForReplays || oldest === key) break
+    this.#keptBytes += made.bytes
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= this.#most || oldest === key) break
       this.#kept.delete(oldest)
-      this.#keptEvents -= events.length
+      this.#keptBytes -= bytes
     }
     return made
   }
@@ -138,5 +148,6 @@ function madeOf({ height, previous }: Header, events: readonly EventData[]): Mad
   return {
     events: events.map((data) => new LedgerEvent(null, data)),
     below: { height: height - 1, hash: previous },
+    bytes: events.reduce((sum, data) => sum + eventOverhead + ('id' in data ? data.id.length : 0), 0),
   }
 }

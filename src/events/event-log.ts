@@ -22,7 +22,7 @@ import type { Clock } from '../runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
-import { BlockEvents, replaysAtOnce } from './block-events.js'
+import { BlockEvents } from './block-events.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
 /**
@@ -51,8 +51,10 @@ export interface EventLogOptions {
   readonly clock: Clock
   /** Overrides {@link keptEvents}. */
   readonly kept?: number
-  /** Overrides {@link replaysAtOnce}. */
+  /** Overrides the blocks decoded at once. */
   readonly replays?: number
+  /** Overrides the constant of this name. */
+  readonly keptForReplays?: number
 }
 
 interface LogEvents {
@@ -74,9 +76,9 @@ export class EventLog implements ChainIndexer {
   #tip: BlockPosition
   #reorganisations = 0
 
-  private constructor({ chain, kept = keptEvents, replays = replaysAtOnce }: EventLogOptions, start: number) {
+  private constructor({ chain, kept = keptEvents, replays, keptForReplays }: EventLogOptions, start: number) {
     this.chain = chain
-    this.blocks = new BlockEvents(this, replays)
+    this.blocks = new BlockEvents(this, replays, keptForReplays)
     this.start = start
     this.#kept = kept
     this.#last = start

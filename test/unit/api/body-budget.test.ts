@@ -77,11 +77,18 @@ test('a slow body that is still coming makes room; one that is there does not', 
 
 test('a body whose answer is not read makes room; one whose answer is made, or taken, does not', () => {
   const budget = new BodyBudget(limits)
-  const answer = (writableLength: number) => {
-    const one = { destroyed: 0, socket: { writableLength } as Socket, destroy: () => (one.destroyed++, one as never) }
-    return one
+  class Answer {
+    destroyed = 0
+    readonly socket: Socket
+    constructor(writableLength: number) {
+      this.socket = { writableLength } as Socket
+    }
+    destroy(): never {
+      this.destroyed++
+      return undefined as never
+    }
   }
-  const [unread, read] = [answer(1), answer(0)]
+  const [unread, read] = [new Answer(1), new Answer(0)]
   for (const one of [unread, read]) {
     const body = budget.begin(one)
     body.grow(350)

@@ -449,6 +449,26 @@ describe('blocks that replays share', () => {
     await test.close()
   })
 
+  it('are kept within a bound, the last used longest', async () => {
+    const test = await open()
+    const { chain, mempool, clock } = test
+    const size = 1000
+    const log = await EventLog.open({ chain, mempool, clock, keptForReplays: 3 * size })
+    const blocks = await test.mine(4)
+    const read = (at: number) => log.blocks.of((blocks[at] as Block).header.hash, 'apply', reader('a'))
+    const decoded = async (...heights: number[]) => {
+      const before = log.blocks.decoded
+      for (const at of heights) expect((await read(at))?.bytes).toBe(size)
+      return log.blocks.decoded - before
+    }
+    expect(await decoded(0, 1, 2)).toBe(3)
+    expect(await decoded(0, 1, 2, 0)).toBe(0)
+    // The fourth is one too many: the one used longest ago goes.
+    expect(await decoded(3, 0, 2)).toBe(1)
+    expect(await decoded(1)).toBe(1)
+    await test.close()
+  })
+
   it('are read for one address after the other, and not for who is gone', async () => {
     const test = await open()
     const { chain, mempool, clock } = test
