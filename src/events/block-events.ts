@@ -1,3 +1,4 @@
+import type { Chain } from '../chain/chain.js'
 import { eachTransaction, sideBodyRow } from '../chain/read-body.js'
 import { Block } from '../primitives/block.js'
 import { equalBytes, mapKey } from '../primitives/bytes.js'
@@ -5,7 +6,7 @@ import type { Hash } from '../primitives/hash.js'
 import type { Header } from '../primitives/header.js'
 import { runCooperatively } from '../runtime/cooperative.js'
 import { Places } from '../runtime/places.js'
-import type { BlockPosition, EventLog } from './event-log.js'
+import type { Database } from '../storage/database.js'
 import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
 
 /** @limit count: blocks decoded for replays of events at the same time */
@@ -17,6 +18,21 @@ const replaysAtOnce = 8
 const keptForReplays = 8 * 1024 * 1024
 /** Bytes of an event beside the ids in it, which a transaction may make long. */
 const eventOverhead = 1000
+
+/** A position on the chain, given by a block. */
+export interface BlockPosition {
+  /** -1 below genesis. */
+  readonly height: number
+  readonly hash: Hash
+}
+
+/** What replays need of a log. */
+export interface ReplayedLog {
+  readonly chain: Pick<Chain, 'headers'>
+  readonly database: Database
+  /** Reorganisations so far. */
+  readonly reorganisations: number
+}
 
 /** A reader of events, as far as the blocks that it needs are concerned. */
 export interface ReplayReader {
@@ -40,7 +56,7 @@ export interface MadeBlock {
  * addresses of the readers take turns. A reader that has its events holds no place.
  */
 export class BlockEvents {
-  readonly #log: Pick<EventLog, 'chain' | 'database' | 'reorganisations'>
+  readonly #log: ReplayedLog
   readonly #places: Places
   readonly #underWay = new Map<string, Promise<MadeBlock | undefined>>()
   /** The least recently used first. */
@@ -49,11 +65,7 @@ export class BlockEvents {
   #keptBytes = 0
   #decoded = 0
 
-  constructor(
-    log: Pick<EventLog, 'chain' | 'database' | 'reorganisations'>,
-    atOnce = replaysAtOnce,
-    most = keptForReplays,
-  ) {
+  constructor(log: ReplayedLog, atOnce = replaysAtOnce, most = keptForReplays) {
     this.#log = log
     this.#most = most
     // Every connection has one reader that waits at most.
@@ -138,7 +150,7 @@ export class BlockEvents {
 }
 
 /** Whether a block is on the active chain; all chains have the position below genesis. */
-export function isActive({ chain }: Pick<EventLog, 'chain'>, { height, hash }: BlockPosition): boolean {
+export function isActive({ chain }: Pick<ReplayedLog, 'chain'>, { height, hash }: BlockPosition): boolean {
   if (height < 0) return true
   const active = chain.headers.activeHash(height)
   return active !== undefined && equalBytes(active, hash)

@@ -5,8 +5,8 @@ import { displayHash, equalBytes } from '../primitives/bytes.js'
 import { type Hash, zeroHash } from '../primitives/hash.js'
 import { nextTurn } from '../runtime/cooperative.js'
 import { requireUnpruned } from '../storage/prune-rows.js'
-import { isActive, type ReplayReader } from './block-events.js'
-import type { EventLog, BlockPosition } from './event-log.js'
+import { type BlockPosition, isActive, type ReplayReader } from './block-events.js'
+import type { EventLog } from './event-log.js'
 import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
 
 /** Where a reader of events begins. */

@@ -17,12 +17,11 @@ import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Block } from '../primitives/block.js'
 import { Reader, Writer } from '../primitives/codec.js'
-import type { Hash } from '../primitives/hash.js'
 import type { Clock } from '../runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/overlay.js'
 import { keys } from '../storage/schema.js'
-import { BlockEvents } from './block-events.js'
+import { BlockEvents, type BlockPosition } from './block-events.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
 /**
@@ -37,13 +36,6 @@ const numbersPerSecond = 2 ** 20
 const numbersPerRun = 2 ** 32
 /** Latest Unix time that is trusted: numbers stay below 2^53. */
 const latestSecond = 2 ** 32
-
-/** A position on the chain, given by a block. */
-export interface BlockPosition {
-  /** -1 below genesis. */
-  readonly height: number
-  readonly hash: Hash
-}
 
 export interface EventLogOptions {
   readonly chain: Chain
