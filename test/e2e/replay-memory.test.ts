@@ -26,7 +26,7 @@ afterAll(async () => {
 
 /** Megabytes of the process as the system counts them. */
 function resident(): number {
-  const status = readFileSync(`/proc/${node.pid}/status`, 'utf8')
+  const status = readFileSync(`/proc/${node.process.pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 }
 

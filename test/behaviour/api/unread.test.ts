@@ -185,7 +185,7 @@ describe('clients that never read', () => {
   })
 
   it('keep nobody from sending a large request, with large ones whose answers they leave', async () => {
-    const limits = { ...narrow, allBodies: 3_000_000, smallBodies: 100_000, bodyGrace: 50 }
+    const limits = { ...narrow, allBodies: 5_000_000, smallBodies: 100_000, bodyGrace: 50 }
     const { port } = await served(limits)
     const padded = { ...getblock(2), padding: 'x'.repeat(1_200_000) }
     for (let i = 0; i < 2; i++) await deaf(port, post(JSON.stringify([{ ...padded, id: i }, getblock(2)])))
