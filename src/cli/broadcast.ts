@@ -48,7 +48,10 @@ export async function paymentFrom(
   return payment(context, { code, coins, terms: termsOf(rules, floor) }, fee)
 }
 
-/** The highest price of 1000 bytes that is paid because a node says so, in units of 10^-8: it could be a lie. */
+/**
+ * It could be a lie.
+ * @tuning number: units of 10⁻⁸ for 1000 bytes that are paid because a node says so
+ */
 const mostFloor = 10_000_000
 
 /** A payment with coins that are known. */

@@ -10,6 +10,12 @@ import type { Credential, DidDocument, DidKey } from './model.js'
 /** Absolute key id → 33 bytes, as {@link mapKey} writes them. */
 export type KnownKeys = ReadonlyMap<string, string>
 
+/** The public key of 33 bytes that a document lists under an absolute id. */
+export function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
+  const key = keys.get(id)
+  return key === undefined ? undefined : Buffer.from(key, 'latin1')
+}
+
 /** The part of a document on the chain that the state machine reads. Small, because it is kept for long. */
 export interface KnownDocument {
   readonly id: string

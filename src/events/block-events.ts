@@ -9,11 +9,11 @@ import { Places } from '../runtime/places.js'
 import type { Database } from '../storage/database.js'
 import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
 
-/** @limit count: blocks decoded for replays of events at the same time */
+/** @tuning count: blocks decoded for replays of events at the same time */
 const replaysAtOnce = 8
 /**
  * Those of the newest block are kept, however large they are.
- * @limit bytes: events of decoded blocks kept for the replays that need them next
+ * @tuning bytes: events of decoded blocks kept for the replays that need them next
  */
 const keptForReplays = 8 * 1024 * 1024
 /** Bytes of an event beside the ids in it, which a transaction may make long. */

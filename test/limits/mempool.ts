@@ -2,10 +2,10 @@ import { Orphans } from '../../src/mempool/orphans.js'
 import { sha256, zeroHash } from '../../src/primitives/hash.js'
 import { Transaction } from '../../src/primitives/transaction.js'
 import { craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
-import { TestChain, withoutValidators } from '../support/builders/chain.js'
+import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
 import type { SpecOverrides } from '../support/builders/spec.js'
-import { type Build, record } from '../rules/transaction.js'
+import { type Build, record, sideChainPow } from '../rules/transaction.js'
 import { limit, onlyFor } from './limit.js'
 
 const rich = 100_000_000_000n
@@ -55,6 +55,19 @@ const operations = (count: number): Build => {
       last = await test.carry(ada.update(txid), ada.did)
     }
     return last
+  }
+}
+
+/** A side-chain proof of work in a transaction of so many bytes, which attributes fill. */
+const proof = (size: number): Build => {
+  return async (test) => {
+    const { payload } = await sideChainPow()(test)
+    const filled = (bytes: number) => {
+      const attributes = [1024, 1024, 1024, bytes].map((length) => ({ usage: 0x90, data: new Uint8Array(length) }))
+      return craft(test.spec, [genesisCoin(test.chain)], [{ to: 30, value: 1_000_000n }], [10], { payload, attributes })
+    }
+    // Lengths from 253 on take three bytes.
+    return filled(size - filled(300).bytes.length + 300)
   }
 }
 
@@ -151,6 +164,13 @@ export const poolLimits = [
     refusal: 'pool-size',
   }),
   limit({
+    name: 'mempool/types/side-chain-policy.proofSize',
+    unit: 'bytes',
+    value: 4096,
+    feed: (n) => send(proof(n), { ...oneValidator(), producer: 'sponsor', devnet: true }),
+    refusal: 'pool-side-chain',
+  }),
+  limit({
     name: 'mempool/policy.policy.inputs',
     unit: 'count',
     value: 1_000,
@@ -197,7 +217,7 @@ export const poolLimits = [
       try {
         const { txid } = await test.send(await record(300)(test))
         test.clock.time += n
-        test.mempool.expire()
+        await test.mempool.expire()
         return [...test.mempool.entries()].some(({ transaction }) => transaction.txid === txid)
           ? undefined
           : 'the transaction has left'

@@ -1,7 +1,7 @@
 import type { LinkHandler } from '../../src/network/link.js'
 import { Frames } from '../../src/network/transport/frames.js'
 import { Handshakes } from '../../src/network/transport/handshakes.js'
-import { Libp2pLink } from '../../src/network/transport/libp2p-link.js'
+import type { Libp2pLink } from '../../src/network/transport/libp2p-link.js'
 import { MuxGuard } from '../../src/network/transport/patches/mux-guard.js'
 import { RequestServer } from '../../src/network/transport/request-server.js'
 import { transportLimits } from '../../src/network/transport/transport-limits.js'

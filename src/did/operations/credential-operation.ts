@@ -6,13 +6,13 @@ import { finish, type Steps } from '../../primitives/steps.js'
 import { parseStrictJson } from '../../primitives/strict-json.js'
 import { parseCredential } from '../credential.js'
 import { absoluteId, didPart, type IdRules } from '../identifier.js'
-import type { KnownDocument } from '../known-document.js'
+import { keyOf, type KnownDocument } from '../known-document.js'
 import { asObject, requiredText } from '../members.js'
 import type { Credential } from '../model.js'
 import type { AppliedOperation, CredentialChange, CredentialState, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
 import type { ParsedAs } from './operation-row.js'
-import { keyOf, operationCheck, operationCost, requireValid } from './signing.js'
+import { operationCheck, operationCost, requireValid } from './signing.js'
 
 /**
  * What declare and revoke share. Both say something of a credential in the name of the DID that signs, and leave that DID as it

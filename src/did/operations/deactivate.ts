@@ -1,9 +1,9 @@
 import { RuleError } from '../../errors/rule-error.js'
 import { idRules } from '../did-rules.js'
 import { isDid } from '../identifier.js'
-import type { KnownDocument } from '../known-document.js'
+import { keyOf, type KnownDocument } from '../known-document.js'
 import type { OperationRow } from './operation-row.js'
-import { keyOf, operationCheck, operationCost, requireValid } from './signing.js'
+import { operationCheck, operationCost, requireValid } from './signing.js'
 
 /** Ends a DID for ever; signed by an authentication or authorization key of the last document. */
 export const deactivate: OperationRow<'deactivate'> = {

@@ -3,12 +3,12 @@ import { ownText } from '../../primitives/bytes.js'
 import { idRules } from '../did-rules.js'
 import { didPart } from '../identifier.js'
 import type { Credential } from '../model.js'
+import { keyOf } from '../known-document.js'
 import { credentialBytesSteps, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
 import type { DocumentReads } from './document-reads.js'
 import { credentialCheck } from './issued-credential.js'
 import type { OperationRow } from './operation-row.js'
 import { declaredBytes } from './payload-bytes.js'
-import { keyOf } from './signing.js'
 
 /** Puts a credential on the chain, once; signed by its holder. The proof of its issuer is always verified. */
 export const declare: OperationRow<'declare'> = {

@@ -1,10 +1,9 @@
 import { InvariantError } from '../../errors/rule-error.js'
 import { ownText } from '../../primitives/bytes.js'
-import type { KnownDocument } from '../known-document.js'
+import { keyOf, type KnownDocument } from '../known-document.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey, ReadDocument } from '../state.js'
 import { issuerState } from './issued-credential.js'
-import { keyOf } from './signing.js'
 
 /** The documents that one operation reads, each counted before it is read. */
 export class DocumentReads {

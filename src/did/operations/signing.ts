@@ -1,17 +1,10 @@
 import { RuleError } from '../../errors/rule-error.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
-import type { KnownKeys } from '../known-document.js'
 import type { DidState } from '../state.js'
 import type { ParsedOperation } from './operation-row.js'
 
 /** Checks that the operation costs by itself: its signature, and the proof of a document. */
 export const operationCost = 2
-
-/** The public key of 33 bytes that a document lists under an absolute id. */
-export function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
-  const key = keys.get(id)
-  return key === undefined ? undefined : Buffer.from(key, 'latin1')
-}
 
 /** The check of the operation's signature; `did-signer` without a key. `listed` says where the key has to stand. */
 export function operationCheck(

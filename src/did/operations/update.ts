@@ -1,7 +1,8 @@
 import { RuleError } from '../../errors/rule-error.js'
+import { keyOf } from '../known-document.js'
 import { parseDocumentPayload, withDocument } from './document-operation.js'
 import type { OperationRow } from './operation-row.js'
-import { keyOf, operationCheck, requireValid } from './signing.js'
+import { operationCheck, requireValid } from './signing.js'
 
 /** Replaces the document; names the last operation, and is signed by an authentication key of the document before. */
 export const update: OperationRow<'update'> = {
