@@ -89,8 +89,9 @@ describe('pages', () => {
     await explorer.load(`/#/did/${scene.ada}`)
     await panel('Difference').waitFor()
     await panel('Credentials').getByText('Ada Lovelace').waitFor()
-    await panel('Credentials on the chain').getByText('#diploma').waitFor()
     await explorer.shows('✓ proved')
+    // The list is asked for again once there is a proof beside which it stands.
+    await panel('Credentials on the chain').getByText('#diploma').waitFor()
     const text = await explorer.text('main')
     for (const part of [
       'default key: its bytes derive the DID sign updates deactivate issue credentials',
