@@ -44,7 +44,8 @@ describe('a devnet with snapshots', () => {
     await faucet(node, '5')
     await mine(node)
     await faucet(node, '7')
-    await runJson('did', 'create', '--devnet-account', '3', '--no-wait', '--rest', node.line.rest)
+    const fee = ['--fee', '0.00001']
+    await runJson('did', 'create', '--devnet-account', '3', '--no-wait', '--rest', node.line.rest, ...fee)
     const before = await stateOf(node)
     expect(before.pool).toHaveLength(2)
     const began = await time(node)
@@ -71,7 +72,7 @@ describe('a devnet with snapshots', () => {
     expect((await time(node)) - began).toBeLessThan(120)
     expect((await refusalOf(revert(node, id))).reason).toMatch(/^id: there is no snapshot 1; .*restart/)
     await mine(node, 2)
-    expect(await node.client.balance(address)).toBe(before.balance + 7n * 100_000_000n - 100n)
+    expect(await node.client.balance(address)).toBe(before.balance + 7n * 100_000_000n - 1000n)
     await node.stop()
     const { height, tip, state } = await runJson<ChainInfo>('chain', 'info', '--data-dir', dataDir)
     expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toEqual({ height, tip, state, ok: true })

@@ -69,14 +69,16 @@ const third =
 /** A payment of so much more than the floor of a pool for which a record was too large. */
 const atFloor =
   (more: bigint): Build =>
-  async (chain) => {
-    const { spec, mempool } = chain
-    const pay = (fee: bigint, payload?: Payload) => {
-      const fields = payload === undefined ? {} : { payload }
-      return craft(spec, [genesisCoin(chain.chain)], [{ to: 20, value: rich - fee }], [10], fields)
-    }
-    const large = pay(3000n, { type: 3, recordType: '', content: new Uint8Array(600) })
-    await mempool.accept(large.bytes, { local: false }).catch(() => {})
+  async ({ spec, chain, mempool }) => {
+    const record = (bytes: number): Payload => ({ type: 3, recordType: '', content: new Uint8Array(bytes) })
+    // It stays, so that the pool is not far from full.
+    const dear = { to: 10, value: rich - 1_000_000n } as const
+    const kept = craft(spec, [genesisCoin(chain)], [dear], [10], { payload: record(300) })
+    await mempool.accept(kept.bytes, { local: false })
+    const cheap = { to: 20, value: 2n * rich - 4000n } as const
+    const evicted = craft(spec, [genesisCoin(chain, 1)], [cheap], [11], { payload: record(900) })
+    await mempool.accept(evicted.bytes, { local: false }).catch(() => {})
+    const pay = (fee: bigint) => craft(spec, [outputOf(kept)], [{ to: 20, value: dear.value - fee }], [10])
     const { length } = pay(1000n).bytes
     return pay(BigInt(Math.ceil((mempool.floor * length) / 1000)) + more)
   }
@@ -134,7 +136,7 @@ export const poolRules: RuleRow[] = [
   row('pool-signature-cost', signers(10), signers(10, 11), {}, { signatureCost: 1 }),
   row('pool-documents', create, updateOfMined, {}, { documentShare: 2 ** -24 }),
   row('pool-full', third(4001n), third(3999n), {}, { poolSize: 600 }),
-  row('fee-too-low', atFloor(0n), atFloor(-1n), {}, { poolSize: 600 }),
+  row('fee-too-low', atFloor(0n), atFloor(-1n), {}, { poolSize: 1300 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
   row('pool-unmineable', blamed(false), blamed(true)),

@@ -68,17 +68,19 @@ async function freshPage(): Promise<ChainCheck> {
 
 interface Subject {
   readonly name: string
+  /** Of so many changes one is tried: the other subjects have the same members. */
+  readonly oneOf: number
   /** What a page draws as proved; undefined: nothing. */
   draw(): Promise<object | undefined>
 }
 
 const part = { skip: 0, rows: 20 }
 const subjects: readonly Subject[] = [
-  { name: 'a DID with two operations', draw: () => drawDid(scene.alice.did) },
-  { name: 'a DID with one operation', draw: () => drawDid(scene.dave.did) },
-  { name: 'a DID that does not exist', draw: () => drawDid(unknown) },
-  { name: 'a declared credential', draw: () => drawCredential(scene.ids.kept) },
-  { name: 'a revoked credential', draw: () => drawCredential(scene.ids.revoked) },
+  { name: 'a DID with two operations', oneOf: 1, draw: () => drawDid(scene.alice.did) },
+  { name: 'a DID with one operation', oneOf: 4, draw: () => drawDid(scene.dave.did) },
+  { name: 'a DID that does not exist', oneOf: 2, draw: () => drawDid(unknown) },
+  { name: 'a declared credential', oneOf: 4, draw: () => drawCredential(scene.ids.kept) },
+  { name: 'a revoked credential', oneOf: 1, draw: () => drawCredential(scene.ids.revoked) },
 ]
 const unknown = holder().did
 
@@ -116,14 +118,15 @@ async function drawnUnder(subject: Subject, how: Lie): Promise<object | undefine
 }
 
 describe.each(subjects)('$name', (subject) => {
-  it('is drawn as it was with every answer changed in any one member, or without the mark', async () => {
+  it('is drawn as it was with answers changed in any one member, or without the mark', async () => {
     const right = await subject.draw()
     expect(right).toBeDefined()
     const answers = new Map(seen.map(({ asked, result }) => [asked, result]))
     expect([...answers.keys()]).toContain('light_trust')
     let [refused, same] = [0, 0]
     for (const [asked, result] of answers) {
-      for (const change of changesOf(result)) {
+      const changes = [...changesOf(result)].filter((_, i) => i % subject.oneOf === 0)
+      for (const change of changes) {
         const drawn = await drawnUnder(subject, changed(asked, change))
         if (drawn === undefined) refused++
         else {
@@ -133,7 +136,7 @@ describe.each(subjects)('$name', (subject) => {
       }
     }
     // Both happen: most members are proved, and some say nothing.
-    expect(refused).toBeGreaterThan(50)
+    expect(refused).toBeGreaterThan(50 / subject.oneOf)
     expect(same).toBeGreaterThan(0)
   })
 })
