@@ -61,7 +61,7 @@ async function runAttacks(): Promise<number> {
   return broken.length > 0 ? 1 : 0
 }
 
-/** Of an attack that rejects with what does not hold. */
+/** Runs an attack that rejects with what does not hold. */
 async function measured(attack: Promise<string>): Promise<readonly string[]> {
   console.log(await attack)
   return []

@@ -15,7 +15,7 @@ export class BlockBudget {
   readonly #share: number
   /** Documents by the txid that holds them, with whether any use is for an issuer. */
   readonly #documents = new Map<string, { readonly issuer: boolean }>()
-  /** What documents were before a change, since the last {@link save}. */
+  /** Former values of changed documents since the last {@link save}. */
   #changed: [string, { readonly issuer: boolean } | undefined][] = []
   #work = noWork
   #documentBytes = 0

@@ -26,7 +26,7 @@ export interface BlockPosition {
   readonly hash: Hash
 }
 
-/** What replays need of a log. */
+/** The part of a log that replays need. */
 export interface ReplayedLog {
   readonly chain: Pick<Chain, 'headers'>
   readonly database: Database

@@ -17,7 +17,7 @@ export function returnedBy(disconnected: readonly ChangedBlock[], connected: rea
   return transactionsOf([...disconnected].reverse()).filter(({ hash }) => !mined.has(mapKey(hash)))
 }
 
-/** What connected blocks changed, each once. */
+/** DIDs and credentials that connected blocks changed, each once. */
 export function changedBy(connected: readonly Pick<ChangedBlock, 'dids' | 'credentials'>[]): Changed {
   const dids = new Set(connected.flatMap((block) => block.dids))
   const credentials = new Set(connected.flatMap((block) => block.credentials))

@@ -5,7 +5,7 @@ import type { Steps } from '../primitives/steps.js'
 import type { PoolEntry, PoolOperation } from './pool-entry.js'
 import { policy } from './policy.js'
 
-/** What blocks changed. */
+/** The changes of blocks. */
 export interface Changed {
   readonly dids: readonly string[]
   /** Ids of credentials. */

@@ -24,7 +24,7 @@ export interface Touched {
 /** Pooled transactions and their dependencies. Pure bookkeeping without rules. */
 export class PoolGraph implements PoolIndex {
   readonly #nodes = new Map<string, PoolNode>()
-  /** What goes first when the pool is full. */
+  /** The order in which entries leave a full pool. */
   readonly #worst = new Heap<PoolNode>(isWorse)
   readonly #spenders = new Map<string, string>()
   readonly #operations = new Map<string, string[]>()

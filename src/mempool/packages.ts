@@ -93,7 +93,7 @@ export function* packagesOf(nodes: Iterable<PoolNode>, additions: number): Gener
 
 /** Progress of one walk over the pool. */
 class Selection {
-  /** Of nodes that build on others. */
+  /** Candidates of nodes that build on others. */
   readonly #dependent = new Map<PoolNode, Candidate>()
   /** Taken nodes on which others build. */
   readonly #taken = new Set<PoolNode>()

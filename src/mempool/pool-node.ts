@@ -20,12 +20,12 @@ export class PoolNode implements Placed {
   readonly order: number
   /** Comes before all fees where nothing is missing before it. */
   readonly first: boolean
-  /** What the transaction itself pays. */
+  /** Fee and bytes of the transaction itself. */
   readonly own: Priced
   readonly mark: Mark = { node: this }
   readonly parents: Set<PoolNode>
   readonly children = new Set<PoolNode>()
-  /** Of all ancestors that it had when it was added. */
+  /** Marks of all ancestors that it had when it was added. */
   readonly ancestorMarks: readonly Mark[]
   /** The pooled parent that pays least: it is for this one that the fee of a child, and of all that the child carries, counts. */
   carrier: PoolNode | undefined
@@ -44,12 +44,12 @@ export class PoolNode implements Placed {
     this.ancestorMarks = parents.length === 0 ? noMarks : Array.from(ancestorsOf(parents), ({ mark }) => mark)
   }
 
-  /** What it pays with the package that counts for it: the children that it carries, with their packages. */
+  /** Fee and bytes with the package that counts for it: the children that it carries, with their packages. */
   get carried(): Priced {
     return this.#carried
   }
 
-  /** What the pool gets for keeping it: its own price of a byte or that of its package, whichever is higher. */
+  /** Price of a byte that the pool gets for keeping it: its own price of a byte or that of its package, whichever is higher. */
   get worth(): Priced {
     return this.#worth
   }

@@ -107,7 +107,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
 /** A transaction that is to be added, as far as it was checked. */
 type Checked = Pick<ConnectedTransaction, 'fee' | 'work' | 'did'>
 
-/** What the pool found of an entry that is taken as it is. */
+/** Findings of the pool about an entry that is taken as it is. */
 function sureOf({ fee, work }: PoolEntry): Checked {
   return { fee, work }
 }

@@ -75,7 +75,7 @@ export interface UndoRecord {
   readonly sideChains: readonly SideChainUndo[]
 }
 
-/** What was proved of a side chain before a proof: undefined for nothing. */
+/** Height proved of a side chain before a proof; undefined: none. */
 export interface SideChainUndo {
   readonly genesis: Uint8Array
   readonly before: number | undefined
