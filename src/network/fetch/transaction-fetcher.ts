@@ -74,7 +74,9 @@ export class TransactionFetcher {
     this.#options = options
     const onOverdue = ({ peer }: Assignment<Peer, string>) => {
       // Others are not kept waiting by a peer that does not answer.
-      this.#place(this.#queues.get(peer), false)
+      const queue = this.#queues.get(peer)
+      this.#place(queue, false)
+      queue?.changed()
       this.#serve()
     }
     this.#requests = new Assignments(options.timers, { canMove: () => true, onOverdue })
@@ -88,8 +90,8 @@ export class TransactionFetcher {
   }
 
   /**
-   * Fetches a long list from a peer; resolves when its last entry is queued or the peer is gone. Resolves with false after
-   * `budget` milliseconds: the rest is not queued then.
+   * Fetches a long list from a peer; resolves when its last entry is queued or the peer is gone. Resolves with false, without
+   * the rest, after `budget` milliseconds, and as soon as the rest has to wait for an answer that is late.
    */
   async wantAll(peer: Peer, names: readonly AnnouncedTx[], budget: number): Promise<boolean> {
     const yielder = new Yielder()
@@ -105,7 +107,10 @@ export class TransactionFetcher {
         if (spent) return false
         this.want(peer, names.slice(start, start + transactionsAtOnce))
         if (yielder.over) await yielder.next()
-        for (let queue = this.#queues.get(peer); mustWait(queue); queue = this.#queues.get(peer)) await changeOf(queue)
+        for (let queue = this.#queues.get(peer); mustWait(queue); queue = this.#queues.get(peer)) {
+          if (isLate(queue)) return false
+          await changeOf(queue)
+        }
       }
       return true
     } finally {
@@ -247,6 +252,10 @@ function newQueue(peer: Peer): PeerQueue {
 /** Whether a long list has to wait before more of it is queued. */
 function crowded({ wanted }: PeerQueue): boolean {
   return wanted.size > announcedByPeer / 2
+}
+
+function isLate({ busy, placed }: PeerQueue): boolean {
+  return busy && !placed
 }
 
 function changeOf(queue: PeerQueue): Promise<void> {

@@ -27,8 +27,10 @@ const refusedEntries = 20_000
 const acceptedAtOnce = 32
 /** Interval (ms) between pool requests, one peer each time: announcements may get lost. */
 const poolInterval = 60_000
-/** @tuning count: pools requested at a time */
+/** @tuning count: pools requested at a time, those of late peers not counted */
 const poolsAtOnce = 2
+/** Patience (ms) with the list of a pool before another pool is requested as well. */
+const poolPatience = 2_000
 /** Time (ms) for queueing the names of one pool before the next pool. */
 const poolBudget = 10_000
 
@@ -53,8 +55,8 @@ export class TransactionRelay {
   #cancelAnnouncement: (() => void) | undefined
   /** Peers whose pools are to be requested. */
   readonly #poolsDue = new Set<Peer>()
-  /** Peers whose pools are being requested. */
-  readonly #poolsAsked = new Set<Peer>()
+  /** Peers whose pools are being requested; false: its list is late, and others do not wait for it. */
+  readonly #poolsAsked = new Map<Peer, boolean>()
   #cancelPools: (() => void) | undefined
   #caughtUp: boolean
   #stopped = false
@@ -267,11 +269,11 @@ export class TransactionRelay {
   /** Requests the pools that are due, few at a time: such a list is long. */
   #askPools(): void {
     for (const peer of this.#poolsDue) {
-      if (this.#poolsAsked.size >= poolsAtOnce || this.#paused()) return
+      if (!this.#hasPoolPlace() || this.#paused()) return
       if (this.#poolsAsked.has(peer)) continue
       this.#poolsDue.delete(peer)
       if (peer.closed) continue
-      this.#poolsAsked.add(peer)
+      this.#poolsAsked.set(peer, true)
       void this.#askPool(peer).finally(() => {
         this.#poolsAsked.delete(peer)
         this.#askPools()
@@ -279,14 +281,33 @@ export class TransactionRelay {
     }
   }
 
-  /** A pool that exceeds its time budget moves to the end of the queue. */
+  #hasPoolPlace(): boolean {
+    let placed = 0
+    for (const inTime of this.#poolsAsked.values()) if (inTime) placed++
+    return placed < poolsAtOnce
+  }
+
+  /** A pool that exceeds its time budget, or whose list comes late while others are read, moves to the end of the queue. */
   async #askPool(peer: Peer): Promise<void> {
     try {
-      const names = await peer.ask(poolExchange, undefined)
-      const complete = await this.#fetcher.wantAll(peer, names, poolBudget)
+      const names = await this.#poolList(peer)
+      const complete = names !== undefined && (await this.#fetcher.wantAll(peer, names, poolBudget))
       if (!complete && !peer.closed) this.#poolsDue.add(peer)
     } catch (error) {
       this.#options.log.debug({ peer: peer.name, error: String(error) }, 'a peer did not tell what is in its pool')
     }
+  }
+
+  /** The names in the pool of a peer. They take much memory: undefined when they come late and others have the places. */
+  async #poolList(peer: Peer): Promise<readonly TransactionName[] | undefined> {
+    const cancel = this.#options.timers.after(poolPatience, () => {
+      this.#poolsAsked.set(peer, false)
+      this.#askPools()
+    })
+    const names = await peer.ask(poolExchange, undefined).finally(cancel)
+    if (this.#poolsAsked.get(peer) === true) return names
+    if (!this.#hasPoolPlace()) return undefined
+    this.#poolsAsked.set(peer, true)
+    return names
   }
 }

@@ -386,6 +386,27 @@ describe('relay of transactions', () => {
     await until(() => idle.every((peer) => looks(peer) > 1))
   })
 
+  it('looks into the pool of a peer at once although others keep theirs back, and comes back to those', async () => {
+    const node = await RelayNode.open('node', withoutValidators, 100)
+    nodes.push(node)
+    const answers: (() => void)[] = []
+    const silent = Array.from({ length: 8 }, (_, i) =>
+      node.peers.stranger(`silent ${i}`, {
+        pool: () => new Promise<Uint8Array>((done) => answers.push(() => done(poolExchange.answer.encode([])))),
+      }),
+    )
+    const transaction = pay(node, {})
+    node.peers.stranger('honest', {
+      transactions: () => transactionsExchange.answer.encode([transaction.bytes]),
+      pool: () => poolExchange.answer.encode([nameOf(transaction)]),
+    })
+    await allHave([node], transaction)
+    expect(answers).toHaveLength(8)
+    for (const answer of answers) answer()
+    const looks = ({ questions }: FakePeer) => questions.filter((name) => name === 'pool').length
+    await until(() => silent.every((peer) => looks(peer) > 1))
+  })
+
   it('fetches nothing while the chain catches up, and the pools of its peers after that', async () => {
     const [first, second] = (await line(2)) as [RelayNode, RelayNode]
     second.sync.set(true)
