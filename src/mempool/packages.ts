@@ -1,4 +1,4 @@
-import { compareRates, type Priced, rateOf } from './fee-rate.js'
+import { compareRates, type Priced, priced } from './fee-rate.js'
 import { Heap, type Placed } from './heap.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolNode } from './pool-node.js'
@@ -6,6 +6,8 @@ import type { Steps } from '../primitives/steps.js'
 
 /** Descendants looked at in one step. */
 const atOnce = 16
+/** Nodes sorted in one step. */
+const runLength = 256
 
 /** A pooled transaction after all its ancestors that were not taken before. */
 export class Package {
@@ -27,39 +29,77 @@ export class Package {
   }
 }
 
-/** A node with what it and its missing ancestors pay together. */
-class Candidate implements Placed, Priced {
+/** What decides which package comes next. */
+interface Ranked {
+  /** Comes before all fees. */
+  readonly first: boolean
+  readonly price: Priced
+  readonly order: number
+}
+
+/** A node to be taken with its missing ancestors. */
+interface Offer extends Ranked, Placed {
+  readonly node: PoolNode
+}
+
+/** A node that builds on others, with what it and its missing ancestors pay together. */
+class Candidate implements Offer {
   place = -1
   readonly node: PoolNode
-  fee: bigint
-  bytes: number
-  rate: number
-  first: boolean
+  price: Priced
+  first = false
 
   constructor(node: PoolNode) {
     this.node = node
-    this.fee = node.own.fee
-    this.bytes = node.own.bytes
-    this.rate = node.own.rate
-    this.first = node.first
+    this.price = node.price
+  }
+
+  get order(): number {
+    return this.node.order
   }
 
   /** Sums up anew, without the ancestors in `taken`; whether that changed something. */
   measure(taken: ReadonlySet<PoolNode>): boolean {
-    let { fee, bytes } = this.node.own
+    let { fee, bytes } = this.node.price
     let isAlone = true
     for (const { node } of this.node.ancestorMarks) {
       if (node === undefined || taken.has(node)) continue
-      fee += node.own.fee
-      bytes += node.own.bytes
+      fee += node.price.fee
+      bytes += node.price.bytes
       isAlone = false
     }
     const first = this.node.first && isAlone
-    if (fee === this.fee && bytes === this.bytes && first === this.first) return false
-    this.fee = fee
-    this.bytes = bytes
-    this.rate = rateOf(this)
+    if (fee === this.price.fee && bytes === this.price.bytes && first === this.first) return false
+    this.price = priced(fee, bytes)
     this.first = first
+    return true
+  }
+}
+
+/** Nodes that build on none, the best one at a time. Nothing that is taken changes their order, so sorting them once is enough. */
+class Run implements Offer {
+  place = -1
+  node!: PoolNode
+  first!: boolean
+  price!: Priced
+  order!: number
+  /** The best is the last. */
+  readonly #nodes: PoolNode[]
+
+  /** `nodes`: one or more; they become the run's. */
+  constructor(nodes: PoolNode[]) {
+    this.#nodes = nodes.sort(compare)
+    this.advance()
+  }
+
+  /** Goes on to the next node; false if there is none. */
+  advance(): boolean {
+    const node = this.#nodes.pop()
+    if (node === undefined) return false
+    this.node = node
+    this.first = node.first
+    this.price = node.price
+    this.order = node.order
     return true
   }
 }
@@ -71,15 +111,17 @@ class Candidate implements Placed, Priced {
  */
 export function* packagesOf(nodes: Iterable<PoolNode>, additions: number): Generator<Package | undefined> {
   const selection = new Selection()
-  const best = yield* Heap.of(selection.candidates(nodes, additions), isBetter)
-  for (let candidate = best.first; candidate !== undefined; candidate = best.first) {
-    if (selection.isStale(candidate)) {
-      best.moved(candidate)
+  const best = yield* Heap.of(yield* selection.offerSteps(nodes, additions), isBetter)
+  for (let offer = best.first; offer !== undefined; offer = best.first) {
+    const { node } = offer
+    if (offer instanceof Candidate && offer.measure(selection.taken)) {
+      best.moved(offer)
       yield
       continue
     }
-    best.remove(candidate)
-    const missing = selection.missing(candidate)
+    if (offer instanceof Run && offer.advance()) best.moved(offer)
+    else best.remove(offer)
+    const missing = selection.missing(node)
     if (missing === undefined) {
       yield
       continue
@@ -87,7 +129,7 @@ export function* packagesOf(nodes: Iterable<PoolNode>, additions: number): Gener
     const offered = new Package(missing.map(({ entry }) => entry))
     yield offered
     if (offered.left !== undefined) selection.leave(missing[offered.left] as PoolNode)
-    else if (missing.length > 1 || candidate.node.children.size > 0) yield* selection.takeSteps(missing, best)
+    else if (missing.length > 1 || node.children.size > 0) yield* selection.takeSteps(missing, best)
   }
 }
 
@@ -95,29 +137,39 @@ export function* packagesOf(nodes: Iterable<PoolNode>, additions: number): Gener
 class Selection {
   /** Candidates of nodes that build on others. */
   readonly #dependent = new Map<PoolNode, Candidate>()
-  /** Taken nodes on which others build. */
   readonly #taken = new Set<PoolNode>()
   readonly #left = new Set<PoolNode>()
 
-  /** Measures a candidate whose ancestors may have left the pool; whether that changed its place. */
-  isStale(candidate: Candidate): boolean {
-    return candidate.node.ancestorMarks.length > 0 && candidate.measure(this.#taken)
+  /** Taken nodes on which others build, or that build on others. */
+  get taken(): ReadonlySet<PoolNode> {
+    return this.#taken
   }
 
-  *candidates(nodes: Iterable<PoolNode>, additions: number): Generator<Candidate> {
+  /** All that can be offered, in no order. */
+  *offerSteps(nodes: Iterable<PoolNode>, additions: number): Steps<Offer[]> {
+    const offers: Offer[] = []
+    let alone: PoolNode[] = []
+    let looked = 0
     for (const node of nodes) {
+      if (++looked % runLength === 0) yield
       if (node.order >= additions) continue
-      const candidate = new Candidate(node)
       if (node.ancestorMarks.length > 0) {
+        const candidate = new Candidate(node)
         candidate.measure(this.#taken)
         this.#dependent.set(node, candidate)
+        offers.push(candidate)
+      } else if (alone.push(node) === runLength) {
+        offers.push(new Run(alone))
+        alone = []
+        yield
       }
-      yield candidate
     }
+    if (alone.length > 0) offers.push(new Run(alone))
+    return offers
   }
 
-  /** The nodes to be taken for a candidate, ancestors first; undefined if it is taken, gone, or builds on one that was left. */
-  missing({ node }: Candidate): readonly PoolNode[] | undefined {
+  /** The nodes to be taken for one, ancestors first; undefined if it is taken, gone, or builds on one that was left. */
+  missing(node: PoolNode): readonly PoolNode[] | undefined {
     if (node.mark.node === undefined || this.#taken.has(node)) return undefined
     if (node.ancestorMarks.length === 0) return this.#left.has(node) ? undefined : [node]
     const missing = [node, ...node.ancestors()].filter((one) => !this.#taken.has(one))
@@ -130,7 +182,7 @@ class Selection {
   }
 
   /** Takes nodes, and measures anew what builds on them. */
-  *takeSteps(nodes: readonly PoolNode[], best: Heap<Candidate>): Steps {
+  *takeSteps(nodes: readonly PoolNode[], best: Heap<Offer>): Steps {
     const open: PoolNode[] = []
     for (const node of nodes) {
       this.#taken.add(node)
@@ -149,8 +201,12 @@ class Selection {
   }
 }
 
-function isBetter(a: Candidate, b: Candidate): boolean {
-  if (a.first !== b.first) return a.first
-  const more = compareRates(a, b)
-  return more > 0 || (more === 0 && a.node.order < b.node.order)
+/** Above 0 where `a` comes before `b`. */
+function compare(a: Ranked, b: Ranked): number {
+  if (a.first !== b.first) return a.first ? 1 : -1
+  return compareRates(a.price, b.price) || b.order - a.order
+}
+
+function isBetter(a: Ranked, b: Ranked): boolean {
+  return compare(a, b) > 0
 }

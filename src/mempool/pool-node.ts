@@ -21,7 +21,7 @@ export class PoolNode implements Placed {
   /** Comes before all fees where nothing is missing before it. */
   readonly first: boolean
   /** Fee and bytes of the transaction itself. */
-  readonly own: Priced
+  readonly price: Priced
   readonly mark: Mark = { node: this }
   readonly parents: Set<PoolNode>
   readonly children = new Set<PoolNode>()
@@ -37,9 +37,9 @@ export class PoolNode implements Placed {
     this.entry = entry
     this.order = order
     this.first = policyOf(transaction).first === true
-    this.own = priced(fee, transaction.bytes.length)
-    this.#carried = this.own
-    this.#worth = this.own
+    this.price = priced(fee, transaction.bytes.length)
+    this.#carried = this.price
+    this.#worth = this.price
     this.parents = parents.length === 0 ? noNodes : new Set(parents)
     this.ancestorMarks = parents.length === 0 ? noMarks : Array.from(ancestorsOf(parents), ({ mark }) => mark)
   }
@@ -58,7 +58,7 @@ export class PoolNode implements Placed {
   carry({ fee, bytes }: Paid, sign: 1 | -1): void {
     const { fee: sum, bytes: size } = this.#carried
     this.#carried = priced(sign === 1 ? sum + fee : sum - fee, size + sign * bytes)
-    this.#worth = compareRates(this.#carried, this.own) > 0 ? this.#carried : this.own
+    this.#worth = compareRates(this.#carried, this.price) > 0 ? this.#carried : this.price
   }
 
   /** Ancestors that are still pooled. */
@@ -94,6 +94,6 @@ export function carrierOf({ parents }: PoolNode): PoolNode | undefined {
 }
 
 function paysLess(a: PoolNode, b: PoolNode): boolean {
-  const more = compareRates(a.own, b.own)
+  const more = compareRates(a.price, b.price)
   return more < 0 || (more === 0 && a.order < b.order)
 }
