@@ -6,7 +6,7 @@ import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 import { rounds } from '../support/process/thorough.js'
 
-const kills = rounds(6, 20)
+const kills = rounds(4, 20)
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
 
 const directories = new Directories()

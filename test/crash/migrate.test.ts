@@ -13,7 +13,7 @@ const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
 const directories = new Directories()
 afterAll(() => directories.remove())
 
-const dids = 3000
+const dids = rounds(1200, 3000)
 
 /** A stopped devnet in the oldest layout, with so many DIDs that the change of the layout takes a while, and the digest of its state. */
 async function directoryBefore(): Promise<{ directory: string; state: string }> {

@@ -16,9 +16,10 @@ import { holder } from '../support/builders/did.js'
 import { SeededRandom } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, run, runJson } from '../support/process/spawn.js'
 import { testSpec } from '../support/builders/spec.js'
+import { rounds } from '../support/process/thorough.js'
 
 /** Kills between two batches of the change, and kills at most. */
-const wanted = 2
+const wanted = rounds(1, 4)
 const mostKills = 40
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
 /** Of a branch: several batches of a reorganisation. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { ask } from '../support/client/api.js'
+import { ask, keptConnection } from '../support/client/api.js'
 import { dribble, leave, nasty, randomJson } from '../support/client/hostile.js'
 import { busyness, stopwatch } from '../support/process/patience.js'
 import { NodeProcess } from '../support/process/spawn.js'
@@ -13,9 +13,9 @@ const patience = 10_000
 const heap = 160
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 20335)
 const values = [...nasty, ...randomJson(10, seed)]
-/** A quarter of them in a usual run, each turn another one, where methods share the code that reads them. */
+/** An eighth of them in a usual run, each turn another one, where methods share the code that reads them. */
 function wrongValues(turn: number): readonly string[] {
-  return values.filter((_, i) => (i + turn) % rounds(4, 1) === 0)
+  return values.filter((_, i) => (i + turn) % rounds(8, 1) === 0)
 }
 
 interface Discovered {
@@ -26,6 +26,7 @@ let node: NodeProcess
 let methods: Discovered['methods']
 let restPort: number
 let rpcPort: number
+const agent = keptConnection()
 
 beforeAll(async () => {
   node = await NodeProcess.startWith({ through: ['env', `NODE_OPTIONS=--max-old-space-size=${heap}`] }, 'devnet')
@@ -33,7 +34,10 @@ beforeAll(async () => {
   rpcPort = Number(new URL(node.line.rpc).port)
   methods = ((await node.client.rpc('rpc.discover', {})) as Discovered).methods
 })
-afterAll(() => node.stop())
+afterAll(async () => {
+  agent.destroy()
+  await node.stop()
+})
 
 /** Bytes of memory that the process takes. */
 async function memory(): Promise<number> {
@@ -91,6 +95,7 @@ it('answers every method with missing, malformed, huge, deep and random paramete
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: question,
+          agent,
         })
         expect(elapsed(), question.slice(0, 200)).toBeLessThan(patience)
         expect(status, question.slice(0, 200)).toBe(200)
@@ -111,7 +116,7 @@ it('answers every path with segments and bodies that are none', async () => {
       const url = path.replaceAll(/\{\w+\}/g, encodeURIComponent(text))
       for (const method of [...Object.keys(operations).map((name) => name.toUpperCase()), 'PUT', 'DELETE']) {
         if (path.endsWith('/restart')) continue
-        const { status, headers, body } = await ask(restPort, url, { method })
+        const { status, headers, body } = await ask(restPort, url, { method, agent })
         expect([200, 400, 404, 405, 415, 431, 501], `${method} ${url}`).toContain(status)
         if (status !== 200) expect(headers['content-type'], url).toMatch(/^application\/(json|did)/)
         if (status !== 200) expect(typeof body, url).toBe('object')
@@ -124,6 +129,7 @@ it('answers every path with segments and bodies that are none', async () => {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
+        agent,
       })
       expect(answer.status, body.slice(0, 200)).toBe(400)
       expect(answer.body, body.slice(0, 200)).toMatchObject({ Error: expect.any(Number), Desc: expect.any(String) })

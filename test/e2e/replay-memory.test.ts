@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WsClient } from '../support/client/ws.js'
 import { Directories, NodeProcess } from '../support/process/spawn.js'
+import { rounds } from '../support/process/thorough.js'
 
-const blocks = 600
+const blocks = rounds(300, 600)
 /** Connections, and subscriptions of each, of a round of replays. */
-const [connections, subscriptions, rounds] = [16, 16, 6]
+const [connections, subscriptions] = [16, 16]
+const repeats = rounds(2, 6)
 /** Megabytes by which memory may be larger after all rounds: what the heap happens to hold between two collections. */
 const mostGrown = 60
 
@@ -50,7 +52,7 @@ describe('replays of events to many subscriptions', () => {
   it('leave resident memory as it was', async () => {
     await replay(1, 1)
     const before = resident()
-    for (let round = 0; round < rounds; round++) await replay(connections, subscriptions)
+    for (let round = 0; round < repeats; round++) await replay(connections, subscriptions)
     // The node gives back what it holds for replays.
     await sleep(1000)
     expect(resident() - before).toBeLessThan(mostGrown)

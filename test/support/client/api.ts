@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest } from 'node:http'
 import type { ApiContext } from '../../../src/api/api-context.js'
 import { ApiServer, type ApiServerOptions } from '../../../src/api/http-server.js'
 import { NodeMetrics } from '../../../src/api/metrics.js'
@@ -24,26 +24,36 @@ export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Keeps the connection for the next request; by default each has a connection of its own. */
+  readonly agent?: Agent
 }
 
-/** One request over a connection of its own; the path goes out as it stands. */
+/** Connections that are kept, for tests that ask thousands of questions one after another. */
+export function keptConnection(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 })
+}
+
+/** One request; the path goes out as it stands. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, body }: Question = {},
+  { method = 'GET', headers = {}, body, agent }: Question = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        const { statusCode: status = 0, headers: answered } = response
-        const isJson = text !== '' && answered['content-type']?.startsWith('text/') !== true
-        resolve({ status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined })
-      })
-    })
+    const request = httpRequest(
+      { host: '127.0.0.1', port, path, method, headers, agent: agent ?? false },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const { statusCode: status = 0, headers: answered } = response
+          const isJson = text !== '' && answered['content-type']?.startsWith('text/') !== true
+          resolve({ status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined })
+        })
+      },
+    )
     request.on('error', reject)
     request.end(body)
   })
