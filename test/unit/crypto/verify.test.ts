@@ -242,7 +242,10 @@ describe('holds', () => {
 describe('backends', () => {
   it('pass their self-test and are OpenSSL unless chosen otherwise', () => {
     expect(selectedBackend()).toBe('native')
-    expect(selfTest).not.toThrow()
+    for (const name of ['native', 'noble'] as const) {
+      selectBackend(name)
+      expect(selfTest).not.toThrow()
+    }
   })
 })
 
