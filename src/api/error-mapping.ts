@@ -80,6 +80,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'tx-program-mismatch': transaction(45007),
   'tx-signature': transaction(45008),
   'tx-side-chain-signer': transaction(45020),
+  'tx-side-chain-proved': transaction(45020),
 
   // the pool
   'pool-coinbase': transaction(43001),

@@ -13,7 +13,7 @@ import type { Transaction } from '../primitives/transaction.js'
 import type { Input } from '../primitives/transaction-fields.js'
 import { BlockBudget } from './block-budget.js'
 import { checkCoins, type CheckedCoins, coinSteps, requireLeastFee } from './coin-rules.js'
-import { type Coin, coinOf, StateOverlay, type StateView } from './ledger.js'
+import { type Coin, coinOf, type ProvedSideBlock, StateOverlay, type StateView } from './ledger.js'
 import type { ConnectContext, SanityContext } from './rule-context.js'
 import { type SignatureWork, transactionWork } from './signature-work.js'
 import { subsidyAt } from './subsidy.js'
@@ -35,10 +35,12 @@ export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> 
   readonly work: SignatureWork
   /** The operation that it carries. */
   readonly did?: ConnectedOperation
+  /** The block of a side chain that it proves. */
+  readonly proved?: ProvedSideBlock | undefined
 }
 
 /** The part of it that the rows of its block need. */
-export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did'>
+export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did' | 'proved'>
 
 /** Result of an operation. */
 export interface ConnectedOperation {
@@ -64,12 +66,13 @@ export class ConnectableTransaction implements ConnectedTransaction {
   readonly spent: readonly Coin[]
   readonly checks: readonly SignatureCheck[]
   readonly did?: ConnectedOperation
+  readonly proved: ProvedSideBlock | undefined
   readonly #tx: Transaction
   readonly #state: StateOverlay
   readonly #height: number
 
   constructor(
-    { fee, work, spent, checks, did }: ConnectedTransaction,
+    { fee, work, spent, checks, did, proved }: ConnectedTransaction,
     on: { readonly tx: Transaction; readonly state: StateOverlay; readonly height: number },
   ) {
     this.fee = fee
@@ -77,6 +80,7 @@ export class ConnectableTransaction implements ConnectedTransaction {
     this.spent = spent
     this.checks = checks
     if (did !== undefined) this.did = did
+    this.proved = proved
     this.#tx = on.tx
     this.#state = on.state
     this.#height = on.height
@@ -88,6 +92,7 @@ export class ConnectableTransaction implements ConnectedTransaction {
   }
 
   applySteps(): Steps {
+    if (this.proved !== undefined) this.#state.setProved(this.proved)
     return this.did === undefined ? this.#coinSteps() : this.#allSteps(this.did)
   }
 
@@ -148,9 +153,11 @@ function connectable(
   tx: Transaction,
   { coins, applied }: { readonly coins: CheckedCoins; readonly applied?: AppliedOperation | undefined },
   state: StateOverlay,
-  { spec, height }: ConnectContext,
+  context: ConnectContext,
 ): ConnectableTransaction {
+  const { spec, height } = context
   const { limits } = spec
+  const proved = typeRulesOf(tx).prove?.(tx.payload, state, context)
   const work = transactionWork(tx, applied?.cost ?? typeRulesOf(tx).cost, coins.payloadKeys)
   if (work.cost > limits.transactionCost) {
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
@@ -158,9 +165,9 @@ function connectable(
   const { fee, spent } = coins
   if (applied?.newLeaf) requireLeastFee(fee, paramsAt(spec, height), { unsignedSize: tx.unsignedSize, newLeaf: true })
   const on = { tx, state, height }
-  if (applied === undefined) return new ConnectableTransaction({ fee, work, spent, checks: coins.checks }, on)
+  if (applied === undefined) return new ConnectableTransaction({ fee, work, spent, checks: coins.checks, proved }, on)
   const checks = [...coins.checks, ...applied.checks]
-  return new ConnectableTransaction({ fee, work, spent, checks, did: connectedOperation(applied) }, on)
+  return new ConnectableTransaction({ fee, work, spent, checks, did: connectedOperation(applied), proved }, on)
 }
 
 /** Parses the operation of a transaction, without state; undefined where it carries none. */
@@ -274,9 +281,9 @@ export class BlockConnector {
 
   #connected(connectable: ConnectableTransaction): ConnectedTransaction {
     // Not its checks, nor what they were made from: most of a block's memory would wait for the last signature.
-    const { fee, spent, did } = connectable
+    const { fee, spent, did, proved } = connectable
     this.#block.transactions[this.#next]?.forget()
-    this.#transactions.push(did === undefined ? { fee, spent } : { fee, spent, did })
+    this.#transactions.push(did === undefined ? { fee, spent, proved } : { fee, spent, did, proved })
     this.#next++
     return connectable
   }

@@ -1,4 +1,6 @@
 import { type CredentialChange, type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
+import { mapKey } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import { eachSteps, entrySteps, type Steps } from '../primitives/steps.js'
 import { outpointKey } from '../primitives/input.js'
 import { type Output, ownerOf } from '../primitives/output.js'
@@ -22,6 +24,15 @@ export function coinOf(output: Output, { height, coinbase }: Pick<Coin, 'height'
   return value === 0n ? undefined : { height, coinbase, value, outputLock, owner: ownerOf(output) }
 }
 
+/** A block of a side chain that becomes the last one of which the chain has a proof of work. */
+export interface ProvedSideBlock {
+  /** Hash of the genesis block of the side chain. */
+  readonly genesis: Hash
+  readonly height: number
+  /** Height that was proved before; undefined: none. */
+  readonly before: number | undefined
+}
+
 /** State of a chain at one block, as far as rules read it. */
 export interface StateView {
   coin(outpoint: Outpoint): Coin | undefined
@@ -33,6 +44,8 @@ export interface StateView {
   credential(id: string, signer: string): CredentialState | undefined
   /** The same for another DID: a pool distinguishes the two as well. */
   otherCredential(id: string, signer: string): CredentialState | undefined
+  /** Height of the last block of a side chain, by the hash of its genesis block, that is proved; undefined: none is. */
+  provedHeight(genesis: Hash): number | undefined
 }
 
 /** Coins moved in one step. */
@@ -100,6 +113,8 @@ export class StateOverlay implements StateView {
   /** By id and signer, as {@link credentialKey} joins them. */
   readonly #credentials = new Map<string, CredentialState>()
   readonly #credentialIds = new Set<string>()
+  /** Heights by `mapKey` of the genesis hash. */
+  readonly #proved = new Map<string, number>()
 
   constructor(below: StateView) {
     this.#below = below
@@ -124,6 +139,14 @@ export class StateOverlay implements StateView {
 
   otherCredential(id: string, signer: string): CredentialState | undefined {
     return this.#credentials.get(credentialKey(id, signer)) ?? this.#below.otherCredential(id, signer)
+  }
+
+  provedHeight(genesis: Hash): number | undefined {
+    return this.#proved.get(mapKey(genesis)) ?? this.#below.provedHeight(genesis)
+  }
+
+  setProved({ genesis, height }: ProvedSideBlock): void {
+    this.#proved.set(mapKey(genesis), height)
   }
 
   setDid(did: string, state: DidState): void {

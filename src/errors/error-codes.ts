@@ -48,6 +48,7 @@ export const meanings = {
   'tx-program-mismatch': 'the programs are not those of the spent outputs and Script attributes',
   'tx-signature': 'a program signature does not verify',
   'tx-side-chain-signer': 'a side-chain proof of work is not signed by a validator in force',
+  'tx-side-chain-proved': 'the chain has a proof of work of that block of the side chain, or of a later one',
 
   // the pool
   'pool-coinbase': 'a coinbase is only valid in a block',

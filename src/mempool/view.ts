@@ -3,6 +3,7 @@ import type { Coin, StateView } from '../consensus/ledger.js'
 import { type CredentialState, type DidState, nextCredentialState } from '../did/state.js'
 import { RuleError } from '../errors/rule-error.js'
 import { displayHash } from '../primitives/bytes.js'
+import type { Hash } from '../primitives/hash.js'
 import type { Outpoint } from '../primitives/transaction-fields.js'
 import { outputValueOf } from '../primitives/transaction-parts.js'
 import { isPruned } from '../storage/prune-rows.js'
@@ -60,6 +61,11 @@ export class PoolView implements StateView {
 
   otherCredential(id: string, signer: string): CredentialState | undefined {
     return this.#state.otherCredential(id, signer)
+  }
+
+  /** That of the chain: a proof in the pool gives way to a later one. */
+  provedHeight(genesis: Hash): number | undefined {
+    return this.#state.provedHeight(genesis)
   }
 
   /** Pending operations of a DID in order of application. */

@@ -52,6 +52,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'tx-program-mismatch': bytes(10),
   'tx-signature': bytes(10),
   'tx-side-chain-signer': state,
+  'tx-side-chain-proved': state,
 
   // the pool
   'pool-coinbase': bytes(0),

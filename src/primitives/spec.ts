@@ -80,6 +80,9 @@ export const specSchema = Type.Object(
     specifications,
     validators,
     didRoot: Type.Optional(didRoot),
+    sideChainOrder: Type.Optional(
+      Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
+    ),
     timing: Type.Object(
       {
         minInterval: integer(0, 3_600_000, 'milliseconds'),
@@ -151,6 +154,11 @@ export interface Spec extends Pick<
   readonly sections: readonly { readonly height: number; readonly params: Params }[]
   /** Whether blocks need confirms. It holds for the whole chain. */
   readonly hasValidators: boolean
+  /**
+   * Whether the proofs of work of one side chain are of ascending heights. It holds for the whole chain: a database that knows only
+   * the later ones would decide otherwise than others.
+   */
+  readonly sideChainOrder: boolean
   /** sha256 of the canonical JSON without `upgrades`, bound by the genesis coinbase. */
   readonly digest: Uint8Array
   /** Digest of the upgrades at or below a height as they were written, for comparison between nodes. */
@@ -331,6 +339,7 @@ function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>):
     maxViewTimeout: file.maxViewTimeout,
     sections,
     hasValidators,
+    sideChainOrder: file.sideChainOrder === true,
     digest: sha256(fromUtf8(canonicalJson(bound))),
     upgradesDigest: (height) =>
       sha256(fromUtf8(canonicalJson(upgrades.filter((_, i) => (file.upgrades[i]?.height ?? 0) <= height)))),

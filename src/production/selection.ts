@@ -283,6 +283,7 @@ function withPooledCoins(state: StateView, pool: Mempool): StateView {
     issuer: (did) => state.issuer(did),
     credential: (id, signer) => state.credential(id, signer),
     otherCredential: (id, signer) => state.otherCredential(id, signer),
+    provedHeight: (genesis) => state.provedHeight(genesis),
   }
 }
 

@@ -33,7 +33,7 @@ import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Key, keys } from './schema.js'
 import { type CredentialUndo, undoSteps, values } from './row-values.js'
-import { putProofs, takeBackProofs } from './side-chain-rows.js'
+import { provedHeight, putProved, takeBackProved } from './side-chain-rows.js'
 import { TransferRows } from './transfer-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
@@ -80,6 +80,10 @@ export class StoredState implements StateView {
 
   otherCredential(id: string, signer: string): CredentialState | undefined {
     return this.credential(id, signer)
+  }
+
+  provedHeight(genesis: Hash): number | undefined {
+    return provedHeight(this.#rows, genesis)
   }
 }
 
@@ -148,7 +152,7 @@ export async function putConnected(
   await runCooperatively(operationSteps(transactions, putDid))
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  const sideChains = putProofs(overlay, block)
+  const sideChains = putProved(overlay, transactions)
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
   return leaves
 }
@@ -235,7 +239,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   for (const did of [...undo.dids].reverse()) popOperation(overlay, did)
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
-  takeBackProofs(overlay, undo.sideChains)
+  takeBackProved(overlay, undo.sideChains)
   const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
     return { ordinal, before, after: overlay.get(key), exists: didHead(overlay, did) !== undefined }
   })

@@ -28,6 +28,7 @@ import { oneValidator, TestChain, withoutValidators } from '../support/builders/
 import { type SpecOverrides, testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
+import { sideChainPow } from './transaction.js'
 
 type Build = (chain: TestChain) => Promise<Block> | Block
 
@@ -209,6 +210,29 @@ const coinbaseRows: readonly RuleRow[] = [
   ),
 ]
 
+const rising: SpecOverrides = { ...oneValidator(), producer: 'sponsor', sideChainOrder: true }
+
+/** A block with proofs of these heights of one side chain, on top of one that proves height 9 if `below` says so. */
+const proving =
+  (below: readonly [9] | readonly [], ...heights: readonly number[]): Build =>
+  async (test) => {
+    const proof = (blockHeight: number, output: 0 | 1) => sideChainPow({ blockHeight, output })(test)
+    for (const height of below) {
+      await test.accept(craftBlock(test.chain, { transactions: [await proof(height, 0)] }))
+    }
+    const free = ([0, 1] as const).slice(below.length)
+    const transactions: Transaction[] = []
+    for (const [i, height] of heights.entries()) transactions.push(await proof(height, free[i] as 0 | 1))
+    return craftBlock(test.chain, { transactions })
+  }
+
+const sideChainRows: readonly RuleRow[] = [
+  row('tx-side-chain-proved', proving([9], 10), proving([9], 9), rising),
+  row('tx-side-chain-proved', proving([9], 2 ** 29 - 1), proving([9], 8), rising),
+  row('tx-side-chain-proved', proving([], 9, 10), proving([], 9, 9), rising),
+  row('tx-side-chain-proved', proving([], 0, 1), proving([], 10, 9), rising),
+]
+
 /** A block whose body is its header's, and which is invalid all the same. */
 const overpaid = (chain: TestChain) => craftBlock(chain.chain, { fees: 1n })
 
@@ -323,4 +347,4 @@ const auxPowRows: readonly RuleRow[] = [
 ]
 
 /** A row for every code of a block but the one about its form. */
-export const blockRules: RuleRow[] = [...bodyRows, ...coinbaseRows, ...ancestryRows, ...auxPowRows]
+export const blockRules: RuleRow[] = [...bodyRows, ...coinbaseRows, ...sideChainRows, ...ancestryRows, ...auxPowRows]

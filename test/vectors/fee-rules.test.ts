@@ -50,7 +50,7 @@ function outcome(spec: Spec, tx: Transaction, fee: bigint): string {
       ...{ height: 1, coinbase: false, outputLock: 0, owner },
       value: index === 0 ? paid - BigInt(tx.inputs.length - 1) : 1n,
     }),
-    ...{ did: nothing, issuer: nothing, credential: nothing, otherCredential: nothing },
+    ...{ did: nothing, issuer: nothing, credential: nothing, otherCredential: nothing, provedHeight: nothing },
   }
   const context = { spec, assetId: registerAssetTransaction(spec).hash, height: 100 }
   return codeOf(() => checkTransaction(tx, new StateOverlay(view), context)) ?? 'ok'

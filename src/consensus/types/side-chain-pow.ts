@@ -1,4 +1,5 @@
 import { RuleError } from '../../errors/rule-error.js'
+import { toHex } from '../../primitives/bytes.js'
 import { Writer } from '../../primitives/codec.js'
 import type { SideChainPow } from '../../primitives/payload.js'
 import type { TypeRules } from './type-rules.js'
@@ -24,6 +25,14 @@ export const sideChainPow: TypeRules<{ readonly type: 5 } & SideChainPow> = {
         subject: `side-chain proof of work ${txid}`,
       },
     ]
+  },
+
+  prove({ sideGenesisHash: genesis, blockHeight: height }, state, { spec }) {
+    const before = state.provedHeight(genesis)
+    if (before === undefined || height > before) return { genesis, height, before }
+    if (!spec.sideChainOrder) return undefined
+    const reason = `it proves block ${height} of the side chain ${toHex(genesis)}, of which block ${before} is proved`
+    throw new RuleError('tx-side-chain-proved', reason)
   },
 }
 

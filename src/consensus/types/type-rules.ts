@@ -4,7 +4,7 @@ import type { Payload } from '../../primitives/payload.js'
 import type { SignatureCheck } from '../../primitives/signature.js'
 import type { Params } from '../../primitives/spec.js'
 import type { Steps } from '../../primitives/steps.js'
-import type { StateView } from '../ledger.js'
+import type { ProvedSideBlock, StateView } from '../ledger.js'
 import type { ConnectContext } from '../rule-context.js'
 
 /** A payload, with the id of its transaction in display hex. */
@@ -32,4 +32,6 @@ export interface TypeRules<P extends Payload> {
     state: StateView,
     context: ConnectContext,
   ): Steps<AppliedOperation>
+  /** Finds the block of a side chain that it proves; undefined where one as late is proved and the spec allows that. */
+  prove?(payload: P, state: StateView, context: ConnectContext): ProvedSideBlock | undefined
 }

@@ -14,8 +14,8 @@ export const proofSize = 4096
 
 /**
  * The pool holds one proof for each side chain, later than those on the chain; it gives way to one of a later block. Its signature
- * covers nothing else, so any client can reuse an old proof in a new transaction: without this rule it would block newer ones, and
- * go before every fee each time. Blocks may hold any proof: a rule would part nodes of different versions.
+ * covers nothing else, so any client can reuse an old proof in a new transaction: without this policy it would block newer ones, and
+ * go before every fee each time. What blocks may hold is a rule of the spec (`sideChainOrder`).
  */
 export const sideChainPolicy: TypePolicy<SideChainPayload> = {
   first: true,

@@ -7,50 +7,23 @@ import { keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { values } from '../../../src/storage/row-values.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
-import { sideChainPow } from '../../rules/transaction.js'
-import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
-import { memoryStore, oneValidator, type Store, TestChain } from '../../support/builders/chain.js'
+import { craft, craftBlock, outputOf } from '../../support/builders/blocks.js'
+import { memoryStore, type Store, TestChain } from '../../support/builders/chain.js'
+import { anyOrder, inOrder, proved, purse, rewind, wrapped } from '../../support/builders/side-proofs.js'
+import type { SpecOverrides } from '../../support/builders/spec.js'
 
-const validated = { ...oneValidator(), producer: 'sponsor', devnet: true } as const
-const open = (store?: Store) => TestChain.open(validated, store === undefined ? {} : { store })
+const opened = (overrides: SpecOverrides, store?: Store) =>
+  TestChain.open(overrides, store === undefined ? {} : { store })
+const open = () => opened(anyOrder)
 const waiting = (test: TestChain) => [...test.mempool.entries()].map(({ transaction }) => transaction.txid)
 const refused = { code: 'pool-side-chain' }
 
-/** Coins of person 11, as many as a test needs, in one block. */
-async function purse(test: TestChain, count = 20): Promise<() => ReturnType<typeof outputOf>> {
-  const value = 200_000_000_000n / BigInt(count) - 1000n
-  const outputs = Array.from({ length: count }, () => ({ to: 11, value }))
-  const split = await test.send(craft(test.spec, [genesisCoin(test.chain, 1)], outputs, [11]))
-  await test.mine()
-  let next = 0
-  return () => outputOf(split, next++)
-}
+describe.each([
+  ['whose blocks hold any proof', anyOrder],
+  ['whose proofs rise', inOrder],
+])('a proof of a side block that a chain has %s', (_, overrides) => {
+  const open = (store?: Store) => opened(overrides, store)
 
-/** A proof that a validator signed once, in a transaction of anybody. */
-async function wrapped(
-  test: TestChain,
-  coin: ReturnType<typeof outputOf>,
-  about: { readonly blockHeight: number; readonly sideChain?: number; readonly attributeBytes?: number },
-): Promise<Transaction> {
-  const { attributeBytes = 0, ...changes } = about
-  const { payload } = await sideChainPow({ sideBlock: changes.blockHeight % 256, ...changes })(test)
-  const attributes = Array.from({ length: Math.ceil(attributeBytes / 1024) }, (_, i) => {
-    const data = new Uint8Array(Math.min(1024, attributeBytes - i * 1024))
-    return { usage: 0x90, data }
-  })
-  return craft(test.spec, [coin], [{ to: 30, value: 1_000_000n }], [11], { payload, attributes })
-}
-
-const proved = ({ database }: TestChain, sideChain = 2) => {
-  const row = database.get(keys.sideChain(new Uint8Array(32).fill(sideChain)))
-  return row && values.height.decode(row)
-}
-
-function rewind({ chain }: TestChain, height: number): Promise<void> {
-  return chain.exclusive((writer) => writer.rewind(chain.headers.activeHash(height) as Uint8Array, []))
-}
-
-describe('a proof of a side block that the chain has', () => {
   it('is refused in every transaction of anybody, and so is an earlier one; a later one is taken', async () => {
     const test = await open()
     const coin = await purse(test)
@@ -134,8 +107,10 @@ describe('a proof of a side block that the chain has', () => {
     await expect(test.send(await wrapped(test, coin(), { blockHeight: 9 }))).rejects.toMatchObject(refused)
     await test.close()
   })
+})
 
-  it('is taken once in a directory that an earlier version made, which has no row for it', async () => {
+describe('the row of a side chain', () => {
+  it('is missing in a directory of an earlier version, where a proof is taken once more', async () => {
     const test = await open()
     const coin = await purse(test)
     await test.send(await wrapped(test, coin(), { blockHeight: 9 }))
@@ -153,9 +128,7 @@ describe('a proof of a side block that the chain has', () => {
     expect(proved(test)).toBeUndefined()
     await test.close()
   })
-})
 
-describe('the row of a side chain', () => {
   it('is taken back with its block, and made again by a replay', async () => {
     const test = await open()
     const coin = await purse(test)
@@ -178,7 +151,6 @@ describe('the row of a side chain', () => {
       expect(proved(test)).toBe(heights[height])
     }
     // Without a row every proof is new again: the last one taken back waits for the next block.
-    await test.mempool.settled()
     expect([...test.mempool.entries()].map(({ transaction }) => transaction.payload)).toMatchObject([
       { blockHeight: 9 },
     ])

@@ -19,6 +19,7 @@ import { Header } from '../../../src/primitives/header.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, solved } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { inOrder, proved, purse, wrapped } from '../../support/builders/side-proofs.js'
 import { type SpecOverrides, testAddress, testPublicKey } from '../../support/builders/spec.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../support/network/sync.js'
 
@@ -381,6 +382,25 @@ describe('on a chain with validators', () => {
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     expect(again.asked.get('blocks')).toBeUndefined()
+  })
+
+  it('a confirmed block with a proof of side-chain work that its chain has is refused like any other', async () => {
+    const source = kept(await TestChain.open(inOrder))
+    const coin = await purse(source)
+    const prove = async (blockHeight: number) => {
+      await source.accept(craftBlock(source.chain, { transactions: [await wrapped(source, coin(), { blockHeight })] }))
+    }
+    await prove(9)
+    // Its validator runs a program without the rule.
+    Object.assign(source.spec, { sideChainOrder: false })
+    await prove(9)
+    await source.mine(3)
+    const peer = new TestPeer(source)
+    const node = await start(inOrder, [peer])
+    await node.until(() => node.target.log.errors.length > 0)
+    expect([node.height, proved(node.target)]).toEqual([2, 9])
+    expect(node.target.log.errors.map(({ fields }) => fields.code)).toEqual(['tx-side-chain-proved'])
+    expect([peer.penalties, peer.closed]).toEqual([[], false])
   })
 
   it('nobody pays for an upgrade of the validators that this node does not have', async () => {

@@ -241,7 +241,11 @@ export class FakeNode {
       return found && { ...found, owner: mapKey(parseAddress(found.address) as Uint8Array) }
     }
     const did = (name: string) => this.#dids.get(name)
-    return new StateOverlay({ coin, did, issuer: did, credential: () => undefined, otherCredential: () => undefined })
+    const nothing = () => undefined
+    return new StateOverlay({
+      ...{ coin, did, issuer: did },
+      ...{ credential: nothing, otherCredential: nothing, provedHeight: nothing },
+    })
   }
 
   /** Connects the pool and then the transaction on top of the tip, signatures included. */

@@ -36,6 +36,7 @@ function ledger(...coins: Partial<Coin>[]): StateView {
     issuer: () => undefined,
     credential: () => undefined,
     otherCredential: () => undefined,
+    provedHeight: () => undefined,
   }
 }
 

@@ -18,6 +18,7 @@ function view(coins: ReadonlyMap<string, Coin>): StateView {
     issuer: () => undefined,
     credential: () => undefined,
     otherCredential: () => undefined,
+    provedHeight: () => undefined,
   }
 }
 
@@ -98,6 +99,21 @@ describe('an overlay of the ledger', () => {
       }),
       runs,
     )
+  })
+
+  it('has the last height of each side chain, of its own or of what is below', () => {
+    const genesis = (number: number) => new Uint8Array(32).fill(number)
+    const below = { ...view(new Map()), provedHeight: (hash: Uint8Array) => (hash[0] === 1 ? 5 : undefined) }
+    const lower = new StateOverlay(below)
+    const upper = new StateOverlay(lower)
+    const heights = (state: StateView) => [1, 2, 3].map((number) => state.provedHeight(genesis(number)))
+    expect(heights(upper)).toEqual([5, undefined, undefined])
+    lower.setProved({ genesis: genesis(2), height: 0, before: undefined })
+    upper.setProved({ genesis: genesis(1), height: 6, before: 5 })
+    upper.setProved({ genesis: genesis(2), height: 7, before: 0 })
+    expect(heights(upper)).toEqual([6, 7, undefined])
+    expect(heights(lower)).toEqual([5, 0, undefined])
+    expect(heights(below)).toEqual([5, undefined, undefined])
   })
 
   it('stacks', () => {

@@ -51,6 +51,16 @@ describe('the chain spec', () => {
     expect(toHex(validatorsHash(spec, 5))).toBe(toHex(sha256('')))
   })
 
+  it('may have an order of the proofs of side-chain work, by the member true alone', () => {
+    expect(parseSpec(testSpec({ sideChainOrder: true })).sideChainOrder).toBe(true)
+    expect(parseSpec(testSpec()).sideChainOrder).toBe(false)
+    for (const value of [false, 1, 'true', null]) {
+      expect(() => parseSpec(testSpec({ sideChainOrder: value }))).toThrow(
+        /^the chain spec is not valid: \/sideChainOrder/,
+      )
+    }
+  })
+
   it('may allot to standard, multisig and DID addresses', () => {
     const allocations = [prefix.standard, prefix.multisig, prefix.did].map((p) => ({
       address: addressOf(programHash(p, zeroHash)),
@@ -91,6 +101,7 @@ describe('a chain spec is refused', () => {
     ['an unknown member in an allocation', testSpec({ allocations: [{ address: testAddress(1), amount: '1', x: 1 }] })],
     ['an unknown member in an upgrade', testSpec({ upgrades: [{ ...upgrade(5, {}), x: 1 }] })],
     ['an unknown parameter in an upgrade', testSpec({ upgrades: [upgrade(5, { maturity: 1 })] })],
+    ['an order of proofs from a height on', testSpec({ upgrades: [upgrade(5, { sideChainOrder: true })] })],
   ])('that is %s', (_, text) => {
     expect(() => parseSpec(text)).toThrow(UserError)
     expect(() => parseSpec(text)).toThrow(/^the chain spec is not valid: /)
@@ -272,9 +283,10 @@ describe('the digest', () => {
       { timing: { ...part('timing'), delta: 501 } },
       { maxViewTimeout: 60_001 },
       { didRoot: undefined },
+      { sideChainOrder: true },
     ]
     expect(new Set(changes.flatMap((change) => Object.keys(change)))).toEqual(
-      new Set(Object.keys(plain).filter((name) => name !== 'upgrades')),
+      new Set([...Object.keys(plain).filter((name) => name !== 'upgrades'), 'sideChainOrder']),
     )
     const digests = [{}, ...changes].map((change) => digest(testSpec(change)))
     expect(new Set(digests).size).toBe(digests.length)

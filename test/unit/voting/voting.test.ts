@@ -4,7 +4,9 @@ import { Block } from '../../../src/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/primitives/bytes.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { signingText } from '../../../src/voting/signing-state.js'
+import { sideChainPow } from '../../rules/transaction.js'
 import { craftBlock, personHash } from '../../support/builders/blocks.js'
+import type { TestChain } from '../../support/builders/chain.js'
 import { testAddress, testKey, testPublicKey } from '../../support/builders/spec.js'
 import { TestNet, type TestNode } from '../../support/network/voting-net.js'
 
@@ -213,21 +215,32 @@ describe('a body', () => {
     expect(net.nodes.map(viewOfTip)).toEqual([0, 0, 0, 0])
   })
 
-  it('of a block that breaks a rule gets it no vote, whoever proposes it', async () => {
-    net = new TestNet()
+  const greedyBlock = ({ chain }: TestChain) => craftBlock(chain, { fees: 1n })
+  /** Two proofs of one side block. */
+  const provingTwice = async (test: TestChain) => {
+    const proof = (output: 0 | 1) => sideChainPow({ output })(test)
+    return craftBlock(test.chain, { transactions: [await proof(0), await proof(1)] })
+  }
+  it.each([
+    ['breaks a rule gets it no vote, whoever proposes it', {}, greedyBlock, false],
+    ['proves a side block twice gets it no vote where proofs rise', { sideChainOrder: true }, provingTwice, false],
+    ['proves a side block twice gets it votes where proofs need not rise', {}, provingTwice, true],
+  ])('of a block that %s', async (_, overrides, make, confirmed) => {
+    net = new TestNet(overrides)
     for (const person of [0, 2, 3]) await net.add({ person })
-    const { chain } = (net.nodes[0] as TestNode).test
-    const greedy = craftBlock(chain, { fees: 1n })
-    net.handOut = (hash) => (equalBytes(hash, greedy.header.hash) ? greedy.bytes : undefined)
-    const { header } = greedy
+    const { test } = net.nodes[0] as TestNode
+    const { chain } = test
+    const block = await make(test)
+    net.handOut = (hash) => (equalBytes(hash, block.header.hash) ? block.bytes : undefined)
+    const { header } = block
     const proposal = { sponsor: testPublicKey(1), blockHash: header.hash, viewOffset: 0 }
     const unsigned = { kind: 'proposal', height: 1, validView: -1, header, proposal, prevotes: [] } as const
     const message = signMessage(unsigned, chain.genesis.header.hash, testKey(1))
     for (const { voting } of net.nodes) await voting.receive(message)
     await net.allAt(1, 20_000)
     expect(tips().size).toBe(1)
-    expect(tips().has(greedy.hash)).toBe(false)
-    expect(net.nodes.map(viewOfTip)).toEqual([1, 1, 1])
+    expect(tips().has(block.hash)).toBe(confirmed)
+    expect(net.nodes.map(viewOfTip)).toEqual(confirmed ? [0, 0, 0] : [1, 1, 1])
   })
 })
 
