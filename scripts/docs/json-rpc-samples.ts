@@ -143,7 +143,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   provetoken: {
     params: () => ({ nonce: '5e'.repeat(32) }),
     // They differ from run to run: the ports are free ones, the directory is a temporary one.
-    shown: () => ({ proof: 'c5'.repeat(32), datadir: '/home/alice/.local/share/didledger/corp-05ce9b12' }),
+    shown: () => ({ proof: 'c5'.repeat(32), datadir: '/home/alice/.local/share/didledger/corp-c856a89d' }),
   },
   stop: { params: () => ({}) },
   setloglevel: { params: () => ({ level: 'info' }) },

@@ -57,6 +57,7 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     specifications: { did: specification('did'), credential: specification('credential') },
     validators,
     didRoot: true,
+    sideChainOrder: true,
     timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },
     maxViewTimeout: 60_000,
     upgrades: [],

@@ -65,7 +65,7 @@ describe('start without --data-dir', () => {
       ...['start', '--genesis', 'localnet', '--validator-key', key, '--reset-sign-state=now'],
       ...['--p2p-host', '127.0.0.1'],
     )
-    expect(node.line.dataDir).toBe(join(user.env.XDG_DATA_HOME, 'didledger', 'localnet-05ce9b12'))
+    expect(node.line.dataDir).toBe(join(user.env.XDG_DATA_HOME, 'didledger', 'localnet-c856a89d'))
     const states = () => readdirSync(node.line.dataDir).filter((name) => /^sign-.*\.state$/.test(name))
     await expect.poll(states).toHaveLength(1)
     expect((await node.stop()).code).toBe(0)

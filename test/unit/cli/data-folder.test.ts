@@ -23,6 +23,6 @@ describe('the folder for the data of a user', () => {
     const { platform } = process
     const folder = dataFolder({ platform, env, home: platform === 'win32' ? 'C:\\h' : '/h' })
     expect(defaultDataDir({ env }, pow)).toBe(join(folder, `pow-${genesisBlock(pow).hash.slice(0, 8)}`))
-    expect(defaultDataDir({ env }, localnet)).toBe(join(folder, 'localnet-05ce9b12'))
+    expect(defaultDataDir({ env }, localnet)).toBe(join(folder, 'localnet-c856a89d'))
   })
 })

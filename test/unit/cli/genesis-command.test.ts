@@ -88,6 +88,7 @@ describe('genesis create', () => {
     const spec = loadSpec(given.file)
     expect(spec.allocations.map(({ amount }) => amount)).toEqual([500_000_000n])
     expect(paramsAt(spec, 1).specifications.did).toEqual(['given/did/1.0', 'elastos/did/1.0'])
+    expect([paramsAt(spec, 1).didRoot, spec.sideChainOrder]).toEqual([true, true])
     expect(existsSync(bench.path('given/validator-1.key'))).toBe(false)
   })
 
