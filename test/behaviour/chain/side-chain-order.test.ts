@@ -2,9 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { replay, stateDigest, verifyChain } from '../../../src/chain/replay-chain.js'
 import { RuleError } from '../../../src/errors/rule-error.js'
+import { PoolGraph } from '../../../src/mempool/graph.js'
+import { PoolView } from '../../../src/mempool/view.js'
 import type { Block } from '../../../src/primitives/block.js'
 import { toHex } from '../../../src/primitives/bytes.js'
 import type { Transaction } from '../../../src/primitives/transaction.js'
+import { choose } from '../../../src/production/selection.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { derivedTables, keys, rangeOf, table } from '../../../src/storage/schema.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
@@ -129,6 +132,31 @@ describe('a block of a chain whose proofs of side-chain work rise', () => {
     expect(await faultOf(test)).toBeUndefined()
     await rewind(test, 1)
     expect(await provedRows(test)).toEqual({})
+    await test.close()
+  })
+})
+
+describe('a proof that the chain has by now', () => {
+  it('is in no template, also where the pool has it still: it leaves by the rule of the chain', async () => {
+    const { test, proof } = await proving([])
+    const pooled = await test.send(await proof(9))
+    const mined = craftBlock(test.chain, { transactions: [await proof(9)] })
+    // A pool that does not follow, and looks at no row.
+    const { follow } = test.mempool
+    test.mempool.follow = async () => {}
+    test.mempool.isOfUse = () => true
+    await test.accept(mined)
+    const { transactions } = await choose(test.chain, test.mempool, { parent: test.chain.tip })
+    expect(transactions).toEqual([])
+    expect(test.mempool.droppedReason(pooled.hash)).toMatch(/^tx-side-chain-proved: .*, of which block 9 is proved$/)
+    test.mempool.follow = follow
+    await test.close()
+  })
+
+  it('has the height of the chain in the view of the pool', async () => {
+    const { test } = await proving([9])
+    const view = new PoolView(test.chain, new PoolGraph(), new Set())
+    expect([2, 3].map((sideChain) => view.provedHeight(genesisOf(sideChain)))).toEqual([9, undefined])
     await test.close()
   })
 })
