@@ -1,4 +1,5 @@
 import type { BlockTransaction } from '../consensus/connect.js'
+import type { Steps } from '../primitives/steps.js'
 import type { RowReader } from './did-rows.js'
 import type { Overlay } from './overlay.js'
 import { keys } from './schema.js'
@@ -15,15 +16,18 @@ export function provedHeight(rows: RowReader, genesis: Uint8Array): number | und
   return row === undefined ? undefined : values.height.decode(row)
 }
 
+/** Rows staged in one step: a block has room for thousands of proofs. */
+const rowsAtOnce = 16
+
 /** Stages the rows that the proofs of a block change; returns what takes them back. */
-export function putProved(overlay: Overlay, transactions: readonly BlockTransaction[]): SideChainUndo[] {
+export function* provedSteps(overlay: Overlay, transactions: readonly BlockTransaction[]): Steps<SideChainUndo[]> {
   const changed: SideChainUndo[] = []
   for (let i = 0; i < transactions.length; i++) {
     const proved = transactions[i]?.proved
     if (proved === undefined) continue
     const { genesis, height, before } = proved
     overlay.put(keys.sideChain(genesis), values.height.encode(height))
-    changed.push({ genesis, before })
+    if (changed.push({ genesis, before }) % rowsAtOnce === 0) yield
   }
   return changed
 }

@@ -33,7 +33,7 @@ import type { Overlay } from './overlay.js'
 import { DocumentReader, KnownDocuments } from './known-documents.js'
 import { type Key, keys } from './schema.js'
 import { type CredentialUndo, undoSteps, values } from './row-values.js'
-import { provedHeight, putProved, takeBackProved } from './side-chain-rows.js'
+import { provedHeight, provedSteps, takeBackProved } from './side-chain-rows.js'
 import { TransferRows } from './transfer-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
@@ -152,7 +152,7 @@ export async function putConnected(
   await runCooperatively(operationSteps(transactions, putDid))
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
-  const sideChains = putProved(overlay, transactions)
+  const sideChains = await runCooperatively(provedSteps(overlay, transactions))
   overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
   return leaves
 }

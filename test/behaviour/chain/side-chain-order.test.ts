@@ -10,6 +10,7 @@ import type { Transaction } from '../../../src/primitives/transaction.js'
 import { choose } from '../../../src/production/selection.js'
 import { Overlay } from '../../../src/storage/overlay.js'
 import { derivedTables, keys, rangeOf, table } from '../../../src/storage/schema.js'
+import { provedSteps } from '../../../src/storage/side-chain-rows.js'
 import { digestOf } from '../../../src/storage/table-digest.js'
 import { emptyChain, faultOf, leftovers } from '../../support/assert/row-invariants.js'
 import { craft, craftBlock } from '../../support/builders/blocks.js'
@@ -172,6 +173,17 @@ describe('a block of a chain whose spec does not say so', () => {
 })
 
 describe('the rows of side chains', () => {
+  it('are staged in steps, as many as a block proves', async () => {
+    const { test } = await proving([])
+    const transactions = Array.from({ length: 40 }, (_, i) => {
+      return { fee: 0n, spent: [], proved: { genesis: genesisOf(i), height: i, before: undefined } }
+    })
+    const overlay = new Overlay(test.database)
+    expect([...provedSteps(overlay, transactions)]).toHaveLength(2)
+    expect([...overlay.changes.values()]).toHaveLength(40)
+    await test.close()
+  })
+
   it('are all there where the rule reads them: a verification finds a missing one and a lower one', async () => {
     for (const change of ['missing', 'lower', 'added'] as const) {
       const { test } = await proving([9])
