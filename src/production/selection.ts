@@ -271,8 +271,8 @@ class FilledBlock {
 
 /** Whether nothing but its coins decides whether a transaction holds. */
 function hasCoinsAlone(transaction: Transaction): boolean {
-  const { accepted, parse, apply, checks } = typeRulesOf(transaction)
-  return accepted && [parse, apply, checks].every((rule) => rule === undefined)
+  const { accepted, parse, apply, checks, prove } = typeRulesOf(transaction)
+  return accepted && [parse, apply, checks, prove].every((rule) => rule === undefined)
 }
 
 /** A state with the outputs of pooled transactions on top, which an operation may spend. */
