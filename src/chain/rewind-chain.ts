@@ -37,6 +37,9 @@ export interface RewoundChain extends Checking {
   change(overlay: Overlay, change: ChainChange, info: ChangeInfo): Promise<void>
 }
 
+/** The part that tells which blocks are active. */
+type ActiveBlocks = Pick<RewoundChain, 'tip'> & { readonly headers: Pick<HeaderIndex, 'activeAt'> }
+
 /** Takes the blocks above `to` back and deletes them, in one batch or several. */
 export async function rewindChain(chain: RewoundChain, to: Hash, restorations: readonly Restoration[]): Promise<void> {
   const target = targetOf(chain, to)
@@ -65,14 +68,7 @@ export async function replaceBlocks(
 ): Promise<void> {
   const { database, headers, branches } = chain
   const target = targetOf(chain, to)
-  const going = someDownTo(chain, target.header.height, { blocks: replacedBlocks, bytes: replacedBytes })
-  if (going.length < chain.tip().header.height - target.header.height) {
-    throw new RuleError(
-      'request-parameter',
-      `too much of the chain would leave at once: ${chain.tip().header.height - target.header.height} blocks, and more ` +
-        `than ${replacedBlocks} of them or ${replacedBytes} bytes cannot`,
-    )
-  }
+  const going = leavingBlocks(chain, target.header.height)
   const kept = keep && (await branches.hasRoom())
   const overlay = new Overlay(database)
   const disconnected = await disconnectInto(overlay, database, going, chain, (known, body) => {
@@ -89,6 +85,18 @@ export async function replaceBlocks(
   branches.count({ left: kept ? going : [], taken: fromAside })
 }
 
+/** The active blocks above a height, newest first; `request-parameter` where they are too many to leave at once. */
+export function leavingBlocks(chain: ActiveBlocks, floor: number): KnownHeader[] {
+  const going = someDownTo(chain, floor, { blocks: replacedBlocks, bytes: replacedBytes })
+  const count = chain.tip().header.height - floor
+  if (going.length === count) return going
+  throw new RuleError(
+    'request-parameter',
+    `too much of the chain would leave at once: ${count} blocks, and more ` +
+      `than ${replacedBlocks} of them or ${replacedBytes} bytes cannot`,
+  )
+}
+
 function targetOf({ sanity, headers }: RewoundChain, to: Hash): KnownHeader {
   if (!sanity.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
   const target = headers.get(to)
@@ -98,7 +106,7 @@ function targetOf({ sanity, headers }: RewoundChain, to: Hash): KnownHeader {
 
 /** Active blocks above a height, newest first, until one of the bounds is reached. */
 function someDownTo(
-  { headers, tip }: RewoundChain,
+  { headers, tip }: ActiveBlocks,
   floor: number,
   most: { readonly blocks: number; readonly bytes: number },
 ): KnownHeader[] {

@@ -9,7 +9,7 @@ import { collect, didArgument, type OutputOptions, withOutput } from './command-
 import { credentialArgument, credentialLine } from './did-credential-command.js'
 import { operationLines, payloadLines, stateLine } from './did-read-command.js'
 import { openLight, type TrustFlags, trustText, withTrust } from './light-options.js'
-import { isEvidence, loadProof, maxBundleSize } from './load-proofs.js'
+import { fitsBundle, isEvidence, loadProof, maxBundleSize } from './load-proofs.js'
 import { type Asked, makeBundle } from './make-bundle.js'
 import { examples, formatTable, report } from './print-output.js'
 
@@ -60,7 +60,7 @@ async function prove(context: CliContext, id: string, options: ProveOptions): Pr
   const { node = [defaultRestUrl] } = options
   const asked = questionOf(id, options)
   const text = `${JSON.stringify(await bundleOfAny(node, asked), null, 2)}\n`
-  if (text.length > maxBundleSize) {
+  if (!fitsBundle(text.length)) {
     throw new UserError(
       `the proof has ${text.length} bytes, and ${maxBundleSize} can be checked: its chain is too long for a Bundle`,
     )

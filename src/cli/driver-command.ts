@@ -40,10 +40,15 @@ export function portOption(text: string): number {
   throw new InvalidArgumentError('Not a port, 0 to 65535.')
 }
 
+/** The node that a driver asks. */
+export function driverSource(url: string): HttpResolver {
+  return new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
+}
+
 /** Serves until a stop signal. */
 async function drive(context: CliContext, { rpc, port, host, dereference, json }: DriverFlags): Promise<void> {
   const url = rpc ?? context.env['DIDLEDGER_RPC'] ?? defaultRpcUrl
-  const source = new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
+  const source = driverSource(url)
   const stop = stopSignal()
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
   const { DriverServer } = await import('../api/driver-server.js')

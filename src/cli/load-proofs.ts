@@ -16,6 +16,11 @@ import { parseJson } from '../wallet/parse-json.js'
 export const maxBundleSize = 256 * 1024 * 1024
 export const bundleFormat = 'didledger/bundle/1'
 
+/** Whether so many bytes of JSON can be read as a bundle again. */
+export function fitsBundle(bytes: number): boolean {
+  return bytes <= maxBundleSize
+}
+
 /** The Trust of a shipped chain or in a file, parsed. */
 export function loadTrust(nameOrFile: string): unknown {
   if (isShippedSpec(nameOrFile)) return loadFormat(shippedTrustFile(nameOrFile), 'Trust', trustFormat)

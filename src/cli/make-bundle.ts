@@ -1,7 +1,7 @@
 import type { NodeClient } from '../client/node-client.js'
 import { isObject } from '../client/read-answers.js'
 import { UserError } from '../errors/rule-error.js'
-import { bundleFormat, maxBundleSize } from './load-proofs.js'
+import { bundleFormat, fitsBundle, maxBundleSize } from './load-proofs.js'
 
 /** A Bundle: an answer of a node with all that checks it from genesis on. What the node sends is passed on, and not judged. */
 
@@ -49,7 +49,7 @@ class Parts {
   add(items: readonly unknown[]): void {
     for (const item of items) {
       this.#size += JSON.stringify(item).length + 1
-      if (this.#size > maxBundleSize) {
+      if (!fitsBundle(this.#size)) {
         throw new UserError(`the node at ${this.#node.rest} sends more than a bundle holds, ${maxBundleSize} bytes`)
       }
       this.items.push(item)

@@ -10,9 +10,14 @@ import { checkLinks } from './check-headers.js'
  * With more headers to go nothing is assumed.
  * @limit count: headers below an assumed block, 32 bytes each
  */
-export const assumedHeaders = 4_000_000
+const assumedHeaders = 4_000_000
 /** Hashes per allocated chunk. */
 const hashesOfChunk = 8192
+
+/** Whether the headers from a tip up to an assumed block are few enough. */
+export function isAssumable({ height }: Pick<AssumedBlock, 'height'>, tip: number): boolean {
+  return height > tip && height - tip <= assumedHeaders
+}
 
 /**
  * The hashes of a chain from a connected block up to the block assumed valid. Headers link by hash, so the last one proves all

@@ -15,7 +15,7 @@ import {
   type HeaderUnit,
   headerUnitSize,
 } from '../wire/headers-message.js'
-import { AssumedChain, assumedHeaders } from './assumed-chain.js'
+import { AssumedChain, isAssumable } from './assumed-chain.js'
 import { checkLinks, checkProof, extendBranch, type HeaderChecking } from './check-headers.js'
 
 /** @tuning count: pending headers, at which no more are requested */
@@ -363,8 +363,7 @@ export class HeaderDownload {
   #hasToAssume(peer: SyncPeer): boolean {
     const { assumeValid, chain } = this.#options
     if (assumeValid === undefined || this.#assumed !== undefined) return false
-    const missing = assumeValid.height - chain.tip.header.height
-    if (missing <= 0 || missing > assumedHeaders) return false
+    if (!isAssumable(assumeValid, chain.tip.header.height)) return false
     return claimOf(peer).height >= assumeValid.height && !this.#states.of(peer).withoutAssumed
   }
 
