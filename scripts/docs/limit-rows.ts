@@ -35,26 +35,18 @@ export function readRows(sources: Sources): Row[] {
   })
 }
 
-/**
- * Differences between tags and rows: a bound without a row that is not among those known to have none, a row without a bound, another
- * value or unit; and a name in that list that is no bound, or has a row by now.
- */
-export function rowFaults(limits: readonly Limit[], rows: readonly Row[], without: readonly string[] = []): string[] {
+/** Differences between tags and rows: a bound without a row, a row without a bound, another value or unit, and a second row. */
+export function rowFaults(limits: readonly Limit[], rows: readonly Row[]): string[] {
   const tags = new Map(limits.map((one) => [nameOf(one), one]))
   const named = new Set(rows.map(({ name }) => name))
   const missing = limits
-    .filter((one) => !named.has(nameOf(one)) && !without.includes(nameOf(one)))
+    .filter((one) => !named.has(nameOf(one)))
     .map((one) => `src/${one.file}: ${one.name} has no row limit({ name: '${nameOf(one)}', … }) in test/limits`)
-  const listed = without
-    .filter((name) => !tags.has(name) || named.has(name))
-    .map(
-      (name) => `'${name}' is ${tags.has(name) ? 'a bound with a row' : 'no bound'}, and in the list of those without`,
-    )
   const wrong = rows.flatMap((row, i) => {
     if (rows.findIndex(({ name }) => name === row.name) < i) return [`${row.place}: '${row.name}' has two rows`]
     return rowFault(row, tags.get(row.name)) ?? []
   })
-  return [...missing, ...listed, ...wrong]
+  return [...missing, ...wrong]
 }
 
 /** The difference between a row and its tag, if any. */
@@ -65,7 +57,7 @@ function rowFault({ place, name, unit, value }: Row, tag: Limit | undefined): st
 }
 
 /** The name that the row of a bound has. */
-export function nameOf({ file, name }: Limit): string {
+function nameOf({ file, name }: Limit): string {
   return `${file.replace(/\.ts$/, '')}.${name}`
 }
 

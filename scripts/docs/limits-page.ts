@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import layers from '../config/layers.cjs'
 import { parsed } from './constant-values.js'
-import { nameOf, readRows, rowFaults } from './limit-rows.js'
+import { readRows, rowFaults } from './limit-rows.js'
 import { type Limit, readLimits } from './limit-tags.js'
-import { withoutCases } from './limits-without-cases.js'
 import { tableRow } from './shown.js'
 
 const root = new URL('../../', import.meta.url)
@@ -47,7 +46,7 @@ const specRows: readonly (readonly [what: string, unit: string, path: string])[]
 export function limitsPage(): string {
   const limits = readLimits(parsed(textsBelow('src')))
   const rows = readRows(parsed(textsBelow('test/limits')))
-  const faults = rowFaults(limits, rows, withoutCases)
+  const faults = rowFaults(limits, rows)
   if (faults.length > 0) throw new Error(faults.join('\n'))
   return pageOf(limits)
 }
@@ -59,10 +58,12 @@ Generated from the \`@limit\` tags of the constants in \`src\` by \`npm run docs
 
 Whatever a peer, a client, a file or a user can make the node take, keep or wait for has a bound. Each is tested on both sides: a row
 of \`test/limits\` feeds exactly the value, which is accepted, and the next one, which is refused, by the way on which others feed it.
-The bounds in the [last table](#without-cases) have no such cases yet. The tables follow the rooms of
-[architecture.md](architecture.md), lowest layer first; files are below \`src/\`. Digits are grouped for reading. Some values are only
-defaults: [configuration.md](configuration.md) has the ones that can be changed. Sizes of caches, portions of divided work, waits and
-intervals of the node itself bound nothing that others feed, and are not here.
+Where that would take gigabytes or hours, it feeds the part that counts them; times go by a clock of the test, but for those of Node's
+HTTP server, which are read where it keeps them. A bound without its row does not pass \`npm run check\`.
+
+The tables follow the rooms of [architecture.md](architecture.md), lowest layer first; files are below \`src/\`. Digits are grouped for
+reading. Some values are only defaults: [configuration.md](configuration.md) has the ones that can be changed. Sizes of caches, portions
+of divided work, waits and intervals of the node itself bound nothing that others feed, and are not here.
 
 ## Chain specs
 
@@ -73,14 +74,7 @@ All nodes of a chain agree on its spec. These are the values of the shipped ones
 | --- | --- | --- | --- | --- |
 ${specTable()}
 
-${limitTables(limits.filter((one) => !withoutCases.includes(nameOf(one))))}
-## Without cases
-
-No test holds these at their value: most are times that a library measures, or need more work than a test can do. The list only
-gets shorter; a new bound has its cases.
-
-${tableOf(limits.filter((one) => withoutCases.includes(nameOf(one))))}
-`
+${limitTables(limits)}`
 }
 
 /** The names of layers without those of single files, the inner ones behind their rooms. */

@@ -97,7 +97,7 @@ export const apiLimits = {
   callCache: 16 * 1024 * 1024,
   /** @tuning bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
-  /** @tuning bytes: answers that wait for their readers, beside those in progress; the one read least is ended for another */
+  /** @limit bytes: answers that wait for their readers, beside those in progress; the one read least is ended for another */
   unreadAnswers: 64 * 1024 * 1024,
   /** @tuning bytes: memory that one answer in progress counts: its parts, and rows read ahead */
   answerPlace: 1024 * 1024,

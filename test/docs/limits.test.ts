@@ -3,12 +3,11 @@ import { parsed } from '../../scripts/docs/constant-values.js'
 import { readRows, rowFaults } from '../../scripts/docs/limit-rows.js'
 import { type Limit, readLimits } from '../../scripts/docs/limit-tags.js'
 import { limitTables, valueText } from '../../scripts/docs/limits-page.js'
-import { withoutCases } from '../../scripts/docs/limits-without-cases.js'
 import { repositoryFile } from '../support/assert/markdown.js'
 
 /** Differences between the limits of a file and the rows of another. */
-function faultsOf(text: string, rows: string, without: readonly string[] = []): string[] {
-  return rowFaults(limitsOf(text), readRows(parsed(new Map([['own.ts', rows]]))), without)
+function faultsOf(text: string, rows: string): string[] {
+  return rowFaults(limitsOf(text), readRows(parsed(new Map([['own.ts', rows]]))))
 }
 
 /** Limits of one file, and of others that it imports. */
@@ -104,15 +103,6 @@ describe('docs/limits.md', () => {
     ],
   ])('refuses %s', (_, rows, fault) => {
     expect(faultsOf(bound, rows).join('\n')).toContain(fault)
-  })
-
-  it('knows bounds without cases by a list, which has no others', () => {
-    const row = "limit({ name: 'api/own.entries', unit: 'count', value: 8 })"
-    expect(faultsOf(bound, '', ['api/own.entries'])).toEqual([])
-    expect(faultsOf(bound, row, ['api/own.entries']).join()).toContain("'api/own.entries' is a bound with a row")
-    expect(faultsOf(bound, row, ['api/own.gone']).join()).toContain("'api/own.gone' is no bound")
-    // It only gets shorter.
-    expect(withoutCases.length).toBeLessThanOrEqual(43)
   })
 
   it('has every limit of the shipped specs', () => {

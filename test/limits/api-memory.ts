@@ -1,16 +1,24 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { type Holder, SharedBytes } from '../../src/api/answer-gate.js'
 import { apiLimits } from '../../src/api/api-limits.js'
 import { BodyBudget } from '../../src/api/body-budget.js'
 import { boundUnread, ConnectionShares } from '../../src/api/http-connections.js'
 import { SharedSource } from '../../src/api/shared-source.js'
+import { amountOf } from '../../src/api/results/inputs-amount.js'
 import { RequestRate } from '../../src/api/ws/rate.js'
+import { WebSockets } from '../../src/api/ws/web-sockets.js'
+import { WsConnection } from '../../src/api/ws/ws-connection.js'
+import { EventLog } from '../../src/events/event-log.js'
+import type { ProgramHash } from '../../src/primitives/address.js'
+import { zeroHash } from '../../src/primitives/hash.js'
+import { TestChain } from '../support/builders/chain.js'
+import { sizedTransaction } from '../support/builders/pool-entries.js'
+import { contextOf } from '../support/client/api.js'
 import { rest } from '../support/fakes/manual-time.js'
-import { everyDoor, limit } from './limit.js'
-
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+import { each, everyDoor, limit, mib } from './limit.js'
 
 /** A connection that only has an address, and does nothing. */
 class QuietSocket extends EventEmitter {
@@ -28,8 +36,10 @@ class QuietSocket extends EventEmitter {
 }
 
 /** Admits connections of these addresses; a refusal where one of them has to go. */
-function admitting(addresses: readonly string[]): string | undefined {
-  const shares = new ConnectionShares({ limits: apiLimits, exempt: () => false })
+function admitting(
+  addresses: readonly string[],
+  shares = new ConnectionShares({ limits: apiLimits, exempt: () => false }),
+): string | undefined {
   const sockets = addresses.map((address) => new QuietSocket(address))
   const admitted = sockets.map((socket) => shares.admit(socket as unknown as Socket))
   return admitted.includes(false) || sockets.some(({ destroyed }) => destroyed) ? 'a connection is closed' : undefined
@@ -79,7 +89,6 @@ function rate(share: (i: number) => string, count: number, wait = 0): string | u
   return taken.includes(false) || !last ? 'request-rate' : undefined
 }
 
-const mib = 1024 * 1024
 const holder: Holder = { share: 'one', slow: false, evict: () => {} }
 
 /** Answers that wait for room, of which none is refused. */
@@ -92,6 +101,56 @@ async function waiting(count: number): Promise<string | undefined> {
   end.abort(new Error('the test is over'))
   await Promise.all(outcomes)
   return refused
+}
+
+/** Admits WebSockets of as many addresses; a refusal where one of them has to go. */
+async function admittingWebSockets(addresses: readonly string[]): Promise<string | undefined> {
+  const test = await TestChain.open()
+  const { chain, mempool, clock } = test
+  const webSockets = new WebSockets(contextOf(test), await EventLog.open({ chain, mempool, clock }))
+  try {
+    return admitting(addresses, webSockets.sharesOf('127.0.0.1'))
+  } finally {
+    await webSockets.close()
+    await test.close()
+  }
+}
+
+/** A WebSocket beside others that hold so many bytes together; `come` has its client send something. */
+function beside(held: number, come: (ws: EventEmitter, socket: EventEmitter) => void): Promise<string | undefined> {
+  const socket = Object.assign(new EventEmitter(), { end: () => {}, cork: () => {}, writableNeedDrain: false })
+  return new Promise((resolve) => {
+    const ws = Object.assign(new EventEmitter(), {
+      readyState: WebSocket.OPEN,
+      bufferedAmount: 0,
+      send: (bytes: Buffer) => resolve(bytes.toString() === 'answered' ? undefined : bytes.toString()),
+      close: (code: number, reason: Buffer) => resolve(`closed with ${code}: ${reason.toString()}`),
+    })
+    const shared = {
+      limits: apiLimits,
+      held: { bytes: held },
+      rate: { take: () => true },
+      core: { handle: () => Promise.resolve('answered') },
+      makeRoom: () => false,
+    }
+    new WsConnection(ws as never, socket as never, { share: 'one', local: true, access: {} as never }, shared as never)
+    come(ws, socket)
+    // What is not answered by now is taken.
+    void rest().then(() => resolve(undefined))
+  })
+}
+
+/** Asks for the amount of inputs that transactions of these sizes created. */
+async function amounts(sizes: readonly number[]): Promise<void> {
+  const output = { assetId: zeroHash, value: 1n, outputLock: 0, programHash: new Uint8Array(21) as ProgramHash }
+  const all = sizes.map((size, i) => sizedTransaction(i, size, [output]))
+  const reader = {
+    chain: { database: { get: () => undefined } },
+    transactionBytes: (txid: Uint8Array) => ({ bytes: all[txid[0] as number]?.bytes }),
+  }
+  const sink = { due: false, reserve: () => Promise.resolve(() => {}) }
+  const inputs = all.map((_, i) => ({ txid: new Uint8Array(32).fill(i), index: 0 }))
+  await amountOf(reader as never, inputs, sink as never)
 }
 
 export const apiMemoryRows = [
@@ -157,6 +216,31 @@ export const apiMemoryRows = [
     value: 64 * mib,
     feed: (n) => unread([30 * mib, n - 30 * mib]),
     refusal: 'a connection is closed',
+  }),
+  limit({
+    name: 'api/api-limits.apiLimits.wsConnections',
+    unit: 'count',
+    value: 2000,
+    feed: (n) => admittingWebSockets(each(n, (i) => `1.${Math.floor(i / 200)}.${i % 200}.1`)),
+    refusal: 'a connection is closed',
+  }),
+  limit({
+    name: 'api/api-limits.apiLimits.wsHeld',
+    unit: 'bytes',
+    value: 128 * mib,
+    // The rest of a long message, and one that is whole.
+    feed: everyDoor(
+      (n) => beside(n - 1, (_, socket) => socket.emit('data', Buffer.alloc(64 * 1024 + 1))),
+      (n) => beside(n, (ws) => ws.emit('message', Buffer.from('{}'), false)),
+    ),
+    refusal: /closed with 1013: too many large messages.*\n.*too many large messages/,
+  }),
+  limit({
+    name: 'api/api-limits.apiLimits.amountTransactions',
+    unit: 'bytes',
+    value: 16 * mib,
+    feed: (n) => amounts([...each(20, () => 800_000), n - 16_000_000]),
+    refusal: 'have more than 16777216 bytes',
   }),
   limit({
     name: 'api/api-limits.apiLimits.answersWaiting',

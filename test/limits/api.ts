@@ -17,7 +17,7 @@ import { testAddress } from '../support/builders/spec.js'
 import { type Answer, ask, contextOf, serve } from '../support/client/api.js'
 import { owner } from '../support/client/rpc.js'
 import { WsClient } from '../support/client/ws.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
+import { each, everyDoor, limit, mib, onlyFor } from './limit.js'
 
 type Context = Parameters<typeof contextOf>[1]
 
@@ -110,9 +110,6 @@ function raw(port: number, bytes: string, whole: (text: string) => boolean): Pro
 /** A large text of JSON: a text of 128 KiB, and more. */
 const largeList = (values: readonly string[]) => `["${'x'.repeat(128 * 1024)}",${values.join(',')}]`
 const values = (body: string) => refuseManyValues(fromUtf8(body), apiLimits)
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
-
-const mib = 1024 * 1024
 
 const inputs = (count: number) => each(count, (i) => ({ txid: '00'.repeat(32), vout: i }))
 const outputs = (count: number) => each(count, () => ({ address: testAddress(1), amount: '1' }))

@@ -1,15 +1,20 @@
 import { importBlocks } from '../../src/chain/block-file.js'
+import { HeaderIndex, type KnownHeader } from '../../src/chain/header-index.js'
+import { leavingBlocks } from '../../src/chain/rewind-chain.js'
+import { SideBlocks } from '../../src/chain/side-blocks.js'
 import { checkClock } from '../../src/consensus/context.js'
 import { concat } from '../../src/primitives/bytes.js'
 import { auxPowBytes } from '../../src/primitives/auxpow.js'
 import type { Block } from '../../src/primitives/block.js'
 import { Writer } from '../../src/primitives/codec.js'
 import { Candidates } from '../../src/production/candidates.js'
+import { Database } from '../../src/storage/database.js'
 import { craftBlock } from '../support/builders/blocks.js'
-import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
+import { memoryStore, oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { configOf } from '../support/builders/config.js'
+import { fakeHeader } from '../support/builders/votes.js'
 import { miningOf } from '../support/client/api.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
+import { each, everyDoor, limit, mib, onlyFor } from './limit.js'
 
 /** Runs over a new chain. */
 async function onChain<T>(run: (test: TestChain) => Promise<T>, overrides = withoutValidators): Promise<T> {
@@ -22,7 +27,6 @@ async function onChain<T>(run: (test: TestChain) => Promise<T>, overrides = with
 }
 
 const byMiners = { ...oneValidator(), producer: 'miners' }
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 
 /** Imports a file whose first record says these lengths. */
 const record = (block: number, confirm: number) =>
@@ -36,6 +40,23 @@ const record = (block: number, confirm: number) =>
   })
 
 const unit = ({ header, auxPow }: Block) => ({ header, auxPow: auxPowBytes(auxPow) })
+
+/** Keeps blocks of these sizes off the active chain. */
+async function aside(sizes: readonly number[]): Promise<string | undefined> {
+  const database = await Database.over(memoryStore())
+  const side = await SideBlocks.open(database, new HeaderIndex(database))
+  for (const [i, size] of sizes.entries()) {
+    if (side.full) return 'no further block fits'
+    side.add({ header: fakeHeader(i, `block ${i}`), chainWork: 1n, size, arrival: i })
+  }
+  return undefined
+}
+
+/** Takes all blocks of a devnet but the first off its chain, given their sizes from the lowest on. */
+function leaving(sizes: readonly number[]): void {
+  const headers = { activeAt: (height: number) => ({ size: sizes[height - 1] }) as KnownHeader }
+  leavingBlocks({ headers, tip: () => ({ header: { height: sizes.length } }) as KnownHeader }, 0)
+}
 
 export const chainLimits = [
   limit({
@@ -91,6 +112,34 @@ export const chainLimits = [
       }),
     ),
     refusal: 'busy',
+  }),
+  limit({
+    name: 'chain/side-blocks.sideBlockLimit',
+    unit: 'count',
+    value: 1024,
+    feed: (n) => aside(each(n, () => 1)),
+    refusal: 'no further block fits',
+  }),
+  limit({
+    name: 'chain/side-blocks.sideByteLimit',
+    unit: 'bytes',
+    value: 2 ** 31,
+    feed: (n) => aside([...each(255, () => 2 ** 23), n - 255 * 2 ** 23 - 1, 1]),
+    refusal: 'no further block fits',
+  }),
+  limit({
+    name: 'chain/rewind-chain.replacedBlocks',
+    unit: 'count',
+    value: 20_000,
+    feed: (n) => leaving(each(n, () => 1)),
+    refusal: 'request-parameter: too much of the chain would leave at once: 20001 blocks',
+  }),
+  limit({
+    name: 'chain/rewind-chain.replacedBytes',
+    unit: 'bytes',
+    value: 64 * mib,
+    feed: (n) => leaving([1, n - 60 * mib - 1, 60 * mib]),
+    refusal: 'request-parameter: too much of the chain would leave at once: 3 blocks',
   }),
   limit({
     name: 'production/candidates.maxCandidates',

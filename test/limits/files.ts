@@ -1,29 +1,18 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { WebSocketServer } from 'ws'
-import { Pieces } from '../../src/chain/block-file.js'
+import { driverSource } from '../../src/cli/driver-command.js'
 import { newExpiry } from '../../src/cli/expiry.js'
+import { fitsBundle, loadProof } from '../../src/cli/load-proofs.js'
 import { askResolver } from '../../src/client/ask-resolver.js'
 import { followEvents } from '../../src/client/follow-events.js'
 import { exchange } from '../../src/client/http.js'
 import { HttpResolver } from '../../src/client/http-resolver.js'
 import { stallSentence } from '../../src/client/unmined.js'
-import { readStateHead } from '../../src/devnet/state-format.js'
-import { readStateText } from '../../src/devnet/state.js'
-import { Snapshots } from '../../src/devnet/snapshots.js'
-import { noSteps } from '../../src/primitives/steps.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { identifierOf, credentialIdOf } from '../../src/resolver/did-key.js'
-import { queryLimits, readQuery } from '../../src/resolver/document-search.js'
-import { readHistory } from '../../src/resolver/history.js'
-import { historyLimits } from '../../src/resolver/history-limits.js'
-import { readResolveRequest } from '../../src/resolver/resolve-request.js'
-import { SearchQueue } from '../../src/resolver/search-queue.js'
-import { Places } from '../../src/runtime/places.js'
+import { toHex } from '../../src/primitives/bytes.js'
 import { readTextFile } from '../../src/wallet/files.js'
 import {
   createKeystore,
@@ -32,12 +21,9 @@ import {
   type ScryptCost,
   scryptCost,
 } from '../../src/wallet/keystore.js'
-import { configOf } from '../support/builders/config.js'
-import { testKey } from '../support/builders/spec.js'
-import { rest } from '../support/fakes/manual-time.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
-
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+import { testAddress, testKey, testPublicKey } from '../support/builders/spec.js'
+import { Workbench } from '../support/process/workbench.js'
+import { each, everyDoor, failureOf, limit, mib, onlyFor } from './limit.js'
 
 /** A server whose every answer has so many bytes. */
 async function answering<T>(bytes: number, run: (url: string) => Promise<T>): Promise<T> {
@@ -66,24 +52,35 @@ async function telling(bytes: number): Promise<string | undefined> {
     const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
     const onBegin = () => end.abort()
     const following = followEvents({ url, topics: ['block'], from: {}, signal: end.signal, onBegin, onEvent: () => {} })
-    return await following.then(
-      () => undefined,
-      (error: Error) => error.message,
-    )
+    return await failureOf(following)
   } finally {
     server.close()
   }
 }
 
-/** Reads a file of so many bytes. */
-function file(bytes: number): void {
+/** Reads a file of so many bytes, which are no JSON. */
+function file(bytes: number, read: (path: string) => unknown): void {
   const directory = mkdtempSync(join(tmpdir(), 'limits-'))
   try {
     const path = join(directory, 'file')
-    writeFileSync(path, Buffer.alloc(bytes, ' '))
-    readTextFile(path, 'file')
+    // Nested so deeply that it is looked at no further.
+    writeFileSync(path, '['.repeat(100))
+    truncateSync(path, bytes)
+    read(path)
   } finally {
     rmSync(directory, { recursive: true })
+  }
+}
+
+/** Creates a chain with as many validators. */
+async function validators(...options: readonly string[]): Promise<string | undefined> {
+  const bench = new Workbench()
+  try {
+    const place = ['--pay', testAddress(1), '--directory', bench.path('new')]
+    const { code, err } = await bench.run('genesis', 'create', 'new', ...place, ...options)
+    return code === 0 ? undefined : err
+  } finally {
+    bench.close()
   }
 }
 
@@ -95,122 +92,12 @@ function keystore(cost: Partial<ScryptCost>): void {
   parseKeystore(formatKeystore(createKeystore(secret, 'pw', random, options)))
 }
 
-/** Reads a history of so many operations, of these bytes each. */
-const history = (count: number, bytes: (i: number) => number, slice?: { skip: number; limit: number }) =>
-  readHistory({
-    did: 'did:ledger:a',
-    count,
-    slice,
-    places: new Places(1, 1, 'histories'),
-    read: (start: number, end: number) => Promise.resolve(each(end - start, (i) => ({ bytes: bytes(end - 1 - i) }))),
-  } as never)
-
-/** A place among those of a queue that is full but for so many. */
-async function queued(enter: () => Promise<unknown>, count: number): Promise<string | undefined> {
-  const outcomes = each(count, () =>
-    enter().then(
-      () => undefined,
-      (error: Error) => error.message,
-    ),
-  )
-  return Promise.race([...outcomes.slice(1), rest().then(() => undefined)])
-}
-
-const state = (text: string) => readStateText({} as never, text).then(() => undefined)
-const snapshot = (bytes: number) => {
-  const transaction = { bytes: { length: bytes } }
-  return { tip: zeroHash, clock: { now: 0, nextBlockTime: undefined }, pool: [{ arrival: 0, transaction }] } as never
-}
-
 export const fileLimits = [
-  limit({
-    name: 'resolver/did-key.maxDidLength',
-    unit: 'characters',
-    value: 256,
-    feed: everyDoor(
-      (n) => void identifierOf('a'.repeat(n)),
-      (n) => void credentialIdOf('did:ledger:a#'.padEnd(n, 'f')),
-    ),
-    refusal: /did: 1 to 256 characters[^]*id: 1 to 256 characters/,
-  }),
-  limit({
-    name: 'resolver/document-search.queryLimits.documents',
-    unit: 'count',
-    value: 1000,
-    feed: (n) => (readQuery({ query: {}, limit: n }).limit === n ? undefined : 'fewer are given'),
-    refusal: 'fewer are given',
-  }),
-  limit({
-    name: 'resolver/document-search.queryLimits.waiting',
-    unit: 'count',
-    value: 128,
-    feed: (n) => {
-      const queue = new SearchQueue(queryLimits.waiting)
-      return queued(() => queue.enter('documents'), n + 1)
-    },
-    refusal: '128 searches are waiting already',
-  }),
-  limit({
-    name: 'resolver/history-limits.historyLimits.slice',
-    unit: 'count',
-    value: 1000,
-    feed: (n) => void readResolveRequest({ all: true, limit: n }),
-    refusal: 'at most 1000 operations are given at once',
-  }),
-  limit({
-    name: 'resolver/history-limits.historyLimits.operations',
-    unit: 'count',
-    value: 10_000,
-    feed: async (n) => void (await history(n, () => 100)),
-    refusal: 'history-size: did:ledger:a has 10001 operations',
-  }),
-  limit({
-    name: 'resolver/history-limits.historyLimits.bytes',
-    unit: 'bytes',
-    value: 8 * 1024 * 1024,
-    feed: async (n) => void (await history(9, (i) => (i > 0 ? 1_000_000 : n - 8_000_000))),
-    refusal: 'history-size',
-  }),
-  limit({
-    name: 'resolver/history-limits.historyLimits.waiting',
-    unit: 'count',
-    value: 128,
-    feed: (n) => {
-      const places = new Places(historyLimits.places, historyLimits.waiting, 'histories')
-      const taken = each(historyLimits.places - 1, () => places.take())
-      return Promise.all(taken).then(() => queued(() => places.take(), n + 1))
-    },
-    refusal: 'too many histories wait',
-  }),
-  limit({
-    name: 'resolver/resolve-request.maxVersionHeight',
-    unit: 'number',
-    value: 0xffffffff,
-    feed: everyDoor(
-      (n) => void readResolveRequest({ versionHeight: n }),
-      (n) => void readResolveRequest({ proof: true, height: n }),
-    ),
-    refusal: /versionHeight: a height is[^]*height: an integer from 0/,
-  }),
-  limit({
-    name: 'wallet/devnet-accounts.maxDevnetAccounts',
-    unit: 'count',
-    value: 100,
-    feed: (n) => void configOf(JSON.stringify({ devnet: { accounts: n } }), { command: 'devnet' }),
-    refusal: 'devnet.accounts is not',
-  }),
-  limit({
-    name: 'wallet/devnet-accounts.maxSeededDids',
-    unit: 'count',
-    value: 100_000,
-    feed: (n) => void configOf(JSON.stringify({ devnet: { seedDids: n } }), { command: 'devnet' }),
-    refusal: 'devnet.seedDids is not',
-  }),
   limit({
     name: 'wallet/files.maxFileSize',
     unit: 'bytes',
     value: 32 * 1024 * 1024,
-    feed: file,
+    feed: (n) => file(n, (path) => readTextFile(path, 'file')),
     refusal: 'is larger than 33554432 bytes',
   }),
   limit({
@@ -235,55 +122,6 @@ export const fileLimits = [
     value: 4,
     feed: (n) => keystore({ p: n }),
     refusal: 'the keystore is damaged: kdf',
-  }),
-  limit({
-    name: 'devnet/snapshots.maxSnapshots',
-    unit: 'count',
-    value: 1000,
-    feed: (n) => {
-      const kept = new Snapshots()
-      each(n, () => kept.add(snapshot(1)))
-    },
-    refusal: 'snapshot-limit',
-  }),
-  limit({
-    name: 'devnet/snapshots.maxSnapshotBytes',
-    unit: 'bytes',
-    value: 64 * 1024 * 1024,
-    feed: (n) => {
-      const kept = new Snapshots()
-      for (const bytes of [30_000_000, n - 30_000_000]) kept.add(snapshot(bytes))
-    },
-    refusal: 'snapshot-limit',
-  }),
-  limit({
-    name: 'devnet/state-format.maxHead',
-    unit: 'bytes',
-    value: 128 * 1024 * 1024,
-    feed: onlyFor(/out of bounds/, async (n) => {
-      const begin = Buffer.alloc(12)
-      begin.write('didsta01')
-      begin.writeUInt32LE(n, 8)
-      async function* pieces() {
-        yield begin
-      }
-      await readStateHead(new Pieces(pieces()), () => noSteps)
-    }),
-    refusal: 'a length is out of bounds',
-  }),
-  limit({
-    name: 'devnet/state.maxStateText',
-    unit: 'characters',
-    value: 15_900_000,
-    feed: onlyFor(/characters, at most/, (n) => state('A'.repeat(n))),
-    refusal: '15900001 characters, at most 15900000',
-  }),
-  limit({
-    name: 'devnet/state.maxStateBytes',
-    unit: 'bytes',
-    value: 64 * 1024 * 1024,
-    feed: onlyFor(/unpacks to more/, (n) => state(gzipSync(Buffer.alloc(n)).toString('base64'))),
-    refusal: 'unpacks to more than 67108864 bytes',
   }),
   limit({
     name: 'client/arguments.longestTimer',
@@ -361,5 +199,38 @@ export const fileLimits = [
     value: 5,
     feed: (n) => void newExpiry({ years: n }, 1_800_000_000),
     refusal: 'is more than 5 years ahead',
+  }),
+  limit({
+    name: 'cli/driver-command.maxNodeAnswer',
+    unit: 'bytes',
+    value: 4 * mib,
+    feed: onlyFor(/answered more than/, (n) =>
+      answering(n, (url) =>
+        driverSource(url)
+          .resolve('did:ledger:a')
+          .then(() => undefined),
+      ),
+    ),
+    refusal: 'answered more than 4194304 bytes',
+  }),
+  limit({
+    name: 'cli/genesis-command.mostValidators',
+    unit: 'count',
+    value: 100,
+    feed: everyDoor(
+      (n) => validators('--validators', String(n)),
+      (n) => validators(...each(n, (i) => ['--validator', toHex(testPublicKey(i))]).flat()),
+    ),
+    refusal: /Not a number from 1 to 100[^]*--validator is given 101 times/,
+  }),
+  limit({
+    name: 'cli/load-proofs.maxBundleSize',
+    unit: 'bytes',
+    value: 256 * mib,
+    feed: everyDoor(
+      (n) => (fitsBundle(n) ? undefined : 'no bundle has so many bytes'),
+      onlyFor(/is larger than/, (n) => file(n, loadProof)),
+    ),
+    refusal: /no bundle has so many bytes\n.* is larger than 268435456 bytes/,
   }),
 ]

@@ -8,9 +8,7 @@ import { framed } from '../support/fakes/fake-stream.js'
 import { ManualTime } from '../support/fakes/manual-time.js'
 import { idleHandler, idleLink } from '../support/fakes/stubs.js'
 import { startNode, until } from '../support/network/transport.js'
-import { everyDoor, limit } from './limit.js'
-
-const many = <T>(count: number, one: T): T[] => new Array<T>(count).fill(one)
+import { everyDoor, limit, many, mib } from './limit.js'
 
 /** A link of a peer whose gossip is counted. */
 function gossipLink(clock: { now(): number }): Libp2pLink {
@@ -131,8 +129,6 @@ interface RawPeerAt {
   readonly connection: Awaited<ReturnType<typeof rawConnection>>
   readonly link: Libp2pLink
 }
-
-const mib = 1024 * 1024
 
 export const gossipLimits = [
   limit({

@@ -1,4 +1,3 @@
-import { vi } from 'vitest'
 import { quickSigner } from '../../src/crypto/quick-signer.js'
 import { Server } from '../../src/light/ask-server.js'
 import { catchingUp } from '../../src/light/catch-up.js'
@@ -12,7 +11,8 @@ import { readTrust } from '../../src/proofs/trust.js'
 import { host, lightOver, lightWorld, worldTime } from '../support/builders/light-world.js'
 import { paperGenesis, ProofBook } from '../support/builders/proof-book.js'
 import { type Json, lightServers } from '../support/fakes/light-server.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
+import { withPassingTime } from '../support/fakes/passing-time.js'
+import { everyDoor, failureOf, limit, onlyFor } from './limit.js'
 
 const world = lightWorld({ genesis: 'limits' })
 const { book, alice, kept, versions } = world
@@ -94,16 +94,6 @@ async function followAnswers(count: number): Promise<void> {
 const signer = quickSigner()
 const copy = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
 
-/** Runs with a clock that only `pass` moves. */
-async function withClock<T>(run: (pass: (milliseconds: number) => Promise<unknown>) => Promise<T>): Promise<T> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  try {
-    return await run((milliseconds) => vi.advanceTimersByTimeAsync(milliseconds))
-  } finally {
-    vi.useRealTimers()
-  }
-}
-
 export const lightLimits = [
   limit({
     name: 'light/answer-bounds.documentBytes',
@@ -169,14 +159,10 @@ export const lightLimits = [
     unit: 'ms',
     value: 10_000,
     feed: (n) =>
-      withClock(async (pass) => {
+      withPassingTime(async (pass) => {
         // An answer that comes in the last of so many milliseconds.
         const fetch = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response('{}')), n - 1))
-        const answer = new Server(host, fetch).get('changes/1')
-        const outcome = answer.then(
-          () => undefined,
-          (error: Error) => error.message,
-        )
+        const outcome = failureOf(new Server(host, fetch).get('changes/1'))
         await pass(n)
         return outcome
       }),
@@ -196,7 +182,7 @@ export const lightLimits = [
     unit: 'ms',
     value: 120_000,
     feed: (n) =>
-      withClock(async (pass) => {
+      withPassingTime(async (pass) => {
         const server = catchingUp({ url: host, get: () => Promise.resolve({}) })
         // A request in the last of so many milliseconds.
         await pass(n - 1)

@@ -59,3 +59,23 @@ export function onlyFor(refusal: RegExp, feed: (n: number) => unknown): (n: numb
     return refused !== undefined && refusal.test(refused) ? refused : undefined
   }
 }
+
+/** The message of a failure; undefined where the work succeeds. */
+export function failureOf(work: Promise<unknown>): Promise<string | undefined> {
+  return work.then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+}
+
+/** As many values, made by their number. */
+export function each<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i))
+}
+
+/** The same as many times. */
+export function many<T>(count: number, one: T): T[] {
+  return new Array<T>(count).fill(one)
+}
+
+export const mib = 1024 * 1024

@@ -1,12 +1,18 @@
+import { BlockBudget } from '../../src/consensus/block-budget.js'
+import { FeeFloor } from '../../src/mempool/fee-floor.js'
+import { PoolGraph } from '../../src/mempool/graph.js'
 import { Orphans } from '../../src/mempool/orphans.js'
+import { policy } from '../../src/mempool/policy.js'
+import type { PoolEntry } from '../../src/mempool/pool-entry.js'
+import { Room } from '../../src/mempool/room.js'
 import { sha256, zeroHash } from '../../src/primitives/hash.js'
-import { Transaction } from '../../src/primitives/transaction.js'
 import { craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
+import { bareEntry, sizedTransaction } from '../support/builders/pool-entries.js'
 import type { SpecOverrides } from '../support/builders/spec.js'
 import { type Build, record, sideChainPow } from '../rules/transaction.js'
-import { limit, onlyFor } from './limit.js'
+import { each, limit, onlyFor } from './limit.js'
 
 const rich = 100_000_000_000n
 const smallBlocks: SpecOverrides = {
@@ -74,30 +80,25 @@ const proof = (size: number): Build => {
 /** Keeps orphans, given by size and sender; a refusal where the first or the last is not held. */
 function orphans(all: readonly { size?: number; sender: number }[]): string | undefined {
   const held = new Orphans({ now: () => 1_000_000 })
-  const made = all.map(({ size = 200 }, i) => orphan(i, size))
+  const made = all.map(({ size = 200 }, i) => sizedTransaction(i, size))
   made.forEach((one, i) => held.add(one, all[i]?.sender ?? 0, [zeroHash]))
   return made.every(({ digest }) => held.has(digest)) ? undefined : 'an orphan is not kept'
 }
 
-/** A transaction of so many bytes that is like no other. */
-function orphan(number: number, size: number): Transaction {
-  const build = (length: number) => {
-    return new Transaction({
-      version: 0,
-      payloadVersion: 0,
-      payload: { type: 3, recordType: '', content: new Uint8Array(length) },
-      attributes: [],
-      inputs: [],
-      outputs: [],
-      lockTime: number,
-      programs: [],
-    })
+/** Fills the pool with transactions of these sizes. */
+async function filling(sizes: readonly number[]): Promise<string | undefined> {
+  const graph = new PoolGraph()
+  let left: string | undefined
+  const floor = new FeeFloor({ now: () => 1_000_000 }, policy, () => graph.bytes)
+  const drop = (entry: PoolEntry) => {
+    left = 'the one that is worth least has left'
+    graph.remove(entry)
   }
-  const around = build(size).bytes.length - size
-  return build(size - around - (build(size - around).bytes.length - size))
+  const room = new Room({ limits: policy, floor, graph: () => graph, drop })
+  sizes.forEach((size, i) => graph.add(bareEntry(i, [], BigInt(1000 + i), size)))
+  await room.make()
+  return left
 }
-
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 
 export const poolLimits = [
   limit({
@@ -134,7 +135,7 @@ export const poolLimits = [
     value: 64,
     feed: (n) => {
       const kept = new Orphans({ now: () => 1_000_000 }).add(
-        orphan(1, 200),
+        sizedTransaction(1, 200),
         1,
         each(n, (i) => sha256(`parent ${i}`)),
       )
@@ -150,7 +151,7 @@ export const poolLimits = [
     feed: (n) => {
       const clock = { time: 1_000_000, now: () => clock.time }
       const held = new Orphans(clock)
-      held.add(orphan(1, 200), 1, [zeroHash])
+      held.add(sizedTransaction(1, 200), 1, [zeroHash])
       clock.time += n - 1
       return held.takeAll().length === 1 ? undefined : 'an orphan is not kept'
     },
@@ -206,6 +207,25 @@ export const poolLimits = [
     value: 8,
     feed: (n) => send(operations(n)),
     refusal: 'pool-did-pending',
+  }),
+  limit({
+    name: 'mempool/policy.policy.documentShare',
+    unit: 'part',
+    value: 0.0625,
+    // One byte more of 16 MiB.
+    beyond: 0.0625 + 2 ** -24,
+    feed: (n) => {
+      const documents = [0, 1].map((i) => ({ txid: `${i}`, payloadSize: n * 2 ** 23, issuer: true }))
+      new BlockBudget({ blockCost: 1 }, policy.documentShare).require(documents)
+    },
+    refusal: 'block-issuer-documents: more than 62.5 of issuers or 1048576 bytes',
+  }),
+  limit({
+    name: 'mempool/policy.policy.poolSize',
+    unit: 'bytes',
+    value: 20_000_000,
+    feed: (n) => filling([...each(99, () => 200_000), n - 99 * 200_000]),
+    refusal: 'the one that is worth least has left',
   }),
   limit({
     name: 'mempool/policy.policy.expiry',

@@ -13,7 +13,6 @@ import { PeerConnections, type PeersEvents } from '../../src/network/peers/peer-
 import { PeerRecord } from '../../src/network/peers/peer-record.js'
 import { PeerRows } from '../../src/network/peers/peer-rows.js'
 import { penaltyOf } from '../../src/network/penalties.js'
-import { networkVersion, type Status } from '../../src/network/wire/status-message.js'
 import { toHex } from '../../src/primitives/bytes.js'
 import { sha256, zeroHash } from '../../src/primitives/hash.js'
 import { parseSpec } from '../../src/primitives/spec.js'
@@ -21,30 +20,14 @@ import { Database } from '../../src/storage/database.js'
 import { memoryStore, quietLog } from '../support/builders/chain.js'
 import { configOf } from '../support/builders/config.js'
 import { ManualTime } from '../support/fakes/manual-time.js'
-import { idleLink } from '../support/fakes/stubs.js'
+import { idleLink, idleStatus } from '../support/fakes/stubs.js'
 import { testSpec } from '../support/builders/spec.js'
 import { keyOf, PeersWorld } from '../support/network/peers-world.js'
-import { everyDoor, limit } from './limit.js'
+import { each, everyDoor, limit, mib } from './limit.js'
 
 const start = 1_800_000_000_000
 const key = (i: number) => sha256(`key ${i}`)
 const listed = (count: number) => Array.from({ length: count }, (_, i) => `192.0.2.${i}:20338`)
-const each = (count: number, make: (i: number) => void) => {
-  for (let i = 0; i < count; i++) make(i)
-}
-
-const status: Status = {
-  version: networkVersion,
-  genesis: zeroHash,
-  upgrades: zeroHash,
-  tipHeight: 1,
-  tipHash: zeroHash,
-  chainWork: 1n,
-  services: 1,
-  relay: true,
-  listenPort: 1,
-  agent: '',
-}
 
 /** Rows of peers over an empty database. */
 async function emptyRows() {
@@ -92,7 +75,7 @@ async function connections(time = new ManualTime()) {
     bans: await bans(() => time.now()),
     scores: new MisbehaviourScores(() => time.now()),
     events: new EventEmitter<PeersEvents>(),
-    ownStatus: () => status,
+    ownStatus: () => idleStatus,
     expected: () => 0,
     named: () => false,
     namedByKey: () => false,
@@ -111,7 +94,7 @@ function record() {
     delivered: () => {},
     closing: () => {},
   }
-  return { clock, penalties, link, peer: new PeerRecord(link, status, sink, 256) }
+  return { clock, penalties, link, peer: new PeerRecord(link, idleStatus, sink, 256) }
 }
 
 type Kind = 'request' | 'gossip'
@@ -140,8 +123,6 @@ async function taking(lastSeen: number, now: number): Promise<string | undefined
   const taken = takeAddresses(record().peer, [address], await emptyBook(() => now), now)
   return taken === 1 ? undefined : 'the address is not taken'
 }
-
-const mib = 1024 * 1024
 
 export const peerLimits = [
   limit({
@@ -279,7 +260,7 @@ export const peerLimits = [
       const { all } = await connections(time)
       const link = openLink(1, '1.1.1.1')
       all.connected(link)
-      all.answerStatus(link, status)
+      all.answerStatus(link, idleStatus)
       const peer = all.peerOf(link) as PeerRecord
       const step = penaltyOf('tx-malformed')
       for (let i = 0; i < 9; i++) all.penalise(peer, 'tx-malformed')
@@ -349,7 +330,7 @@ export const peerLimits = [
       const { all } = await connections()
       const link = openLink(1, '1.1.1.1')
       all.connected(link)
-      all.answerStatus(link, status)
+      all.answerStatus(link, idleStatus)
       const peer = all.peerOf(link) as PeerRecord
       const addresses = Array.from({ length: n }, (_, i) => ({
         address: `${11 + (i % 90)}.${Math.floor(i / 90)}.1.1:1`,

@@ -11,9 +11,8 @@ import { quietLog } from '../support/builders/chain.js'
 import { fakeHeader } from '../support/builders/votes.js'
 import { FakePeer, FakePeers } from '../support/fakes/fake-peers.js'
 import { ManualTime, rest } from '../support/fakes/manual-time.js'
-import { limit } from './limit.js'
+import { each, failureOf, limit } from './limit.js'
 
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 const bytesOf = (i: number) => sha256(`transaction ${i}`)
 const wanted = (i: number) => ({ txid: bytesOf(i), digest: sha256d(bytesOf(i)) })
 
@@ -87,12 +86,7 @@ export const relayLimits = [
       other.connect(peers)
       const [peer] = other.all()
       const question = { locator: [zeroHash], count: 1 }
-      const asked = each(n, () =>
-        peer?.ask(headersExchange, question).then(
-          () => undefined,
-          (error: Error) => error.message,
-        ),
-      )
+      const asked = each(n, () => peer && failureOf(peer.ask(headersExchange, question)))
       return Promise.race([...asked, rest().then(() => undefined)])
     },
     refusal: '128 blocks are waiting already',

@@ -11,7 +11,7 @@ import { FakeStream, framed } from '../support/fakes/fake-stream.js'
 import { ManualTime, rest } from '../support/fakes/manual-time.js'
 import { idleHandler, idleLink } from '../support/fakes/stubs.js'
 import { echo } from '../support/network/transport.js'
-import { everyDoor, limit } from './limit.js'
+import { everyDoor, failureOf, limit, many, mib } from './limit.js'
 
 /** A connection without a proved key. */
 class Incoming extends EventTarget {
@@ -57,17 +57,12 @@ function arriving(frames: readonly Uint8Array[], before: readonly Uint8Array[] =
   return frames.map((frame) => guard.refusal(frame)).find((refusal) => refusal !== undefined)
 }
 
-const many = <T>(count: number, one: T): T[] => new Array<T>(count).fill(one)
-
 /** A frame of bytes that comes in two parts, the second one so many milliseconds after the first. */
 async function slowFrame(first: Uint8Array, second: Uint8Array, wait: number): Promise<string | undefined> {
   const time = new ManualTime()
   const stream = new FakeStream()
   const frames = new Frames(stream, 16 * 1024 * 1024, time, transportLimits)
-  const read = frames.read().then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
+  const read = failureOf(frames.read())
   stream.arrive(first)
   await time.advance(wait)
   stream.arrive(second)
@@ -108,8 +103,6 @@ async function idleFor(milliseconds: number): Promise<string | undefined> {
   await rest()
   return stream.sent.length > 0 ? undefined : (stream.aborted?.message ?? 'no answer')
 }
-
-const mib = 1024 * 1024
 
 export const transportRows = [
   limit({

@@ -12,15 +12,15 @@ import { ProposedBodies } from '../../src/voting/proposed-bodies.js'
 import { encodeMessage, parseMessage } from '../../src/voting/tendermint/message.js'
 import { encodeSignState, freshSignState, parseSignState } from '../../src/voting/tendermint/sign-state.js'
 import { encodeSummary, parseSummary } from '../../src/voting/tendermint/summary.js'
-import { memoryStore, quietLog } from '../support/builders/chain.js'
+import { memoryStore, oneValidator, quietLog } from '../support/builders/chain.js'
 import { testPublicKey, testSpec } from '../support/builders/spec.js'
 import { fakeHeader, fakeSignature, Voters } from '../support/builders/votes.js'
 import { rest } from '../support/fakes/manual-time.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
+import { TestNet, type TestNode } from '../support/network/voting-net.js'
+import { each, everyDoor, limit, onlyFor } from './limit.js'
 
 const spec = parseSpec(testSpec())
 const tip = () => ({ height: 0, hash: zeroHash })
-const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 
 /** A filter of height 1 for votes whose signatures count as verified. */
 function filter() {
@@ -125,7 +125,53 @@ function readState(messages: (writer: Writer) => Writer): void {
 
 const nil = encodeMessage(voters.nilPrecommit(0, 0))
 
+/** The vote of a chain's only validator, whose sign state is written once `written` resolves. */
+async function onVote<T>(run: (node: TestNode) => Promise<T>, written = Promise.resolve()): Promise<T> {
+  const net = new TestNet(oneValidator())
+  const signStore = { load: () => Promise.resolve(undefined), save: () => written }
+  const verifier = { verifyAll: () => Promise.resolve(-1), close: () => Promise.resolve() }
+  const node = await net.add({ person: 0 }, false, { signStore, verifier } as never)
+  try {
+    return await run(node)
+  } finally {
+    await net.close()
+  }
+}
+
+/** Reports of the heights of peers, each of which has the vote look at its sign state while that is being written. */
+async function reports(count: number): Promise<string | undefined> {
+  let write = () => {}
+  const written = new Promise<void>((resolve) => (write = resolve))
+  return onVote(async ({ test, voting }) => {
+    // The first report comes with the node.
+    for (let i = 1; i < count; i++) voting.setBestPeerHeight(0)
+    await rest()
+    write()
+    return test.log.errors.map(({ fields }) => String(fields['reason']))[0]
+  }, written)
+}
+
 export const votingLimits = [
+  limit({
+    name: 'voting/voting.queueLimit',
+    unit: 'count',
+    value: 4096,
+    feed: reports,
+    refusal: '4096 blocks are waiting already',
+  }),
+  limit({
+    name: 'voting/voting.maxReceiving',
+    unit: 'count',
+    value: 1024,
+    feed: onlyFor(/^busy/, (n) =>
+      onVote(async ({ voting }) => {
+        const message = voters.nilPrecommit(0, 0)
+        await Promise.all(each(n, () => voting.receive(message)))
+        return undefined
+      }),
+    ),
+    refusal: 'busy: 1024 messages wait already',
+  }),
   limit({
     name: 'voting/checked-blocks.maxVerdicts',
     unit: 'count',

@@ -1,4 +1,4 @@
-import type { LinkError, Protocol } from '../../src/network/link.js'
+import type { Protocol } from '../../src/network/link.js'
 import { RequestClient } from '../../src/network/transport/request-client.js'
 import { transportLimits } from '../../src/network/transport/transport-limits.js'
 import { addressesExchange } from '../../src/network/wire/addresses-message.js'
@@ -11,15 +11,16 @@ import {
   headerUnitCodec,
 } from '../../src/network/wire/headers-message.js'
 import { poolExchange } from '../../src/network/wire/pool-message.js'
-import { type Status, statusExchange } from '../../src/network/wire/status-message.js'
+import { statusExchange } from '../../src/network/wire/status-message.js'
 import { transactionsExchange, transactionTopic } from '../../src/network/wire/transactions-message.js'
 import { candidateTopic, proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import { zeroHash } from '../../src/primitives/hash.js'
 import { Header } from '../../src/primitives/header.js'
 import { FakeStream, framed } from '../support/fakes/fake-stream.js'
 import { ManualTime, rest } from '../support/fakes/manual-time.js'
+import { idleStatus } from '../support/fakes/stubs.js'
 import { startNode, until } from '../support/network/transport.js'
-import { everyDoor, limit, onlyFor } from './limit.js'
+import { everyDoor, limit, onlyFor, refusalOf } from './limit.js'
 
 const tooMany = /peer-message: .*a count or length of \d+ where at most/
 
@@ -89,10 +90,8 @@ function late({ protocol }: Pick<Exchange<unknown, unknown>, 'protocol'>): (n: n
     const time = new ManualTime()
     const stream = new FakeStream()
     const line = { closed: false, timers: time, limits: transportLimits, open: () => Promise.resolve(stream) }
-    const outcome = new RequestClient(line, protocol).ask(new Uint8Array(0)).then(
-      () => undefined,
-      (error: LinkError) => `${error.failure}: ${error.message}`,
-    )
+    const client = new RequestClient(line, protocol)
+    const outcome = refusalOf(() => client.ask(new Uint8Array(0)).then(() => undefined))
     await rest()
     await time.advance(n - 1)
     stream.arrive(framed(new Uint8Array(1)))
@@ -113,18 +112,6 @@ const header = new Header({
 })
 const unit: HeaderUnit = { header, auxPow: new Uint8Array(1), confirm: new Uint8Array(0), size: 1 }
 const address = { address: '1.2.3.4:5', publicKey: zeroHash, lastSeen: 1 }
-const status: Status = {
-  version: 2,
-  genesis: zeroHash,
-  upgrades: zeroHash,
-  tipHeight: 1,
-  tipHash: zeroHash,
-  chainWork: 1n,
-  services: 1,
-  relay: true,
-  listenPort: 1,
-  agent: '',
-}
 const name = { txid: zeroHash, digest: zeroHash }
 
 export const wireLimits = [
@@ -280,7 +267,7 @@ export const wireLimits = [
     value: 64,
     feed: (n) => {
       const { encode, decode } = statusExchange.question
-      decode(encode({ ...status, agent: 'x'.repeat(n) }))
+      decode(encode({ ...idleStatus, agent: 'x'.repeat(n) }))
     },
     refusal: tooMany,
   }),

@@ -16,6 +16,7 @@ import { parseSpec } from '../../src/primitives/spec.js'
 import { Database } from '../../src/storage/database.js'
 import { memoryStore, quietLog } from '../support/builders/chain.js'
 import { ManualTime } from '../support/fakes/manual-time.js'
+import { idleStatus } from '../support/fakes/stubs.js'
 import { echo, keyOf, PeersWorld } from '../support/network/peers-world.js'
 import { testSpec } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
@@ -23,16 +24,10 @@ import type { RuleRow } from './row.js'
 const spec = parseSpec(testSpec())
 const common = { spec, genesis: genesisBlock(spec).header.hash }
 const status: Status = {
-  version: networkVersion,
+  ...idleStatus,
   genesis: common.genesis,
   upgrades: spec.upgradesDigest(7),
   tipHeight: 7,
-  tipHash: zeroHash,
-  chainWork: 1n,
-  services: 1,
-  relay: true,
-  listenPort: 1,
-  agent: '',
 }
 
 /** A connection whose other side has a key and answers every question with a status. */

@@ -112,7 +112,7 @@ export const transportLimits = {
   gossipItemRate: 4_000,
   /** @limit count: entries in gossip frames of a peer at once */
   gossipItemBurst: 20_000,
-  /** @limit bytes: names of topics that a peer subscribes to */
+  /** @limit bytes: names of topics that a peer subscribes to, and 1,024 for each */
   gossipTopicBytes: 65_536,
 } as const
 

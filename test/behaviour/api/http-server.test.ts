@@ -151,6 +151,19 @@ describe('time', () => {
     expect(node.log.errors).toEqual([])
   })
 
+  test('bodies that stop, long before their request is over', async () => {
+    const { port, node } = await start({ bodyTimeout: 200 })
+    const elapsed = stopwatch()
+    expect(rawAnswer(await talk(port, head('/rpc'), '{'))).toEqual({ status: 408, body: rpcError(-32005) })
+    expect(elapsed()).toBeLessThan(apiLimits.requestTimeout)
+    expect(node.log.errors).toEqual([])
+  })
+
+  test('connections on which nothing comes are closed without an answer', async () => {
+    const { port } = await start({ socketTimeout: 200, headersTimeout: 60_000 })
+    expect(await talk(port, 'GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\n')).toBe('')
+  })
+
   test('a client that leaves in the middle harms nobody', async () => {
     const { port, node } = await start()
     for (let i = 0; i < 20; i++) {

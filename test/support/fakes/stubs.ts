@@ -1,6 +1,8 @@
 import type { ApiContext } from '../../../src/api/api-context.js'
 import type { DevnetControl } from '../../../src/api/node-views.js'
 import { type Link, LinkError, type LinkHandler } from '../../../src/network/link.js'
+import { networkVersion, type Status } from '../../../src/network/wire/status-message.js'
+import { zeroHash } from '../../../src/primitives/hash.js'
 
 /** The control of a devnet that can do nothing. */
 const unable = () => Promise.reject(new Error('this devnet does nothing'))
@@ -42,6 +44,20 @@ export const idleLink: Link = {
   closed: false,
   request: () => Promise.reject(new LinkError('closed', 'the link has no other end')),
   close: () => {},
+}
+
+/** The status of a node without a chain of its own. */
+export const idleStatus: Status = {
+  version: networkVersion,
+  genesis: zeroHash,
+  upgrades: zeroHash,
+  tipHeight: 1,
+  tipHash: zeroHash,
+  chainWork: 1n,
+  services: 1,
+  relay: true,
+  listenPort: 1,
+  agent: '',
 }
 
 /** Takes every connection and answers no request. */
