@@ -35,14 +35,19 @@ export function readSecretFile(path: string, what: string, options: { readonly g
 
 /** The text of a file whose mode and owner pass a check, which throws. */
 function readChecked(path: string, what: string, most: number, check: (access: Stats) => void): string {
+  const tooLarge = () => new UserError(`the ${what} ${path} is larger than ${most} bytes`)
   let bytes: Buffer
   try {
-    bytes = readAtMost(path, most + 1, check)
+    bytes = readAtMost(path, most + 1, (access) => {
+      check(access)
+      if (access.size > most) throw tooLarge()
+    })
   } catch (error) {
     if (error instanceof UserError) throw error
     throw new UserError(`cannot read the ${what} ${path}: ${fileReason(error)}`)
   }
-  if (bytes.length > most) throw new UserError(`the ${what} ${path} is larger than ${most} bytes`)
+  // What a device or pipe holds has no size.
+  if (bytes.length > most) throw tooLarge()
   return bytes.toString('utf8')
 }
 
