@@ -14,7 +14,7 @@ import { memoryStore, oneValidator, TestChain, withoutValidators } from '../supp
 import { configOf } from '../support/builders/config.js'
 import { fakeHeader } from '../support/builders/votes.js'
 import { miningOf } from '../support/client/api.js'
-import { each, everyDoor, limit, mib, onlyFor } from './limit.js'
+import { closing, each, everyDoor, limit, mib, onlyFor } from './limit.js'
 
 /** Runs over a new chain. */
 async function onChain<T>(run: (test: TestChain) => Promise<T>, overrides = withoutValidators): Promise<T> {
@@ -38,6 +38,22 @@ const record = (block: number, confirm: number) =>
     }
     await importBlocks(chain, pieces())
   })
+
+let deep: Promise<TestChain> | undefined
+
+async function openDeep(): Promise<TestChain> {
+  const test = await TestChain.open(withoutValidators)
+  closing.push(() => test.close())
+  return test
+}
+
+/** A block beside the first of so many, which one chain gets step by step. */
+async function forkBelow(blocks: number): Promise<void> {
+  const { chain } = await (deep ??= openDeep())
+  while (chain.tip.header.height < blocks) await chain.acceptBlock(craftBlock(chain).bytes)
+  const parent = chain.headers.get(chain.genesis.header.hash) ?? chain.tip
+  await chain.acceptBlock(craftBlock(chain, { parent, header: { nonce: blocks } }).bytes)
+}
 
 const unit = ({ header, auxPow }: Block) => ({ header, auxPow: auxPowBytes(auxPow) })
 
@@ -89,13 +105,7 @@ export const chainLimits = [
     name: 'chain/branches.reorganisationDepth',
     unit: 'count',
     value: 288,
-    feed: (n) =>
-      onChain(async (test) => {
-        const genesis = test.chain.tip
-        for (let i = 0; i < n; i++) await test.accept(craftBlock(test.chain))
-        await test.accept(craftBlock(test.chain, { parent: genesis }))
-        return undefined
-      }),
+    feed: forkBelow,
     refusal: 'block-too-deep',
   }),
   limit({

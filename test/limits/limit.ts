@@ -60,6 +60,9 @@ export function onlyFor(refusal: RegExp, feed: (n: number) => unknown): (n: numb
   }
 }
 
+/** Closes what rows share; run after all of them. */
+export const closing: (() => Promise<unknown>)[] = []
+
 /** The message of a failure; undefined where the work succeeds. */
 export function failureOf(work: Promise<unknown>): Promise<string | undefined> {
   return work.then(

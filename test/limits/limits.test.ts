@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parsed } from '../../scripts/docs/constant-values.js'
 import { readRows } from '../../scripts/docs/limit-rows.js'
-import { type Limit, refusalOf } from './limit.js'
+import { closing, type Limit, refusalOf } from './limit.js'
 
 const directory = new URL('.', import.meta.url)
 const files = readdirSync(directory).filter((name) => name.endsWith('.ts') && !/^limit\.ts$|\.test\.ts$/.test(name))
@@ -12,6 +12,8 @@ for (const file of files) {
   const exported = (await import(new URL(file, directory).href)) as Record<string, unknown>
   rows.push(...(Object.values(exported).filter(Array.isArray).flat() as Limit[]))
 }
+
+afterAll(() => Promise.all(closing.map((close) => close())))
 
 describe('a bound', () => {
   for (const { name, unit, value, beyond = value + 1, feed, refusal } of rows) {

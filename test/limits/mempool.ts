@@ -12,7 +12,7 @@ import { holder } from '../support/builders/did.js'
 import { bareEntry, sizedTransaction } from '../support/builders/pool-entries.js'
 import type { SpecOverrides } from '../support/builders/spec.js'
 import { type Build, record, sideChainPow } from '../rules/transaction.js'
-import { each, limit, onlyFor } from './limit.js'
+import { each, limit, many, onlyFor } from './limit.js'
 
 const rich = 100_000_000_000n
 const smallBlocks: SpecOverrides = {
@@ -29,11 +29,12 @@ async function send(build: Build, overrides: SpecOverrides = {}): Promise<void> 
   }
 }
 
-/** A transaction that spends so many coins which nobody has, signed by so many persons. */
+/** A transaction that spends so many coins which nobody has, with the same program so many times. */
 const spending = (coins: number, signers: number): Build => {
   return ({ spec }) => {
-    const inputs = Array.from({ length: coins }, (_, i) => ({ txid: sha256(`coin ${i}`), index: 0 }))
-    return craft(spec, inputs, [{ to: 30, value: 1n }], new Array<number>(signers).fill(10))
+    const inputs = each(coins, (i) => ({ txid: sha256(`coin ${i}`), index: 0 }))
+    const [program] = craft(spec, inputs, [{ to: 30, value: 1n }], [10]).programs
+    return craft(spec, inputs, [{ to: 30, value: 1n }], [], { programs: program ? many(signers, program) : [] })
   }
 }
 

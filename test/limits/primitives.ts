@@ -26,10 +26,14 @@ const tooMany = /a count or length of \d+ where at most/
 /** Writes one part of a structure. */
 type Part = (writer: Writer) => Writer
 
+/** What byte strings have, and where structures are written: the largest have a little more than 16 MiB. */
+const filler = new Uint8Array(17 * 1024 * 1024).fill(0x61)
+const memory = new Uint8Array(17 * 1024 * 1024)
+
 const nothing: Part = (writer) => writer.varuint(0)
 /** A byte string, or text, of so many bytes. */
 const bytes = (size: number): Part => {
-  return (writer) => writer.varbytes(new Uint8Array(size).fill(0x61))
+  return (writer) => writer.varbytes(filler.subarray(0, size))
 }
 /** A list of so many equal items. */
 const list = (count: number, item: Part): Part => {
@@ -59,7 +63,7 @@ interface Parts {
 
 /** Reads a transaction with these parts. */
 function read({ version = 0, type = 2, payloadVersion = 0, payload = (writer) => writer, ...parts }: Parts): void {
-  const writer = new Writer(1024)
+  const writer = Writer.over(memory)
   if (version !== 0) writer.u8(version)
   payload(writer.u8(type).u8(payloadVersion))
   for (const part of [parts.attributes, parts.inputs, parts.outputs]) (part ?? nothing)(writer)

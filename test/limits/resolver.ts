@@ -53,10 +53,9 @@ function searchAfter(milliseconds: number): Promise<string | undefined> {
   return withPassingTime(async (pass) => {
     const search = await searchOver(0)
     let leave = () => {}
-    const admit = () => new Promise<void>((resolve) => (leave = resolve))
-    const first = search.find(unindexed, { admit })
+    const left = new Promise<void>((resolve) => (leave = resolve))
+    const first = search.find(unindexed, { admit: () => left })
     const second = failureOf(search.find(unindexed))
-    await rest()
     await pass(milliseconds)
     leave()
     await first

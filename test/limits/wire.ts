@@ -1,4 +1,3 @@
-import type { Protocol } from '../../src/network/link.js'
 import { RequestClient } from '../../src/network/transport/request-client.js'
 import { transportLimits } from '../../src/network/transport/transport-limits.js'
 import { addressesExchange } from '../../src/network/wire/addresses-message.js'
@@ -19,8 +18,8 @@ import { Header } from '../../src/primitives/header.js'
 import { FakeStream, framed } from '../support/fakes/fake-stream.js'
 import { ManualTime, rest } from '../support/fakes/manual-time.js'
 import { idleStatus } from '../support/fakes/stubs.js'
-import { startNode, until } from '../support/network/transport.js'
-import { everyDoor, limit, onlyFor, refusalOf } from './limit.js'
+import { startNode, type TestNode, until } from '../support/network/transport.js'
+import { closing, everyDoor, limit, onlyFor, refusalOf } from './limit.js'
 
 const tooMany = /peer-message: .*a count or length of \d+ where at most/
 
@@ -32,25 +31,44 @@ function listOf<T>(codec: Codec<readonly T[]>, item: T): (n: number) => void {
 /** Values up to which the other side may go, where it keeps no bound. */
 const boundless = 2 ** 26
 
+const exchanges = [
+  addressesExchange,
+  blocksExchange,
+  headersExchange,
+  poolExchange,
+  statusExchange,
+  transactionsExchange,
+  votesExchange,
+].map(({ protocol }) => protocol)
+
+/** A node that bounds requests as it does, one that answers with any number of bytes, and one that asks them. */
+let nodes: Promise<{ readonly strict: TestNode; readonly generous: TestNode; readonly asking: TestNode }> | undefined
+
+async function openNodes() {
+  const strict = await startNode({ protocols: exchanges })
+  const generous = await startNode({ protocols: exchanges.map((protocol) => ({ ...protocol, answer: boundless })) })
+  const asking = await startNode({ protocols: [] })
+  closing.push(() => Promise.all([strict, generous, asking].map((node) => node.close())))
+  return { strict, generous, asking }
+}
+
 /** A request of so many bytes reaches a node over a connection. */
 function request({ protocol }: Pick<Exchange<unknown, unknown>, 'protocol'>): (n: number) => Promise<void> {
-  return (n) => exchange(protocol, { ...protocol, request: boundless }, n, 0)
+  return async (n) => {
+    const { strict, asking } = await (nodes ??= openNodes())
+    strict.owner.answering = () => Promise.resolve(new Uint8Array(0))
+    const link = await asking.transport.dial(strict.address)
+    await link.request({ ...protocol, request: boundless }, new Uint8Array(n))
+  }
 }
 
 /** A node accepts an answer of so many bytes. */
 function answer({ protocol }: Pick<Exchange<unknown, unknown>, 'protocol'>): (n: number) => Promise<void> {
-  return (n) => exchange({ ...protocol, answer: boundless }, protocol, 0, n)
-}
-
-/** A request and its answer between two nodes that bound them as they do. */
-async function exchange(answerer: Protocol, asker: Protocol, asked: number, answered: number): Promise<void> {
-  const [one, two] = [await startNode({ protocols: [answerer] }), await startNode({ protocols: [asker] })]
-  try {
-    one.owner.answering = () => Promise.resolve(new Uint8Array(answered))
-    const link = await two.transport.dial(one.address)
-    await link.request(asker, new Uint8Array(asked))
-  } finally {
-    await Promise.all([one.close(), two.close()])
+  return async (n) => {
+    const { generous, asking } = await (nodes ??= openNodes())
+    generous.owner.answering = () => Promise.resolve(new Uint8Array(n))
+    const link = await asking.transport.dial(generous.address)
+    await link.request(protocol, new Uint8Array(0))
   }
 }
 
