@@ -1,4 +1,7 @@
+import type * as Crypto from 'node:crypto'
+import { ecdsa } from '@noble/curves/abstract/weierstrass.js'
 import { p256 } from '@noble/curves/nist.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { hexFault } from '../primitives/hex-fault.js'
 import type { Random } from '../runtime/env.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
@@ -9,7 +12,23 @@ import { nodeCrypto } from '../runtime/node-crypto.js'
  */
 export function sign(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
   requirePrivateKey(privateKey)
-  return p256.sign(message, privateKey, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
+  signing ??= nodeCrypto === undefined ? p256 : ecdsa(openSslPoint(nodeCrypto), sha256)
+  return signing.sign(message, privateKey, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
+}
+
+let signing: Pick<typeof p256, 'sign'> | undefined
+
+/** Points of P-256 of which the base point is multiplied by OpenSSL; signing is then five times as fast. */
+function openSslPoint({ createECDH }: typeof Crypto): typeof p256.Point {
+  const { Point } = p256
+  const multiply = (scalar: bigint) => {
+    const pair = createECDH('prime256v1')
+    pair.setPrivateKey(Point.Fn.toBytes(scalar))
+    return Point.fromBytes(pair.getPublicKey())
+  }
+  return class extends Point {
+    static override readonly BASE = { multiply } as typeof Point.BASE
+  } as typeof Point
 }
 
 /** The 33-byte compressed public key of a 32-byte private key. Throws a RangeError for an invalid key. */

@@ -34,6 +34,16 @@ describe('sign', () => {
     expect(toHex(sign(fromUtf8(text), example.privateKey))).toBe(expected)
   })
 
+  it('gives the bytes of the library for pages, whatever the key and the message', () => {
+    const random = new SeededRandom(12)
+    const few = [1n, 2n, 255n, BigInt(`0x${order}`) - 1n].map((number) => hex(number.toString(16).padStart(64, '0')))
+    for (const key of [...few, ...Array.from({ length: 40 }, () => generatePrivateKey(random))]) {
+      const message = random.bytes(random.below(200))
+      const expected = p256.sign(message, key, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
+      expect(toHex(sign(message, key))).toBe(toHex(expected))
+    }
+  })
+
   it('verifies under the public key, for an empty and for a long message', () => {
     for (const message of [new Uint8Array(), new Uint8Array(100_000).fill(3)]) {
       const signature = sign(message, example.privateKey)
