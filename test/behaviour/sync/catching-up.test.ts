@@ -11,7 +11,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-const length = 1200
+/** More than the headers of one answer, 1000. */
+const length = 1040
 
 /** A peer that hands out the first headers of a chain, and no more of them until it is let go. */
 function stopping(chain: TestChain, from: number): { peer: TestPeer; go: () => void; held: () => boolean } {
@@ -78,7 +79,7 @@ describe.each([
   })
 
   it('while the headers below the assumed block come', async () => {
-    const { node, go, held, ready } = await started(1001, 1100)
+    const { node, go, held, ready } = await started(1001, 1020)
     await eventually('headers are waited for', held)
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: true, height: 0, target: length })
     expect(await ready()).toMatchObject({ status: 503, body: { status: 'catching up' } })

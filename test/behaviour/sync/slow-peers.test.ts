@@ -19,7 +19,7 @@ async function quickly(node: SyncNode, holds: () => boolean, seconds: number): P
   while (!holds()) {
     if (node.target.clock.time > end) throw new Error(`not within ${seconds} s: ${holds.toString()}`)
     node.advance(250)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 

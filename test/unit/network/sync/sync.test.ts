@@ -6,6 +6,7 @@ import { PendingHeaders } from '../../../../src/network/fetch/pending-headers.js
 import type { SyncProgress } from '../../../../src/network/sync/sync.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { headersExchange, type HeaderUnit, locatorHashes } from '../../../../src/network/wire/headers-message.js'
+import { Block } from '../../../../src/primitives/block.js'
 import { toHex } from '../../../../src/primitives/bytes.js'
 import { Header } from '../../../../src/primitives/header.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
@@ -18,7 +19,8 @@ describe.each([
   ['with a validator', oneValidator()],
   ['without validators', withoutValidators],
 ])('the sync of a chain %s', (_, overrides) => {
-  const length = 500
+  // More than the blocks that wait for the writer at most, 256.
+  const length = 300
   let source: TestChain
   const nodes: SyncNode[] = []
 
@@ -139,7 +141,7 @@ describe.each([
     )
     const node = await start([peer])
     await node.until(() => node.height === length)
-    expect(peer.asked.get('blocks')).toBeLessThan(50)
+    expect(peer.asked.get('blocks')).toBeLessThan(30)
     expect(peer.penalties).toEqual([])
   })
 
@@ -158,6 +160,8 @@ describe.each([
   ])('takes a block that %s from another peer and marks nothing', async (_name, fromEnd, code) => {
     const mutating = new TestPeer(source).answering(blocksExchange, async (_question, honest) => {
       return (await honest()).map((block) => {
+        // In a block with a transfer the same place belongs to another rule.
+        if (Block.fromBytes(block).transactions.length > 1) return block
         return block.map((byte, i) => (i === block.length - fromEnd ? byte ^ 1 : byte))
       })
     })
@@ -181,7 +185,7 @@ describe.each([
     const node = await start([liar, new TestPeer(source)])
     await node.until(() => node.height === length && liar.closed)
     expect(liar.penalties).toEqual(['peer-withheld'])
-    expect(liar.reason).toMatch(/height 1500/)
+    expect(liar.reason).toContain(`height ${length + 1000}`)
     await node.until(() => node.sync.progress().stage === 'idle')
   })
 
@@ -205,7 +209,7 @@ describe.each([
       async (_question, honest) => {
         const units = await honest()
         const auxPow = units[1]?.auxPow ?? new Uint8Array(0)
-        return units.map((unit, i) => (i === 300 ? { ...unit, auxPow } : unit))
+        return units.map((unit, i) => (i === 200 ? { ...unit, auxPow } : unit))
       },
     )
     const node = await start([peer, new TestPeer(source)])
@@ -258,7 +262,7 @@ describe.each([
     const silent = new TestPeer(source).answering(blocksExchange, never)
     const node = await start([silent], { target, log })
     await node.until(() => lines.length > 1, 60)
-    expect(lines[0]).toContain('"stage":"blocks","catchingUp":true,"height":0,"target":500')
+    expect(lines[0]).toContain(`"stage":"blocks","catchingUp":true,"height":0,"target":${length}`)
     expect(lines[0]).toContain('waiting for blocks from 1 peer')
     silent.close('for the test')
     node.events.emit('left', silent)
