@@ -14,6 +14,7 @@ import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { faultOf, leftovers, supplyOf } from '../../support/assert/row-invariants.js'
 import { testAddress } from '../../support/builders/spec.js'
+import { rounds } from '../../support/process/thorough.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
 
 /** Shared by all chains of this file, which see the same blocks again and again. */
@@ -52,14 +53,17 @@ async function blockAt({ reader }: TestChain, height: number): Promise<Block> {
 }
 
 describe('random transfers, DID operations and reorganisations', () => {
-  it.each([1, 2, 3, 4])('leave a state that a replay makes (seed %i)', async (seed) => {
+  const seeds = Array.from({ length: rounds(2, 4) }, (_, i) => i + 1)
+  it.each(seeds)('leave a state that a replay makes (seed %i)', async (seed) => {
     const roll = random(seed)
     const test = await open()
     const crowd = new Crowd(roll)
     let reorganisations = 0
     for (let step = 0; step < 260; step++) {
       const choice = roll(40)
-      if (choice < 27) await crowd.act(test)
+      // What happens in the pool alone changes no row of coins; the next block would show it.
+      const inPool = choice < 27
+      if (inPool) await crowd.act(test)
       else if (choice < 39) {
         test.clock.time += 1000
         await test.mine()
@@ -94,7 +98,7 @@ describe('random transfers, DID operations and reorganisations', () => {
         crowd.look(test)
         reorganisations++
       }
-      await checkSupply(test)
+      if (!inPool) await checkSupply(test)
       await checkPoolRows(test)
     }
     expect(reorganisations).toBeGreaterThan(2)

@@ -36,7 +36,7 @@ function withDidsOf(condition: Members, { cast }: DidRows): Members {
 
 const tips = 5
 const conditionsPerTip = 200
-const seeds = Array.from({ length: rounds(10, 50) }, (_, i) => i + 1)
+const seeds = Array.from({ length: rounds(5, 50) }, (_, i) => i + 1)
 
 /** A chain of DIDs that grows and reorganises at random, and searches of its database. */
 class SearchedRows {
