@@ -158,9 +158,11 @@ describe.each([
 function* changesOf(file: Json): Generator<Json> {
   const usual = rounds(149, 1)
   let number = 0
-  for (const [, value, keys] of leavesIn(file)) {
+  for (const [i, [, value, keys]] of leavesIn(file).entries()) {
     // A change of the question asks another one; its parameters are tested by themselves.
     if (keys[0] === 'asked') continue
+    // Those behind the answer are alike in all bundles.
+    if (keys[0] !== 'answer' && i % rounds(3, 1) !== 0) continue
     // Blocks behind the answer are many, and checked in their order.
     const step = keys[0] === 'answer' ? usual : usual * 4
     for (const other of otherValues(value, (number += 7), step)) yield withValue(file, keys, other)

@@ -110,7 +110,7 @@ describe('in a repository', () => {
       expect(await failedOf(pick('src/room/least.ts', 'a <= 5'))).toBe(2)
       // Nothing of the one before is left.
       expect(await failedOf(pick('src/other/same.ts', '=> (least(a))'))).toBe(0)
-      expect(await failedOf(pick('src/room/count.ts', 'while (i < n) ;'), 15_000)).toBeUndefined()
+      expect(await failedOf(pick('src/room/count.ts', 'while (i < n) ;'), 6_000)).toBeUndefined()
       expect(await failedOf(pick('src/room/least.ts', '< 6'))).toBe(2)
       expect(await failedOf(undefined)).toBe(0)
     } finally {

@@ -260,7 +260,7 @@ describe('the text of a state', () => {
 describe('a file of a state', () => {
   it('brings an empty chain to the same, whatever its size of runs', async () => {
     const net = await used(7)
-    await net.devnet.mine(1100)
+    await net.devnet.mine(1010)
     await net.devnet.faucet(testAddress(12), coin)
     const before = await devnetState(net)
     const file = join(directory(), 'state')
