@@ -5,6 +5,7 @@ import { parseSpec } from '../../../src/primitives/spec.js'
 import { Transaction } from '../../../src/primitives/transaction.js'
 import { devnetAccount, devnetMnemonic } from '../../../src/wallet/devnet-accounts.js'
 import { FakeNode } from '../../support/fakes/fake-node.js'
+import { program } from '../../support/process/spawn.js'
 import { specText, Workbench } from '../../support/process/workbench.js'
 
 const bob = devnetAccount(1)
@@ -420,8 +421,7 @@ describe('didledger wallet', () => {
   })
 
   it('runs as a program of its own', () => {
-    const run = (...args: string[]) =>
-      spawnSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], { encoding: 'utf8' })
+    const run = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
     expect(run('--version')).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(
