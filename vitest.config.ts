@@ -32,14 +32,14 @@ export default defineConfig({
         },
       },
       {
-        // Simulated networks and random pools compute all the time.
+        // Simulated networks and random pools compute all the time; they begin while the last of the modules still run.
         test: {
           ...common,
           name: 'networks',
           include: ['test/{sim,pools}/**/*.test.ts'],
           isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -47,8 +47,8 @@ export default defineConfig({
           ...common,
           name: 'replaced modules',
           include: replacesModules,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -59,7 +59,7 @@ export default defineConfig({
           include: ['test/{e2e,crash}/**/*.test.ts'],
           isolate: false,
           maxWorkers: 4,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
