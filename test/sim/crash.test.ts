@@ -14,12 +14,13 @@ const onlyPlace = Number(process.env['CRASH_PLACE'] ?? 0)
 it.each<Fault>(['crash-before', 'crash-after', 'failure', 'sync-failure'])(
   'a validator that crashes or cannot go on at any one of its writes (%s) comes back and goes on',
   async (fault) => {
-    const scenario = plainScenario(1, [quiet(length)])
+    // The last write has time to end where it is the one that fails.
+    const scenarioOf = (place: number) => plainScenario(1, [quiet(place === 0 ? length : length + 500)])
     const run = (place: number, act: (node: SimulatedNode, write: Write) => Fault | undefined) =>
       runNamed(
         `${fault} at write ${place} of n0`,
         `CRASH_PLACE=${place} npx vitest run test/sim/crash.test.ts -t ${fault}`,
-        scenario,
+        scenarioOf(place),
         { tampering: { fault: act } },
       )
     let writes = 0
