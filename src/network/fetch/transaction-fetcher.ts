@@ -43,6 +43,9 @@ export interface FetcherOptions {
   take(peer: Peer, transactions: readonly Uint8Array[]): Promise<void>
 }
 
+/** How much of a list was queued: all, or why not. */
+type Queued = 'all' | 'spent' | 'late'
+
 interface PeerQueue {
   readonly peer: Peer
   /** Announced and not requested yet, or requested without success. */
@@ -90,10 +93,10 @@ export class TransactionFetcher {
   }
 
   /**
-   * Fetches a long list from a peer; resolves when its last entry is queued or the peer is gone. Resolves with false, without
-   * the rest, after `budget` milliseconds, and as soon as the rest has to wait for an answer that is late.
+   * Fetches a long list from a peer; resolves when its last entry is queued or the peer is gone. Resolves without the rest after
+   * `budget` milliseconds (`spent`), and as soon as the rest has to wait for an answer that is late (`late`).
    */
-  async wantAll(peer: Peer, names: readonly AnnouncedTx[], budget: number): Promise<boolean> {
+  async wantAll(peer: Peer, names: readonly AnnouncedTx[], budget: number): Promise<Queued> {
     const yielder = new Yielder()
     let spent = false
     const cancel = this.#options.timers.after(budget, () => {
@@ -104,15 +107,15 @@ export class TransactionFetcher {
       !spent && queue !== undefined && crowded(queue)
     try {
       for (let start = 0; start < names.length && !peer.closed; start += transactionsAtOnce) {
-        if (spent) return false
+        if (spent) return 'spent'
         this.want(peer, names.slice(start, start + transactionsAtOnce))
         if (yielder.over) await yielder.next()
         for (let queue = this.#queues.get(peer); mustWait(queue); queue = this.#queues.get(peer)) {
-          if (isLate(queue)) return false
+          if (isLate(queue)) return 'late'
           await changeOf(queue)
         }
       }
-      return true
+      return 'all'
     } finally {
       cancel()
     }

@@ -29,6 +29,8 @@ const acceptedAtOnce = 32
 const poolInterval = 60_000
 /** @tuning count: pools requested at a time, those of late peers not counted */
 const poolsAtOnce = 2
+/** @tuning count: pools requested at a time, those of late peers too: each list takes up to 4 MiB */
+const poolsAwaited = 10
 /** Patience (ms) with the list of a pool before another pool is requested as well. */
 const poolPatience = 2_000
 /** Time (ms) for queueing the names of one pool before the next pool. */
@@ -269,7 +271,7 @@ export class TransactionRelay {
   /** Requests the pools that are due, few at a time: such a list is long. */
   #askPools(): void {
     for (const peer of this.#poolsDue) {
-      if (!this.#hasPoolPlace() || this.#paused()) return
+      if (!this.#hasPoolPlace() || this.#poolsAsked.size >= poolsAwaited || this.#paused()) return
       if (this.#poolsAsked.has(peer)) continue
       this.#poolsDue.delete(peer)
       if (peer.closed) continue
@@ -287,12 +289,15 @@ export class TransactionRelay {
     return placed < poolsAtOnce
   }
 
-  /** A pool that exceeds its time budget, or whose list comes late while others are read, moves to the end of the queue. */
+  /**
+   * A pool that exceeds its time budget, or whose list comes late while others are read, moves to the end of the queue. Where its
+   * transactions are late it waits for its next turn: asked again at once, it would send its list again and again.
+   */
   async #askPool(peer: Peer): Promise<void> {
     try {
       const names = await this.#poolList(peer)
-      const complete = names !== undefined && (await this.#fetcher.wantAll(peer, names, poolBudget))
-      if (!complete && !peer.closed) this.#poolsDue.add(peer)
+      const queued = names === undefined ? 'spent' : await this.#fetcher.wantAll(peer, names, poolBudget)
+      if (queued === 'spent' && !peer.closed) this.#poolsDue.add(peer)
     } catch (error) {
       this.#options.log.debug({ peer: peer.name, error: String(error) }, 'a peer did not tell what is in its pool')
     }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { revokeOperation } from '../../../../src/did/build.js'
 import { announcedByPeer } from '../../../../src/network/fetch/transaction-fetcher.js'
@@ -79,6 +80,8 @@ function holderOf(node: RelayNode, name: string, transactions: readonly Transact
 let salt = 0
 const announce = ({ peers }: RelayNode, peer: FakePeer, names: readonly TransactionName[]) =>
   peers.hear(peer, transactionTopic, { salt: salt++, names })
+
+const looks = ({ questions }: FakePeer) => questions.filter((name) => name === 'pool').length
 
 const allHave = (some: readonly RelayNode[], { txid }: Transaction) =>
   until(() => some.every(({ pool }) => pool.includes(txid)), `${txid} in every pool`)
@@ -382,8 +385,10 @@ describe('relay of transactions', () => {
       pool: () => poolExchange.answer.encode([nameOf(transaction)]),
     })
     await allHave([node], transaction)
-    const looks = ({ questions }: FakePeer) => questions.filter((name) => name === 'pool').length
     await until(() => idle.every((peer) => looks(peer) > 1))
+    await sleep(300)
+    // It comes back in turns of a minute, and does not have lists sent again and again.
+    expect(Math.max(...idle.map(looks))).toBeLessThan(8)
   })
 
   it('looks into the pool of a peer at once although others keep theirs back, and comes back to those', async () => {
@@ -403,8 +408,23 @@ describe('relay of transactions', () => {
     await allHave([node], transaction)
     expect(answers).toHaveLength(8)
     for (const answer of answers) answer()
-    const looks = ({ questions }: FakePeer) => questions.filter((name) => name === 'pool').length
     await until(() => silent.every((peer) => looks(peer) > 1))
+  })
+
+  it('waits for the lists of ten pools at most', async () => {
+    const node = await RelayNode.open('node', withoutValidators, 100)
+    nodes.push(node)
+    const answers: (() => void)[] = []
+    for (let i = 0; i < 12; i++) {
+      node.peers.stranger(`silent ${i}`, {
+        pool: () => new Promise<Uint8Array>((done) => answers.push(() => done(poolExchange.answer.encode([])))),
+      })
+    }
+    await until(() => answers.length === 10)
+    await sleep(200)
+    expect(answers).toHaveLength(10)
+    answers[0]?.()
+    await until(() => answers.length === 11)
   })
 
   it('fetches nothing while the chain catches up, and the pools of its peers after that', async () => {
