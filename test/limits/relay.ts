@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { TransactionFetcher } from '../../src/network/fetch/transaction-fetcher.js'
 import { CandidateRelay } from '../../src/network/relay/candidates-relay.js'
+import { TransactionRelay } from '../../src/network/relay/transactions-relay.js'
 import { serveChain } from '../../src/network/serve-chain.js'
 import { Announcements } from '../../src/network/sync/announcements.js'
 import { headersExchange } from '../../src/network/wire/headers-message.js'
@@ -43,6 +44,25 @@ async function withholding(handedOut: number, withheld: number): Promise<string 
   await rest()
   await fetching.idle()
   return peer.penalties[0]
+}
+
+/** Peers that join and never tell what is in their pools, all of them late. */
+async function silentPools(count: number): Promise<string | undefined> {
+  const time = new ManualTime()
+  const peers = new FakePeers('node')
+  const events = new EventEmitter()
+  const sync = { events, progress: () => ({ catchingUp: false }) }
+  new TransactionRelay({
+    chain: { events },
+    mempool: { events },
+    peers,
+    sync,
+    timers: time,
+    clock: time,
+  } as never).start()
+  const silent = each(count, (i) => peers.stranger(`peer ${i}`, { pool: () => new Promise(() => {}) }))
+  await time.advance(2_000 * count)
+  return silent.every(({ questions }) => questions.includes('pool')) ? undefined : 'not asked for'
 }
 
 /** Candidates of a peer at once, after so many before and a second. */
@@ -117,6 +137,13 @@ export const relayLimits = [
     beyond: 3,
     feed: (n) => withholding(n, 17),
     refusal: 'peer-slow',
+  }),
+  limit({
+    name: 'network/relay/transactions-relay.poolsAwaited',
+    unit: 'count',
+    value: 10,
+    feed: silentPools,
+    refusal: 'not asked for',
   }),
   limit({
     name: 'network/sync/announcements.announcementsAtOnce',

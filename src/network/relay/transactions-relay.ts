@@ -29,7 +29,7 @@ const acceptedAtOnce = 32
 const poolInterval = 60_000
 /** @tuning count: pools requested at a time, those of late peers not counted */
 const poolsAtOnce = 2
-/** @tuning count: pools requested at a time, those of late peers too: each list takes up to 4 MiB */
+/** @limit count: pools requested at a time, those of late peers too: each list takes up to 4 MiB */
 const poolsAwaited = 10
 /** Patience (ms) with the list of a pool before another pool is requested as well. */
 const poolPatience = 2_000
