@@ -11,7 +11,6 @@ import { licencesOf } from './bundle-licences.js'
  * instead of 1,744 (docs/decisions/0020-program-is-bundled.md).
  *
  * - src/cli/main.ts becomes main.js, src/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
- * - Files that the program finds from its own place (package.json, genesis) are two folders up from there, as they are from src/cli.
  * - level stays outside: it loads the binary of its machine.
  * - src/pages becomes dist/pages, which the REST port serves.
  *

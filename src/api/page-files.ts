@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { packageFile } from '../runtime/package-files.js'
 
-/** Where the build puts the pages; the same from src/api, dist/api and dist/cli. */
-export const builtPages = new URL('../../dist/pages/', import.meta.url)
+/** Where the build puts the pages. */
+export const builtPages = packageFile('dist/pages/')
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

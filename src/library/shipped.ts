@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../runtime/package-files.js'
 
 /** Chain specs that come with the package. */
 export const shippedSpecs = ['devnet', 'localnet', 'pow'] as const
@@ -11,10 +12,10 @@ export function isShippedSpec(name: string): name is ShippedSpec {
 
 /** File of a shipped chain spec. */
 export function shippedSpecFile(name: ShippedSpec): string {
-  return fileURLToPath(new URL(`../../genesis/${name}.json`, import.meta.url))
+  return fileURLToPath(packageFile(`genesis/${name}.json`))
 }
 
 /** File of the Trust of a shipped chain: what a light resolver needs of its spec. */
 export function shippedTrustFile(name: ShippedSpec): string {
-  return fileURLToPath(new URL(`../../genesis/${name}.trust.json`, import.meta.url))
+  return fileURLToPath(packageFile(`genesis/${name}.trust.json`))
 }

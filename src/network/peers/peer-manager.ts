@@ -19,7 +19,7 @@ import type { Header } from '../../primitives/header.js'
 import { RuleError } from '../../errors/rule-error.js'
 import { toHex } from '../../primitives/bytes.js'
 import type { Env } from '../../runtime/env.js'
-import { packageVersion } from '../../runtime/package-version.js'
+import { packageVersion } from '../../runtime/package-files.js'
 import { parseEndpoint, plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import {
   type Link,
