@@ -135,10 +135,10 @@ async function mineAll(
   return { blocks, junkFirst }
 }
 
-/** The attack at its full size. */
+/** The attack at its full size. Half of the packages fill the pool but for 100 kB, so that honest transfers need the room of junk. */
 export const wholeAttack: JunkPlan = {
   ...{ packages: 8, records: 24, recordBytes: 198_000, honest: 1500 },
-  ...{ poolSize: 20_000_000, blockSize: 8_000_000 },
+  ...{ poolSize: 19_200_000, blockSize: 8_000_000 },
 }
 
 /** The same on a pool and in blocks of a hundredth. */
