@@ -1,19 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { Baseline } from './mutants/baseline.js'
 import { changedMutants, drawn, roomMutants } from './mutants/chosen.js'
+import { type Ended, Jobs } from './mutants/jobs.js'
+import { meetingsOf } from './mutants/meetings.js'
 import { flat, type Mutant } from './mutants/points.js'
+import type { FileCoverage, Trial } from './mutants/plan.js'
 import { RelatedTests } from './mutants/related.js'
+import type { Numbered } from './mutants/switches.js'
 import { Tree } from './mutants/tree.js'
 
 /**
  * npm run mutants -- [--base COMMIT]: changes the lines that differ from COMMIT (main) one at a time, in a copy of the tree: a
- * comparison, a number, a condition, a bound, a statement. Runs the related tests on each. Prints each change that no test notices,
- * and exits with code 1 if those that explained.json does not explain are more than 5 %.
+ * comparison, a number, a condition, a bound, a statement. Runs the tests that meet each of them. Prints each change that no test
+ * notices, and exits with code 1 if those that explained.json does not explain are more than 5 %.
  *
  * npm run mutants -- --room consensus --seed 7 --count 300: that many changes of a room, chosen by the seed; --room may be repeated.
- * --jobs J: in J copies at once. --minutes M: as many as fit. --tests N: related test files a change, nearest first.
+ * --jobs J: in J processes. --minutes M: as many as fit. --seconds S: of tests a change, the most telling first.
  * --at FILE:LINE: those of one line. --list: prints them and runs nothing.
+ *
+ * All changes are in the tree at once, each behind a switch, so that modules are loaded once. A first run of the tests writes down
+ * which of them meet which change. Changes of what a module does when it is loaded are tried with all modules loaded anew.
  *
  * StrykerJS knows no changed numbers and no single left-out statements, cannot draw from a seed, and its first run of all tests
  * related to one small file took more than its five minutes.
@@ -27,16 +33,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '7' },
     count: { type: 'string', default: '300' },
     jobs: { type: 'string', default: '1' },
-    tests: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '20' },
     minutes: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 })
 
-/** Ends of the shares of the related test files that run one after another, until one fails. */
-const shares = [1, 4, Infinity]
-/** Milliseconds beyond three times what tests take without a mutant. */
-const patience = 30_000
 /** Share of unexplained survivors at which the run fails, in percent. */
 const mostSurvivors = 5
 const explainedFile = 'test/mutants/explained.json'
@@ -51,11 +53,11 @@ interface Explained {
 
 interface Result {
   readonly mutant: Mutant
-  readonly fate: 'killed' | 'endless' | 'explained' | 'survived'
+  readonly fate: Ended['fate'] | 'explained'
 }
 
 const root = process.cwd()
-const explained = JSON.parse(readFileSync(explainedFile, 'utf8')) as Explained[]
+const explained = (existsSync(explainedFile) ? JSON.parse(readFileSync(explainedFile, 'utf8')) : []) as Explained[]
 const endAt = values.minutes === undefined ? Infinity : Date.now() + 60_000 * Number(values.minutes)
 process.exitCode = await main()
 
@@ -88,51 +90,82 @@ function chosen(): Mutant[] {
   return rooms.flatMap((room) => drawn(roomMutants(root, room), count, seed))
 }
 
-/** Shares the mutants out to the jobs; each takes the next one when it is ready. */
-async function resultsOf(mutants: readonly Mutant[]): Promise<Result[]> {
-  const related = new RelatedTests(root)
+/** First what the tests meet, then the trials. */
+async function resultsOf(chosenOnes: readonly Mutant[]): Promise<Result[]> {
+  const reasons = new Map(explained.map((one) => [keyOf(one), one.reason]))
   const results: Result[] = []
+  const show = (mutant: Mutant, fate: Result['fate'], why: string) => {
+    console.log(`${fate.padEnd(9)} ${textOf(mutant)}\n            ${why}`)
+    results.push({ mutant, fate })
+  }
+  for (const mutant of chosenOnes) {
+    const reason = reasons.get(keyOf(mutant))
+    if (reason !== undefined) show(mutant, 'explained', reason)
+  }
   // A budget of minutes may cut it off anywhere.
-  const queue = drawn(mutants, mutants.length, Number(values.seed))
-  const jobs = Array.from({ length: Number(values.jobs) }, async () => {
-    const tree = new Tree(root)
-    const baseline = new Baseline(tree)
-    try {
-      for (let next = queue.shift(); next !== undefined && Date.now() < endAt; next = queue.shift()) {
-        const tests = related.of(next.file).slice(0, Number(values.tests))
-        const result = await resultOf(next, tree, baseline, tests).catch((error: unknown) => {
-          console.log(`not run   ${textOf(next as Mutant)}\n            ${String(error)}`)
-        })
-        if (result !== undefined) results.push(result)
-      }
-    } finally {
-      tree.close()
+  const open = drawn(
+    chosenOnes.filter((mutant) => !reasons.has(keyOf(mutant))),
+    chosenOnes.length,
+    Number(values.seed),
+  )
+  const mutants = open.map((mutant, i): Numbered => ({ ...mutant, id: i + 1 }))
+  const tree = new Tree(root)
+  try {
+    const related = new RelatedTests(tree.root)
+    const files = [...new Set(mutants.flatMap(({ file }) => related.of(file)))]
+    console.log(`${mutants.length} changes, ${files.length} test files`)
+    const coverages: FileCoverage[] = []
+    await withJobs(tree, { covers: (coverage) => coverages.push(coverage) }, { mutants, files, trials: [] })
+    for (const { file, failed } of coverages) {
+      if (failed !== undefined) console.log(`left out, as it fails without a change: ${file} > ${failed}`)
     }
-  })
-  await Promise.all(jobs)
+    const trials = mutants.map((mutant): Trial => {
+      const { reloads, meetings } = meetingsOf(mutant, coverages, related)
+      return { id: mutant.id, reloads, meetings: affordable(meetings) }
+    })
+    await withJobs(
+      tree,
+      { ends: ({ id, fate, why }) => show(mutants[id - 1] as Mutant, fate, why) },
+      { mutants, files: [], trials },
+    )
+  } finally {
+    tree.close()
+  }
   return results
 }
 
-async function resultOf(mutant: Mutant, tree: Tree, baseline: Baseline, tests: readonly string[]): Promise<Result> {
-  const reason = explained.find(
-    (one) => one.file === mutant.file && one.was === mutant.was && one.becomes === mutant.becomes,
-  )
-  if (reason !== undefined) return shown({ mutant, fate: 'explained' }, reason.reason)
-  for (const [i, end] of shares.entries()) {
-    const some = tests.slice(shares[i - 1] ?? 0, end)
-    const { passing, milliseconds } = await baseline.of(some)
-    if (passing.length === 0) continue
-    const outcome = await tree.outcome(mutant, { tests: passing, limit: 3 * milliseconds + patience })
-    if (outcome === undefined) return shown({ mutant, fate: 'endless' }, 'the tests do not end in time')
-    const [first] = outcome.failed
-    if (first !== undefined) return shown({ mutant, fate: 'killed' }, first.join(' > '))
-  }
-  return shown({ mutant, fate: 'survived' }, `${tests.length} test files pass`)
+/** The first meetings, as many as fit into the time for one mutant: at least one. */
+function affordable(meetings: Trial['meetings']): Trial['meetings'] {
+  let left = 1000 * Number(values.seconds)
+  return meetings.filter(({ milliseconds }, i) => (left -= milliseconds) >= 0 || i === 0)
 }
 
-function shown(result: Result, why: string): Result {
-  console.log(`${result.fate.padEnd(9)} ${textOf(result.mutant)}\n            ${why}`)
-  return result
+async function withJobs(tree: Tree, seen: ConstructorParameters<typeof Jobs>[1], plan: Parameters<Jobs['run']>[0]) {
+  const jobs = new Jobs(tree.root, seen)
+  const close = () => {
+    jobs.close()
+    tree.close()
+    process.exit(1)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close)
+  try {
+    await jobs.run(plan, { jobs: Number(values.jobs), endAt })
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, close)
+    jobs.close()
+  }
+}
+
+function keyOf({
+  file,
+  was,
+  becomes,
+}: {
+  readonly file: string
+  readonly was: string
+  readonly becomes: string
+}): string {
+  return `${file}\n${was}\n${becomes}`
 }
 
 function textOf({ file, line, kind, was, becomes }: Mutant): string {
@@ -140,8 +173,8 @@ function textOf({ file, line, kind, was, becomes }: Mutant): string {
 }
 
 function report(results: readonly Result[], chosenCount: number): void {
-  console.log('\nroom                    mutants  killed  endless  explained  survived')
-  const widths = [7, 8, 9, 11, 10]
+  console.log('\nroom                    mutants  killed  endless  explained  doubtful  survived')
+  const widths = [7, 8, 9, 11, 10, 10]
   const roomOf = ({ mutant: { file } }: Result) => {
     const named = values.room.find((room) => file.startsWith(`src/${room}/`))
     return named ?? (file.split('/')[1] as string)
@@ -149,12 +182,13 @@ function report(results: readonly Result[], chosenCount: number): void {
   for (const room of new Set(results.map(roomOf))) {
     const some = results.filter((result) => roomOf(result) === room)
     const count = (fate: Result['fate']) => some.filter((result) => result.fate === fate).length
-    const cells = [some.length, count('killed'), count('endless'), count('explained'), count('survived')]
-    console.log(room.padEnd(24) + cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
+    const counts = (['killed', 'endless', 'explained', 'doubtful', 'survived'] as const).map(count)
+    const cells = [some.length, ...counts].map((cell, i) => String(cell).padStart(widths[i] ?? 0))
+    console.log(room.padEnd(24) + cells.join(''))
   }
   const survivors = results.filter(({ fate }) => fate === 'survived')
   console.log(`\n${survivors.length} of ${results.length} survive without an explanation, seed ${values.seed}`)
   const left = chosenCount - results.length
-  if (left > 0) console.log(`${left} chosen ones were not run, for want of time or by an error`)
+  if (left > 0) console.log(`${left} chosen ones were not run, for want of time`)
   survivors.forEach(({ mutant }) => console.log(textOf(mutant)))
 }

@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /** Folders of test files that run in one process and need nothing built. */
-const folders = ['unit', 'rules', 'vectors', 'behaviour']
-/** Imports between a test and what it tests, at most. */
-const reach = 4
+const folders = ['unit', 'rules', 'vectors', 'limits', 'behaviour', 'sim', 'pools']
 
 /** Finds the tests of a source file: nearest first. */
 export class RelatedTests {
@@ -27,14 +25,13 @@ export class RelatedTests {
     const queue = [source]
     for (const file of queue) {
       const distance = distances.get(file) ?? 0
-      if (distance === reach) continue
       for (const importer of this.#importers.get(file) ?? []) {
         if (distances.has(importer)) continue
         distances.set(importer, distance + 1)
         queue.push(importer)
       }
     }
-    const rank = (test: string) => 10 * (distances.get(test) ?? reach) - nearness(source, test)
+    const rank = (test: string) => 10 * (distances.get(test) ?? 0) - nearness(source, test)
     return [...distances.keys()].filter(isTest).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
   }
 

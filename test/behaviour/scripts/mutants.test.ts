@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changedMutants, drawn, roomMutants } from '../../../scripts/mutants/chosen.js'
-import { type Mutant, mutantsOf } from '../../../scripts/mutants/points.js'
+import { mutantsOf } from '../../../scripts/mutants/points.js'
 import { RelatedTests } from '../../../scripts/mutants/related.js'
-import { Tree } from '../../../scripts/mutants/tree.js'
+import { switched } from '../../../scripts/mutants/switches.js'
 
 const changesOf = (text: string) => mutantsOf('a.ts', text).map(({ kind, becomes }) => `${kind}: ${becomes}`)
 
@@ -42,6 +42,38 @@ describe('the mutants of a text', () => {
   })
 })
 
+describe('a text with switches', () => {
+  const valueOf = (text: string, on: number): unknown => {
+    const mutants = mutantsOf('a.ts', text).map((mutant, i) => ({ ...mutant, id: i + 1 }))
+    const code = switched(text, mutants).replace(/^export /, '')
+    const run = new Function('__didledgerMutant', 'log', `${code}\nreturn value`) as (...args: unknown[]) => unknown
+    return run(
+      (id: number) => id === on,
+      () => {},
+    )
+  }
+
+  it.each([
+    ['let value = 3 < 4 && !false', 0, true],
+    ['let value = 1\nlog(value)\nlog(value > 1)\nvalue = value + 1', 0, 2],
+    ['let value = 1\nif (value > 0) value = 7\nelse value = 8', 0, 7],
+  ])('%s with %i on', (text, on, expected) => {
+    expect(valueOf(text, on)).toBe(expected)
+  })
+
+  it('is the original where none is on, and each mutant is what it says', () => {
+    const text = 'let value = 5\nif (value > 4 || value === 9) value = Math.max(value - 1, 2)\n'
+    const mutants = mutantsOf('a.ts', text)
+    expect(valueOf(text, 0)).toBe(4)
+    for (const [i, { start, end, replacement }] of mutants.entries()) {
+      const alone = new Function(
+        `${text.slice(0, start)}(${replacement})${text.slice(end)}\nreturn value`,
+      ) as () => unknown
+      expect({ replacement, value: valueOf(text, i + 1) }).toEqual({ replacement, value: alone() })
+    }
+  })
+})
+
 describe('in a repository', () => {
   let root: string
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root })
@@ -56,9 +88,8 @@ describe('in a repository', () => {
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), 'didledger-mutants-test-'))
     put('package.json', '{ "type": "module" }')
-    put('vitest.config.ts', "export default { test: { include: ['test/**/*.test.ts'], isolate: false } }")
     put('.gitignore', 'node_modules')
-    put('src/room/least.ts', 'export const least = (a: number) => a < 5\n')
+    put('src/room/least.ts', 'const most = 5\nexport const least = (a: number) => a < most\n')
     put('src/room/count.ts', 'export function count(n: number) {\n  let i = 0\n  while (i < n) i++\n  return i\n}\n')
     const same = 'export const same = (a: number) => least(a) || least(a)\n'
     put('src/other/same.ts', `import { least } from '../room/least.js'\n${same}`)
@@ -95,34 +126,35 @@ describe('in a repository', () => {
     expect(drawn(room, 4, 7)).not.toEqual(drawn(room, 4, 8))
   })
 
-  it('each mutant meets its tests alone, and the tree stays as it is', async () => {
-    const tree = new Tree(root)
-    const pick = (file: string, becomes: string) => {
-      const all = mutantsOf(file, readFileSync(join(root, file), 'utf8'))
-      return all.find((mutant) => mutant.becomes.includes(becomes)) as Mutant
+  it('each mutant meets the tests that evaluate it, alone, and the tree stays as it is', () => {
+    const run = (...args: string[]) => {
+      const script = resolve('scripts/mutants.ts')
+      const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', script, '--seconds', '60', ...args], {
+        cwd: root,
+        encoding: 'utf8',
+        env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
+      })
+      return stdout
     }
-    const failedOf = async (mutant: Mutant | undefined, limit = 300_000) => {
-      const tests = ['test/unit/room/least.test.ts', 'test/unit/room/count.test.ts', 'test/behaviour/other.test.ts']
-      return (await tree.outcome(mutant, { tests, limit, bail: false }))?.failed.length
-    }
-    try {
-      expect(await failedOf(undefined)).toBe(0)
-      expect(await failedOf(pick('src/room/least.ts', 'a <= 5'))).toBe(2)
-      // Nothing of the one before is left.
-      expect(await failedOf(pick('src/other/same.ts', '=> (least(a))'))).toBe(0)
-      expect(await failedOf(pick('src/room/count.ts', 'while (i < n) ;'), 6_000)).toBeUndefined()
-      expect(await failedOf(pick('src/room/least.ts', '< 6'))).toBe(2)
-      expect(await failedOf(undefined)).toBe(0)
-    } finally {
-      tree.close()
-    }
+    const fateOf = (said: string, becomes: string) =>
+      new RegExp(`(\\w+) +\\S+ .*\n.*\n +\\+ .*${becomes}`).exec(said)?.[1]
+    const said = run('--room', 'room', '--room', 'other')
+    expect(fateOf(said, 'a <= most')).toBe('killed')
+    // Both sides of an || that ask the same.
+    expect(fateOf(said, '=> \\(least')).toBe('survived')
+    expect(fateOf(said, 'i <= n')).toBe('killed')
+    // A bound that is read when the module is loaded.
+    expect(fateOf(said, 'most = 6')).toBe('killed')
+    expect(fateOf(said, 'i < n\\) ;')).toBe('endless')
+    expect(said).toMatch(/\nother +2 +0 +0 +0 +0 +2\n/)
+    expect(readFileSync(join(root, 'src/room/least.ts'), 'utf8')).not.toContain('didledgerMutant')
   })
 
   it('those of changed lines are found, and of no others', () => {
     expect(changedMutants(root, 'main')).toEqual([])
     put('src/room/more.ts', 'export const most = 3\n')
     git('add', '-N', 'src/room/more.ts')
-    put('src/room/least.ts', '// Smaller.\nexport const least = (a: number) => a < 5\n')
+    put('src/room/least.ts', '// Smaller.\nconst most = 5\nexport const least = (a: number) => a < most\n')
     const places = changedMutants(root, 'main').map(({ file, line }) => `${file}:${line}`)
     expect(places).toEqual(['src/room/more.ts:1', 'src/room/more.ts:1'])
   })
