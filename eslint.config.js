@@ -9,9 +9,9 @@ const pureProperties = [
   { object: 'Date', property: 'now', message: 'pure layers know no clock' },
   { object: 'Math', property: 'random', message: 'pure layers know no randomness' },
 ]
-// Text of others steers no terminal: it goes out through the door (src/console/door.ts), and only channel.ts knows the streams.
+// Text of others steers no terminal: it goes out through the door (src/program/console/door.ts), and only channel.ts knows the streams.
 const doorGlobals = [{ name: 'console', message: 'write by the context of the command, or by the log' }]
-const doorMessage = 'only src/console/channel.ts writes to the standard streams, and takes ShownText'
+const doorMessage = 'only src/program/console/channel.ts writes to the standard streams, and takes ShownText'
 const doorProperties = ['stdout', 'stderr', '_rawDebug', 'emitWarning'].map((property) => ({
   ...{ object: 'process', property, message: doorMessage },
 }))
@@ -57,7 +57,7 @@ export default tseslint.config(
   { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax] } },
   {
     files: ['src/**/*.{ts,tsx}'],
-    ignores: ['src/console/channel.ts'],
+    ignores: ['src/program/console/channel.ts'],
     rules: {
       'no-restricted-globals': ['error', ...doorGlobals],
       'no-restricted-imports': ['error', ...doorImports],
@@ -65,8 +65,8 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/pages/**/*.{ts,tsx}'],
-    languageOptions: { parserOptions: { project: './src/pages/tsconfig.json' } },
+    files: ['src/explorer/**/*.{ts,tsx}'],
+    languageOptions: { parserOptions: { project: './src/explorer/tsconfig.json' } },
   },
   {
     files: ['test/clients/**/*.ts'],
@@ -74,12 +74,12 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/primitives/**',
-      'src/did/**',
-      'src/proofs/**',
-      'src/consensus/**',
+      'src/base/primitives/**',
+      'src/identity/did/**',
+      'src/identity/proofs/**',
+      'src/ledger/consensus/**',
       'src/voting/tendermint/**',
-      'src/errors/**',
+      'src/base/errors/**',
     ],
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],

@@ -10,9 +10,9 @@ import { licencesOf } from './bundle-licences.js'
  * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads a few files for a command and for a node,
  * instead of 1,744 (docs/decisions/0020-program-is-bundled.md).
  *
- * - src/cli/main.ts becomes main.js, src/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
+ * - src/program/cli/main.ts becomes main.js, src/base/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
  * - level stays outside: it loads the binary of its machine.
- * - src/pages becomes dist/pages, which the REST port serves.
+ * - src/explorer becomes dist/pages, which the REST port serves.
  *
  * dist/commit.txt holds the commit of the checkout, for --version; outside of one there is none.
  *
@@ -53,7 +53,7 @@ const onlyFastifyInside: Plugin = {
 rmSync(folder, { recursive: true, force: true })
 const program = await build({
   ...common,
-  entryPoints: { main: `${root}src/cli/main.ts`, worker: `${root}src/crypto/worker.ts` },
+  entryPoints: { main: `${root}src/program/cli/main.ts`, worker: `${root}src/base/crypto/worker.ts` },
   outdir: folder,
   splitting: true,
   external: ['level'],
@@ -62,8 +62,8 @@ chmodSync(`${folder}/main.js`, 0o755)
 
 const server = await build({
   ...common,
-  entryPoints: [`${root}src/api/http-app.ts`],
-  outfile: `${root}dist/api/http-app.js`,
+  entryPoints: [`${root}src/answers/api/http-app.ts`],
+  outfile: `${root}dist/answers/api/http-app.js`,
   plugins: [onlyFastifyInside],
 })
 

@@ -1,9 +1,9 @@
 /** Writes the generated files of docs/, man/ and genesis/; with --check fails if one differs from its source. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { trustText } from '../src/cli/genesis-command.js'
-import { loadSpec } from '../src/cli/load-spec.js'
-import { shippedSpecs } from '../src/library/shipped.js'
+import { trustText } from '../src/program/cli/genesis-command.js'
+import { loadSpec } from '../src/program/cli/load-spec.js'
+import { shippedSpecs } from '../src/node/library/shipped.js'
 import { cliPage } from './docs/cli-page.js'
 import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'

@@ -14,7 +14,7 @@ import { Tree } from './mutants/tree.js'
  * comparison, a number, a condition, a bound, a statement. Runs the tests that meet each of them. Prints each change that no test
  * notices, and exits with code 1 if those that explained.json does not explain are more than 5 %.
  *
- * npm run mutants -- --room consensus --seed 7 --count 300: that many changes of a room, chosen by the seed; --room may be repeated.
+ * npm run mutants -- --room ledger/consensus --seed 7 --count 300: that many changes of a room, chosen by the seed; --room may be repeated.
  * --jobs J: in J processes. --minutes M: as many as fit. --seconds S: of tests a change, the most telling first.
  * --at FILE:LINE: those of one line. --list: prints them and runs nothing.
  *
@@ -177,7 +177,7 @@ function report(results: readonly Result[], chosenCount: number): void {
   const widths = [7, 8, 9, 11, 10, 10]
   const roomOf = ({ mutant: { file } }: Result) => {
     const named = values.room.find((room) => file.startsWith(`src/${room}/`))
-    return named ?? (file.split('/')[1] as string)
+    return named ?? file.split('/').slice(1, 3).join('/')
   }
   for (const room of new Set(results.map(roomOf))) {
     const some = results.filter((result) => roomOf(result) === room)

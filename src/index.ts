@@ -2,13 +2,13 @@
  * The library: a node in the caller's process, resolvers, and the bytes of the chain, DID documents and their proofs, which
  * need no node, no clock and no network. Keys and transactions are in `didledger/wallet`.
  */
-export type { Code } from './errors/error-codes.js'
-export { codes } from './library/codes.js'
-export { RuleError, UserError } from './errors/rule-error.js'
-export { Block } from './primitives/block.js'
-export { Transaction } from './primitives/transaction.js'
-export type { TransactionJson } from './primitives/transaction-json.js'
-export { addressFromPublicKey, didFromPublicKey } from './primitives/address.js'
+export type { Code } from './base/errors/error-codes.js'
+export { codes } from './node/library/codes.js'
+export { RuleError, UserError } from './base/errors/rule-error.js'
+export { Block } from './base/primitives/block.js'
+export { Transaction } from './base/primitives/transaction.js'
+export type { TransactionJson } from './base/primitives/transaction-json.js'
+export { addressFromPublicKey, didFromPublicKey } from './base/primitives/address.js'
 export {
   canonicalDocument,
   type ControlledOptions,
@@ -18,13 +18,13 @@ export {
   verifyCredential,
   verifyDocument,
   verifyOperation,
-} from './library/verify-documents.js'
-export { createNode } from './library/create-node.js'
-export type * from './library/node-types.js'
+} from './node/library/verify-documents.js'
+export { createNode } from './node/library/create-node.js'
+export type * from './node/library/node-types.js'
 export type { Neighbor } from './network/peers/neighbor.js'
 export type { SyncProgress } from './network/sync/sync-progress.js'
-export { HttpResolver, type HttpResolverOptions } from './client/http-resolver.js'
-export type * from './library/did-resolver-types.js'
-export { type DidSource, getResolver, type GetResolverOptions } from './library/get-resolver.js'
-export type * from './did/resolution.js'
-export type * from './did/state-proof.js'
+export { HttpResolver, type HttpResolverOptions } from './clients/client/http-resolver.js'
+export type * from './node/library/did-resolver-types.js'
+export { type DidSource, getResolver, type GetResolverOptions } from './node/library/get-resolver.js'
+export type * from './identity/did/resolution.js'
+export type * from './identity/did/state-proof.js'

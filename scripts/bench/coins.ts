@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Hash } from '../../src/primitives/hash.js'
-import type { Output } from '../../src/primitives/output.js'
+import type { Hash } from '../../src/base/primitives/hash.js'
+import type { Output } from '../../src/base/primitives/output.js'
 import { SeededRandom } from '../../test/support/builders/seeded-random.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
 import { createVerifierPool } from './dist.js'

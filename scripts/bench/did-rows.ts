@@ -1,5 +1,5 @@
-import { encodeBase64url } from '../../src/did/base64url.js'
-import type { DidState } from '../../src/did/state.js'
+import { encodeBase64url } from '../../src/identity/did/base64url.js'
+import type { DidState } from '../../src/identity/did/state.js'
 import { SeededRandom } from '../../test/support/builders/seeded-random.js'
 import {
   addressOf,

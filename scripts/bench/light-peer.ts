@@ -7,9 +7,9 @@ import { protocols, topics } from '../../src/network/wire/all-messages.js'
 import type { Exchange } from '../../src/network/wire/exchange.js'
 import { networkVersion, type Status, statusExchange } from '../../src/network/wire/status-message.js'
 import { votesExchange } from '../../src/network/wire/votes-message.js'
-import { genesisBlock } from '../../src/primitives/genesis.js'
-import type { Spec } from '../../src/primitives/spec.js'
-import { systemEnv } from '../../src/runtime/process-env.js'
+import { genesisBlock } from '../../src/base/primitives/genesis.js'
+import type { Spec } from '../../src/base/primitives/spec.js'
+import { systemEnv } from '../../src/base/runtime/process-env.js'
 import { quiet } from './load.js'
 
 /** The status of a peer that has the genesis block and serves nothing. */

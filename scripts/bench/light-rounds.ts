@@ -1,4 +1,4 @@
-import { LightResolver } from '../../src/library/light-entry.js'
+import { LightResolver } from '../../src/node/library/light-entry.js'
 
 /** What a light resolver takes to check answers that are there already: in this process, and in a page. Imports nothing of Node. */
 

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { holder } from '../../test/support/builders/did.js'
 import { paperGenesis, ProofBook } from '../../test/support/builders/proof-book.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
-import type { MapProofJson } from '../../src/did/state-proof.js'
+import type { MapProofJson } from '../../src/identity/did/state-proof.js'
 import { bundleLater, lightLater, stop } from '../../test/support/web/bundle.js'
 import { runInChromium } from '../../test/support/web/chromium.js'
 import { type LightInput, type LightTimes, lightTimes } from './light-rounds.js'
@@ -86,7 +86,7 @@ function sizes(): Row[] {
 /** What a page loads to check an answer about a DID. */
 async function bundleSize(): Promise<Row> {
   const { text } = await bundleLater(
-    "import { LightResolver } from './src/library/light-entry.ts'; globalThis.light = LightResolver",
+    "import { LightResolver } from './src/node/library/light-entry.ts'; globalThis.light = LightResolver",
     { external: lightLater.map((name) => `*/${name}`) },
   )
   return {

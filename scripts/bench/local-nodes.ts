@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { NodeClient } from '../../src/client/node-client.js'
+import { NodeClient } from '../../src/clients/client/node-client.js'
 import { commandFile, devnetValidatorKey } from './dist.js'
 import { type Command, run, type Running } from './processes.js'
 

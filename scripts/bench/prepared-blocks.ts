@@ -1,4 +1,4 @@
-import type { SignatureCheck } from '../../src/primitives/signature.js'
+import type { SignatureCheck } from '../../src/base/primitives/signature.js'
 import { Block, type Chain, ProgramCheck, SignatureCache } from './dist.js'
 import { mineBlock, type Payer, selfTransfer } from './load.js'
 

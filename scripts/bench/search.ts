@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import type { Resolver as ResolverType } from '../../src/resolver/resolver.js'
+import type { Resolver as ResolverType } from '../../src/answers/resolver/resolver.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
 import { type DidRow, perBlock, seededCreates, seededDid, withoutIndex, writeOperations } from './did-rows.js'
 import {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Verifier } from '../../src/crypto/verifier.js'
-import type { Spec } from '../../src/primitives/spec.js'
+import type { Verifier } from '../../src/base/crypto/verifier.js'
+import type { Spec } from '../../src/base/primitives/spec.js'
 import {
   type Block,
   Chain,

@@ -6,7 +6,7 @@ import { ClosingLine } from './closing-line.js'
 export default defineConfig({
   test: {
     include: ['primitives', 'did', 'consensus', 'did-query', 'did-index'].map(
-      (room) => `test/{unit,behaviour}/${room}/**/*.test.ts`,
+      (room) => `test/{unit/*,behaviour}/${room}/**/*.test.ts`,
     ),
     reporters: ['default', new ClosingLine()],
     globalSetup: 'test/support/process/run.ts',

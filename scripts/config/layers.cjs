@@ -1,33 +1,22 @@
-// The layers of docs/architecture.md, lowest first. A room imports only from rows above its own, never sideways or from below it.
-const rooms = [
-  ['errors'],
-  ['runtime'],
-  ['primitives'],
-  ['crypto'],
-  ['did'],
-  ['proofs'],
-  ['light', 'did-query', 'identifiers'],
-  ['did-index'],
-  ['consensus'],
-  ['storage'],
-  ['chain', 'prover'],
-  ['mempool'],
-  ['events'],
-  ['production'],
+// The layers of docs/architecture.md, lowest first. A wing imports only from rows above its own, never sideways or from below it.
+const wings = [
+  ['base'],
+  ['identity'],
+  ['clients', 'ledger'],
   ['voting'],
   ['network'],
-  ['resolver', 'wallet'],
-  ['devnet'],
-  ['api'],
+  ['answers'],
   ['node'],
-  ['config', 'client'],
-  ['library', 'console'],
   ['index.ts'],
-  ['cli'],
-  ['pages'],
+  ['program'],
+  ['explorer'],
 ]
-// The order inside two rooms: names without .ts are folders, `files` are those of the room that no row names.
+// The order inside wings: names without .ts are folders, `files` are those of the wing that no row names.
 const inside = {
+  base: [['errors'], ['runtime'], ['primitives'], ['crypto']],
+  identity: [['did'], ['proofs'], ['did-query'], ['did-index']],
+  clients: [['light'], ['wallet'], ['client']],
+  ledger: [['consensus'], ['storage'], ['chain'], ['mempool'], ['events'], ['production']],
   voting: [['tendermint'], ['files'], ['height'], ['voting.ts']],
   network: [
     ['link.ts', 'assumed-block.ts', 'penalties.ts'],
@@ -39,6 +28,9 @@ const inside = {
     ['files'],
     ['network.ts'],
   ],
+  answers: [['identifiers'], ['prover'], ['resolver'], ['api']],
+  node: [['devnet'], ['files'], ['config'], ['library']],
+  program: [['console'], ['cli']],
 }
 
 /** One rule for each place of an order: what lies in it imports nothing from a later place of the same folder. */
@@ -59,7 +51,7 @@ function order(folder, rows) {
   )
 }
 
-const layers = [order('src', rooms), ...Object.entries(inside).map(([room, rows]) => order(`src/${room}`, rows))].flat()
+const layers = [order('src', wings), ...Object.entries(inside).map(([wing, rows]) => order(`src/${wing}`, rows))].flat()
 
 module.exports = {
   forbidden: [
@@ -74,21 +66,21 @@ module.exports = {
       name: 'wallet-below',
       comment: 'the wallet works offline: primitives, crypto and did are all it needs',
       severity: 'error',
-      from: { path: '^src/wallet/' },
-      to: { path: '^src/(consensus|storage|did-query|chain|mempool|production|voting|network|resolver|devnet|api)/' },
+      from: { path: '^src/clients/wallet/' },
+      to: { path: '^src/', pathNot: '^src/(clients/wallet|base|identity/did)/' },
     },
     {
       name: 'resolver-below',
       severity: 'error',
-      from: { path: '^src/resolver/' },
-      to: { path: '^src/(chain|mempool|production|voting|network|wallet|devnet|api)/' },
+      from: { path: '^src/answers/resolver/' },
+      to: { path: '^src/(ledger/(chain|mempool|production)|voting|network|clients)/' },
     },
     {
       name: 'pure-layers',
       comment: 'pure layers do no I/O; runtime/node-crypto.ts is the one thing they take from Node',
       severity: 'error',
       from: {
-        path: '^src/(primitives|did|proofs|identifiers|consensus|voting/tendermint)/',
+        path: '^src/(base/primitives|identity/(did|proofs)|answers/identifiers|ledger/consensus|voting/tendermint)/',
       },
       to: { dependencyTypes: ['core'] },
     },
@@ -96,19 +88,19 @@ module.exports = {
       name: 'rules-never-verify',
       comment: 'consensus, did and the vote return the signature checks they need; the caller runs them in bulk',
       severity: 'error',
-      from: { path: '^src/(did|proofs|consensus|voting/tendermint)/' },
-      to: { path: '^src/crypto/' },
+      from: { path: '^src/(identity/(did|proofs)|ledger/consensus|voting/tendermint)/' },
+      to: { path: '^src/base/crypto/' },
     },
     {
       name: 'level-in-one-place',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/storage/native-level\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/ledger/storage/native-level\\.ts$' },
       to: { path: 'node_modules/(level|classic-level|memory-level)/' },
     },
     {
       name: 'http-in-one-place',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(api/|client/follow-events\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(answers/api/|clients/client/follow-events\\.ts$)' },
       to: { path: 'node_modules/(fastify|@fastify|ws)/' },
     },
     {
@@ -133,27 +125,27 @@ module.exports = {
       name: 'pages-in-browsers',
       comment: 'pages run in a browser: rooms below them that do so too, and packages for browsers',
       severity: 'error',
-      from: { path: '^src/pages/' },
-      to: { path: '^src/', pathNot: '^src/(pages|errors|primitives|did|light)/' },
+      from: { path: '^src/explorer/' },
+      to: { path: '^src/', pathNot: '^src/(explorer|base/errors|base/primitives|identity/did|clients/light)/' },
     },
     {
       name: 'pages-without-node',
       severity: 'error',
-      from: { path: '^src/pages/' },
+      from: { path: '^src/explorer/' },
       to: { dependencyTypes: ['core'] },
     },
     {
       name: 'light-in-browsers',
       comment: 'a light resolver runs in a browser',
       severity: 'error',
-      from: { path: '^src/light/' },
+      from: { path: '^src/clients/light/' },
       to: { dependencyTypes: ['core'] },
     },
     {
       name: 'worker-pool-in-node',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|crypto)/' },
-      to: { path: '^src/crypto/verifier-pool\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(node|base/crypto)/' },
+      to: { path: '^src/base/crypto/verifier-pool\\.ts$' },
     },
   ],
   options: {

@@ -5,9 +5,9 @@ import { defineConfig } from 'vite'
 const node = process.env['NODE_URL'] ?? 'http://127.0.0.1:20334'
 const interfaces = ['/rpc', '/api', '/ws', '/metrics', '/openapi.json', '/healthz', '/readyz', '/1.0', '/light']
 
-/** Builds src/pages into dist/pages: files with a hash in their names, below the folder that the page itself is in. */
+/** Builds src/explorer into dist/pages: files with a hash in their names, below the folder that the page itself is in. */
 export default defineConfig({
-  root: fileURLToPath(new URL('../../src/pages/', import.meta.url)),
+  root: fileURLToPath(new URL('../../src/explorer/', import.meta.url)),
   base: './',
   publicDir: 'public',
   logLevel: 'warn',

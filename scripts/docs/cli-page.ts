@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { contextIn } from '../../src/cli/cli-context.js'
-import { createProgram } from '../../src/cli/cli-program.js'
+import { contextIn } from '../../src/program/cli/cli-context.js'
+import { createProgram } from '../../src/program/cli/cli-program.js'
 import { linkTo, tableRow } from './shown.js'
 
 const width = 110

@@ -1,5 +1,5 @@
-import { allOptions, otherVariables, sectionOf, variableOf } from '../../src/config/all-options.js'
-import type { Option } from '../../src/runtime/option.js'
+import { allOptions, otherVariables, sectionOf, variableOf } from '../../src/node/config/all-options.js'
+import type { Option } from '../../src/base/runtime/option.js'
 
 /** docs/configuration.md: every option of every module. */
 export function configurationPage(): string {

@@ -1,11 +1,16 @@
-import { formatDate } from '../../src/did/date.js'
-import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
-import { paramsAt } from '../../src/primitives/spec.js'
-import type { Transaction } from '../../src/primitives/transaction.js'
-import { buildDidTransaction, buildTransfer, payerOf, type Payment } from '../../src/wallet/build-transaction.js'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
-import { createIdentity } from '../../src/wallet/did-identity.js'
-import { signTransaction } from '../../src/wallet/sign-transaction.js'
+import { formatDate } from '../../src/identity/did/date.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../src/base/primitives/address.js'
+import { paramsAt } from '../../src/base/primitives/spec.js'
+import type { Transaction } from '../../src/base/primitives/transaction.js'
+import {
+  buildDidTransaction,
+  buildTransfer,
+  payerOf,
+  type Payment,
+} from '../../src/clients/wallet/build-transaction.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
+import { createIdentity } from '../../src/clients/wallet/did-identity.js'
+import { signTransaction } from '../../src/clients/wallet/sign-transaction.js'
 import { Scene, sceneTime } from './scene.js'
 
 /** What the samples of REST and JSON-RPC ask about: few events on a devnet. */

@@ -1,7 +1,7 @@
-import { restDescriptions } from '../../src/api/error-mapping.js'
-import { type CodeEntry, codes } from '../../src/library/codes.js'
+import { restDescriptions } from '../../src/answers/api/error-mapping.js'
+import { type CodeEntry, codes } from '../../src/node/library/codes.js'
 
-/** docs/errors.md: every code of src/errors/error-codes.ts. */
+/** docs/errors.md: every code of src/base/errors/error-codes.ts. */
 export function errorsPage(): string {
   const rows = Object.entries<CodeEntry>(codes).map(
     ([code, { rest, http, rpc, penalty, pinned, meaning }]) =>
@@ -10,7 +10,7 @@ export function errorsPage(): string {
   const numbers = Object.entries(restDescriptions).map(([number, text]) => `| ${number} | ${text} |`)
   return `# Errors
 
-Generated from \`src/errors/error-codes.ts\` by \`npm run docs\`.
+Generated from \`src/base/errors/error-codes.ts\` by \`npm run docs\`.
 
 Every broken rule has a code. REST answers \`{"Desc", "Error", "Result"}\` with the number in \`Error\`, the text of that
 number in \`Desc\`, and in \`Result\` what was found and where. JSON-RPC answers an error object; \`data\` of a refused

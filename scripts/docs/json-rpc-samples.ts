@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
-import { hex, littleEndianInteger, toHex } from '../../src/primitives/bytes.js'
-import { targetOf } from '../../src/primitives/compact.js'
+import { auxPowBytes, parentHash, soloAuxPow } from '../../src/base/primitives/auxpow.js'
+import { hex, littleEndianInteger, toHex } from '../../src/base/primitives/bytes.js'
+import { targetOf } from '../../src/base/primitives/compact.js'
 import { type DevnetStory, hashAt, openDevnetStory, payee, payer } from './devnet-story.js'
 import { type Exchange, Scene, sceneTime } from './scene.js'
 

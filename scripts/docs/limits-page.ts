@@ -14,16 +14,16 @@ const folders = sectionsOf(
 
 /** Words before the table of a folder. */
 const introductions: Readonly<Record<string, string>> = {
-  primitives: `\`fixedLimits\`, \`maxAuxPowSize\` and \`maxMultisigKeys\` are rules of every chain. The others bound readers, and apply before any rule, so that
+  'base/primitives': `\`fixedLimits\`, \`maxAuxPowSize\` and \`maxMultisigKeys\` are rules of every chain. The others bound readers, and apply before any rule, so that
 no length field can make a reader allocate more than its input holds.`,
-  did: 'Rules of every chain.',
-  consensus: 'Rules of every chain.',
-  mempool: 'Policy of this node; others may choose otherwise.',
+  'identity/did': 'Rules of every chain.',
+  'ledger/consensus': 'Rules of every chain.',
+  'ledger/mempool': 'Policy of this node; others may choose otherwise.',
   network: 'Memory and work that other nodes can cause. [network.md](network.md) has the peers.',
   'network/wire': '[protocol.md](protocol.md) has the formats of these messages.',
   'network/peers': '`--outbound` and `--inbound` set how many connections the node opens and accepts.',
   'network/sync': '[sync.md](sync.md) says how a chain is learnt.',
-  api: `For each of the two ports. Bodies and answers are bounded for all ports together. When the limit of an address, or of all, is
+  'answers/api': `For each of the two ports. Bodies and answers are bounded for all ports together. When the limit of an address, or of all, is
 reached, a new connection replaces another: first one without a request, the longest idle one, then one whose body arrives slowly or
 whose answer is not read. Proxies that the owner names may use all connections ([proxy.md](proxy.md)). The rate limit does not count clients on this machine
 (\`apiLimits.rateSparesLoopback\`).

@@ -1,6 +1,6 @@
-import { type CommandNode, commandTree, everyCommand } from '../../src/cli/command-tree.js'
-import { createProgram } from '../../src/cli/cli-program.js'
-import { packageVersion } from '../../src/runtime/package-files.js'
+import { type CommandNode, commandTree, everyCommand } from '../../src/program/cli/command-tree.js'
+import { createProgram } from '../../src/program/cli/cli-program.js'
+import { packageVersion } from '../../src/base/runtime/package-files.js'
 import { helpContext } from './cli-page.js'
 
 /** man/didledger.1: every command with its options, in the form that `man` reads. */

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
-import { NodeMetrics } from '../../src/api/metrics.js'
-import { stallReasons } from '../../src/api/node-views.js'
-import { badStates, warningMetrics } from '../../src/api/readiness.js'
-import { plainRoutes } from '../../src/api/plain-routes.js'
-import type { Chain } from '../../src/chain/chain.js'
-import type { Mempool } from '../../src/mempool/mempool.js'
+import { NodeMetrics } from '../../src/answers/api/metrics.js'
+import { stallReasons } from '../../src/answers/api/node-views.js'
+import { badStates, warningMetrics } from '../../src/answers/api/readiness.js'
+import { plainRoutes } from '../../src/answers/api/plain-routes.js'
+import type { Chain } from '../../src/ledger/chain/chain.js'
+import type { Mempool } from '../../src/ledger/mempool/mempool.js'
 
 const meanings: Readonly<Record<keyof typeof badStates, string>> = {
   failed: 'as `/healthz` says',
@@ -33,7 +33,7 @@ export function monitoringPage(): string {
   const stalls = Object.entries(stallReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Monitoring
 
-Generated from \`src/api\` by \`npm run docs\`.
+Generated from \`src/answers/api\` by \`npm run docs\`.
 
 These paths are on the port of REST, outside of \`/api/v1\`. They match exactly and take GET and HEAD. They are as public as REST: on
 loopback, unless \`api.host\` says otherwise ([configuration.md](configuration.md)). Beyond it \`/metrics\` shows every client how much the

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
-import { shippedSpecFile, type ShippedSpec } from '../../src/library/shipped.js'
+import { shippedSpecFile, type ShippedSpec } from '../../src/node/library/shipped.js'
 import { serve, type Servers } from '../../src/node/serve-node.js'
 import type { NodeTuning } from '../../src/node/options-to-node.js'
 import { type Node, startNode } from '../../src/node/start-node.js'
-import { toHex } from '../../src/primitives/bytes.js'
-import { parseSpec } from '../../src/primitives/spec.js'
-import type { Env } from '../../src/runtime/env.js'
-import { systemEnv } from '../../src/runtime/process-env.js'
+import { toHex } from '../../src/base/primitives/bytes.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
+import type { Env } from '../../src/base/runtime/env.js'
+import { systemEnv } from '../../src/base/runtime/process-env.js'
 
 /** Fixed clock of the sample nodes, in Unix seconds. */
 export const sceneTime = 1_800_000_000

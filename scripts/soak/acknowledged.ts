@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { NodeClient } from '../../src/client/node-client.js'
-import { callRpc } from '../../src/client/rpc.js'
+import { NodeClient } from '../../src/clients/client/node-client.js'
+import { callRpc } from '../../src/clients/client/rpc.js'
 import type { Places } from '../bench/local-nodes.js'
 
 /** Results of the transactions that a node accepted. */

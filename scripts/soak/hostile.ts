@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { parseSpec } from '../../src/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
 import type { Places } from '../bench/local-nodes.js'
 import { clientAttacks } from './hostile/clients.js'
 import { peerAttacks } from './hostile/peers.js'

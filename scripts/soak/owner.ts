@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { callRpc } from '../../src/client/rpc.js'
+import { callRpc } from '../../src/clients/client/rpc.js'
 import type { Places } from '../bench/local-nodes.js'
 
 /** Milliseconds that a node may take to answer. */

@@ -1,5 +1,5 @@
-import { parseDisplayHash } from '../primitives/bytes.js'
-import type { Hash } from '../primitives/hash.js'
+import { parseDisplayHash } from '../base/primitives/bytes.js'
+import type { Hash } from '../base/primitives/hash.js'
 
 /** A block up to which signatures are not verified again. */
 export interface AssumedBlock {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
-import { optionsFor, wholeNumber } from '../runtime/option.js'
+import { optionsFor, wholeNumber } from '../base/runtime/option.js'
 import { isPeerAddress } from './address/address-text.js'
 import { type AssumedBlock, parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'

@@ -13,13 +13,13 @@
  * - A RuleError of a handler is a penalty of the peer, by its code; any other error costs the peer nothing.
  * - No rule of validity is made here. All that a peer can send is bounded.
  */
-import type { Chain } from '../chain/chain.js'
-import type { Verifier } from '../crypto/verifier.js'
-import type { Mempool } from '../mempool/mempool.js'
-import { defined } from '../primitives/defined.js'
-import type { Header } from '../primitives/header.js'
-import { CloseStack } from '../runtime/close-stack.js'
-import type { Env } from '../runtime/env.js'
+import type { Chain } from '../ledger/chain/chain.js'
+import type { Verifier } from '../base/crypto/verifier.js'
+import type { Mempool } from '../ledger/mempool/mempool.js'
+import { defined } from '../base/primitives/defined.js'
+import type { Header } from '../base/primitives/header.js'
+import { CloseStack } from '../base/runtime/close-stack.js'
+import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import type { AssumedBlock } from './assumed-block.js'
 import type { Transport } from './link.js'

@@ -1,4 +1,4 @@
-import type { Code } from '../errors/error-codes.js'
+import type { Code } from '../base/errors/error-codes.js'
 
 /**
  * What decides that a rule is broken, and so whether it may cost a peer points:

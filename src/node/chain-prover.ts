@@ -1,7 +1,7 @@
-import type { Chain } from '../chain/chain.js'
-import { parseConfirm } from '../primitives/confirm.js'
-import { Prover } from '../prover/prover.js'
-import { keys } from '../storage/schema.js'
+import type { Chain } from '../ledger/chain/chain.js'
+import { parseConfirm } from '../base/primitives/confirm.js'
+import { Prover } from '../answers/prover/prover.js'
+import { keys } from '../ledger/storage/schema.js'
 
 /** What proves answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
 export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {

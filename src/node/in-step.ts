@@ -1,6 +1,6 @@
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
-import type { Spec } from '../primitives/spec.js'
-import type { OutOfStep, Standing, StepReason } from '../resolver/standing.js'
+import type { Spec } from '../base/primitives/spec.js'
+import type { OutOfStep, Standing, StepReason } from '../answers/resolver/standing.js'
 import { alonePatience, askPatience, blocksOnTheWay, fetchPatience, mostAhead, tipPatience } from './pace.js'
 
 /**

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { type LogLevel, logLevels } from '../runtime/env.js'
-import { liveChoice, liveChoiceForm } from '../runtime/live-log.js'
-import { optionsFor, wholeNumber } from '../runtime/option.js'
-import { defaultLogLevel } from '../runtime/process-env.js'
+import { type LogLevel, logLevels } from '../base/runtime/env.js'
+import { liveChoice, liveChoiceForm } from '../base/runtime/live-log.js'
+import { optionsFor, wholeNumber } from '../base/runtime/option.js'
+import { defaultLogLevel } from '../base/runtime/process-env.js'
 import { defaultPortBase, portOffsets } from './ports.js'
 
 /** What the options of the whole node set. */

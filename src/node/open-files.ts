@@ -1,6 +1,6 @@
 import { close, open } from 'node:fs'
 import { devNull } from 'node:os'
-import type { Env } from '../runtime/env.js'
+import type { Env } from '../base/runtime/env.js'
 
 /** Milliseconds between two looks, and between two warnings at least. */
 const lookInterval = 5_000

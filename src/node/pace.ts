@@ -1,5 +1,5 @@
-import { twoHours } from '../consensus/context.js'
-import { quorum, type Spec } from '../primitives/spec.js'
+import { twoHours } from '../ledger/consensus/context.js'
+import { quorum, type Spec } from '../base/primitives/spec.js'
 import { timeoutOf } from '../voting/tendermint/machine-events.js'
 
 /** How long the parts of a chain take at most while it is well, from its spec. All in milliseconds. */

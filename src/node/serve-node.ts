@@ -1,11 +1,11 @@
-import type { ApiContext } from '../api/api-context.js'
-import type { NodeHealth, NetworkView } from '../api/node-views.js'
-import { isLoopbackName, loopbackHosts } from '../api/origin.js'
-import { countTransactions } from '../mempool/transaction-count.js'
+import type { ApiContext } from '../answers/api/api-context.js'
+import type { NodeHealth, NetworkView } from '../answers/api/node-views.js'
+import { isLoopbackName, loopbackHosts } from '../answers/api/origin.js'
+import { countTransactions } from '../ledger/mempool/transaction-count.js'
 import { networkVersion, servicesOf } from '../network/wire/status-message.js'
-import { defined } from '../primitives/defined.js'
-import type { Log } from '../runtime/env.js'
-import { packageVersion } from '../runtime/package-files.js'
+import { defined } from '../base/primitives/defined.js'
+import type { Log } from '../base/runtime/env.js'
+import { packageVersion } from '../base/runtime/package-files.js'
 import type { NodeTuning } from './options-to-node.js'
 import { portOf } from './ports.js'
 import type { Node, NodeNetwork } from './start-node.js'
@@ -72,17 +72,17 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { WebSockets },
     { WsServer },
   ] = await Promise.all([
-    import('../api/answer-gate.js'),
-    import('../api/body-budget.js'),
-    import('../api/flight.js'),
-    import('../api/api-limits.js'),
-    import('../api/http-server.js'),
-    import('../api/metrics.js'),
-    import('../api/metrics-server.js'),
-    import('../api/page-files.js'),
-    import('../api/rpc/kept-calls.js'),
-    import('../api/ws/web-sockets.js'),
-    import('../api/ws/ws-server.js'),
+    import('../answers/api/answer-gate.js'),
+    import('../answers/api/body-budget.js'),
+    import('../answers/api/flight.js'),
+    import('../answers/api/api-limits.js'),
+    import('../answers/api/http-server.js'),
+    import('../answers/api/metrics.js'),
+    import('../answers/api/metrics-server.js'),
+    import('../answers/api/page-files.js'),
+    import('../answers/api/rpc/kept-calls.js'),
+    import('../answers/api/ws/web-sockets.js'),
+    import('../answers/api/ws/ws-server.js'),
   ])
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }

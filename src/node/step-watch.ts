@@ -1,7 +1,7 @@
-import type { Chain } from '../chain/chain.js'
+import type { Chain } from '../ledger/chain/chain.js'
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
-import type { Clock } from '../runtime/env.js'
-import type { Standing } from '../resolver/standing.js'
+import type { Clock } from '../base/runtime/env.js'
+import type { Standing } from '../answers/resolver/standing.js'
 import { watchInterval } from './chain-watch.js'
 import { type StepFacts, type StepPolicy, standingOf } from './in-step.js'
 

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/chain.js'
+import type { Chain } from '../ledger/chain/chain.js'
 import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 

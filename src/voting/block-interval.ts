@@ -1,4 +1,4 @@
-import type { Timers } from '../runtime/env.js'
+import type { Timers } from '../base/runtime/env.js'
 
 export interface BlockIntervalOptions {
   readonly timers: Timers

@@ -1,4 +1,4 @@
-import type { Timers } from '../runtime/env.js'
+import type { Timers } from '../base/runtime/env.js'
 
 /** @tuning ms: time for which a peer's higher tip keeps a validator from voting while none of its blocks arrives */
 const patience = 10_000

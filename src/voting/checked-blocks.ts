@@ -1,6 +1,6 @@
-import { mapKey } from '../primitives/bytes.js'
-import type { Hash } from '../primitives/hash.js'
-import type { Header } from '../primitives/header.js'
+import { mapKey } from '../base/primitives/bytes.js'
+import type { Hash } from '../base/primitives/hash.js'
+import type { Header } from '../base/primitives/header.js'
 import type { BlockVerdict } from './tendermint/machine-events.js'
 
 /** @limit count: verdicts on blocks of the open height; the block that messages named longest ago leaves first */

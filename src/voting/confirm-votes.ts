@@ -1,6 +1,6 @@
-import type { Chain } from '../chain/chain.js'
-import { parseConfirm } from '../primitives/confirm.js'
-import { keys } from '../storage/schema.js'
+import type { Chain } from '../ledger/chain/chain.js'
+import { parseConfirm } from '../base/primitives/confirm.js'
+import { keys } from '../ledger/storage/schema.js'
 import type { PrecommitMessage } from './tendermint/message.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/chain.js'
+import type { Chain } from '../ledger/chain/chain.js'
 import { confirmVotes } from './confirm-votes.js'
 import type { TendermintMachine } from './tendermint/machine.js'
 import { encodeMessage } from './tendermint/message.js'

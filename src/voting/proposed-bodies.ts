@@ -1,11 +1,11 @@
-import type { ChainChange, ChainIndexer } from '../chain/chain-change.js'
-import { mapKey } from '../primitives/bytes.js'
-import { Reader } from '../primitives/codec.js'
-import type { Hash } from '../primitives/hash.js'
-import { Header } from '../primitives/header.js'
-import type { CommitInfo, Database } from '../storage/database.js'
-import { Overlay } from '../storage/overlay.js'
-import { keys, rangeOf, table } from '../storage/schema.js'
+import type { ChainChange, ChainIndexer } from '../ledger/chain/chain-change.js'
+import { mapKey } from '../base/primitives/bytes.js'
+import { Reader } from '../base/primitives/codec.js'
+import type { Hash } from '../base/primitives/hash.js'
+import { Header } from '../base/primitives/header.js'
+import type { CommitInfo, Database } from '../ledger/storage/database.js'
+import { Overlay } from '../ledger/storage/overlay.js'
+import { keys, rangeOf, table } from '../ledger/storage/schema.js'
 
 /** @limit count: bodies of blocks kept while their height is open: those that the vote may need, and the newest others */
 const maxBodies = 16

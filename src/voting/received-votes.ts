@@ -1,4 +1,4 @@
-import { equalBytes } from '../primitives/bytes.js'
+import { equalBytes } from '../base/primitives/bytes.js'
 import type { Summary, ViewSummary } from './tendermint/summary.js'
 
 /** What a node has of one validator's votes at the open height. */

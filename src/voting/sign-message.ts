@@ -1,6 +1,6 @@
-import { publicKeyOf, sign } from '../crypto/keys.js'
-import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../primitives/confirm.js'
-import type { Hash } from '../primitives/hash.js'
+import { publicKeyOf, sign } from '../base/crypto/keys.js'
+import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../base/primitives/confirm.js'
+import type { Hash } from '../base/primitives/hash.js'
 import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
 
 /** A key that signs: r‖s of SHA-256 of a message. */

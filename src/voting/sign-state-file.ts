@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../errors/rule-error.js'
-import { replaceFile } from '../storage/replace-file.js'
+import { UserError } from '../base/errors/rule-error.js'
+import { replaceFile } from '../ledger/storage/replace-file.js'
 
 /** Storage of a sign state. */
 export interface SignStore {

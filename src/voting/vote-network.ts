@@ -1,4 +1,4 @@
-import type { Hash } from '../primitives/hash.js'
+import type { Hash } from '../base/primitives/hash.js'
 import type { SignedMessage } from './tendermint/message.js'
 
 /** Network operations that voting needs. */

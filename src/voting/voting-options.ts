@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { optionsFor } from '../runtime/option.js'
+import { optionsFor } from '../base/runtime/option.js'
 
 /** What the options of the vote set. */
 export interface VotingTarget {

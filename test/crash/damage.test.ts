@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { shellWord } from '../../src/cli/print-output.js'
+import { shellWord } from '../../src/program/cli/print-output.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 import { thorough } from '../support/process/thorough.js'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { NodeRefusal } from '../../src/client/http.js'
+import { NodeRefusal } from '../../src/clients/client/http.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { filesUpTo } from '../support/process/limits.js'
 import { CommandProcess, Directories, NodeProcess, runJson, type ChainInfo } from '../support/process/spawn.js'

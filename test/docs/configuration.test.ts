@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { configurationPage } from '../../scripts/docs/configuration-page.js'
-import { allOptions, flagOf, otherVariables, variableOf } from '../../src/config/all-options.js'
+import { allOptions, flagOf, otherVariables, variableOf } from '../../src/node/config/all-options.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../support/assert/markdown.js'
 import { configOf } from '../support/builders/config.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalDocument, verifyDocument, verifyOperation } from '../../src/index.js'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
 
 interface Operation {

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { checkTransactionSanity } from '../../src/consensus/sanity.js'
-import { publicKeyOf, sign } from '../../src/crypto/keys.js'
-import { holds } from '../../src/crypto/verify.js'
-import { addressFromPublicKey, addressOf } from '../../src/primitives/address.js'
-import { displayHash, hex, toHex } from '../../src/primitives/bytes.js'
-import { registerAssetTransaction } from '../../src/primitives/genesis.js'
-import { sha256 } from '../../src/primitives/hash.js'
-import { type Output } from '../../src/primitives/output.js'
+import { checkTransactionSanity } from '../../src/ledger/consensus/sanity.js'
+import { publicKeyOf, sign } from '../../src/base/crypto/keys.js'
+import { holds } from '../../src/base/crypto/verify.js'
+import { addressFromPublicKey, addressOf } from '../../src/base/primitives/address.js'
+import { displayHash, hex, toHex } from '../../src/base/primitives/bytes.js'
+import { registerAssetTransaction } from '../../src/base/primitives/genesis.js'
+import { sha256 } from '../../src/base/primitives/hash.js'
+import { type Output } from '../../src/base/primitives/output.js'
 import {
   parseCode,
   parseParameter,
   type Program,
   programHashOf,
   type ProgramScript,
-} from '../../src/primitives/program.js'
-import { paramsAt, parseSpec } from '../../src/primitives/spec.js'
-import { Transaction } from '../../src/primitives/transaction.js'
-import type { Input } from '../../src/primitives/transaction-fields.js'
+} from '../../src/base/primitives/program.js'
+import { paramsAt, parseSpec } from '../../src/base/primitives/spec.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
+import type { Input } from '../../src/base/primitives/transaction-fields.js'
 import { testKey, testSpec } from '../support/builders/spec.js'
 
 const page = readFileSync(new URL('../../docs/format.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { TSchema } from '@sinclair/typebox'
 import { expect, it } from 'vitest'
-import { specSchema } from '../../src/primitives/spec.js'
+import { specSchema } from '../../src/base/primitives/spec.js'
 
 const page = readFileSync(new URL('../../docs/genesis.md', import.meta.url), 'utf8')
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { documentedMethods } from '../../scripts/docs/json-rpc-page.js'
 import { runSamples, samples } from '../../scripts/docs/json-rpc-samples.js'
 
-import { codes } from '../../src/library/codes.js'
+import { codes } from '../../src/node/library/codes.js'
 import { repositoryFile, tableRows } from '../support/assert/markdown.js'
 import { expectSchema } from '../support/assert/schema.js'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as node from '../../src/index.js'
-import * as light from '../../src/library/light-entry.js'
-import * as resolver from '../../src/library/resolver-entry.js'
-import * as wallet from '../../src/library/wallet-entry.js'
+import * as light from '../../src/node/library/light-entry.js'
+import * as resolver from '../../src/node/library/resolver-entry.js'
+import * as wallet from '../../src/node/library/wallet-entry.js'
 import { code, repositoryFile, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/library.md')

@@ -12,7 +12,7 @@ function faultsOf(text: string, rows: string): string[] {
 
 /** Limits of one file, and of others that it imports. */
 function limitsOf(text: string, others: Readonly<Record<string, string>> = {}): Limit[] {
-  return readLimits(parsed(new Map([['api/own.ts', text], ...Object.entries(others)])))
+  return readLimits(parsed(new Map([['answers/api/own.ts', text], ...Object.entries(others)])))
 }
 
 describe('docs/limits.md', () => {
@@ -26,8 +26,8 @@ describe('docs/limits.md', () => {
       '| `entries` | 65 535 | count | entries | `network/own.ts` |',
       '## network/wire',
       '| `entries` | 65 535 | count | entries | `network/wire/own.ts` |',
-      '## api',
-      '| `body` | 16 384 (16 KiB) | bytes | body of `one` request | `api/own.ts` |',
+      '## answers/api',
+      '| `body` | 16 384 (16 KiB) | bytes | body of `one` request | `answers/api/own.ts` |',
     ])
   })
 
@@ -35,18 +35,18 @@ describe('docs/limits.md', () => {
     ['const one = 2 ** 3 - (1 + 1) / 4', 7.5],
     ['const one = 100n', 100],
     ['const one = 2 * base\nconst base = 1_000', 2000],
-    ["const one = near.size * 2\nimport { far as near } from '../did/far.js'", 12],
+    ["const one = near.size * 2\nimport { far as near } from '../../identity/did/far.js'", 12],
   ])('reads the value of %s', (text, value) => {
     const [limit] = limitsOf(`/** @limit count: all */\n${text}`, {
-      'did/far.ts': 'export const far = { size: 6 } as const',
+      'identity/did/far.ts': 'export const far = { size: 6 } as const',
     })
-    expect(limit).toEqual({ file: 'api/own.ts', name: 'one', value, unit: 'count', what: 'all' })
+    expect(limit).toEqual({ file: 'answers/api/own.ts', name: 'one', value, unit: 'count', what: 'all' })
   })
 
   it('reads members of objects', () => {
     const text = 'const few = {\n  /** @limit ms: wait\n   * for it */\n  wait: 5,\n  other: 1,\n}'
     expect(limitsOf(text)).toEqual([
-      { file: 'api/own.ts', name: 'few.wait', value: 5, unit: 'ms', what: 'wait for it' },
+      { file: 'answers/api/own.ts', name: 'few.wait', value: 5, unit: 'ms', what: 'wait for it' },
     ])
   })
 
@@ -68,7 +68,7 @@ describe('docs/limits.md', () => {
     ['a limit without a tag', 'const few = 1\nconst maxEntries = 5', '2: maxEntries has neither'],
     ['a member without a tag', 'const fewLimits = {\n  entries: 5,\n}', '2: fewLimits.entries has neither'],
   ])('refuses %s with file and line', (_, text, refusal) => {
-    expect(() => limitsOf(text)).toThrow(`src/api/own.ts:${refusal}`)
+    expect(() => limitsOf(text)).toThrow(`src/answers/api/own.ts:${refusal}`)
   })
 
   it('leaves out values of the node itself', () => {
@@ -78,27 +78,35 @@ describe('docs/limits.md', () => {
   const bound = '/** @limit count: entries */\nconst entries = 4 * 2'
 
   it('takes a bound whose row has its name, unit and value', () => {
-    const row = "[limit({ name: 'api/own.entries', unit: 'count', value: 2 ** 3, feed, refusal: 'x' })]"
+    const row = "[limit({ name: 'answers/api/own.entries', unit: 'count', value: 2 ** 3, feed, refusal: 'x' })]"
     expect(faultsOf(bound, `export const rows = ${row}`)).toEqual([])
   })
 
   it.each([
-    ['a bound without a row', '', "src/api/own.ts: entries has no row limit({ name: 'api/own.entries'"],
+    ['a bound without a row', '', "src/answers/api/own.ts: entries has no row limit({ name: 'answers/api/own.entries'"],
     [
       'a row without a bound',
-      "limit({ name: 'api/own.other', unit: 'count', value: 8 })",
-      "own.ts:1: 'api/own.other' is no constant",
+      "limit({ name: 'answers/api/own.other', unit: 'count', value: 8 })",
+      "own.ts:1: 'answers/api/own.other' is no constant",
     ],
-    ['another value', "limit({ name: 'api/own.entries', unit: 'count', value: 9 })", 'is 8 in src, 9 in the row'],
-    ['another unit', "limit({ name: 'api/own.entries', unit: 'bytes', value: 8 })", 'the unit count in src, bytes'],
+    [
+      'another value',
+      "limit({ name: 'answers/api/own.entries', unit: 'count', value: 9 })",
+      'is 8 in src, 9 in the row',
+    ],
+    [
+      'another unit',
+      "limit({ name: 'answers/api/own.entries', unit: 'bytes', value: 8 })",
+      'the unit count in src, bytes',
+    ],
     [
       'a second row',
-      "limit({ name: 'api/own.entries', unit: 'count', value: 8 })\n".repeat(2),
-      "own.ts:2: 'api/own.entries' has two rows",
+      "limit({ name: 'answers/api/own.entries', unit: 'count', value: 8 })\n".repeat(2),
+      "own.ts:2: 'answers/api/own.entries' has two rows",
     ],
     [
       'a value that is taken from elsewhere',
-      "limit({ name: 'api/own.entries', unit: 'count', value: entries() })",
+      "limit({ name: 'answers/api/own.entries', unit: 'count', value: entries() })",
       'undefined in the row',
     ],
   ])('refuses %s', (_, rows, fault) => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { helpContext } from '../../scripts/docs/cli-page.js'
 import { manPage } from '../../scripts/docs/man-page.js'
-import { createProgram } from '../../src/cli/cli-program.js'
-import { commandTree, everyCommand } from '../../src/cli/command-tree.js'
+import { createProgram } from '../../src/program/cli/cli-program.js'
+import { commandTree, everyCommand } from '../../src/program/cli/command-tree.js'
 import { repositoryFile } from '../support/assert/markdown.js'
 
 const file = 'man/didledger.1'

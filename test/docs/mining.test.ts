@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { checkProofOfWork } from '../../src/proofs/auxpow-proof.js'
-import { auxPowBytes, parseAuxPow, parentHash } from '../../src/primitives/auxpow.js'
-import { concat, hex, toHex } from '../../src/primitives/bytes.js'
-import type { Header } from '../../src/primitives/header.js'
-import { parseSpec } from '../../src/primitives/spec.js'
+import { checkProofOfWork } from '../../src/identity/proofs/auxpow-proof.js'
+import { auxPowBytes, parseAuxPow, parentHash } from '../../src/base/primitives/auxpow.js'
+import { concat, hex, toHex } from '../../src/base/primitives/bytes.js'
+import type { Header } from '../../src/base/primitives/header.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
 import { repositoryFile, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/mining.md')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { protocols, topics } from '../../src/network/wire/all-messages.js'
 import { networkVersion, type Refusal, statusExchange } from '../../src/network/wire/status-message.js'
-import { hex } from '../../src/primitives/bytes.js'
+import { hex } from '../../src/base/primitives/bytes.js'
 import { code, fencedBlocks, repositoryFile, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/protocol.md')

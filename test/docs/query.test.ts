@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { compileCondition } from '../../src/did-query/compile.js'
-import { conditionLimits } from '../../src/did-query/condition.js'
-import type { Members } from '../../src/did-query/member-path.js'
-import { operators } from '../../src/did-query/operators.js'
-import { RuleError } from '../../src/errors/rule-error.js'
-import { queryLimits } from '../../src/resolver/document-search.js'
+import { compileCondition } from '../../src/identity/did-query/compile.js'
+import { conditionLimits } from '../../src/identity/did-query/condition.js'
+import type { Members } from '../../src/identity/did-query/member-path.js'
+import { operators } from '../../src/identity/did-query/operators.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import { queryLimits } from '../../src/answers/resolver/document-search.js'
 import { code, fencedBlocks, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/query.md')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { commandsOf, helpContext, nameOf } from '../../scripts/docs/cli-page.js'
 import { documentedMethods } from '../../scripts/docs/json-rpc-page.js'
-import { createProgram } from '../../src/cli/cli-program.js'
+import { createProgram } from '../../src/program/cli/cli-program.js'
 import { repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 
 const methods = documentedMethods().map(({ name }) => name)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { provedMembers } from '../../src/light/proved-members.js'
-import { failureTexts } from '../../src/light/failure-texts.js'
+import { provedMembers } from '../../src/clients/light/proved-members.js'
+import { failureTexts } from '../../src/clients/light/failure-texts.js'
 import { code, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 
 it('docs/trust.md lists every failure of a check, with the words of the commands', () => {

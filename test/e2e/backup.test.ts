@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { shellWord } from '../../src/cli/print-output.js'
+import { shellWord } from '../../src/program/cli/print-output.js'
 import { Load, SeededRandom } from '../support/builders/test-payer.js'
 import { filesUpTo } from '../support/process/limits.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { toHex } from '../../src/primitives/bytes.js'
-import { devnetAccount, devnetAccountsOf, devnetMnemonic } from '../../src/wallet/devnet-accounts.js'
+import { toHex } from '../../src/base/primitives/bytes.js'
+import { devnetAccount, devnetAccountsOf, devnetMnemonic } from '../../src/clients/wallet/devnet-accounts.js'
 import { code, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { Checkout, innermost, withoutNpx } from '../support/process/checkout.js'
 
 const checkout = new Checkout()

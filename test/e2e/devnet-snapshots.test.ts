@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { NodeRefusal } from '../../src/client/http.js'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { NodeRefusal } from '../../src/clients/client/http.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { shellWord } from '../../src/cli/print-output.js'
-import { devnetAccount, devnetAccountsOf } from '../../src/wallet/devnet-accounts.js'
+import { shellWord } from '../../src/program/cli/print-output.js'
+import { devnetAccount, devnetAccountsOf } from '../../src/clients/wallet/devnet-accounts.js'
 import { CommandProcess, Directories, NodeProcess, run } from '../support/process/spawn.js'
 
 const directories = new Directories()

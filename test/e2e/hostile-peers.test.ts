@@ -8,12 +8,12 @@ import { blockTopic, headersExchange, type HeaderUnit } from '../../src/network/
 import { poolExchange } from '../../src/network/wire/pool-message.js'
 import { statusExchange } from '../../src/network/wire/status-message.js'
 import { transactionsExchange, transactionTopic } from '../../src/network/wire/transactions-message.js'
-import { auxPowBytes } from '../../src/primitives/auxpow.js'
-import { Block } from '../../src/primitives/block.js'
-import { mapKey } from '../../src/primitives/bytes.js'
-import type { Hash } from '../../src/primitives/hash.js'
-import { Header } from '../../src/primitives/header.js'
-import { Transaction } from '../../src/primitives/transaction.js'
+import { auxPowBytes } from '../../src/base/primitives/auxpow.js'
+import { Block } from '../../src/base/primitives/block.js'
+import { mapKey } from '../../src/base/primitives/bytes.js'
+import type { Hash } from '../../src/base/primitives/hash.js'
+import { Header } from '../../src/base/primitives/header.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
 import {
   type BlockPlan,
   craft,

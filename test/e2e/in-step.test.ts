@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { callRpc } from '../../src/client/rpc.js'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { callRpc } from '../../src/clients/client/rpc.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { until } from '../support/network/test-network.js'
 import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 

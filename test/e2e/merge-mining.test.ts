@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Payer } from '../support/builders/test-payer.js'
 import { mine } from '../support/builders/miner.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Transaction } from '../../src/primitives/transaction.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
 import { commandsOf, repositoryFile, section } from '../support/assert/markdown.js'
 import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Payer } from '../support/builders/test-payer.js'
 import { testPatience } from '../support/process/patience.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Payer } from '../support/builders/test-payer.js'
 import { type ChainInfo, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 

@@ -2,18 +2,18 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Holder, SharedBytes } from '../../src/api/answer-gate.js'
-import { apiLimits } from '../../src/api/api-limits.js'
-import { BodyBudget } from '../../src/api/body-budget.js'
-import { boundUnread, ConnectionShares } from '../../src/api/http-connections.js'
-import { SharedSource } from '../../src/api/shared-source.js'
-import { amountOf } from '../../src/api/results/inputs-amount.js'
-import { RequestRate } from '../../src/api/ws/rate.js'
-import { WebSockets } from '../../src/api/ws/web-sockets.js'
-import { WsConnection } from '../../src/api/ws/ws-connection.js'
-import { EventLog } from '../../src/events/event-log.js'
-import type { ProgramHash } from '../../src/primitives/address.js'
-import { zeroHash } from '../../src/primitives/hash.js'
+import { type Holder, SharedBytes } from '../../src/answers/api/answer-gate.js'
+import { apiLimits } from '../../src/answers/api/api-limits.js'
+import { BodyBudget } from '../../src/answers/api/body-budget.js'
+import { boundUnread, ConnectionShares } from '../../src/answers/api/http-connections.js'
+import { SharedSource } from '../../src/answers/api/shared-source.js'
+import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
+import { RequestRate } from '../../src/answers/api/ws/rate.js'
+import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
+import { WsConnection } from '../../src/answers/api/ws/ws-connection.js'
+import { EventLog } from '../../src/ledger/events/event-log.js'
+import type { ProgramHash } from '../../src/base/primitives/address.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
 import { TestChain } from '../support/builders/chain.js'
 import { sizedTransaction } from '../support/builders/pool-entries.js'
 import { contextOf } from '../support/client/api.js'
@@ -155,7 +155,7 @@ async function amounts(sizes: readonly number[]): Promise<void> {
 
 export const apiMemoryRows = [
   limit({
-    name: 'api/api-limits.apiLimits.allBodies',
+    name: 'answers/api/api-limits.apiLimits.allBodies',
     unit: 'bytes',
     value: 128 * mib,
     // Large ones beside the room of small ones.
@@ -163,14 +163,14 @@ export const apiMemoryRows = [
     refusal: 'busy: too many large requests',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.smallBodies',
+    name: 'answers/api/api-limits.apiLimits.smallBodies',
     unit: 'bytes',
     value: 32 * mib,
     feed: (n) => bodies([...each(511, () => 64 * 1024), 32 * 1024, n - 511 * 64 * 1024 - 32 * 1024]),
     refusal: 'busy: too many large requests',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.smallBody',
+    name: 'answers/api/api-limits.apiLimits.smallBody',
     unit: 'bytes',
     value: 64 * 1024,
     // All room of large ones is taken.
@@ -178,7 +178,7 @@ export const apiMemoryRows = [
     refusal: 'busy: too many large requests',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyRate',
+    name: 'answers/api/api-limits.apiLimits.bodyRate',
     unit: 'bytes/s',
     value: 32 * 1024,
     // A slower one gives way.
@@ -187,21 +187,21 @@ export const apiMemoryRows = [
     refusal: 'the body gives way',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyGrace',
+    name: 'answers/api/api-limits.apiLimits.bodyGrace',
     unit: 'ms',
     value: 2_000,
     feed: (n) => slowBody(1, n - 1),
     refusal: 'the body gives way',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.connections',
+    name: 'answers/api/api-limits.apiLimits.connections',
     unit: 'count',
     value: 1000,
     feed: (n) => admitting(each(n, (i) => `1.${Math.floor(i / 200)}.${i % 200}.1`)),
     refusal: 'a connection is closed',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.connectionsPerAddress',
+    name: 'answers/api/api-limits.apiLimits.connectionsPerAddress',
     unit: 'count',
     value: 64,
     feed: everyDoor(
@@ -211,21 +211,21 @@ export const apiMemoryRows = [
     refusal: 'a connection is closed',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.unread',
+    name: 'answers/api/api-limits.apiLimits.unread',
     unit: 'bytes',
     value: 64 * mib,
     feed: (n) => unread([30 * mib, n - 30 * mib]),
     refusal: 'a connection is closed',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsConnections',
+    name: 'answers/api/api-limits.apiLimits.wsConnections',
     unit: 'count',
     value: 2000,
     feed: (n) => admittingWebSockets(each(n, (i) => `1.${Math.floor(i / 200)}.${i % 200}.1`)),
     refusal: 'a connection is closed',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsHeld',
+    name: 'answers/api/api-limits.apiLimits.wsHeld',
     unit: 'bytes',
     value: 128 * mib,
     // The rest of a long message, and one that is whole.
@@ -236,28 +236,28 @@ export const apiMemoryRows = [
     refusal: /closed with 1013: too many large messages.*\n.*too many large messages/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.amountTransactions',
+    name: 'answers/api/api-limits.apiLimits.amountTransactions',
     unit: 'bytes',
     value: 16 * mib,
     feed: (n) => amounts([...each(20, () => 800_000), n - 16_000_000]),
     refusal: 'have more than 16777216 bytes',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.answersWaiting',
+    name: 'answers/api/api-limits.apiLimits.answersWaiting',
     unit: 'count',
     value: 64,
     feed: waiting,
     refusal: 'too many large answers are being made',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.rateRequests',
+    name: 'answers/api/api-limits.apiLimits.rateRequests',
     unit: 'count',
     value: 12_000,
     feed: (n) => rate(() => '1.1.1.1', n),
     refusal: 'request-rate',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.rateWindow',
+    name: 'answers/api/api-limits.apiLimits.rateWindow',
     unit: 'ms',
     value: 60_000,
     // The next window begins after so many milliseconds, and not sooner.
@@ -266,14 +266,14 @@ export const apiMemoryRows = [
     refusal: 'request-rate',
   }),
   limit({
-    name: 'api/ws/rate.mostAddresses',
+    name: 'answers/api/ws/rate.mostAddresses',
     unit: 'count',
     value: 10_000,
     feed: (n) => rate((i) => `address ${i}`, n),
     refusal: 'request-rate',
   }),
   limit({
-    name: 'api/shared-source.maxWaiting',
+    name: 'answers/api/shared-source.maxWaiting',
     unit: 'count',
     value: 512,
     feed: async (n) => {

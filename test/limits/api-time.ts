@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events'
 import { get, type IncomingMessage, type Server } from 'node:http'
 import { vi } from 'vitest'
-import { AnswerGate, type ReadHolder, SharedBytes } from '../../src/api/answer-gate.js'
-import { apiLimits } from '../../src/api/api-limits.js'
-import { type FlightReader, Flights } from '../../src/api/flight.js'
-import { inTurn, watchBodies } from '../../src/api/http-connections.js'
-import { Listeners } from '../../src/api/listeners.js'
-import { PartsAnswer } from '../../src/api/parts.js'
-import { WsServer } from '../../src/api/ws/ws-server.js'
-import { EventLog } from '../../src/events/event-log.js'
+import { AnswerGate, type ReadHolder, SharedBytes } from '../../src/answers/api/answer-gate.js'
+import { apiLimits } from '../../src/answers/api/api-limits.js'
+import { type FlightReader, Flights } from '../../src/answers/api/flight.js'
+import { inTurn, watchBodies } from '../../src/answers/api/http-connections.js'
+import { Listeners } from '../../src/answers/api/listeners.js'
+import { PartsAnswer } from '../../src/answers/api/parts.js'
+import { WsServer } from '../../src/answers/api/ws/ws-server.js'
+import { EventLog } from '../../src/ledger/events/event-log.js'
 import { TestChain } from '../support/builders/chain.js'
 import { contextOf } from '../support/client/api.js'
 import { WsClient } from '../support/client/ws.js'
@@ -185,56 +185,56 @@ function pingedEvery(milliseconds: number): Promise<string | undefined> {
 
 export const apiTimeRows = [
   limit({
-    name: 'api/api-limits.apiLimits.headersTimeout',
+    name: 'answers/api/api-limits.apiLimits.headersTimeout',
     unit: 'ms',
     value: 10_000,
     feed: waits('headersTimeout'),
     refusal: 'ended after 10000 ms',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.requestTimeout',
+    name: 'answers/api/api-limits.apiLimits.requestTimeout',
     unit: 'ms',
     value: 60_000,
     feed: waits('requestTimeout'),
     refusal: 'ended after 60000 ms',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.keepAliveTimeout',
+    name: 'answers/api/api-limits.apiLimits.keepAliveTimeout',
     unit: 'ms',
     value: 10_000,
     feed: waits('keepAliveTimeout'),
     refusal: 'ended after 10000 ms',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.socketTimeout',
+    name: 'answers/api/api-limits.apiLimits.socketTimeout',
     unit: 'ms',
     value: 120_000,
     feed: waits('timeout'),
     refusal: 'ended after 120000 ms',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyTimeout',
+    name: 'answers/api/api-limits.apiLimits.bodyTimeout',
     unit: 'ms',
     value: 10_000,
     feed: bodyWithout,
     refusal: 'the body is given up',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.answersPatience',
+    name: 'answers/api/api-limits.apiLimits.answersPatience',
     unit: 'ms',
     value: 30_000,
     feed: waitingFor,
     refusal: 'too many large answers are being made',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.answerLag',
+    name: 'answers/api/api-limits.apiLimits.answerLag',
     unit: 'ms',
     value: 1000,
     feed: everyDoor(delayedFor, unreadFor),
     refusal: /the others go on without it\nthat of one is ended/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.answerRate',
+    name: 'answers/api/api-limits.apiLimits.answerRate',
     unit: 'bytes/s',
     value: 64 * 1024,
     // A slower one counts.
@@ -243,7 +243,7 @@ export const apiTimeRows = [
     refusal: 'it counts as slow',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.answerGrace',
+    name: 'answers/api/api-limits.apiLimits.answerGrace',
     unit: 'ms',
     value: 5000,
     feed: everyDoor(
@@ -253,14 +253,14 @@ export const apiTimeRows = [
     refusal: 'it counts as slow',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.unreadAnswers',
+    name: 'answers/api/api-limits.apiLimits.unreadAnswers',
     unit: 'bytes',
     value: 64 * mib,
     feed: (n) => parking({ bytes: 40 * mib, idle: 0, slow: true }, n - 40 * mib),
     refusal: 'that of one is ended',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsPing',
+    name: 'answers/api/api-limits.apiLimits.wsPing',
     unit: 'ms',
     value: 30_000,
     feed: pingedEvery,

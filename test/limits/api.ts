@@ -1,17 +1,17 @@
 import { connect } from 'node:net'
 import { Type } from '@sinclair/typebox'
-import { AnswerGate } from '../../src/api/answer-gate.js'
-import type { ApiContext } from '../../src/api/api-context.js'
-import { apiLimits } from '../../src/api/api-limits.js'
-import { Flights } from '../../src/api/flight.js'
-import { refuseManyValues } from '../../src/api/large-body.js'
-import { rpcMethods } from '../../src/api/rpc/all-methods.js'
-import { method } from '../../src/api/rpc/method.js'
-import { RpcCore } from '../../src/api/rpc/rpc-core.js'
-import { wholeText } from '../../src/api/stream.js'
-import { WsServer } from '../../src/api/ws/ws-server.js'
-import { EventLog } from '../../src/events/event-log.js'
-import { fromUtf8 } from '../../src/primitives/bytes.js'
+import { AnswerGate } from '../../src/answers/api/answer-gate.js'
+import type { ApiContext } from '../../src/answers/api/api-context.js'
+import { apiLimits } from '../../src/answers/api/api-limits.js'
+import { Flights } from '../../src/answers/api/flight.js'
+import { refuseManyValues } from '../../src/answers/api/large-body.js'
+import { rpcMethods } from '../../src/answers/api/rpc/all-methods.js'
+import { method } from '../../src/answers/api/rpc/method.js'
+import { RpcCore } from '../../src/answers/api/rpc/rpc-core.js'
+import { wholeText } from '../../src/answers/api/stream.js'
+import { WsServer } from '../../src/answers/api/ws/ws-server.js'
+import { EventLog } from '../../src/ledger/events/event-log.js'
+import { fromUtf8 } from '../../src/base/primitives/bytes.js'
 import { TestChain } from '../support/builders/chain.js'
 import { testAddress } from '../support/builders/spec.js'
 import { type Answer, ask, contextOf, serve } from '../support/client/api.js'
@@ -119,21 +119,21 @@ const line = 'GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\n'
 
 export const apiRows = [
   limit({
-    name: 'api/api-limits.apiLimits.restBody',
+    name: 'answers/api/api-limits.apiLimits.restBody',
     unit: 'bytes',
     value: 16_000_000 + 64 * 1024,
     feed: (n) => post('/api/v1/transaction', '{"data":""}'.padEnd(n)),
     refusal: 'HTTP 413',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.rpcBody',
+    name: 'answers/api/api-limits.apiLimits.rpcBody',
     unit: 'bytes',
     value: 16_000_000 + 64 * 1024,
     feed: (n) => post('/rpc', call('getblockcount').padEnd(n)),
     refusal: 'HTTP 413',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.plainBody',
+    name: 'answers/api/api-limits.apiLimits.plainBody',
     unit: 'bytes',
     value: 128 * 1024,
     feed: everyDoor(
@@ -143,7 +143,7 @@ export const apiRows = [
     refusal: /request-too-large[^]*HTTP 413/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyValues',
+    name: 'answers/api/api-limits.apiLimits.bodyValues',
     unit: 'count',
     value: 32_768,
     // The bracket, and a comma before each value but the first.
@@ -151,21 +151,21 @@ export const apiRows = [
     refusal: /^request-too-large: .*more than 32768 values/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyNames',
+    name: 'answers/api/api-limits.apiLimits.bodyNames',
     unit: 'count',
     value: 4096,
     feed: (n) => values(largeList([`{${each(n, (i) => `"n${i}":0`).join(',')}}`])),
     refusal: /^request-too-large: .*more than 4096 names/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.bodyName',
+    name: 'answers/api/api-limits.apiLimits.bodyName',
     unit: 'bytes',
     value: 128,
     feed: (n) => values(largeList([`{"${'n'.repeat(n)}":0}`])),
     refusal: /^request-too-large: .*a name of more than 128 bytes/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsMessage',
+    name: 'answers/api/api-limits.apiLimits.wsMessage',
     unit: 'bytes',
     value: mib,
     feed: (n) =>
@@ -185,7 +185,7 @@ export const apiRows = [
     refusal: 'closed with 1009',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsFragments',
+    name: 'answers/api/api-limits.apiLimits.wsFragments',
     unit: 'count',
     value: 1024,
     feed: (n) =>
@@ -207,7 +207,7 @@ export const apiRows = [
     refusal: 'closed with 1008',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.wsSubscriptions',
+    name: 'answers/api/api-limits.apiLimits.wsSubscriptions',
     unit: 'count',
     value: 16,
     feed: (n) =>
@@ -221,21 +221,21 @@ export const apiRows = [
     refusal: '16 subscriptions; end one of them first',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.identifierOptions',
+    name: 'answers/api/api-limits.apiLimits.identifierOptions',
     unit: 'bytes',
     value: 16 * 1024,
     feed: (n) => post('/1.0/identifiers/did:ledger:x', '{}'.padEnd(n)),
     refusal: 'HTTP 413',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.batch',
+    name: 'answers/api/api-limits.apiLimits.batch',
     unit: 'count',
     value: 100,
     feed: (n) => rpc(`[${each(n, () => call('getblockcount')).join(',')}]`),
     refusal: '101 requests in one batch, at most 100 are allowed: Invalid Request',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.batchAnswers',
+    name: 'answers/api/api-limits.apiLimits.batchAnswers',
     unit: 'bytes',
     value: 64 * mib,
     feed: async (n) => {
@@ -258,14 +258,14 @@ export const apiRows = [
     refusal: 'the answers of this batch are large enough',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.listedAddresses',
+    name: 'answers/api/api-limits.apiLimits.listedAddresses',
     unit: 'count',
     value: 100,
     feed: parameter('listunspent', (n) => ({ addresses: each(n, () => testAddress(1)) })),
     refusal: 'addresses',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.listedInputs',
+    name: 'answers/api/api-limits.apiLimits.listedInputs',
     unit: 'count',
     value: 1000,
     feed: everyDoor(
@@ -277,7 +277,7 @@ export const apiRows = [
     refusal: /inputs[^]*outputs/,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.listText',
+    name: 'answers/api/api-limits.apiLimits.listText',
     unit: 'characters',
     value: 256 * 1024,
     feed: everyDoor(
@@ -287,7 +287,7 @@ export const apiRows = [
     refusal: /inputs: .*Invalid params\noutputs: /,
   }),
   limit({
-    name: 'api/api-limits.apiLimits.pageRows',
+    name: 'answers/api/api-limits.apiLimits.pageRows',
     unit: 'count',
     value: 100,
     feed: everyDoor(
@@ -298,7 +298,7 @@ export const apiRows = [
     refusal: 'limit',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.poolObjects',
+    name: 'answers/api/api-limits.apiLimits.poolObjects',
     unit: 'count',
     value: 10_000,
     feed: onlyFor(/only ids are listed/, (n) => {
@@ -308,7 +308,7 @@ export const apiRows = [
     refusal: 'of more than 10000 only ids are listed',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.headers',
+    name: 'answers/api/api-limits.apiLimits.headers',
     unit: 'bytes',
     value: 16 * 1024,
     // What Node counts has to be less: the path, names and values of headers.
@@ -325,7 +325,7 @@ export const apiRows = [
     refusal: 'HTTP/1.1 431',
   }),
   limit({
-    name: 'api/api-limits.apiLimits.pipelined',
+    name: 'answers/api/api-limits.apiLimits.pipelined',
     unit: 'count',
     value: 64,
     feed: (n) =>
@@ -338,7 +338,7 @@ export const apiRows = [
     refusal: 'the connection is closed',
   }),
   limit({
-    name: 'api/parameters.maxHeight',
+    name: 'answers/api/parameters.maxHeight',
     unit: 'number',
     value: 0xffffffff,
     feed: (n) =>
@@ -349,14 +349,14 @@ export const apiRows = [
     refusal: 'a height is an integer from 0 to 4294967295',
   }),
   limit({
-    name: 'api/rpc/backup-methods.longestWait',
+    name: 'answers/api/rpc/backup-methods.longestWait',
     unit: 's',
     value: 60,
     feed: parameter('backup', (n) => ({ path: '/x', seconds: n })),
     refusal: 'seconds',
   }),
   limit({
-    name: 'api/rpc/peer-methods.longestBan',
+    name: 'answers/api/rpc/peer-methods.longestBan',
     unit: 's',
     value: 3650 * 24 * 60 * 60,
     feed: parameter('addban', (n) => ({ peer: '1.2.3.4', seconds: n })),

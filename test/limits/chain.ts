@@ -1,14 +1,14 @@
-import { importBlocks } from '../../src/chain/block-file.js'
-import { HeaderIndex, type KnownHeader } from '../../src/chain/header-index.js'
-import { leavingBlocks } from '../../src/chain/rewind-chain.js'
-import { SideBlocks } from '../../src/chain/side-blocks.js'
-import { checkClock } from '../../src/consensus/context.js'
-import { concat } from '../../src/primitives/bytes.js'
-import { auxPowBytes } from '../../src/primitives/auxpow.js'
-import type { Block } from '../../src/primitives/block.js'
-import { Writer } from '../../src/primitives/codec.js'
-import { Candidates } from '../../src/production/candidates.js'
-import { Database } from '../../src/storage/database.js'
+import { importBlocks } from '../../src/ledger/chain/block-file.js'
+import { HeaderIndex, type KnownHeader } from '../../src/ledger/chain/header-index.js'
+import { leavingBlocks } from '../../src/ledger/chain/rewind-chain.js'
+import { SideBlocks } from '../../src/ledger/chain/side-blocks.js'
+import { checkClock } from '../../src/ledger/consensus/context.js'
+import { concat } from '../../src/base/primitives/bytes.js'
+import { auxPowBytes } from '../../src/base/primitives/auxpow.js'
+import type { Block } from '../../src/base/primitives/block.js'
+import { Writer } from '../../src/base/primitives/codec.js'
+import { Candidates } from '../../src/ledger/production/candidates.js'
+import { Database } from '../../src/ledger/storage/database.js'
 import { craftBlock } from '../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { configOf } from '../support/builders/config.js'
@@ -76,7 +76,7 @@ function leaving(sizes: readonly number[]): void {
 
 export const chainLimits = [
   limit({
-    name: 'consensus/context.twoHours',
+    name: 'ledger/consensus/context.twoHours',
     unit: 's',
     value: 7200,
     feed: (n) =>
@@ -88,28 +88,28 @@ export const chainLimits = [
     refusal: 'block-time-future',
   }),
   limit({
-    name: 'chain/block-file.maxBlock',
+    name: 'ledger/chain/block-file.maxBlock',
     unit: 'bytes',
     value: 9_000_000,
     feed: onlyFor(/out of bounds/, (n) => record(n, 0)),
     refusal: 'a length is out of bounds',
   }),
   limit({
-    name: 'chain/block-file.maxConfirm',
+    name: 'ledger/chain/block-file.maxConfirm',
     unit: 'bytes',
     value: 64 * 1024,
     feed: onlyFor(/out of bounds/, (n) => record(1000, n)),
     refusal: 'a length is out of bounds',
   }),
   limit({
-    name: 'chain/branches.reorganisationDepth',
+    name: 'ledger/chain/branches.reorganisationDepth',
     unit: 'count',
     value: 288,
     feed: forkBelow,
     refusal: 'block-too-deep',
   }),
   limit({
-    name: 'chain/chain.queueLimit',
+    name: 'ledger/chain/chain.queueLimit',
     unit: 'count',
     value: 256,
     feed: onlyFor(/^busy/, (n) =>
@@ -124,35 +124,35 @@ export const chainLimits = [
     refusal: 'busy',
   }),
   limit({
-    name: 'chain/side-blocks.sideBlockLimit',
+    name: 'ledger/chain/side-blocks.sideBlockLimit',
     unit: 'count',
     value: 1024,
     feed: (n) => aside(each(n, () => 1)),
     refusal: 'no further block fits',
   }),
   limit({
-    name: 'chain/side-blocks.sideByteLimit',
+    name: 'ledger/chain/side-blocks.sideByteLimit',
     unit: 'bytes',
     value: 2 ** 31,
     feed: (n) => aside([...each(255, () => 2 ** 23), n - 255 * 2 ** 23 - 1, 1]),
     refusal: 'no further block fits',
   }),
   limit({
-    name: 'chain/rewind-chain.replacedBlocks',
+    name: 'ledger/chain/rewind-chain.replacedBlocks',
     unit: 'count',
     value: 20_000,
     feed: (n) => leaving(each(n, () => 1)),
     refusal: 'request-parameter: too much of the chain would leave at once: 20001 blocks',
   }),
   limit({
-    name: 'chain/rewind-chain.replacedBytes',
+    name: 'ledger/chain/rewind-chain.replacedBytes',
     unit: 'bytes',
     value: 64 * mib,
     feed: (n) => leaving([1, n - 60 * mib - 1, 60 * mib]),
     refusal: 'request-parameter: too much of the chain would leave at once: 3 blocks',
   }),
   limit({
-    name: 'production/candidates.maxCandidates',
+    name: 'ledger/production/candidates.maxCandidates',
     unit: 'count',
     value: 8,
     feed: everyDoor(
@@ -172,7 +172,7 @@ export const chainLimits = [
     refusal: 'a candidate is not kept\n8 blocks wait for their turn already',
   }),
   limit({
-    name: 'production/mining.maxBlocks',
+    name: 'ledger/production/mining.maxBlocks',
     unit: 'count',
     value: 1000,
     // Without an address to pay none is made.
@@ -186,7 +186,7 @@ export const chainLimits = [
     refusal: 'request-parameter: count: 1001 is not an integer from 1 to 1000',
   }),
   limit({
-    name: 'storage/prune-rows.leastKept',
+    name: 'ledger/storage/prune-rows.leastKept',
     unit: 'count',
     value: 1000,
     // As few as that, and no fewer.

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
-import { Pieces } from '../../src/chain/block-file.js'
-import { readStateHead, type StateHead, statePieces } from '../../src/devnet/state-format.js'
-import { readStateText } from '../../src/devnet/state.js'
-import { Snapshots } from '../../src/devnet/snapshots.js'
-import { createNode } from '../../src/library/create-node.js'
-import { noSteps } from '../../src/primitives/steps.js'
-import { zeroHash } from '../../src/primitives/hash.js'
+import { Pieces } from '../../src/ledger/chain/block-file.js'
+import { readStateHead, type StateHead, statePieces } from '../../src/node/devnet/state-format.js'
+import { readStateText } from '../../src/node/devnet/state.js'
+import { Snapshots } from '../../src/node/devnet/snapshots.js'
+import { createNode } from '../../src/node/library/create-node.js'
+import { noSteps } from '../../src/base/primitives/steps.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
 import { configOf } from '../support/builders/config.js'
 import { type TestDevnet, testDevnet } from '../support/fakes/test-devnet.js'
 import { each, everyDoor, limit, mib, onlyFor } from './limit.js'
@@ -43,7 +43,7 @@ async function stateWith(head: Partial<StateHead>): Promise<void> {
 
 export const devnetLimits = [
   limit({
-    name: 'devnet/clock.latestTime',
+    name: 'node/devnet/clock.latestTime',
     unit: 'number',
     value: 4_102_444_800,
     feed: everyDoor(
@@ -56,7 +56,7 @@ export const devnetLimits = [
     refusal: /time: 4102444801[^]*seconds: \d+[^]*its clock is out of bounds/,
   }),
   limit({
-    name: 'devnet/devnet.maxBlocks',
+    name: 'node/devnet/devnet.maxBlocks',
     unit: 'count',
     value: 10_000,
     // A devnet that is closed makes none of them.
@@ -69,7 +69,7 @@ export const devnetLimits = [
     refusal: 'request-parameter: blocks: 10001',
   }),
   limit({
-    name: 'library/create-node.longestInterval',
+    name: 'node/library/create-node.longestInterval',
     unit: 's',
     value: 999_999,
     // An option that is looked at later is wrong.
@@ -79,21 +79,21 @@ export const devnetLimits = [
     refusal: 'mining.seconds',
   }),
   limit({
-    name: 'wallet/devnet-accounts.maxDevnetAccounts',
+    name: 'clients/wallet/devnet-accounts.maxDevnetAccounts',
     unit: 'count',
     value: 100,
     feed: (n) => void configOf(JSON.stringify({ devnet: { accounts: n } }), { command: 'devnet' }),
     refusal: 'devnet.accounts is not',
   }),
   limit({
-    name: 'wallet/devnet-accounts.maxSeededDids',
+    name: 'clients/wallet/devnet-accounts.maxSeededDids',
     unit: 'count',
     value: 100_000,
     feed: (n) => void configOf(JSON.stringify({ devnet: { seedDids: n } }), { command: 'devnet' }),
     refusal: 'devnet.seedDids is not',
   }),
   limit({
-    name: 'devnet/snapshots.maxSnapshots',
+    name: 'node/devnet/snapshots.maxSnapshots',
     unit: 'count',
     value: 1000,
     feed: (n) => {
@@ -103,7 +103,7 @@ export const devnetLimits = [
     refusal: 'snapshot-limit',
   }),
   limit({
-    name: 'devnet/snapshots.maxSnapshotBytes',
+    name: 'node/devnet/snapshots.maxSnapshotBytes',
     unit: 'bytes',
     value: 64 * 1024 * 1024,
     feed: (n) => {
@@ -113,7 +113,7 @@ export const devnetLimits = [
     refusal: 'snapshot-limit',
   }),
   limit({
-    name: 'devnet/state-format.maxHead',
+    name: 'node/devnet/state-format.maxHead',
     unit: 'bytes',
     value: 128 * 1024 * 1024,
     feed: onlyFor(/out of bounds/, async (n) => {
@@ -128,14 +128,14 @@ export const devnetLimits = [
     refusal: 'a length is out of bounds',
   }),
   limit({
-    name: 'devnet/state.maxStateText',
+    name: 'node/devnet/state.maxStateText',
     unit: 'characters',
     value: 15_900_000,
     feed: onlyFor(/characters, at most/, (n) => state('A'.repeat(n))),
     refusal: '15900001 characters, at most 15900000',
   }),
   limit({
-    name: 'devnet/state.maxStateBytes',
+    name: 'node/devnet/state.maxStateBytes',
     unit: 'bytes',
     value: 64 * 1024 * 1024,
     feed: onlyFor(/unpacks to more/, (n) => state(gzipped(n).toString('base64'))),

@@ -1,10 +1,10 @@
-import { tokenSteps } from '../../src/did-index/document-tokens.js'
-import { MonthBudget } from '../../src/did-index/expiry-months.js'
-import { overflowToken, claimValueToken } from '../../src/did-index/token.js'
-import { compileCondition } from '../../src/did-query/compile.js'
-import { fromUtf8 } from '../../src/primitives/bytes.js'
-import { finish } from '../../src/primitives/steps.js'
-import { readParameters } from '../../src/identifiers/parameters.js'
+import { tokenSteps } from '../../src/identity/did-index/document-tokens.js'
+import { MonthBudget } from '../../src/identity/did-index/expiry-months.js'
+import { overflowToken, claimValueToken } from '../../src/identity/did-index/token.js'
+import { compileCondition } from '../../src/identity/did-query/compile.js'
+import { fromUtf8 } from '../../src/base/primitives/bytes.js'
+import { finish } from '../../src/base/primitives/steps.js'
+import { readParameters } from '../../src/answers/identifiers/parameters.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
 
 const read = (condition: string | object) => void compileCondition(condition)
@@ -41,21 +41,21 @@ const month = (number: number) => {
 
 export const didQueryLimits = [
   limit({
-    name: 'identifiers/parameters.jsonLimits.depth',
+    name: 'answers/identifiers/parameters.jsonLimits.depth',
     unit: 'levels',
     value: 4,
     feed: onlyFor(/nesting deeper/, (n) => readOptions(`{"versionId":${'['.repeat(n - 1)}${']'.repeat(n - 1)}}`)),
     refusal: 'nesting deeper than 4',
   }),
   limit({
-    name: 'identifiers/parameters.jsonLimits.tokens',
+    name: 'answers/identifiers/parameters.jsonLimits.tokens',
     unit: 'count',
     value: 256,
     feed: onlyFor(/more than \d+ tokens/, (n) => readOptions(`{"versionId":[${new Array(n - 3).fill(1).join(',')}]}`)),
     refusal: 'more than 256 tokens',
   }),
   limit({
-    name: 'did-query/condition.conditionLimits.bytes',
+    name: 'identity/did-query/condition.conditionLimits.bytes',
     unit: 'bytes',
     value: 16 * 1024,
     feed: everyDoor(
@@ -67,28 +67,28 @@ export const didQueryLimits = [
     refusal: 'longer than 16384 bytes',
   }),
   limit({
-    name: 'did-query/condition.conditionLimits.depth',
+    name: 'identity/did-query/condition.conditionLimits.depth',
     unit: 'levels',
     value: 16,
     feed: (n) => read(nested(n)),
     refusal: 'nested deeper than 16 levels',
   }),
   limit({
-    name: 'did-query/condition.conditionLimits.nodes',
+    name: 'identity/did-query/condition.conditionLimits.nodes',
     unit: 'count',
     value: 256,
     feed: (n) => read({ expires: { $in: Array.from({ length: n - 3 }, (_, i) => `${i}`) } }),
     refusal: 'more than 256 values',
   }),
   limit({
-    name: 'did-query/member-path.pathSegments',
+    name: 'identity/did-query/member-path.pathSegments',
     unit: 'count',
     value: 32,
     feed: (n) => read({ [new Array(n).fill('a').join('.')]: 1 }),
     refusal: 'a path has at most 32 names',
   }),
   limit({
-    name: 'did-query/work-budget.effortLimit',
+    name: 'identity/did-query/work-budget.effortLimit',
     unit: 'count',
     value: 250_000,
     feed: (n) => {
@@ -98,28 +98,28 @@ export const didQueryLimits = [
     refusal: 'busy: the condition is too much work',
   }),
   limit({
-    name: 'did-index/document-tokens.claimNamesAtMost',
+    name: 'identity/did-index/document-tokens.claimNamesAtMost',
     unit: 'count',
     value: 1024,
     feed: (n) => indexed([{ subject: names(n, { no: 'scalar' }) }]),
     refusal: 'overflows the index',
   }),
   limit({
-    name: 'did-index/document-tokens.credentialTypesAtMost',
+    name: 'identity/did-index/document-tokens.credentialTypesAtMost',
     unit: 'count',
     value: 1024,
     feed: (n) => indexed([{ type: Array.from({ length: n }, (_, i) => `T${i}`), subject: {} }]),
     refusal: 'overflows the index',
   }),
   limit({
-    name: 'did-index/document-tokens.claimValuesAtMost',
+    name: 'identity/did-index/document-tokens.claimValuesAtMost',
     unit: 'count',
     value: 256,
     feed: (n) => indexed([{ subject: { name: Array.from({ length: n }, (_, i) => i) } }]),
     refusal: 'overflows the index',
   }),
   limit({
-    name: 'did-index/expiry-months.monthsAtMost',
+    name: 'identity/did-index/expiry-months.monthsAtMost',
     unit: 'count',
     value: 2400,
     feed: (n) => {
@@ -133,7 +133,7 @@ export const didQueryLimits = [
     refusal: 'too many months',
   }),
   limit({
-    name: 'did-index/token.claimTextBytes',
+    name: 'identity/did-index/token.claimTextBytes',
     unit: 'bytes',
     value: 256,
     feed: everyDoor(

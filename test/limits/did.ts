@@ -1,10 +1,10 @@
-import type { DocumentPlan } from '../../src/did/build.js'
-import { parseDocumentBytes } from '../../src/did/document.js'
-import { absoluteId, isDid } from '../../src/did/identifier.js'
-import { parseOperation } from '../../src/did/operation.js'
-import { fromUtf8 } from '../../src/primitives/bytes.js'
-import { decodeBase64url } from '../../src/did/base64url.js'
-import type { DidOperation } from '../../src/primitives/did-operation.js'
+import type { DocumentPlan } from '../../src/identity/did/build.js'
+import { parseDocumentBytes } from '../../src/identity/did/document.js'
+import { absoluteId, isDid } from '../../src/identity/did/identifier.js'
+import { parseOperation } from '../../src/identity/did/operation.js'
+import { fromUtf8 } from '../../src/base/primitives/bytes.js'
+import { decodeBase64url } from '../../src/identity/did/base64url.js'
+import type { DidOperation } from '../../src/base/primitives/did-operation.js'
 import { didRules, holder, Registry } from '../support/builders/did.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
 
@@ -35,21 +35,21 @@ const tokens = (count: number) => `[${new Array(count - 1).fill(0).join(',')}]`
 
 export const didLimits = [
   limit({
-    name: 'did/did-rules.defaultDidLimits.payloadBytes',
+    name: 'identity/did/did-rules.defaultDidLimits.payloadBytes',
     unit: 'bytes',
     value: 128 * 1024,
     feed: (n) => void parseOperation(sized(n), didRules),
     refusal: 'did-payload-size',
   }),
   limit({
-    name: 'did/did-rules.defaultDidLimits.entries',
+    name: 'identity/did/did-rules.defaultDidLimits.entries',
     unit: 'count',
     value: 256,
     feed: (n) => begin({ services: Array.from({ length: n - owner.plan.keys.length }, (_, i) => service(i)) }),
     refusal: 'document-entries: 257',
   }),
   limit({
-    name: 'did/did-rules.defaultDidLimits.foreignCredentials',
+    name: 'identity/did/did-rules.defaultDidLimits.foreignCredentials',
     unit: 'count',
     value: 32,
     feed: (n) => {
@@ -61,21 +61,21 @@ export const didLimits = [
     refusal: 'credential-foreign-limit: 33',
   }),
   limit({
-    name: 'did/document.documentJsonLimits.depth',
+    name: 'identity/did/document.documentJsonLimits.depth',
     unit: 'levels',
     value: 16,
     feed: onlyFor(/^json-depth/, (n) => void parseDocumentBytes(fromUtf8('['.repeat(n) + ']'.repeat(n)), rules)),
     refusal: 'json-depth',
   }),
   limit({
-    name: 'did/document.documentJsonLimits.tokens',
+    name: 'identity/did/document.documentJsonLimits.tokens',
     unit: 'count',
     value: 20_000,
     feed: onlyFor(/^json-tokens/, (n) => void parseDocumentBytes(fromUtf8(tokens(n)), rules)),
     refusal: 'json-tokens',
   }),
   limit({
-    name: 'did/identifier.maxIdLength',
+    name: 'identity/did/identifier.maxIdLength',
     unit: 'bytes',
     value: 256,
     feed: everyDoor(

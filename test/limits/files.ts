@@ -4,23 +4,23 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
-import { driverSource } from '../../src/cli/driver-command.js'
-import { newExpiry } from '../../src/cli/expiry.js'
-import { fitsBundle, loadProof } from '../../src/cli/load-proofs.js'
-import { askResolver } from '../../src/client/ask-resolver.js'
-import { followEvents } from '../../src/client/follow-events.js'
-import { exchange } from '../../src/client/http.js'
-import { HttpResolver } from '../../src/client/http-resolver.js'
-import { stallSentence } from '../../src/client/unmined.js'
-import { toHex } from '../../src/primitives/bytes.js'
-import { readTextFile } from '../../src/wallet/files.js'
+import { driverSource } from '../../src/program/cli/driver-command.js'
+import { newExpiry } from '../../src/program/cli/expiry.js'
+import { fitsBundle, loadProof } from '../../src/program/cli/load-proofs.js'
+import { askResolver } from '../../src/clients/client/ask-resolver.js'
+import { followEvents } from '../../src/clients/client/follow-events.js'
+import { exchange } from '../../src/clients/client/http.js'
+import { HttpResolver } from '../../src/clients/client/http-resolver.js'
+import { stallSentence } from '../../src/clients/client/unmined.js'
+import { toHex } from '../../src/base/primitives/bytes.js'
+import { readTextFile } from '../../src/clients/wallet/files.js'
 import {
   createKeystore,
   formatKeystore,
   parseKeystore,
   type ScryptCost,
   scryptCost,
-} from '../../src/wallet/keystore.js'
+} from '../../src/clients/wallet/keystore.js'
 import { testAddress, testKey, testPublicKey } from '../support/builders/spec.js'
 import { Workbench } from '../support/process/workbench.js'
 import { each, everyDoor, failureOf, limit, mib, onlyFor } from './limit.js'
@@ -94,14 +94,14 @@ function keystore(cost: Partial<ScryptCost>): void {
 
 export const fileLimits = [
   limit({
-    name: 'wallet/files.maxFileSize',
+    name: 'clients/wallet/files.maxFileSize',
     unit: 'bytes',
     value: 32 * 1024 * 1024,
     feed: (n) => file(n, (path) => readTextFile(path, 'file')),
     refusal: 'is larger than 33554432 bytes',
   }),
   limit({
-    name: 'wallet/keystore.costLimit.N',
+    name: 'clients/wallet/keystore.costLimit.N',
     unit: 'number',
     value: 2 ** 20,
     // A power of two is needed.
@@ -110,28 +110,28 @@ export const fileLimits = [
     refusal: 'the keystore is damaged: kdf',
   }),
   limit({
-    name: 'wallet/keystore.costLimit.r',
+    name: 'clients/wallet/keystore.costLimit.r',
     unit: 'number',
     value: 16,
     feed: (n) => keystore({ r: n }),
     refusal: 'the keystore is damaged: kdf',
   }),
   limit({
-    name: 'wallet/keystore.costLimit.p',
+    name: 'clients/wallet/keystore.costLimit.p',
     unit: 'number',
     value: 4,
     feed: (n) => keystore({ p: n }),
     refusal: 'the keystore is damaged: kdf',
   }),
   limit({
-    name: 'client/arguments.longestTimer',
+    name: 'clients/client/arguments.longestTimer',
     unit: 'ms',
     value: 2 ** 31 - 1,
     feed: (n) => void new HttpResolver('http://127.0.0.1:1', { timeout: n }),
     refusal: 'timeout: 2147483648 is not a whole number',
   }),
   limit({
-    name: 'client/ask-resolver.maxHistory',
+    name: 'clients/client/ask-resolver.maxHistory',
     unit: 'bytes',
     value: 64 * 1024 * 1024,
     // Counted with 400 bytes for each operation.
@@ -160,14 +160,14 @@ export const fileLimits = [
     refusal: 'has more than 67108864 bytes',
   }),
   limit({
-    name: 'client/follow-events.largestMessage',
+    name: 'clients/client/follow-events.largestMessage',
     unit: 'bytes',
     value: 1024 * 1024,
     feed: onlyFor(/payload/i, telling),
     refusal: /payload/i,
   }),
   limit({
-    name: 'client/http-resolver.maxResolverAnswer',
+    name: 'clients/client/http-resolver.maxResolverAnswer',
     unit: 'bytes',
     value: 16 * 1024 * 1024,
     feed: onlyFor(/answered more than/, (n) =>
@@ -176,14 +176,14 @@ export const fileLimits = [
     refusal: 'answered more than 16777216 bytes',
   }),
   limit({
-    name: 'client/http.maxAnswer',
+    name: 'clients/client/http.maxAnswer',
     unit: 'bytes',
     value: 64 * 1024 * 1024,
     feed: (n) => answering(n, (url) => exchange(url, undefined, { timeout: 600_000 }).then(() => undefined)),
     refusal: 'answered more than 67108864 bytes',
   }),
   limit({
-    name: 'client/unmined.longestSentence',
+    name: 'clients/client/unmined.longestSentence',
     unit: 'characters',
     value: 2000,
     feed: async (n) => {
@@ -194,14 +194,14 @@ export const fileLimits = [
     refusal: 'the sentence is cut',
   }),
   limit({
-    name: 'cli/expiry.maxYears',
+    name: 'program/cli/expiry.maxYears',
     unit: 'years',
     value: 5,
     feed: (n) => void newExpiry({ years: n }, 1_800_000_000),
     refusal: 'is more than 5 years ahead',
   }),
   limit({
-    name: 'cli/driver-command.maxNodeAnswer',
+    name: 'program/cli/driver-command.maxNodeAnswer',
     unit: 'bytes',
     value: 4 * mib,
     feed: onlyFor(/answered more than/, (n) =>
@@ -214,7 +214,7 @@ export const fileLimits = [
     refusal: 'answered more than 4194304 bytes',
   }),
   limit({
-    name: 'cli/genesis-command.mostValidators',
+    name: 'program/cli/genesis-command.mostValidators',
     unit: 'count',
     value: 100,
     feed: everyDoor(
@@ -224,7 +224,7 @@ export const fileLimits = [
     refusal: /Not a number from 1 to 100[^]*--validator is given 101 times/,
   }),
   limit({
-    name: 'cli/load-proofs.maxBundleSize',
+    name: 'program/cli/load-proofs.maxBundleSize',
     unit: 'bytes',
     value: 256 * mib,
     feed: everyDoor(

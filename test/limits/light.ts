@@ -1,13 +1,13 @@
-import { quickSigner } from '../../src/crypto/quick-signer.js'
-import { Server } from '../../src/light/ask-server.js'
-import { catchingUp } from '../../src/light/catch-up.js'
-import { bundledLists, followChanges } from '../../src/light/follow-changes.js'
-import { loadMemory, stateFormat } from '../../src/light/light-memory.js'
-import type { LightResolver } from '../../src/light/light-resolver.js'
-import { Signatures } from '../../src/light/signatures.js'
-import { displayHash, toHex } from '../../src/primitives/bytes.js'
-import { keysHash } from '../../src/proofs/anchor.js'
-import { readTrust } from '../../src/proofs/trust.js'
+import { quickSigner } from '../../src/base/crypto/quick-signer.js'
+import { Server } from '../../src/clients/light/ask-server.js'
+import { catchingUp } from '../../src/clients/light/catch-up.js'
+import { bundledLists, followChanges } from '../../src/clients/light/follow-changes.js'
+import { loadMemory, stateFormat } from '../../src/clients/light/light-memory.js'
+import type { LightResolver } from '../../src/clients/light/light-resolver.js'
+import { Signatures } from '../../src/clients/light/signatures.js'
+import { displayHash, toHex } from '../../src/base/primitives/bytes.js'
+import { keysHash } from '../../src/identity/proofs/anchor.js'
+import { readTrust } from '../../src/identity/proofs/trust.js'
 import { host, lightOver, lightWorld, worldTime } from '../support/builders/light-world.js'
 import { paperGenesis, ProofBook } from '../support/builders/proof-book.js'
 import { type Json, lightServers } from '../support/fakes/light-server.js'
@@ -96,7 +96,7 @@ const copy = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
 
 export const lightLimits = [
   limit({
-    name: 'light/answer-bounds.documentBytes',
+    name: 'clients/light/answer-bounds.documentBytes',
     unit: 'bytes',
     value: 4 * 1024 * 1024,
     feed: everyDoor(
@@ -106,7 +106,7 @@ export const lightLimits = [
     refusal: /^form: .*more than 4194304 bytes/,
   }),
   limit({
-    name: 'light/answer-bounds.historyBytes',
+    name: 'clients/light/answer-bounds.historyBytes',
     unit: 'bytes',
     value: 8 * 1024 * 1024,
     feed: everyDoor(
@@ -117,7 +117,7 @@ export const lightLimits = [
     refusal: /^form: .*more than 8388608 bytes/,
   }),
   limit({
-    name: 'light/answer-bounds.chainBytes',
+    name: 'clients/light/answer-bounds.chainBytes',
     unit: 'bytes',
     value: 2 * 1024 * 1024,
     feed: everyDoor(
@@ -130,7 +130,7 @@ export const lightLimits = [
     refusal: /^form: .*more than 2097152 bytes/,
   }),
   limit({
-    name: 'light/answer-bounds.documentTokens',
+    name: 'clients/light/answer-bounds.documentTokens',
     unit: 'count',
     value: 256,
     feed: everyDoor(
@@ -141,21 +141,21 @@ export const lightLimits = [
     refusal: /^form: .*more than (256|512) values/,
   }),
   limit({
-    name: 'light/answer-bounds.historyTokens',
+    name: 'clients/light/answer-bounds.historyTokens',
     unit: 'count',
     value: 524_288,
     feed: (n) => everyVersion(tokens(n)),
     refusal: /^form: .*more than 524288 values/,
   }),
   limit({
-    name: 'light/answer-bounds.chainTokens',
+    name: 'clients/light/answer-bounds.chainTokens',
     unit: 'count',
     value: 16_384,
     feed: (n) => followed(tokens(n)),
     refusal: /^form: .*more than 16384 values/,
   }),
   limit({
-    name: 'light/ask-server.patience',
+    name: 'clients/light/ask-server.patience',
     unit: 'ms',
     value: 10_000,
     feed: (n) =>
@@ -169,7 +169,7 @@ export const lightLimits = [
     refusal: 'did not answer within 10 s',
   }),
   limit({
-    name: 'light/block-age.trustPeriod',
+    name: 'clients/light/block-age.trustPeriod',
     unit: 's',
     value: 30 * 24 * 60 * 60,
     feed: onlyFor(/^trust-expired/, async (n) => {
@@ -178,7 +178,7 @@ export const lightLimits = [
     refusal: 'trust-expired: the believed block is 2592001 s old',
   }),
   limit({
-    name: 'light/catch-up.catchUpTime',
+    name: 'clients/light/catch-up.catchUpTime',
     unit: 'ms',
     value: 120_000,
     feed: (n) =>
@@ -191,7 +191,7 @@ export const lightLimits = [
     refusal: 'timeout: http://node has more to show after 120 s',
   }),
   limit({
-    name: 'light/follow-changes.maxBundled',
+    name: 'clients/light/follow-changes.maxBundled',
     unit: 'count',
     value: 10_000,
     feed: async (n) => {
@@ -207,14 +207,14 @@ export const lightLimits = [
     refusal: 'form: 10001 elements, at most 10000',
   }),
   limit({
-    name: 'light/follow-changes.maxAnswers',
+    name: 'clients/light/follow-changes.maxAnswers',
     unit: 'count',
     value: 100,
     feed: followAnswers,
     refusal: 'changes-order: http://node has changes without end',
   }),
   limit({
-    name: 'light/json-scan.maxDepth',
+    name: 'clients/light/json-scan.maxDepth',
     unit: 'levels',
     value: 32,
     feed: everyDoor(
@@ -224,7 +224,7 @@ export const lightLimits = [
     refusal: /^form: .*more than 32 levels/,
   }),
   limit({
-    name: 'light/light-memory.maxRemembered',
+    name: 'clients/light/light-memory.maxRemembered',
     unit: 'count',
     value: 1_100_000,
     // That many lists would take minutes to make: what is read counts them before it looks at one.

@@ -1,4 +1,4 @@
-import { RuleError } from '../../src/errors/rule-error.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
 
 /**
  * Rows of bounds: each constant of `src` with a tag `@limit` has one, which repeats its value and shows on both sides of it what

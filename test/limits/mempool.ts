@@ -1,11 +1,11 @@
-import { BlockBudget } from '../../src/consensus/block-budget.js'
-import { FeeFloor } from '../../src/mempool/fee-floor.js'
-import { PoolGraph } from '../../src/mempool/graph.js'
-import { Orphans } from '../../src/mempool/orphans.js'
-import { policy } from '../../src/mempool/policy.js'
-import type { PoolEntry } from '../../src/mempool/pool-entry.js'
-import { Room } from '../../src/mempool/room.js'
-import { sha256, zeroHash } from '../../src/primitives/hash.js'
+import { BlockBudget } from '../../src/ledger/consensus/block-budget.js'
+import { FeeFloor } from '../../src/ledger/mempool/fee-floor.js'
+import { PoolGraph } from '../../src/ledger/mempool/graph.js'
+import { Orphans } from '../../src/ledger/mempool/orphans.js'
+import { policy } from '../../src/ledger/mempool/policy.js'
+import type { PoolEntry } from '../../src/ledger/mempool/pool-entry.js'
+import { Room } from '../../src/ledger/mempool/room.js'
+import { sha256, zeroHash } from '../../src/base/primitives/hash.js'
 import { craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
@@ -103,35 +103,35 @@ async function filling(sizes: readonly number[]): Promise<string | undefined> {
 
 export const poolLimits = [
   limit({
-    name: 'mempool/orphans.orphanLimits.count',
+    name: 'ledger/mempool/orphans.orphanLimits.count',
     unit: 'count',
     value: 100,
     feed: (n) => orphans(each(n, (i) => ({ sender: i }))),
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/orphans.orphanLimits.bytes',
+    name: 'ledger/mempool/orphans.orphanLimits.bytes',
     unit: 'bytes',
     value: 5_000_000,
     feed: (n) => orphans(each(10, (i) => ({ sender: i, size: i < 9 ? 500_000 : n - 4_500_000 }))),
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/orphans.orphanLimits.ofSender',
+    name: 'ledger/mempool/orphans.orphanLimits.ofSender',
     unit: 'count',
     value: 25,
     feed: (n) => orphans(each(n, () => ({ sender: 1 }))),
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/orphans.orphanLimits.size',
+    name: 'ledger/mempool/orphans.orphanLimits.size',
     unit: 'bytes',
     value: 1_000_000,
     feed: (n) => orphans([{ sender: 1, size: n }]),
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/orphans.orphanLimits.parents',
+    name: 'ledger/mempool/orphans.orphanLimits.parents',
     unit: 'count',
     value: 64,
     feed: (n) => {
@@ -145,7 +145,7 @@ export const poolLimits = [
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/orphans.orphanLimits.age',
+    name: 'ledger/mempool/orphans.orphanLimits.age',
     unit: 'ms',
     value: 10 * 60 * 1000,
     // Kept in the last of so many milliseconds.
@@ -159,35 +159,35 @@ export const poolLimits = [
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'mempool/policy.policy.transactionSize',
+    name: 'ledger/mempool/policy.policy.transactionSize',
     unit: 'bytes',
     value: 200_000,
     feed: (n) => send(record(n)),
     refusal: 'pool-size',
   }),
   limit({
-    name: 'mempool/types/side-chain-policy.proofSize',
+    name: 'ledger/mempool/types/side-chain-policy.proofSize',
     unit: 'bytes',
     value: 4096,
     feed: (n) => send(proof(n), { ...oneValidator(), producer: 'sponsor', devnet: true }),
     refusal: 'pool-side-chain',
   }),
   limit({
-    name: 'mempool/policy.policy.inputs',
+    name: 'ledger/mempool/policy.policy.inputs',
     unit: 'count',
     value: 1_000,
     feed: onlyFor(/^pool-inputs/, (n) => send(spending(n, 1))),
     refusal: 'pool-inputs',
   }),
   limit({
-    name: 'mempool/policy.policy.signatureCost',
+    name: 'ledger/mempool/policy.policy.signatureCost',
     unit: 'count',
     value: 300,
     feed: onlyFor(/^pool-signature-cost/, (n) => send(spending(1, n))),
     refusal: 'pool-signature-cost',
   }),
   limit({
-    name: 'mempool/policy.policy.coinbaseRoom',
+    name: 'ledger/mempool/policy.policy.coinbaseRoom',
     unit: 'bytes',
     value: 1_000,
     // A transaction that leaves less room than that in a block.
@@ -196,21 +196,21 @@ export const poolLimits = [
     refusal: 'pool-size',
   }),
   limit({
-    name: 'mempool/policy.policy.ancestors',
+    name: 'ledger/mempool/policy.policy.ancestors',
     unit: 'count',
     value: 25,
     feed: (n) => send(chained(n)),
     refusal: 'pool-ancestors',
   }),
   limit({
-    name: 'mempool/policy.policy.didOperations',
+    name: 'ledger/mempool/policy.policy.didOperations',
     unit: 'count',
     value: 8,
     feed: (n) => send(operations(n)),
     refusal: 'pool-did-pending',
   }),
   limit({
-    name: 'mempool/policy.policy.documentShare',
+    name: 'ledger/mempool/policy.policy.documentShare',
     unit: 'part',
     value: 0.0625,
     // One byte more of 16 MiB.
@@ -222,14 +222,14 @@ export const poolLimits = [
     refusal: 'block-issuer-documents: more than 62.5 of issuers or 1048576 bytes',
   }),
   limit({
-    name: 'mempool/policy.policy.poolSize',
+    name: 'ledger/mempool/policy.policy.poolSize',
     unit: 'bytes',
     value: 20_000_000,
     feed: (n) => filling([...each(99, () => 200_000), n - 99 * 200_000]),
     refusal: 'the one that is worth least has left',
   }),
   limit({
-    name: 'mempool/policy.policy.expiry',
+    name: 'ledger/mempool/policy.policy.expiry',
     unit: 'ms',
     value: 72 * 60 * 60 * 1000,
     // Kept up to so many milliseconds.

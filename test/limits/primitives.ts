@@ -1,18 +1,24 @@
-import { BlockBudget } from '../../src/consensus/block-budget.js'
-import { blockSanitySteps, checkTransactionSanity } from '../../src/consensus/sanity.js'
-import { parseAuxPow } from '../../src/primitives/auxpow.js'
-import { Block } from '../../src/primitives/block.js'
-import { Writer } from '../../src/primitives/codec.js'
-import { confirmBytes, parseConfirm, type Vote } from '../../src/primitives/confirm.js'
-import { registerAssetTransaction } from '../../src/primitives/genesis.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { Header } from '../../src/primitives/header.js'
-import { coinbaseInput } from '../../src/primitives/input.js'
-import { multisigCode, parameterOf, parseCode, type Program, standardProgram } from '../../src/primitives/program.js'
-import { parseSpec } from '../../src/primitives/spec.js'
-import { finish } from '../../src/primitives/steps.js'
-import { attributeUsage, Transaction } from '../../src/primitives/transaction.js'
-import { checkProofOfWork } from '../../src/proofs/auxpow-proof.js'
+import { BlockBudget } from '../../src/ledger/consensus/block-budget.js'
+import { blockSanitySteps, checkTransactionSanity } from '../../src/ledger/consensus/sanity.js'
+import { parseAuxPow } from '../../src/base/primitives/auxpow.js'
+import { Block } from '../../src/base/primitives/block.js'
+import { Writer } from '../../src/base/primitives/codec.js'
+import { confirmBytes, parseConfirm, type Vote } from '../../src/base/primitives/confirm.js'
+import { registerAssetTransaction } from '../../src/base/primitives/genesis.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
+import { Header } from '../../src/base/primitives/header.js'
+import { coinbaseInput } from '../../src/base/primitives/input.js'
+import {
+  multisigCode,
+  parameterOf,
+  parseCode,
+  type Program,
+  standardProgram,
+} from '../../src/base/primitives/program.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
+import { finish } from '../../src/base/primitives/steps.js'
+import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
+import { checkProofOfWork } from '../../src/identity/proofs/auxpow-proof.js'
 import { craft, longAuxPow, personHash, solved } from '../support/builders/blocks.js'
 import { testPublicKey, testSpec } from '../support/builders/spec.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
@@ -189,14 +195,14 @@ const text = (reading: (part: Part) => void) => (n: number) => reading(bytes(n))
 
 export const primitives = [
   limit({
-    name: 'primitives/auxpow.maxAuxPowSize',
+    name: 'base/primitives/auxpow.maxAuxPowSize',
     unit: 'bytes',
     value: 16 * 1024,
     feed: (n) => checkProofOfWork(spec, header, longAuxPow(header, n)),
     refusal: 'auxpow-size',
   }),
   limit({
-    name: 'primitives/auxpow.scriptCap',
+    name: 'base/primitives/auxpow.scriptCap',
     unit: 'bytes',
     value: 16 * 1024,
     feed: everyDoor(
@@ -206,7 +212,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/auxpow.listCap',
+    name: 'base/primitives/auxpow.listCap',
     unit: 'count',
     value: 65_535,
     feed: everyDoor(
@@ -218,7 +224,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/block.maxBlockTransactions',
+    name: 'base/primitives/block.maxBlockTransactions',
     unit: 'count',
     value: 10_000,
     feed: everyDoor(
@@ -235,7 +241,7 @@ export const primitives = [
     refusal: /blockTransactions[^]*block-transaction-count/,
   }),
   limit({
-    name: 'primitives/confirm.maxVotes',
+    name: 'base/primitives/confirm.maxVotes',
     unit: 'count',
     value: 100,
     feed: (n) => {
@@ -246,7 +252,7 @@ export const primitives = [
     refusal: 'confirm-malformed: 101 votes',
   }),
   limit({
-    name: 'primitives/output.stringCap',
+    name: 'base/primitives/output.stringCap',
     unit: 'bytes',
     value: 16 * 1024 * 1024,
     feed: everyDoor(
@@ -257,7 +263,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/output.bytesCap',
+    name: 'base/primitives/output.bytesCap',
     unit: 'bytes',
     value: 1024 * 1024,
     feed: everyDoor(
@@ -267,7 +273,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/payload.stringCap',
+    name: 'base/primitives/payload.stringCap',
     unit: 'bytes',
     value: 16 * 1024 * 1024,
     feed: everyDoor(
@@ -278,7 +284,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/payload.bytesCap',
+    name: 'base/primitives/payload.bytesCap',
     unit: 'bytes',
     value: 1024 * 1024,
     feed: everyDoor(
@@ -290,7 +296,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/payload.countCap',
+    name: 'base/primitives/payload.countCap',
     unit: 'count',
     value: 65_535,
     feed: everyDoor(
@@ -301,7 +307,7 @@ export const primitives = [
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/program.maxMultisigKeys',
+    name: 'base/primitives/program.maxMultisigKeys',
     unit: 'count',
     value: 16,
     feed: everyDoor(
@@ -320,7 +326,7 @@ export const primitives = [
     refusal: /1 <= m <= n <= 16[^]*no form of a program/,
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.attributes',
+    name: 'base/primitives/spec.fixedLimits.attributes',
     unit: 'count',
     value: 16,
     feed: (n) => {
@@ -330,7 +336,7 @@ export const primitives = [
     refusal: 'tx-attribute: 17 attributes',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.attributeSize',
+    name: 'base/primitives/spec.fixedLimits.attributeSize',
     unit: 'bytes',
     value: 1024,
     feed: (n) => {
@@ -340,21 +346,21 @@ export const primitives = [
     refusal: 'tx-attribute: attribute 0 has 1025 bytes',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.outputs',
+    name: 'base/primitives/spec.fixedLimits.outputs',
     unit: 'count',
     value: 65_535,
     feed: (n) => void checkTransactionSanity(transfer({}, n), sanity),
     refusal: 'tx-output-count: 65536 outputs',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.blockKeys',
+    name: 'base/primitives/spec.fixedLimits.blockKeys',
     unit: 'count',
     value: 16_000,
     feed: (n) => checkBlock(programsOf(n)),
     refusal: 'block-signature-work: 16001 keys',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.blockHashedBytes',
+    name: 'base/primitives/spec.fixedLimits.blockHashedBytes',
     unit: 'bytes',
     value: 1024 * 1024 * 1024,
     feed: (n) => {
@@ -365,14 +371,14 @@ export const primitives = [
     refusal: 'block-signature-work: ',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.issuerDocuments',
+    name: 'base/primitives/spec.fixedLimits.issuerDocuments',
     unit: 'count',
     value: 1000,
     feed: (n) => documents(Array.from({ length: n }, () => ({ payloadSize: 1, issuer: true }))),
     refusal: 'block-issuer-documents: more than 1000',
   }),
   limit({
-    name: 'primitives/spec.fixedLimits.documentBytes',
+    name: 'base/primitives/spec.fixedLimits.documentBytes',
     unit: 'bytes',
     value: 16 * 1024 * 1024,
     feed: (n) => {
@@ -382,42 +388,42 @@ export const primitives = [
     refusal: 'block-issuer-documents',
   }),
   limit({
-    name: 'primitives/spec.specLimits.depth',
+    name: 'base/primitives/spec.specLimits.depth',
     unit: 'levels',
     value: 8,
     feed: onlyFor(/nesting deeper/, (n) => void parseSpec(deepSpec(n))),
     refusal: 'the chain spec is not valid: nesting deeper',
   }),
   limit({
-    name: 'primitives/spec.specLimits.tokens',
+    name: 'base/primitives/spec.specLimits.tokens',
     unit: 'count',
     value: 400_000,
     feed: (n) => void parseSpec(specWithTokens(n)),
     refusal: 'the chain spec is not valid',
   }),
   limit({
-    name: 'primitives/transaction.attributeCap',
+    name: 'base/primitives/transaction.attributeCap',
     unit: 'bytes',
     value: 16 * 1024 * 1024,
     feed: (n) => read({ attributes: list(1, (writer) => bytes(n)(writer.u8(attributeUsage.memo))) }),
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/transaction.codeCap',
+    name: 'base/primitives/transaction.codeCap',
     unit: 'bytes',
     value: 10_000,
     feed: (n) => read({ programs: list(1, (writer) => bytes(n)(bytes(0)(writer))) }),
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/transaction.parameterCap',
+    name: 'base/primitives/transaction.parameterCap',
     unit: 'bytes',
     value: 20_000,
     feed: (n) => read({ programs: list(1, (writer) => bytes(0)(bytes(n)(writer))) }),
     refusal: tooMany,
   }),
   limit({
-    name: 'primitives/transaction.listCap',
+    name: 'base/primitives/transaction.listCap',
     unit: 'count',
     value: 65_535,
     feed: everyDoor(

@@ -1,23 +1,23 @@
-import { checkCoinbaseSize } from '../../src/consensus/coinbase-size.js'
-import { quickSigner } from '../../src/crypto/quick-signer.js'
-import { encodeBase64url } from '../../src/did/base64url.js'
-import { soloAuxPow } from '../../src/primitives/auxpow.js'
-import { fullHeaderBytes } from '../../src/primitives/block.js'
-import { concat, hex, reversed, toHex } from '../../src/primitives/bytes.js'
-import { Reader, Writer } from '../../src/primitives/codec.js'
-import { sha256, sha256d, zeroHash } from '../../src/primitives/hash.js'
-import { Header, type HeaderFields } from '../../src/primitives/header.js'
-import { foldBranch } from '../../src/primitives/merkle.js'
-import { parseSpec } from '../../src/primitives/spec.js'
-import { attributeUsage } from '../../src/primitives/transaction.js'
-import { committedBlock, readAnchor } from '../../src/proofs/anchor.js'
-import { coinbaseAttributes } from '../../src/proofs/anchor-coinbase.js'
-import { readAnswer } from '../../src/proofs/answer.js'
-import { readTransactions } from '../../src/proofs/answer-transaction.js'
-import { checkAuxPow } from '../../src/proofs/auxpow-proof.js'
-import { readChanges } from '../../src/proofs/changes.js'
-import { keyTexts, validatorKeys } from '../../src/proofs/validator-list.js'
-import { HeaderChain, readHeaders } from '../../src/proofs/work.js'
+import { checkCoinbaseSize } from '../../src/ledger/consensus/coinbase-size.js'
+import { quickSigner } from '../../src/base/crypto/quick-signer.js'
+import { encodeBase64url } from '../../src/identity/did/base64url.js'
+import { soloAuxPow } from '../../src/base/primitives/auxpow.js'
+import { fullHeaderBytes } from '../../src/base/primitives/block.js'
+import { concat, hex, reversed, toHex } from '../../src/base/primitives/bytes.js'
+import { Reader, Writer } from '../../src/base/primitives/codec.js'
+import { sha256, sha256d, zeroHash } from '../../src/base/primitives/hash.js'
+import { Header, type HeaderFields } from '../../src/base/primitives/header.js'
+import { foldBranch } from '../../src/base/primitives/merkle.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
+import { attributeUsage } from '../../src/base/primitives/transaction.js'
+import { committedBlock, readAnchor } from '../../src/identity/proofs/anchor.js'
+import { coinbaseAttributes } from '../../src/identity/proofs/anchor-coinbase.js'
+import { readAnswer } from '../../src/identity/proofs/answer.js'
+import { readTransactions } from '../../src/identity/proofs/answer-transaction.js'
+import { checkAuxPow } from '../../src/identity/proofs/auxpow-proof.js'
+import { readChanges } from '../../src/identity/proofs/changes.js'
+import { keyTexts, validatorKeys } from '../../src/identity/proofs/validator-list.js'
+import { HeaderChain, readHeaders } from '../../src/identity/proofs/work.js'
 import { longAuxPow, solved } from '../support/builders/blocks.js'
 import { holder } from '../support/builders/did.js'
 import { type BlockPlan, paperGenesis, ProofBook } from '../support/builders/proof-book.js'
@@ -118,7 +118,7 @@ const trust = { retarget: { interval: 720, spacing: 120 }, auxpowChainId: chainI
 
 export const proofLimits = [
   limit({
-    name: 'proofs/anchor-coinbase.maxAnchorCoinbase',
+    name: 'identity/proofs/anchor-coinbase.maxAnchorCoinbase',
     unit: 'bytes',
     value: 64 * 1024,
     feed: everyDoor(
@@ -128,7 +128,7 @@ export const proofLimits = [
     refusal: /^anchor-coinbase: .*more than 65536 bytes\ncoinbase-too-large/,
   }),
   limit({
-    name: 'proofs/anchor-coinbase.listCap',
+    name: 'identity/proofs/anchor-coinbase.listCap',
     unit: 'count',
     value: 65_535,
     feed: everyDoor(
@@ -138,7 +138,7 @@ export const proofLimits = [
     refusal: /^anchor-coinbase: .*a count or length of 65536/,
   }),
   limit({
-    name: 'proofs/anchor.maxBranch',
+    name: 'identity/proofs/anchor.maxBranch',
     unit: 'count',
     value: 14,
     feed: (n) => {
@@ -150,7 +150,7 @@ export const proofLimits = [
     refusal: 'anchor-branch: not at most 14 hashes',
   }),
   limit({
-    name: 'proofs/answer-transaction.maxTransactions',
+    name: 'identity/proofs/answer-transaction.maxTransactions',
     unit: 'count',
     value: 100_000,
     feed: (n) => {
@@ -161,7 +161,7 @@ export const proofLimits = [
     refusal: 'form: 100001 elements, at most 100000',
   }),
   limit({
-    name: 'proofs/answer.maxMaps',
+    name: 'identity/proofs/answer.maxMaps',
     unit: 'count',
     value: 3,
     feed: (n) => {
@@ -172,21 +172,21 @@ export const proofLimits = [
     refusal: 'form: 4 elements, at most 3',
   }),
   limit({
-    name: 'proofs/auxpow-proof.maxCoinbaseBranch',
+    name: 'identity/proofs/auxpow-proof.maxCoinbaseBranch',
     unit: 'count',
     value: 32,
     feed: (n) => branched(n, 0),
     refusal: 'auxpow-index: branches are at most 32 and 16',
   }),
   limit({
-    name: 'proofs/auxpow-proof.maxAuxBranch',
+    name: 'identity/proofs/auxpow-proof.maxAuxBranch',
     unit: 'count',
     value: 16,
     feed: (n) => branched(0, n),
     refusal: 'auxpow-index: branches are at most 32 and 16',
   }),
   limit({
-    name: 'proofs/changes.maxChanges',
+    name: 'identity/proofs/changes.maxChanges',
     unit: 'count',
     value: 100,
     feed: (n) => {
@@ -198,7 +198,7 @@ export const proofLimits = [
     refusal: 'form: 101 elements, at most 100',
   }),
   limit({
-    name: 'proofs/validator-list.maxValidators',
+    name: 'identity/proofs/validator-list.maxValidators',
     unit: 'count',
     value: 100,
     feed: (n) =>
@@ -209,21 +209,21 @@ export const proofLimits = [
     refusal: 'changes-keys: 101 validators',
   }),
   limit({
-    name: 'proofs/validator-list.maxListed',
+    name: 'identity/proofs/validator-list.maxListed',
     unit: 'count',
     value: 1000,
     feed: (n) => void keyTexts(new Array(n).fill(toHex(testPublicKey(0)))),
     refusal: 'form: 1001 elements, at most 1000',
   }),
   limit({
-    name: 'proofs/work.maxHeaders',
+    name: 'identity/proofs/work.maxHeaders',
     unit: 'count',
     value: 2000,
     feed: (n) => void readHeaders(new Array(n).fill(book.headers(1, 1)[0])),
     refusal: 'form: 2001 elements, at most 2000',
   }),
   limit({
-    name: 'proofs/work.maxFullHeader',
+    name: 'identity/proofs/work.maxFullHeader',
     unit: 'bytes',
     value: 16_469,
     feed: (n) => {
@@ -234,7 +234,7 @@ export const proofLimits = [
     refusal: 'work-proof: more than 16469 bytes',
   }),
   limit({
-    name: 'proofs/work.maxAhead',
+    name: 'identity/proofs/work.maxAhead',
     unit: 's',
     value: 7200,
     feed: (n) => {

@@ -1,18 +1,18 @@
-import { Database } from '../../src/storage/database.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { Anchors, type AnchorAge } from '../../src/prover/anchors.js'
-import { didMapProof } from '../../src/prover/map-proofs.js'
-import { identifierOf, credentialIdOf } from '../../src/resolver/did-key.js'
-import { DocumentSearch, queryLimits, readQuery } from '../../src/resolver/document-search.js'
-import { readHistory } from '../../src/resolver/history.js'
-import { historyLimits } from '../../src/resolver/history-limits.js'
-import { readResolveRequest } from '../../src/resolver/resolve-request.js'
-import { SearchQueue } from '../../src/resolver/search-queue.js'
-import { Places } from '../../src/runtime/places.js'
-import { everythingToken } from '../../src/did-index/token.js'
-import { Overlay } from '../../src/storage/overlay.js'
-import { values } from '../../src/storage/row-values.js'
-import { type Key, keys } from '../../src/storage/schema.js'
+import { Database } from '../../src/ledger/storage/database.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
+import { Anchors, type AnchorAge } from '../../src/answers/prover/anchors.js'
+import { didMapProof } from '../../src/answers/prover/map-proofs.js'
+import { identifierOf, credentialIdOf } from '../../src/answers/resolver/did-key.js'
+import { DocumentSearch, queryLimits, readQuery } from '../../src/answers/resolver/document-search.js'
+import { readHistory } from '../../src/answers/resolver/history.js'
+import { historyLimits } from '../../src/answers/resolver/history-limits.js'
+import { readResolveRequest } from '../../src/answers/resolver/resolve-request.js'
+import { SearchQueue } from '../../src/answers/resolver/search-queue.js'
+import { Places } from '../../src/base/runtime/places.js'
+import { everythingToken } from '../../src/identity/did-index/token.js'
+import { Overlay } from '../../src/ledger/storage/overlay.js'
+import { values } from '../../src/ledger/storage/row-values.js'
+import { type Key, keys } from '../../src/ledger/storage/schema.js'
 import { memoryStore } from '../support/builders/chain.js'
 import { fakeHeader } from '../support/builders/votes.js'
 import { rest } from '../support/fakes/manual-time.js'
@@ -105,7 +105,7 @@ async function proved(count: number): Promise<void> {
 
 export const resolverLimits = [
   limit({
-    name: 'prover/anchors.anchorsWaiting',
+    name: 'answers/prover/anchors.anchorsWaiting',
     unit: 'count',
     value: 64,
     // Beside the one that is being made.
@@ -116,28 +116,28 @@ export const resolverLimits = [
     refusal: /too many anchors wait.*\ntoo many anchors of old blocks/,
   }),
   limit({
-    name: 'prover/map-proofs.maxProvedEntries',
+    name: 'answers/prover/map-proofs.maxProvedEntries',
     unit: 'count',
     value: 10_000,
     feed: onlyFor(/^history-size/, proved),
     refusal: 'history-size: the proof would show 10001 operations',
   }),
   limit({
-    name: 'resolver/document-search.queryLimits.duration',
+    name: 'answers/resolver/document-search.queryLimits.duration',
     unit: 'ms',
     value: 60_000,
     feed: searchAfter,
     refusal: 'the search takes more than 60 seconds',
   }),
   limit({
-    name: 'resolver/document-search.queryLimits.examined',
+    name: 'answers/resolver/document-search.queryLimits.examined',
     unit: 'count',
     value: 1_000_000,
     feed: async (n) => void (await (await searchOver(n)).find(unindexed)),
     refusal: 'busy: more than 1000000 documents would have to be read',
   }),
   limit({
-    name: 'resolver/did-key.maxDidLength',
+    name: 'answers/resolver/did-key.maxDidLength',
     unit: 'characters',
     value: 256,
     feed: everyDoor(
@@ -147,14 +147,14 @@ export const resolverLimits = [
     refusal: /did: 1 to 256 characters[^]*id: 1 to 256 characters/,
   }),
   limit({
-    name: 'resolver/document-search.queryLimits.documents',
+    name: 'answers/resolver/document-search.queryLimits.documents',
     unit: 'count',
     value: 1000,
     feed: (n) => (readQuery({ query: {}, limit: n }).limit === n ? undefined : 'fewer are given'),
     refusal: 'fewer are given',
   }),
   limit({
-    name: 'resolver/document-search.queryLimits.waiting',
+    name: 'answers/resolver/document-search.queryLimits.waiting',
     unit: 'count',
     value: 128,
     feed: (n) => {
@@ -164,28 +164,28 @@ export const resolverLimits = [
     refusal: '128 searches are waiting already',
   }),
   limit({
-    name: 'resolver/history-limits.historyLimits.slice',
+    name: 'answers/resolver/history-limits.historyLimits.slice',
     unit: 'count',
     value: 1000,
     feed: (n) => void readResolveRequest({ all: true, limit: n }),
     refusal: 'at most 1000 operations are given at once',
   }),
   limit({
-    name: 'resolver/history-limits.historyLimits.operations',
+    name: 'answers/resolver/history-limits.historyLimits.operations',
     unit: 'count',
     value: 10_000,
     feed: async (n) => void (await history(n, () => 100)),
     refusal: 'history-size: did:ledger:a has 10001 operations',
   }),
   limit({
-    name: 'resolver/history-limits.historyLimits.bytes',
+    name: 'answers/resolver/history-limits.historyLimits.bytes',
     unit: 'bytes',
     value: 8 * 1024 * 1024,
     feed: async (n) => void (await history(9, (i) => (i > 0 ? 1_000_000 : n - 8_000_000))),
     refusal: 'history-size',
   }),
   limit({
-    name: 'resolver/history-limits.historyLimits.waiting',
+    name: 'answers/resolver/history-limits.historyLimits.waiting',
     unit: 'count',
     value: 128,
     feed: (n) => {
@@ -196,7 +196,7 @@ export const resolverLimits = [
     refusal: 'too many histories wait',
   }),
   limit({
-    name: 'resolver/resolve-request.maxVersionHeight',
+    name: 'answers/resolver/resolve-request.maxVersionHeight',
     unit: 'number',
     value: 0xffffffff,
     feed: everyDoor(

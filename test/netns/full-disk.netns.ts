@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { devnetAccount } from '../../src/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { type ChainInfo, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 /** A node whose disk really becomes full. It must run in namespaces that it may change (`unshare --net --mount`). */

@@ -1,5 +1,5 @@
-import { RuleError } from '../../src/errors/rule-error.js'
-import type { Transaction } from '../../src/primitives/transaction.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import type { Transaction } from '../../src/base/primitives/transaction.js'
 import { type CraftedInput, craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../support/builders/chain.js'
 

@@ -1,14 +1,26 @@
-import { buildCreate, buildDeactivate, buildDocument, buildUpdate, type PlannedKey } from '../../src/did/build.js'
-import { credentialDigest } from '../../src/did/known-document.js'
-import type { DidState } from '../../src/did/state.js'
-import { didFromPublicKey, prefix, programHash, type ProgramHash, singleKeyCode } from '../../src/primitives/address.js'
-import { mapKey } from '../../src/primitives/bytes.js'
-import type { DidOperation } from '../../src/primitives/did-operation.js'
-import type { Payload } from '../../src/primitives/payload.js'
-import { sortPrograms, standardProgram } from '../../src/primitives/program.js'
-import { finalSequence } from '../../src/primitives/input.js'
-import { Transaction } from '../../src/primitives/transaction.js'
-import type { Outpoint, TransactionFields } from '../../src/primitives/transaction-fields.js'
+import {
+  buildCreate,
+  buildDeactivate,
+  buildDocument,
+  buildUpdate,
+  type PlannedKey,
+} from '../../src/identity/did/build.js'
+import { credentialDigest } from '../../src/identity/did/known-document.js'
+import type { DidState } from '../../src/identity/did/state.js'
+import {
+  didFromPublicKey,
+  prefix,
+  programHash,
+  type ProgramHash,
+  singleKeyCode,
+} from '../../src/base/primitives/address.js'
+import { mapKey } from '../../src/base/primitives/bytes.js'
+import type { DidOperation } from '../../src/base/primitives/did-operation.js'
+import type { Payload } from '../../src/base/primitives/payload.js'
+import { sortPrograms, standardProgram } from '../../src/base/primitives/program.js'
+import { finalSequence } from '../../src/base/primitives/input.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
+import type { Outpoint, TransactionFields } from '../../src/base/primitives/transaction-fields.js'
 import type { TestChain } from '../support/builders/chain.js'
 import type { SeededRandom } from '../support/builders/seeded-random.js'
 import { created, didRules, expires, issueCredential, signer, specification } from '../support/builders/did.js'

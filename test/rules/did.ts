@@ -1,14 +1,14 @@
 import bs58 from 'bs58'
-import { decodeBase64url, encodeBase64url } from '../../src/did/base64url.js'
-import { buildCreate, buildDocument, buildUpdate, payloadText } from '../../src/did/build.js'
-import { documentJsonLimits, parseDocumentBytes } from '../../src/did/document.js'
-import { entryLimit } from '../../src/did/entry-limit.js'
-import { parseOperation, readOperationJson } from '../../src/did/operation.js'
+import { decodeBase64url, encodeBase64url } from '../../src/identity/did/base64url.js'
+import { buildCreate, buildDocument, buildUpdate, payloadText } from '../../src/identity/did/build.js'
+import { documentJsonLimits, parseDocumentBytes } from '../../src/identity/did/document.js'
+import { entryLimit } from '../../src/identity/did/entry-limit.js'
+import { parseOperation, readOperationJson } from '../../src/identity/did/operation.js'
 
-import type { Code } from '../../src/errors/error-codes.js'
-import { fromUtf8 } from '../../src/primitives/bytes.js'
-import { type DidOperation, operationJson } from '../../src/primitives/did-operation.js'
-import { parseStrictJson } from '../../src/primitives/strict-json.js'
+import type { Code } from '../../src/base/errors/error-codes.js'
+import { fromUtf8 } from '../../src/base/primitives/bytes.js'
+import { type DidOperation, operationJson } from '../../src/base/primitives/did-operation.js'
+import { parseStrictJson } from '../../src/base/primitives/strict-json.js'
 import {
   authorizationKey,
   credentialSpecification,

@@ -1,4 +1,4 @@
-import type { Code } from '../../src/errors/error-codes.js'
+import type { Code } from '../../src/base/errors/error-codes.js'
 import { holder } from '../support/builders/did.js'
 import { operationPaying, recordPaying } from '../support/builders/priced.js'
 import type { SpecOverrides } from '../support/builders/spec.js'

@@ -1,10 +1,10 @@
-import { soloAuxPow } from '../../src/primitives/auxpow.js'
-import { Block } from '../../src/primitives/block.js'
-import { concat } from '../../src/primitives/bytes.js'
-import { confirmBytes, parseConfirm } from '../../src/primitives/confirm.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { Header } from '../../src/primitives/header.js'
-import { Transaction } from '../../src/primitives/transaction.js'
+import { soloAuxPow } from '../../src/base/primitives/auxpow.js'
+import { Block } from '../../src/base/primitives/block.js'
+import { concat } from '../../src/base/primitives/bytes.js'
+import { confirmBytes, parseConfirm } from '../../src/base/primitives/confirm.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
+import { Header } from '../../src/base/primitives/header.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
 import type { RuleRow } from './row.js'
 
 const transaction = new Transaction({

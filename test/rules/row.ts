@@ -1,4 +1,4 @@
-import type { Code } from '../../src/errors/error-codes.js'
+import type { Code } from '../../src/base/errors/error-codes.js'
 import type { OtherState } from './states.js'
 
 /** What shows that a rule holds: one input it refuses, and a neighbour of that input which it accepts. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { RuleError } from '../../src/errors/rule-error.js'
-import { type CodeEntry, codes } from '../../src/library/codes.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import { type CodeEntry, codes } from '../../src/node/library/codes.js'
 import type { RuleRow } from './row.js'
 import { contradictionOf, otherStates, outcomeOf } from './states.js'
 

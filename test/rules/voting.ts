@@ -1,10 +1,10 @@
-import { holds } from '../../src/crypto/verify.js'
-import type { Code } from '../../src/errors/error-codes.js'
-import { RuleError } from '../../src/errors/rule-error.js'
-import { genesisBlock } from '../../src/primitives/genesis.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { Header, type HeaderFields } from '../../src/primitives/header.js'
-import { parseSpec } from '../../src/primitives/spec.js'
+import { holds } from '../../src/base/crypto/verify.js'
+import type { Code } from '../../src/base/errors/error-codes.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import { genesisBlock } from '../../src/base/primitives/genesis.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
+import { Header, type HeaderFields } from '../../src/base/primitives/header.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
 import { signMessage } from '../../src/voting/sign-message.js'
 import {
   encodeMessage,

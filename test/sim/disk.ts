@@ -1,5 +1,5 @@
 import { MemoryLevel } from 'memory-level'
-import { mapKey } from '../../src/primitives/bytes.js'
+import { mapKey } from '../../src/base/primitives/bytes.js'
 import type { Store } from '../support/builders/chain.js'
 import type { Chance } from '../support/builders/chance.js'
 

@@ -1,7 +1,7 @@
-import type { Chain } from '../../src/chain/chain.js'
-import { stateDigest } from '../../src/chain/replay-chain.js'
-import { displayHash, mapKey, toHex } from '../../src/primitives/bytes.js'
-import { keys } from '../../src/storage/schema.js'
+import type { Chain } from '../../src/ledger/chain/chain.js'
+import { stateDigest } from '../../src/ledger/chain/replay-chain.js'
+import { displayHash, mapKey, toHex } from '../../src/base/primitives/bytes.js'
+import { keys } from '../../src/ledger/storage/schema.js'
 import {
   blockOf,
   parseMessage,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Verifier } from '../../src/crypto/verifier.js'
+import type { Verifier } from '../../src/base/crypto/verifier.js'
 import type { SignStore } from '../../src/voting/sign-state-file.js'
 import { encodeSignState, parseSignState } from '../../src/voting/tendermint/sign-state.js'
 import { groundOf } from './ground.js'

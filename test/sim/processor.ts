@@ -1,8 +1,8 @@
-import type { Chain } from '../../src/chain/chain.js'
-import type { Verifier } from '../../src/crypto/verifier.js'
-import { RuleError } from '../../src/errors/rule-error.js'
-import { Block, blockHashOf } from '../../src/primitives/block.js'
-import { mapKey } from '../../src/primitives/bytes.js'
+import type { Chain } from '../../src/ledger/chain/chain.js'
+import type { Verifier } from '../../src/base/crypto/verifier.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import { Block, blockHashOf } from '../../src/base/primitives/block.js'
+import { mapKey } from '../../src/base/primitives/bytes.js'
 import type { Agenda } from './clock.js'
 
 /** What work costs a simulated node: milliseconds of its processor, and how many times as long a write takes. */

@@ -1,8 +1,8 @@
-import type { Verifier } from '../../src/crypto/verifier.js'
-import { verify } from '../../src/crypto/verify.js'
-import { mapKey } from '../../src/primitives/bytes.js'
-import { sha256 } from '../../src/primitives/hash.js'
-import type { SignatureCheck } from '../../src/primitives/signature.js'
+import type { Verifier } from '../../src/base/crypto/verifier.js'
+import { verify } from '../../src/base/crypto/verify.js'
+import { mapKey } from '../../src/base/primitives/bytes.js'
+import { sha256 } from '../../src/base/primitives/hash.js'
+import type { SignatureCheck } from '../../src/base/primitives/signature.js'
 
 /** Answers kept before all are forgotten. */
 const remembered = 200_000

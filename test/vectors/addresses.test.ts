@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
-import { deriveKey, keyPath } from '../../src/crypto/hd.js'
-import { publicKeyOf } from '../../src/crypto/keys.js'
+import { deriveKey, keyPath } from '../../src/base/crypto/hd.js'
+import { publicKeyOf } from '../../src/base/crypto/keys.js'
 import {
   addressFromPublicKey,
   addressOf,
@@ -11,9 +11,9 @@ import {
   programHash,
   singleKeyCode,
   trailer,
-} from '../../src/primitives/address.js'
-import { concat, displayHash, hex, parseDisplayHash, toHex } from '../../src/primitives/bytes.js'
-import { multisigCode, parseCode, programHashOf, type ProgramScript } from '../../src/primitives/program.js'
+} from '../../src/base/primitives/address.js'
+import { concat, displayHash, hex, parseDisplayHash, toHex } from '../../src/base/primitives/bytes.js'
+import { multisigCode, parseCode, programHashOf, type ProgramScript } from '../../src/base/primitives/program.js'
 import { openVectors } from '../support/builders/vectors.js'
 
 interface AddressVectors {

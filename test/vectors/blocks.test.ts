@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { checkAuxPow } from '../../src/proofs/auxpow-proof.js'
-import { addressOf, parseAddress, prefix, programHash, trailer } from '../../src/primitives/address.js'
-import { formatAmount } from '../../src/primitives/amount.js'
-import { auxPowBytes, parentHash, soloAuxPow } from '../../src/primitives/auxpow.js'
-import { Block, fullHeaderBytes, transactionRoot } from '../../src/primitives/block.js'
+import { checkAuxPow } from '../../src/identity/proofs/auxpow-proof.js'
+import { addressOf, parseAddress, prefix, programHash, trailer } from '../../src/base/primitives/address.js'
+import { formatAmount } from '../../src/base/primitives/amount.js'
+import { auxPowBytes, parentHash, soloAuxPow } from '../../src/base/primitives/auxpow.js'
+import { Block, fullHeaderBytes, transactionRoot } from '../../src/base/primitives/block.js'
 import {
   concat,
   displayHash,
@@ -11,13 +11,13 @@ import {
   littleEndianInteger,
   parseDisplayHash,
   toHex,
-} from '../../src/primitives/bytes.js'
-import { Reader } from '../../src/primitives/codec.js'
-import { difficultyText, targetOf, validTarget } from '../../src/primitives/compact.js'
-import { registerAssetTransaction } from '../../src/primitives/genesis.js'
-import { zeroHash } from '../../src/primitives/hash.js'
-import { Header } from '../../src/primitives/header.js'
-import { Transaction } from '../../src/primitives/transaction.js'
+} from '../../src/base/primitives/bytes.js'
+import { Reader } from '../../src/base/primitives/codec.js'
+import { difficultyText, targetOf, validTarget } from '../../src/base/primitives/compact.js'
+import { registerAssetTransaction } from '../../src/base/primitives/genesis.js'
+import { zeroHash } from '../../src/base/primitives/hash.js'
+import { Header } from '../../src/base/primitives/header.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
 import { plainForm } from '../support/assert/plain-form.js'
 import { openVectors } from '../support/builders/vectors.js'
 

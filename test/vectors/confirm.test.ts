@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { verify } from '../../src/crypto/verify.js'
-import { hex, parseDisplayHash, toHex } from '../../src/primitives/bytes.js'
+import { verify } from '../../src/base/crypto/verify.js'
+import { hex, parseDisplayHash, toHex } from '../../src/base/primitives/bytes.js'
 import {
   type Confirm,
   confirmBytes,
@@ -13,8 +13,8 @@ import {
   type Vote,
   voteBytes,
   voteUnsigned,
-} from '../../src/primitives/confirm.js'
-import { sha256d, zeroHash } from '../../src/primitives/hash.js'
+} from '../../src/base/primitives/confirm.js'
+import { sha256d, zeroHash } from '../../src/base/primitives/hash.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
 
 interface ConfirmVectors {

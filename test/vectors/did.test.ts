@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import bs58 from 'bs58'
-import { verify } from '../../src/crypto/verify.js'
-import { decodeSignature } from '../../src/did/base64url.js'
-import { documentText } from '../../src/did/canonical.js'
-import { parseCredential } from '../../src/did/credential.js'
-import { parseDocument } from '../../src/did/document.js'
-import { parseLibraryDocument } from '../../src/did/library-document.js'
-import { defaultDidLimits } from '../../src/did/did-rules.js'
-import { parseOperation, readOperationJson, signedText } from '../../src/did/operation.js'
-import { fromPlain } from '../../src/did/plain.js'
+import { verify } from '../../src/base/crypto/verify.js'
+import { decodeSignature } from '../../src/identity/did/base64url.js'
+import { documentText } from '../../src/identity/did/canonical.js'
+import { parseCredential } from '../../src/identity/did/credential.js'
+import { parseDocument } from '../../src/identity/did/document.js'
+import { parseLibraryDocument } from '../../src/identity/did/library-document.js'
+import { defaultDidLimits } from '../../src/identity/did/did-rules.js'
+import { parseOperation, readOperationJson, signedText } from '../../src/identity/did/operation.js'
+import { fromPlain } from '../../src/identity/did/plain.js'
 import {
   canonicalDocument,
   verifyCredential,
   verifyDocument,
   verifyOperation,
-} from '../../src/library/verify-documents.js'
-import { fromUtf8, toHex } from '../../src/primitives/bytes.js'
-import { sha256 } from '../../src/primitives/hash.js'
+} from '../../src/node/library/verify-documents.js'
+import { fromUtf8, toHex } from '../../src/base/primitives/bytes.js'
+import { sha256 } from '../../src/base/primitives/hash.js'
 import { codeOf } from '../support/assert/code-of.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { publicKeyOf } from '../../src/crypto/keys.js'
-import { addressOf, programHash, singleKeyCode, prefix } from '../../src/primitives/address.js'
-import { toHex } from '../../src/primitives/bytes.js'
-import { readKeystoreDat } from '../../src/wallet/keystore-dat.js'
+import { publicKeyOf } from '../../src/base/crypto/keys.js'
+import { addressOf, programHash, singleKeyCode, prefix } from '../../src/base/primitives/address.js'
+import { toHex } from '../../src/base/primitives/bytes.js'
+import { readKeystoreDat } from '../../src/clients/wallet/keystore-dat.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
 
 interface KeystoreVectors {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { concat, hex, toHex } from '../../src/primitives/bytes.js'
-import { sha256d } from '../../src/primitives/hash.js'
-import { foldBranch, merkleRoot } from '../../src/primitives/merkle.js'
+import { concat, hex, toHex } from '../../src/base/primitives/bytes.js'
+import { sha256d } from '../../src/base/primitives/hash.js'
+import { foldBranch, merkleRoot } from '../../src/base/primitives/merkle.js'
 import { openVectors } from '../support/builders/vectors.js'
 
 interface MerkleVector {

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { checkCommitment, checkDidRoot, namesNextValidators } from '../../src/consensus/commitment.js'
-import { equalBytes, hex, parseDisplayHash, toHex } from '../../src/primitives/bytes.js'
-import { parseSpec } from '../../src/primitives/spec.js'
-import { coinbaseInput } from '../../src/primitives/input.js'
-import { attributeUsage, Transaction } from '../../src/primitives/transaction.js'
-import { sha256 } from '../../src/primitives/hash.js'
-import { decodeCommitments, isCommitments } from '../../src/proofs/commitment.js'
+import { checkCommitment, checkDidRoot, namesNextValidators } from '../../src/ledger/consensus/commitment.js'
+import { equalBytes, hex, parseDisplayHash, toHex } from '../../src/base/primitives/bytes.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
+import { coinbaseInput } from '../../src/base/primitives/input.js'
+import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
+import { sha256 } from '../../src/base/primitives/hash.js'
+import { decodeCommitments, isCommitments } from '../../src/identity/proofs/commitment.js'
 import {
   emptyHistory,
   entryBytes,
@@ -13,14 +13,14 @@ import {
   operationNumber,
   readEntry,
   valueOfHistory,
-} from '../../src/proofs/history.js'
-import { credentialOrder, didOrder } from '../../src/proofs/history-order.js'
-import { checkMapProof, mapProofJson } from '../../src/proofs/map-proof.js'
-import { credentialMapKey, didMapKey, didRoot } from '../../src/proofs/map-tree.js'
-import { ProofError } from '../../src/proofs/proof-failure.js'
-import { changeMapSteps, inKeyOrder, type LeafChange } from '../../src/storage/map/change-map.js'
-import { readWay } from '../../src/storage/map/read-way.js'
-import { finish } from '../../src/primitives/steps.js'
+} from '../../src/identity/proofs/history.js'
+import { credentialOrder, didOrder } from '../../src/identity/proofs/history-order.js'
+import { checkMapProof, mapProofJson } from '../../src/identity/proofs/map-proof.js'
+import { credentialMapKey, didMapKey, didRoot } from '../../src/identity/proofs/map-tree.js'
+import { ProofError } from '../../src/identity/proofs/proof-failure.js'
+import { changeMapSteps, inKeyOrder, type LeafChange } from '../../src/ledger/storage/map/change-map.js'
+import { readWay } from '../../src/ledger/storage/map/read-way.js'
+import { finish } from '../../src/base/primitives/steps.js'
 import { codeOf } from '../support/assert/code-of.js'
 import { oneValidator, withoutValidators } from '../support/builders/chain.js'
 import { memoryPages } from '../support/builders/map-pages.js'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { Transaction } from '../../src/primitives/transaction.js'
+import { Transaction } from '../../src/base/primitives/transaction.js'
 import { craft, craftBlock } from '../support/builders/blocks.js'
 import { TestChain } from '../support/builders/chain.js'
 import { anyOrder, provedRows, purse, rewind } from '../support/builders/side-proofs.js'

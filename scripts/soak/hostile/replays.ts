@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { NodeClient } from '../../../src/client/node-client.js'
+import { NodeClient } from '../../../src/clients/client/node-client.js'
 import type { Attack } from './scene.js'
 
 /** Clients of event replays that never read, beside an honest one. */

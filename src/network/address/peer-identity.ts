@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
-import type { Random } from '../../runtime/env.js'
+import type { Random } from '../../base/runtime/env.js'
 import bs58 from 'bs58'
-import { concat, equalBytes, hex, toHex } from '../../primitives/bytes.js'
-import { sha256 } from '../../primitives/hash.js'
-import { loadSecret } from '../../storage/secret-file.js'
+import { concat, equalBytes, hex, toHex } from '../../base/primitives/bytes.js'
+import { sha256 } from '../../base/primitives/hash.js'
+import { loadSecret } from '../../ledger/storage/secret-file.js'
 
 /** The key of a node towards its peers. */
 export interface Identity {

@@ -1,4 +1,4 @@
-import type { Timers } from '../../runtime/env.js'
+import type { Timers } from '../../base/runtime/env.js'
 
 /** Items that one peer is asked for. */
 export interface Assignment<P, I> {

@@ -1,4 +1,4 @@
-import { maxAuxPowSize } from '../../primitives/auxpow.js'
+import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
 import { type Assignment, Assignments } from './assignments.js'
 import { keepsAll, type PeerProgresses, serves } from './peer-progress.js'

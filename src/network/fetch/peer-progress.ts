@@ -1,5 +1,5 @@
-import { mapKey } from '../../primitives/bytes.js'
-import type { Hash } from '../../primitives/hash.js'
+import { mapKey } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { recentBlocks, services } from '../wire/status-message.js'
 import type { SyncPeer } from './sync-peer.js'
 

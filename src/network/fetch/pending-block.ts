@@ -1,4 +1,4 @@
-import type { Block } from '../../primitives/block.js'
+import type { Block } from '../../base/primitives/block.js'
 import type { HeaderUnit } from '../wire/headers-message.js'
 import type { SyncPeer } from './sync-peer.js'
 

@@ -1,4 +1,4 @@
-import type { Timers } from '../../runtime/env.js'
+import type { Timers } from '../../base/runtime/env.js'
 
 /** Result of a wait that timed out. */
 export const timedOut = Symbol('timed out')

@@ -1,4 +1,4 @@
-import type { Random } from '../../runtime/env.js'
+import type { Random } from '../../base/runtime/env.js'
 import { concerns, endpointText, parseEndpoint, plainHost } from '../address/ip-address.js'
 import { addressesAtOnce, type PeerAddress } from '../wire/addresses-message.js'
 import type { AddressBook } from './address-book.js'

@@ -1,4 +1,4 @@
-import { mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../base/primitives/bytes.js'
 
 /** Milliseconds for which a disconnected, unbanned peer is refused. */
 const apartTime = 60_000

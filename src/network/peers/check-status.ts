@@ -1,6 +1,6 @@
-import { RuleError } from '../../errors/rule-error.js'
-import { displayHash, equalBytes } from '../../primitives/bytes.js'
-import type { Spec } from '../../primitives/spec.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
+import type { Spec } from '../../base/primitives/spec.js'
 import { networkVersion, type Status } from '../wire/status-message.js'
 
 /** What nodes must have in common. */

@@ -1,5 +1,5 @@
-import { RuleError } from '../../errors/rule-error.js'
-import type { Env, Random } from '../../runtime/env.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import type { Env, Random } from '../../base/runtime/env.js'
 import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
 import { recentBlocks, services, type Status } from '../wire/status-message.js'

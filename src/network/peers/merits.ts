@@ -1,4 +1,4 @@
-import { mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../base/primitives/bytes.js'
 
 /** What a peer can be the first to deliver. */
 export const deliveries = ['block', 'vote', 'transaction'] as const

@@ -1,4 +1,4 @@
-import { mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../base/primitives/bytes.js'
 
 /** @limit points: misbehaviour score at which a peer is banned */
 export const banPoints = 100

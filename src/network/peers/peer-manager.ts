@@ -14,12 +14,12 @@
  * - Own failures (any error but RuleError) cost the peer nothing.
  */
 import { EventEmitter } from 'node:events'
-import type { Chain } from '../../chain/chain.js'
-import type { Header } from '../../primitives/header.js'
-import { RuleError } from '../../errors/rule-error.js'
-import { toHex } from '../../primitives/bytes.js'
-import type { Env } from '../../runtime/env.js'
-import { packageVersion } from '../../runtime/package-files.js'
+import type { Chain } from '../../ledger/chain/chain.js'
+import type { Header } from '../../base/primitives/header.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import type { Env } from '../../base/runtime/env.js'
+import { packageVersion } from '../../base/runtime/package-files.js'
 import { parseEndpoint, plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import {
   type Link,

@@ -1,5 +1,5 @@
-import { asBuffer } from '../../primitives/bytes.js'
-import type { Random } from '../../runtime/env.js'
+import { asBuffer } from '../../base/primitives/bytes.js'
+import type { Random } from '../../base/runtime/env.js'
 
 /** A random integer from 0 to `count` - 1, nearly uniform for small counts; 0 if `count` < 2. */
 export function randomBelow(random: Random, count: number): number {

@@ -1,8 +1,8 @@
-import type { Code } from '../../errors/error-codes.js'
-import type { RuleError } from '../../errors/rule-error.js'
-import { isAboutCredential } from '../../primitives/did-operation.js'
-import { txType } from '../../primitives/payload.js'
-import { payloadOf } from '../../primitives/transaction-parts.js'
+import type { Code } from '../../base/errors/error-codes.js'
+import type { RuleError } from '../../base/errors/rule-error.js'
+import { isAboutCredential } from '../../base/primitives/did-operation.js'
+import { txType } from '../../base/primitives/payload.js'
+import { payloadOf } from '../../base/primitives/transaction-parts.js'
 
 /** Errors that a later block or transaction may resolve. */
 const resolvable: ReadonlySet<Code> = new Set<Code>([

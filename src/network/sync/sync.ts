@@ -48,8 +48,8 @@
  *   32. storage/database               one batch, synced -> tip, indexers, announcement by 4
  */
 import { EventEmitter } from 'node:events'
-import { defined } from '../../primitives/defined.js'
-import type { Hash } from '../../primitives/hash.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
 import { claimOf, PeerProgresses, serves, servesHeaders } from '../fetch/peer-progress.js'

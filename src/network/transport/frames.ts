@@ -1,5 +1,5 @@
-import { concat } from '../../primitives/bytes.js'
-import type { Timers } from '../../runtime/env.js'
+import { concat } from '../../base/primitives/bytes.js'
+import type { Timers } from '../../base/runtime/env.js'
 import { LinkError } from '../link.js'
 
 /** The stream under the frames; libp2p streams implement it. */

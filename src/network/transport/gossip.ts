@@ -1,4 +1,4 @@
-import type { Log } from '../../runtime/env.js'
+import type { Log } from '../../base/runtime/env.js'
 import type { Link, LinkHandler, TopicInfo, GossipResult } from '../link.js'
 import type { Libp2pLink } from './libp2p-link.js'
 import type { Libp2pNode, PeerId, Stream } from './libp2p-node.js'

@@ -1,5 +1,5 @@
-import type { Clock, Timers } from '../../runtime/env.js'
-import { TokenBucket } from '../../runtime/token-bucket.js'
+import type { Clock, Timers } from '../../base/runtime/env.js'
+import { TokenBucket } from '../../base/runtime/token-bucket.js'
 import { type Link, LinkError, type Protocol } from '../link.js'
 import { dialTargetOf } from './dial-target.js'
 import type { FrameStream } from './frames.js'

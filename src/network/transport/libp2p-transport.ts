@@ -13,8 +13,8 @@
  * - Frames are bounded before memory is allocated.
  */
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { compareBytes, displayHash } from '../../primitives/bytes.js'
-import { defined } from '../../primitives/defined.js'
+import { compareBytes, displayHash } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
 import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip, type GossipService } from './gossip.js'

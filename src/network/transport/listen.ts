@@ -1,6 +1,6 @@
 import { createServer, isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { UserError } from '../../errors/rule-error.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { multiaddrText } from './dial-target.js'
 
 /** Attempts to find a port that is free on all hosts. */

@@ -1,4 +1,4 @@
-import type { Timers } from '../../runtime/env.js'
+import type { Timers } from '../../base/runtime/env.js'
 import { LinkError, type Protocol } from '../link.js'
 import { Frames, type FrameStream } from './frames.js'
 import type { TransportLimits } from './transport-limits.js'

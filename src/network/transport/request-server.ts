@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../runtime/env.js'
+import type { Clock, Log } from '../../base/runtime/env.js'
 import { LinkError, type LinkHandler, type Protocol } from '../link.js'
 import { Frames } from './frames.js'
 import type { Libp2pLink } from './libp2p-link.js'

@@ -1,5 +1,5 @@
-import type { Hash } from '../../primitives/hash.js'
-import type { Env } from '../../runtime/env.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Env } from '../../base/runtime/env.js'
 import type { Protocol, TopicInfo, Transport } from '../link.js'
 import type { TransportLimits } from './transport-limits.js'
 

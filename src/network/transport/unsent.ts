@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/env.js'
+import type { Clock } from '../../base/runtime/env.js'
 import { siteOf } from '../address/ip-address.js'
 import type { TransportLimits } from './transport-limits.js'
 

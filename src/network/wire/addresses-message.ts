@@ -1,4 +1,4 @@
-import { CodecError, type Reader } from '../../primitives/codec.js'
+import { CodecError, type Reader } from '../../base/primitives/codec.js'
 import { emptyCodec, type Exchange, listCodec } from './exchange.js'
 
 /** @limit count: addresses of an answer */

@@ -1,4 +1,4 @@
-import type { Hash } from '../../primitives/hash.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { bytesListCodec, type Exchange, listCodec } from './exchange.js'
 
 /** @limit count: blocks of a request */

@@ -4,8 +4,8 @@
  * - Bytes have one form: what decodes encodes to the same bytes, anything else is `peer-message`.
  * - Lists have bounds here, before an item is read. Layouts: docs/protocol.md.
  */
-import { RuleError } from '../../errors/rule-error.js'
-import { decodeAll, type Reader, Writer } from '../../primitives/codec.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { decodeAll, type Reader, Writer } from '../../base/primitives/codec.js'
 import type { Protocol, TopicInfo } from '../link.js'
 
 /** A value and its bytes. */

@@ -1,7 +1,7 @@
-import type { Reader, Writer } from '../../primitives/codec.js'
-import type { Hash } from '../../primitives/hash.js'
-import { Header, headerSize } from '../../primitives/header.js'
-import { maxAuxPowSize } from '../../primitives/auxpow.js'
+import type { Reader, Writer } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { Header, headerSize } from '../../base/primitives/header.js'
+import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
 import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
 /** @limit count: hashes of a locator */

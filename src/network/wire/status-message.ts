@@ -1,8 +1,8 @@
-import type { Code } from '../../errors/error-codes.js'
-import { littleEndianInteger, reversed } from '../../primitives/bytes.js'
-import { fromHex } from '../../primitives/bytes.js'
-import { CodecError, type Reader, type Writer } from '../../primitives/codec.js'
-import type { Hash } from '../../primitives/hash.js'
+import type { Code } from '../../base/errors/error-codes.js'
+import { littleEndianInteger, reversed } from '../../base/primitives/bytes.js'
+import { fromHex } from '../../base/primitives/bytes.js'
+import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { codec, type Exchange } from './exchange.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { Reader, Writer } from '../../primitives/codec.js'
-import type { Hash } from '../../primitives/hash.js'
+import type { Reader, Writer } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
 
 /** @limit count: transactions of a request */

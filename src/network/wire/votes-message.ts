@@ -1,6 +1,6 @@
-import type { Reader, Writer } from '../../primitives/codec.js'
-import { Header } from '../../primitives/header.js'
-import { maxAuxPowSize } from '../../primitives/auxpow.js'
+import type { Reader, Writer } from '../../base/primitives/codec.js'
+import { Header } from '../../base/primitives/header.js'
+import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
 import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import { bytesListCodec, type Codec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
 

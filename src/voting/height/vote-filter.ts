@@ -1,8 +1,8 @@
-import type { SignatureCache } from '../../crypto/signature-cache.js'
-import { runChecks, type Verifier } from '../../crypto/verifier.js'
-import { mapKey } from '../../primitives/bytes.js'
-import type { Clock } from '../../runtime/env.js'
-import { TokenBucket } from '../../runtime/token-bucket.js'
+import type { SignatureCache } from '../../base/crypto/signature-cache.js'
+import { runChecks, type Verifier } from '../../base/crypto/verifier.js'
+import { mapKey } from '../../base/primitives/bytes.js'
+import type { Clock } from '../../base/runtime/env.js'
+import { TokenBucket } from '../../base/runtime/token-bucket.js'
 import {
   blockOf,
   messageChecks,

@@ -1,6 +1,6 @@
-import type { Confirm } from '../../primitives/confirm.js'
-import type { Hash } from '../../primitives/hash.js'
-import type { Header } from '../../primitives/header.js'
+import type { Confirm } from '../../base/primitives/confirm.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Header } from '../../base/primitives/header.js'
 import type { PrevoteMessage, SignedMessage, Step, UnsignedMessage, VotingMessage } from './message.js'
 
 /** Events and effects of the voting machine: see machine.ts. */

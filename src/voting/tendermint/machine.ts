@@ -12,10 +12,10 @@
  * - Messages come verified and once each; the caller signs and stores before it returns an own one.
  * - Memory is bounded: of each validator the present view and the highest other one.
  */
-import { equalBytes, mapKey } from '../../primitives/bytes.js'
-import type { Hash } from '../../primitives/hash.js'
-import type { Header } from '../../primitives/header.js'
-import { quorum } from '../../primitives/spec.js'
+import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Header } from '../../base/primitives/header.js'
+import { quorum } from '../../base/primitives/spec.js'
 import type { BlockVerdict, Effect, MachineEvent, MachineOptions, ProvenBlock } from './machine-events.js'
 import { confirmOf, type SignedMessage, type Step, type UnsignedMessage, type VotingMessage } from './message.js'
 import { missingVotes, summarize, type Summary } from './summary.js'

@@ -1,7 +1,7 @@
-import { proposerAt } from '../../consensus/check-confirm.js'
-import { RuleError } from '../../errors/rule-error.js'
-import { compareBytes, concat, equalBytes, fromUtf8, mapKey, toHex } from '../../primitives/bytes.js'
-import { CodecError, decodeAll, type Reader, Writer } from '../../primitives/codec.js'
+import { proposerAt } from '../../ledger/consensus/check-confirm.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { compareBytes, concat, equalBytes, fromUtf8, mapKey, toHex } from '../../base/primitives/bytes.js'
+import { CodecError, decodeAll, type Reader, Writer } from '../../base/primitives/codec.js'
 import {
   type Confirm,
   type Proposal,
@@ -10,11 +10,11 @@ import {
   proposalUnsigned,
   readProposal,
   voteUnsigned,
-} from '../../primitives/confirm.js'
-import { type Hash, zeroHash } from '../../primitives/hash.js'
-import { Header } from '../../primitives/header.js'
-import type { SignatureCheck } from '../../primitives/signature.js'
-import { paramsAt, quorum, type Spec } from '../../primitives/spec.js'
+} from '../../base/primitives/confirm.js'
+import { type Hash, zeroHash } from '../../base/primitives/hash.js'
+import { Header } from '../../base/primitives/header.js'
+import type { SignatureCheck } from '../../base/primitives/signature.js'
+import { paramsAt, quorum, type Spec } from '../../base/primitives/spec.js'
 
 /**
  * Messages of validators while a height is open, and their bytes: integers little-endian, hashes in internal order, keys

@@ -1,7 +1,7 @@
-import { concat, equalBytes, fromUtf8 } from '../../primitives/bytes.js'
-import { CodecError, decodeAll, type Reader, Writer } from '../../primitives/codec.js'
-import { type Hash, sha256 } from '../../primitives/hash.js'
-import { Header } from '../../primitives/header.js'
+import { concat, equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
+import { CodecError, decodeAll, type Reader, Writer } from '../../base/primitives/codec.js'
+import { type Hash, sha256 } from '../../base/primitives/hash.js'
+import { Header } from '../../base/primitives/header.js'
 import type { LockState, ProvenBlock, RestoredState } from './machine-events.js'
 import {
   encodeMessage,

@@ -1,5 +1,5 @@
-import { RuleError } from '../../errors/rule-error.js'
-import { CodecError, decodeAll, Writer } from '../../primitives/codec.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { CodecError, decodeAll, Writer } from '../../base/primitives/codec.js'
 import { maxView, type SignedMessage, type Step, steps } from './message.js'
 import type { Votes } from './votes.js'
 

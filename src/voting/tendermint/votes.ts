@@ -1,4 +1,4 @@
-import { mapKey } from '../../primitives/bytes.js'
+import { mapKey } from '../../base/primitives/bytes.js'
 import {
   type NilPrecommitMessage,
   type PrecommitMessage,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Sink } from '../../../src/api/parts.js'
-import { blockHex } from '../../../src/api/results/block-results.js'
-import type { Block } from '../../../src/primitives/block.js'
+import type { Sink } from '../../../src/answers/api/parts.js'
+import { blockHex } from '../../../src/answers/api/results/block-results.js'
+import type { Block } from '../../../src/base/primitives/block.js'
 import { memoryStore, TestChain } from '../../support/builders/chain.js'
 
 /** A sink that counts what is reserved and not given back. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CredentialList, CredentialResult } from '../../../src/did/resolution.js'
+import type { CredentialList, CredentialResult } from '../../../src/identity/did/resolution.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { contextOf } from '../../support/client/api.js'

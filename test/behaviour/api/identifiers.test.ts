@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import type { ApiServer } from '../../../src/api/http-server.js'
-import type { W3cDocument } from '../../../src/did/w3c.js'
+import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { W3cDocument } from '../../../src/identity/did/w3c.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { type Holder, holder, txid } from '../../support/builders/did.js'
 import { type Answer, ask, contextOf, type Question, serve } from '../../support/client/api.js'

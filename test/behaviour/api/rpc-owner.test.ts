@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tokenProof } from '../../../src/api/token-proof.js'
-import { hex, toHex } from '../../../src/primitives/bytes.js'
+import { tokenProof } from '../../../src/answers/api/token-proof.js'
+import { hex, toHex } from '../../../src/base/primitives/bytes.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { contextOf } from '../../support/client/api.js'
 import { owner, RpcClient } from '../../support/client/rpc.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Transaction } from '../../../src/primitives/transaction.js'
+import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { contextOf } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'

@@ -1,37 +1,37 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { ApiServer } from '../../../src/api/http-server.js'
-import { MetricsServer } from '../../../src/api/metrics-server.js'
-import { allOptions, optionsOf, variableOf } from '../../../src/config/all-options.js'
-import { fromText } from '../../../src/config/values.js'
-import type * as logFileModule from '../../../src/console/log-file.js'
-import type * as nodeLogModule from '../../../src/console/node-log.js'
-import type * as verifierPoolModule from '../../../src/crypto/verifier-pool.js'
-import type * as devnetModule from '../../../src/devnet/devnet.js'
-import { UserError } from '../../../src/errors/rule-error.js'
-import { Mempool } from '../../../src/mempool/mempool.js'
+import { ApiServer } from '../../../src/answers/api/http-server.js'
+import { MetricsServer } from '../../../src/answers/api/metrics-server.js'
+import { allOptions, optionsOf, variableOf } from '../../../src/node/config/all-options.js'
+import { fromText } from '../../../src/node/config/values.js'
+import type * as logFileModule from '../../../src/program/console/log-file.js'
+import type * as nodeLogModule from '../../../src/program/console/node-log.js'
+import type * as verifierPoolModule from '../../../src/base/crypto/verifier-pool.js'
+import type * as devnetModule from '../../../src/node/devnet/devnet.js'
+import { UserError } from '../../../src/base/errors/rule-error.js'
+import { Mempool } from '../../../src/ledger/mempool/mempool.js'
 import { Network } from '../../../src/network/network.js'
 import type * as openTransportModule from '../../../src/network/open-transport.js'
 import type { KeyedOption, OptionKey } from '../../../src/node/options-to-node.js'
 import type * as serveNodeModule from '../../../src/node/serve-node.js'
 import type * as stepWatchModule from '../../../src/node/step-watch.js'
-import { parseAddress } from '../../../src/primitives/address.js'
-import { toHex } from '../../../src/primitives/bytes.js'
+import { parseAddress } from '../../../src/base/primitives/address.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
 import type * as openLedgerModule from '../../../src/node/open-ledger.js'
-import type * as resolverModule from '../../../src/resolver/resolver.js'
-import type { NodeCommand } from '../../../src/runtime/option.js'
-import { Database } from '../../../src/storage/database.js'
-import { DataDirectory } from '../../../src/storage/directory.js'
-import { storageOptions } from '../../../src/storage/storage-options.js'
+import type * as resolverModule from '../../../src/answers/resolver/resolver.js'
+import type { NodeCommand } from '../../../src/base/runtime/option.js'
+import { Database } from '../../../src/ledger/storage/database.js'
+import { DataDirectory } from '../../../src/ledger/storage/directory.js'
+import { storageOptions } from '../../../src/ledger/storage/storage-options.js'
 import { Voting } from '../../../src/voting/voting.js'
-import { devnetValidatorKey } from '../../../src/wallet/devnet-accounts.js'
+import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
 import { commandOf } from '../../support/builders/config.js'
 import { Workbench } from '../../support/process/workbench.js'
 
 /** What the rooms of a node were given, by room. */
 const given = vi.hoisted(() => new Map<string, unknown>())
 
-vi.mock('../../../src/console/node-log.js', async (original) => {
+vi.mock('../../../src/program/console/node-log.js', async (original) => {
   const real = await original<typeof nodeLogModule>()
   const nodeLog: typeof real.nodeLog = (options) => {
     given.set('log', { ...options, shown: [...options.shown] })
@@ -39,7 +39,7 @@ vi.mock('../../../src/console/node-log.js', async (original) => {
   }
   return { ...real, nodeLog }
 })
-vi.mock('../../../src/console/log-file.js', async (original) => {
+vi.mock('../../../src/program/console/log-file.js', async (original) => {
   const real = await original<typeof logFileModule>()
   class LogFile extends real.LogFile {
     constructor(path: string) {
@@ -49,7 +49,7 @@ vi.mock('../../../src/console/log-file.js', async (original) => {
   }
   return { ...real, LogFile }
 })
-vi.mock('../../../src/crypto/verifier-pool.js', async (original) => {
+vi.mock('../../../src/base/crypto/verifier-pool.js', async (original) => {
   const real = await original<typeof verifierPoolModule>()
   const createVerifierPool: typeof real.createVerifierPool = (options) => {
     given.set('verifier', options)
@@ -75,7 +75,7 @@ vi.mock('../../../src/node/open-ledger.js', async (original) => {
   }
   return { ...real, openLedger }
 })
-vi.mock('../../../src/resolver/resolver.js', async (original) => {
+vi.mock('../../../src/answers/resolver/resolver.js', async (original) => {
   const real = await original<typeof resolverModule>()
   class Resolver extends real.Resolver {
     constructor(options: ConstructorParameters<typeof real.Resolver>[0]) {
@@ -95,7 +95,7 @@ vi.mock('../../../src/node/step-watch.js', async (original) => {
   }
   return { ...real, StepWatch }
 })
-vi.mock('../../../src/devnet/devnet.js', async (original) => {
+vi.mock('../../../src/node/devnet/devnet.js', async (original) => {
   const real = await original<typeof devnetModule>()
   class Devnet extends real.Devnet {
     constructor(options: ConstructorParameters<typeof real.Devnet>[0]) {
@@ -115,7 +115,7 @@ vi.mock('../../../src/devnet/devnet.js', async (original) => {
   }
   return { ...real, Devnet }
 })
-vi.mock('../../../src/cli/devnet-nodes.js', () => ({
+vi.mock('../../../src/program/cli/devnet-nodes.js', () => ({
   runLocalNetwork: async (...[, , , nodes]: unknown[]) => given.set('processes', { nodes }),
 }))
 vi.mock('../../../src/node/serve-node.js', async (original) => {

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { MiningMode } from '../../../src/devnet/mining-mode.js'
+import type { MiningMode } from '../../../src/node/devnet/mining-mode.js'
 import { type Node, startNode } from '../../../src/node/start-node.js'
-import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
-import { defined } from '../../../src/primitives/defined.js'
-import { parseSpec } from '../../../src/primitives/spec.js'
-import { systemEnv } from '../../../src/runtime/process-env.js'
+import { parseAddress, type ProgramHash } from '../../../src/base/primitives/address.js'
+import { defined } from '../../../src/base/primitives/defined.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import {
   devnetAccount,
   devnetAccountFunds,
   devnetAccountsOf,
   devnetMnemonic,
   maxDevnetAccounts,
-} from '../../../src/wallet/devnet-accounts.js'
+} from '../../../src/clients/wallet/devnet-accounts.js'
 import { quietLog } from '../../support/builders/chain.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../genesis/devnet.json', import.meta.url), 'utf8'))

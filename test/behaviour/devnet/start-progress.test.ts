@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { loadSpec } from '../../../src/cli/load-spec.js'
+import { loadSpec } from '../../../src/program/cli/load-spec.js'
 import { type StartStep, startNode } from '../../../src/node/start-node.js'
-import { systemEnv } from '../../../src/runtime/process-env.js'
-import { devnetAccount } from '../../../src/wallet/devnet-accounts.js'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
+import { devnetAccount } from '../../../src/clients/wallet/devnet-accounts.js'
 import { quietLog } from '../../support/builders/chain.js'
 
 it('a start says how far it is with the transactions that waited, and nothing of none', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Query } from 'mingo'
 import { describe, expect, it } from 'vitest'
-import { compileCondition } from '../../../src/did-query/compile.js'
+import { compileCondition } from '../../../src/identity/did-query/compile.js'
 import { conditions, objects } from '../../support/builders/mingo-cases.js'
 import { rounds } from '../../support/process/thorough.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileCondition } from '../../../src/did-query/compile.js'
-import type { Members } from '../../../src/did-query/member-path.js'
+import { compileCondition } from '../../../src/identity/did-query/compile.js'
+import type { Members } from '../../../src/identity/did-query/member-path.js'
 import { claiming, credential, document, service, serving } from '../../support/builders/query-documents.js'
 
 /** What is shown, the condition, a document that it matches and one that it does not; undefined where there is none. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RuleError } from '../../../src/errors/rule-error.js'
-import { codes } from '../../../src/library/codes.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
+import { codes } from '../../../src/node/library/codes.js'
 import { didRules } from '../../rules/did.js'
 
 describe('the rules of the DID layer', () => {

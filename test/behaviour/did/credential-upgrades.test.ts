@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RuleError } from '../../../src/errors/rule-error.js'
+import type { RuleError } from '../../../src/base/errors/rule-error.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { credentialSpecification, holder, specification } from '../../support/builders/did.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { connectedOperation } from '../../../src/consensus/connect.js'
-import type { AppliedOperation } from '../../../src/did/state.js'
+import { connectedOperation } from '../../../src/ledger/consensus/connect.js'
+import type { AppliedOperation } from '../../../src/identity/did/state.js'
 import { heldBytes } from '../../support/assert/heap-probe.js'
 import { holder, Registry } from '../../support/builders/did.js'
 

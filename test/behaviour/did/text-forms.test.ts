@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeBase64url, decodedLength, decodeSignature, encodeBase64url } from '../../../src/did/base64url.js'
-import { formatDate, parseDate } from '../../../src/did/date.js'
-import { absoluteId, didPart, isDerivedIdentifier, isDid, relativeId } from '../../../src/did/identifier.js'
+import {
+  decodeBase64url,
+  decodedLength,
+  decodeSignature,
+  encodeBase64url,
+} from '../../../src/identity/did/base64url.js'
+import { formatDate, parseDate } from '../../../src/identity/did/date.js'
+import { absoluteId, didPart, isDerivedIdentifier, isDid, relativeId } from '../../../src/identity/did/identifier.js'
 import { runs } from '../../support/builders/arbitraries.js'
 
 describe('base64url', () => {

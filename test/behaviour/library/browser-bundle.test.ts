@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import * as bytesOfNode from '../../../src/primitives/bytes.js'
-import * as hashesOfNode from '../../../src/primitives/hash.js'
-import { finish } from '../../../src/primitives/steps.js'
+import * as bytesOfNode from '../../../src/base/primitives/bytes.js'
+import * as hashesOfNode from '../../../src/base/primitives/hash.js'
+import { finish } from '../../../src/base/primitives/steps.js'
 import { repositoryFile } from '../../support/assert/markdown.js'
 import { bytes, runs, text } from '../../support/builders/arbitraries.js'
 import { type Bundle, bundleForBrowser, importAsPage, lightLater } from '../../support/web/bundle.js'
@@ -35,7 +35,7 @@ const lightMore: readonly (readonly [string, number, readonly string[]])[] = [
 /** What a page loads to resolve a DID, with some of what is loaded later. */
 function lightBundle(loaded: readonly string[] = []): Bundle {
   const later = lightLater.filter((name) => !loaded.includes(name))
-  return bundleForBrowser("export { LightResolver } from './src/library/light-entry.ts'", {
+  return bundleForBrowser("export { LightResolver } from './src/node/library/light-entry.ts'", {
     external: later.map((name) => `*/${name}`),
   })
 }
@@ -46,14 +46,14 @@ function compressed({ text }: Bundle): number {
 
 describe('an entry for browsers', () => {
   it.each(Object.entries(entries))('%s needs nothing of Node, and is at most %d kB', (name, kilobytes) => {
-    const code = `export * from './src/library/${name}-entry.ts'`
+    const code = `export * from './src/node/library/${name}-entry.ts'`
     // Neutral: a bundler that knows neither Node nor browsers.
     for (const platform of ['browser', 'neutral'] as const) {
       const { size, files, imports } = bundleForBrowser(code, { platform, mainFields: ['module', 'main'] })
       expect(imports).toEqual([])
       expect(size).toBeLessThan(kilobytes * 1000)
       // These choose between Node and the standard; others would fail in a page at the line that has Buffer.
-      const chooses = ['src/crypto/native.ts', 'src/primitives/bytes.ts', 'src/primitives/hash.ts']
+      const chooses = ['src/base/crypto/native.ts', 'src/base/primitives/bytes.ts', 'src/base/primitives/hash.ts']
       const own = files.filter((file) => file.startsWith('src/') && !chooses.includes(file))
       expect(own.filter((file) => /\bBuffer\.|\bprocess\./.test(repositoryFile(file)))).toEqual([])
     }
@@ -61,21 +61,21 @@ describe('an entry for browsers', () => {
 
   it.each([
     ['nothing', '', 0],
-    ['an address', "import { parseAddress } from './src/library/wallet-entry.ts'; console.log(parseAddress)", 4],
-    ['an amount', "import { parseAmount } from './src/library/wallet-entry.ts'; console.log(parseAmount)", 1],
-    ['a signature', "import { sign } from './src/library/wallet-entry.ts'; console.log(sign)", 46],
+    ['an address', "import { parseAddress } from './src/node/library/wallet-entry.ts'; console.log(parseAddress)", 4],
+    ['an amount', "import { parseAmount } from './src/node/library/wallet-entry.ts'; console.log(parseAmount)", 1],
+    ['a signature', "import { sign } from './src/node/library/wallet-entry.ts'; console.log(sign)", 46],
     [
       'a DID operation',
-      "import { createIdentity } from './src/library/wallet-entry.ts'; console.log(createIdentity)",
+      "import { createIdentity } from './src/node/library/wallet-entry.ts'; console.log(createIdentity)",
       76,
     ],
     [
       'a credential',
-      "import { verifyCredential } from './src/library/verify-entry.ts'; console.log(verifyCredential)",
+      "import { verifyCredential } from './src/node/library/verify-entry.ts'; console.log(verifyCredential)",
       74,
     ],
   ])('is loaded in parts: %s', (_, code, kilobytes) => {
-    const imports = Object.keys(entries).map((name) => `import './src/library/${name}-entry.ts'`)
+    const imports = Object.keys(entries).map((name) => `import './src/node/library/${name}-entry.ts'`)
     const { size, files } = bundleForBrowser([...imports, code].join('\n'))
     expect(size).toBeLessThanOrEqual(kilobytes * 1000)
     expect(files.filter((file) => /bip39|typebox|error-mapping|penalties/.test(file))).toEqual([])
@@ -95,12 +95,12 @@ describe('an entry for browsers', () => {
   })
 
   it('resolves without the table of codes', () => {
-    const { files } = bundleForBrowser("export * from './src/library/resolver-entry.ts'")
+    const { files } = bundleForBrowser("export * from './src/node/library/resolver-entry.ts'")
     expect(files.filter((file) => /error-codes|error-mapping|penalties/.test(file))).toEqual([])
   })
 
   it('a module that only Node has does not bundle', () => {
-    expect(() => bundleForBrowser("export * from './src/wallet/files.ts'")).toThrow(/node:fs/)
+    expect(() => bundleForBrowser("export * from './src/clients/wallet/files.ts'")).toThrow(/node:fs/)
   })
 })
 
@@ -114,7 +114,7 @@ describe('without Buffer and OpenSSL', () => {
   })
 
   it('has the same bytes, texts and orders', async () => {
-    const page = await importAsPage<typeof bytesOfNode>('src/primitives/bytes.ts')
+    const page = await importAsPage<typeof bytesOfNode>('src/base/primitives/bytes.ts')
     const same = (of: (functions: typeof bytesOfNode) => unknown) => expect(of(page)).toEqual(of(bytesOfNode))
     fc.assert(
       fc.property(bytes(0, 40), bytes(0, 40), text, (a, b, words) => {
@@ -133,7 +133,7 @@ describe('without Buffer and OpenSSL', () => {
   })
 
   it('hashes the same, also in steps', async () => {
-    const page = await importAsPage<typeof hashesOfNode>('src/primitives/hash.ts')
+    const page = await importAsPage<typeof hashesOfNode>('src/base/primitives/hash.ts')
     const long = new Uint8Array(2_500_000).map((_, i) => i * 7)
     for (const data of [new Uint8Array(0), long.subarray(0, 64), long]) {
       const [one, other] = [page, hashesOfNode].map((functions) => {

@@ -34,13 +34,13 @@ function loadedBy(entry: string): { files: Map<string, string>; packages: Set<st
 
 describe('the entries of the package', () => {
   it('didledger/resolver needs nothing that a web page lacks', () => {
-    const { files, packages } = loadedBy('library/resolver-entry.ts')
+    const { files, packages } = loadedBy('node/library/resolver-entry.ts')
     expect([...packages]).toEqual(['bs58'])
     // Some 20 kB of texts that a web page does not need.
     expect([...files.keys()].filter((name) => /error-codes|error-mapping|penalties/.test(name))).toEqual([])
     for (const [name, text] of files) {
       // It looks whether there is a `process` at all.
-      if (name === 'runtime/node-crypto.ts') continue
+      if (name === 'base/runtime/node-crypto.ts') continue
       const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(text.replace(/'[^']*'|`[^`]*`/g, "''"))
       expect({ name, node: node?.[0] }).toEqual({ name, node: undefined })
     }
@@ -49,16 +49,16 @@ describe('the entries of the package', () => {
   it('didledger loads no HTTP server until one is asked for', () => {
     const { files, packages } = loadedBy('index.ts')
     expect([...files.keys()]).toContain('node/start-node.ts')
-    expect([...files.keys()].filter((name) => /^api\/(?!origin|error-mapping)/.test(name))).toEqual([])
+    expect([...files.keys()].filter((name) => /^answers\/api\/(?!origin|error-mapping)/.test(name))).toEqual([])
     expect([...packages].filter((name) => /fastify|^ws$|prom-client/.test(name))).toEqual([])
   })
 
   it('didledger/wallet runs no node', () => {
-    const { files, packages } = loadedBy('library/wallet-entry.ts')
+    const { files, packages } = loadedBy('node/library/wallet-entry.ts')
     // The tables of `codes`, which know nothing but the codes.
-    const tables = ['api/error-mapping.ts', 'network/penalties.ts']
+    const tables = ['answers/api/error-mapping.ts', 'network/penalties.ts']
     const others = [...files.keys()].filter((name) => !tables.includes(name))
-    const folders = new Set(others.map((name) => name.split('/')[0]))
+    const folders = new Set(others.map((name) => name.split('/')[1]))
     expect([...folders].sort()).toEqual(['crypto', 'did', 'errors', 'library', 'primitives', 'runtime', 'wallet'])
     expect([...packages].filter((name) => /level|fastify|pino/.test(name))).toEqual([])
   })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Resolver } from 'did-resolver'
 import { afterEach, describe, expect, it } from 'vitest'
-import { callRpc } from '../../../src/client/rpc.js'
+import { callRpc } from '../../../src/clients/client/rpc.js'
 import {
   createNode,
   type CreateNodeOptions,
@@ -13,9 +13,9 @@ import {
   RuleError,
   type SyncProgress,
 } from '../../../src/index.js'
-import { accountSource } from '../../../src/library/wallet-entry.js'
+import { accountSource } from '../../../src/node/library/wallet-entry.js'
 import { networkVersion } from '../../../src/network/wire/status-message.js'
-import { toHex } from '../../../src/primitives/bytes.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
 import { withoutValidators } from '../../support/builders/chain.js'
 import { testPatience } from '../../support/process/patience.js'
 import { testKey, testPublicKey, testSpec } from '../../support/builders/spec.js'

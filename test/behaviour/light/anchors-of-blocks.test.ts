@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { verify } from '../../../src/crypto/verify.js'
-import { encodeBase64url } from '../../../src/did/base64url.js'
-import { RuleError } from '../../../src/errors/rule-error.js'
-import { auxPowBytes, maxAuxPowSize } from '../../../src/primitives/auxpow.js'
-import { Block, maxBlockTransactions } from '../../../src/primitives/block.js'
-import { concat, fromUtf8 } from '../../../src/primitives/bytes.js'
-import { confirmBytes } from '../../../src/primitives/confirm.js'
-import { sha256 } from '../../../src/primitives/hash.js'
-import { Header } from '../../../src/primitives/header.js'
-import { firstBranchSteps, foldBranch } from '../../../src/primitives/merkle.js'
-import { fixedLimits, paramsAt } from '../../../src/primitives/spec.js'
-import { finish } from '../../../src/primitives/steps.js'
-import { attributeUsage, type Transaction } from '../../../src/primitives/transaction.js'
-import type { Attribute, TransactionFields } from '../../../src/primitives/transaction-fields.js'
+import { verify } from '../../../src/base/crypto/verify.js'
+import { encodeBase64url } from '../../../src/identity/did/base64url.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
+import { auxPowBytes, maxAuxPowSize } from '../../../src/base/primitives/auxpow.js'
+import { Block, maxBlockTransactions } from '../../../src/base/primitives/block.js'
+import { concat, fromUtf8 } from '../../../src/base/primitives/bytes.js'
+import { confirmBytes } from '../../../src/base/primitives/confirm.js'
+import { sha256 } from '../../../src/base/primitives/hash.js'
+import { Header } from '../../../src/base/primitives/header.js'
+import { firstBranchSteps, foldBranch } from '../../../src/base/primitives/merkle.js'
+import { fixedLimits, paramsAt } from '../../../src/base/primitives/spec.js'
+import { finish } from '../../../src/base/primitives/steps.js'
+import { attributeUsage, type Transaction } from '../../../src/base/primitives/transaction.js'
+import type { Attribute, TransactionFields } from '../../../src/base/primitives/transaction-fields.js'
 import {
   type Anchor,
   type AnchoredBlock,
@@ -22,11 +22,11 @@ import {
   type KnownChain,
   readAnchor,
   standingBlock,
-} from '../../../src/proofs/anchor.js'
-import { maxAnchorCoinbase } from '../../../src/proofs/anchor-coinbase.js'
-import { checkChange, readChange } from '../../../src/proofs/changes.js'
-import type { Checking } from '../../../src/proofs/checking.js'
-import { HeaderChain, readHeaders } from '../../../src/proofs/work.js'
+} from '../../../src/identity/proofs/anchor.js'
+import { maxAnchorCoinbase } from '../../../src/identity/proofs/anchor-coinbase.js'
+import { checkChange, readChange } from '../../../src/identity/proofs/changes.js'
+import type { Checking } from '../../../src/identity/proofs/checking.js'
+import { HeaderChain, readHeaders } from '../../../src/identity/proofs/work.js'
 import {
   type BlockPlan,
   coinbaseOf,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { LightResolver } from '../../../src/light/light-resolver.js'
-import { LightError } from '../../../src/light/light-error.js'
+import { LightResolver } from '../../../src/clients/light/light-resolver.js'
+import { LightError } from '../../../src/clients/light/light-error.js'
 import { lightWorld } from '../../support/builders/light-world.js'
 import { lightServers, type Json } from '../../support/fakes/light-server.js'
 import { rounds } from '../../support/process/thorough.js'

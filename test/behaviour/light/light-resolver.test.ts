@@ -1,12 +1,12 @@
 import { Resolver } from 'did-resolver'
 import { describe, expect, it } from 'vitest'
-import { didMapKey } from '../../../src/proofs/map-tree.js'
+import { didMapKey } from '../../../src/identity/proofs/map-tree.js'
 import { host, failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
-import { getResolver } from '../../../src/library/light-entry.js'
+import { getResolver } from '../../../src/node/library/light-entry.js'
 import { holder } from '../../support/builders/did.js'
 import { type Lies, lightServers } from '../../support/fakes/light-server.js'
-import { LightResolver } from '../../../src/light/light-resolver.js'
-import { formatDate } from '../../../src/did/date.js'
+import { LightResolver } from '../../../src/clients/light/light-resolver.js'
+import { formatDate } from '../../../src/identity/did/date.js'
 
 describe.each([
   ['validators', lightWorld({ changeAt: 9 })],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatDate } from '../../../src/did/date.js'
-import { LightResolver } from '../../../src/light/light-resolver.js'
+import { formatDate } from '../../../src/identity/did/date.js'
+import { LightResolver } from '../../../src/clients/light/light-resolver.js'
 import { holder } from '../../support/builders/did.js'
 import { failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
 import { type Json, type Lies, lightServers } from '../../support/fakes/light-server.js'

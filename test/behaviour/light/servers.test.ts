@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { answerBounds } from '../../../src/light/answer-bounds.js'
-import { type Bound, JsonScan, parse } from '../../../src/light/json-scan.js'
-import { LightError } from '../../../src/light/light-error.js'
-import { LightResolver } from '../../../src/light/light-resolver.js'
-import { distinctServers, serverUrl } from '../../../src/light/server-url.js'
+import { answerBounds } from '../../../src/clients/light/answer-bounds.js'
+import { type Bound, JsonScan, parse } from '../../../src/clients/light/json-scan.js'
+import { LightError } from '../../../src/clients/light/light-error.js'
+import { LightResolver } from '../../../src/clients/light/light-resolver.js'
+import { distinctServers, serverUrl } from '../../../src/clients/light/server-url.js'
 import { failureOf, lightOver, lightWorld } from '../../support/builders/light-world.js'
 
 const { book, alice, kept } = lightWorld({ changeAt: 9 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verifyResolution } from '../../../src/library/verify-resolution.js'
+import { verifyResolution } from '../../../src/node/library/verify-resolution.js'
 import { bookOf } from '../../support/builders/chain-book.js'
 import { type Holder, holder } from '../../support/builders/did.js'
 import { changing, closeScene, lightIn, type Scene, sceneOf } from '../../support/builders/light-scene.js'

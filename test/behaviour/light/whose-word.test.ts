@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatDate } from '../../../src/did/date.js'
-import { LightError } from '../../../src/light/light-error.js'
+import { formatDate } from '../../../src/identity/did/date.js'
+import { LightError } from '../../../src/clients/light/light-error.js'
 import { holder } from '../../support/builders/did.js'
 import { lightOver, lightWorld } from '../../support/builders/light-world.js'
 import { type Json, lightServers } from '../../support/fakes/light-server.js'

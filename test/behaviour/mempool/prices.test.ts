@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/api/http-server.js'
-import type { KnownHeader } from '../../../src/chain/header-index.js'
+import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { askJson, contextOf, serve } from '../../support/client/api.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'

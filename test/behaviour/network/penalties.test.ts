@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { brokenRule } from '../../../src/errors/broken-rule.js'
-import type { RuleError } from '../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../src/base/errors/broken-rule.js'
+import type { RuleError } from '../../../src/base/errors/rule-error.js'
 import { peerName } from '../../../src/network/address/peer-identity.js'
 import type { Peer } from '../../../src/network/peers/peer-record.js'
 import { addressesExchange } from '../../../src/network/wire/addresses-message.js'
-import { fromUtf8, toHex } from '../../../src/primitives/bytes.js'
+import { fromUtf8, toHex } from '../../../src/base/primitives/bytes.js'
 import {
   chat,
   echo,

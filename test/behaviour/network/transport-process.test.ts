@@ -12,7 +12,7 @@ const compiled = compileModules([
   'network/open-transport.ts',
   'network/transport/libp2p-transport.ts',
   'network/transport/patches/with-resolvers.ts',
-  'runtime/process-env.ts',
+  'base/runtime/process-env.ts',
 ])
 
 afterEach(closeNodes)
@@ -22,7 +22,7 @@ afterAll(() => compiled.remove())
 function run(script: string): ChildProcess {
   const program = `
     const { openTransport } = await import(${JSON.stringify(compiled.url('network/open-transport.js').href)})
-    const { systemEnv } = await import(${JSON.stringify(compiled.url('runtime/process-env.js').href)})
+    const { systemEnv } = await import(${JSON.stringify(compiled.url('base/runtime/process-env.js').href)})
     const echo = { name: 'echo', version: 1, ofChain: true, request: 100, answer: 100, timeout: 5000 }
     const news = { name: 'news', version: 1, size: 100 }
     const log = { debug() {}, info() {}, warn() {}, error() {} }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 /** Contrast of the colours of the pages by WCAG 2.2, 1.4.3 and 1.4.11. */
 
-const css = readFileSync(new URL('../../../src/pages/style/base.css', import.meta.url), 'utf8')
+const css = readFileSync(new URL('../../../src/explorer/style/base.css', import.meta.url), 'utf8')
 const schemes = ['light', 'dark'] as const
 
 function colour(name: string, scheme: (typeof schemes)[number]): string {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { LightCredential, LightResult } from '../../../src/light/proved.js'
-import { provedCredential, provedDid } from '../../../src/pages/verify/proved-view.js'
+import type { LightCredential, LightResult } from '../../../src/clients/light/proved.js'
+import { provedCredential, provedDid } from '../../../src/explorer/verify/proved-view.js'
 import { holder } from '../../support/builders/did.js'
 import { changing, closeScene, type Scene, sceneOf } from '../../support/builders/light-scene.js'
 import type { Json } from '../../support/fakes/light-server.js'
@@ -10,7 +10,7 @@ import { type Change, changesOf } from '../../support/web/changed-json.js'
 
 /** What pages draw as proved, asked from a node that changes any one member of any of its answers. */
 
-/** As `src/pages/verify/chain-check.ts` has it, which only browsers can type. */
+/** As `src/explorer/verify/chain-check.ts` has it, which only browsers can type. */
 interface ChainCheck {
   checkDid(did: string): Promise<Outcome<LightResult>>
   checkCredential(id: string): Promise<Outcome<LightCredential>>
@@ -63,7 +63,7 @@ const lyingFetch: typeof fetch = async (url, init) => {
 async function freshPage(): Promise<ChainCheck> {
   vi.resetModules()
   return (await import(
-    fileURLToPath(new URL('../../../src/pages/verify/chain-check.ts', import.meta.url))
+    fileURLToPath(new URL('../../../src/explorer/verify/chain-check.ts', import.meta.url))
   )) as ChainCheck
 }
 
@@ -167,11 +167,11 @@ describe('the answer about another subject', () => {
 describe('the clock', () => {
   it('of the page is not moved by a node that claims to be a devnet in its methods alone', async () => {
     const { chainClock } = (await freshPage().then(
-      () => import(fileURLToPath(new URL('../../../src/pages/ask/chain-clock.ts', import.meta.url))),
+      () => import(fileURLToPath(new URL('../../../src/explorer/ask/chain-clock.ts', import.meta.url))),
     )) as { chainClock: { offset: number } }
     chainClock.offset = 10 * 365 * 86_400
     const { checkDid } = (await import(
-      fileURLToPath(new URL('../../../src/pages/verify/chain-check.ts', import.meta.url))
+      fileURLToPath(new URL('../../../src/explorer/verify/chain-check.ts', import.meta.url))
     )) as ChainCheck
     expect(await checkDid(scene.alice.did)).toMatchObject({ state: 'proved', checked: { result: { status: 0 } } })
   })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { confirmByHeight } from '../../../src/api/results/block-results.js'
+import { confirmByHeight } from '../../../src/answers/api/results/block-results.js'
 import { BlockRelay } from '../../../src/network/relay/blocks-relay.js'
 import { headersExchange } from '../../../src/network/wire/headers-message.js'
 import { confirmVotes } from '../../../src/voting/confirm-votes.js'

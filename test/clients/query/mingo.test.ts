@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { Query } from 'mingo'
 import { expect, it } from 'vitest'
-import { compileCondition } from '../../../src/did-query/compile.js'
+import { compileCondition } from '../../../src/identity/did-query/compile.js'
 import { conditions, objects } from '../../support/builders/mingo-cases.js'
 
 const seed = randomInt(2 ** 31)

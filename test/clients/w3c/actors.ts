@@ -1,7 +1,7 @@
 import { authenticationKey, authorizationKey, type Holder, holder } from '../../support/builders/did.js'
 import { type QuickSigner, quickSigner } from '../../support/builders/signatures.js'
 import { NodeProcess } from '../../support/process/spawn.js'
-import { type DidOperation, operationJson } from '../../../src/primitives/did-operation.js'
+import { type DidOperation, operationJson } from '../../../src/base/primitives/did-operation.js'
 import { publish } from '../support/publish.js'
 
 /** DIDs on a devnet of their own, and keys of them. */

@@ -1,6 +1,6 @@
-import type { StartPoint } from '../../../src/events/event-cursor.js'
-import type { BlockChanged, DidChanged, EventData } from '../../../src/events/ledger-event.js'
-import { hex, reversed } from '../../../src/primitives/bytes.js'
+import type { StartPoint } from '../../../src/ledger/events/event-cursor.js'
+import type { BlockChanged, DidChanged, EventData } from '../../../src/ledger/events/ledger-event.js'
+import { hex, reversed } from '../../../src/base/primitives/bytes.js'
 
 /** A block as events tell of it. */
 export interface SeenBlock {

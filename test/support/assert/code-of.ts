@@ -1,5 +1,5 @@
-import type { Code } from '../../../src/errors/error-codes.js'
-import { RuleError } from '../../../src/errors/rule-error.js'
+import type { Code } from '../../../src/base/errors/error-codes.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
 
 /** The code of the rule that `run` breaks; undefined when it breaks none. Anything but a RuleError is thrown on. */
 export function codeOf(run: () => unknown): Code | undefined {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Codec } from '../../../src/network/wire/exchange.js'
-import { concat } from '../../../src/primitives/bytes.js'
-import { Header } from '../../../src/primitives/header.js'
+import { concat } from '../../../src/base/primitives/bytes.js'
+import { Header } from '../../../src/base/primitives/header.js'
 import { hash, runs, u32 } from '../builders/arbitraries.js'
 import { codeOf } from './code-of.js'
 

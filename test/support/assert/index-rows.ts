@@ -1,9 +1,9 @@
 import { tokensOf } from '../builders/tokens.js'
-import { chunkOf, chunkPosting, encodeChunk } from '../../../src/did-index/posting-chunk.js'
-import { isCounted } from '../../../src/did-index/token.js'
-import type { Database } from '../../../src/storage/database.js'
-import { type Key, keys, type Location, rangeOf, table } from '../../../src/storage/schema.js'
-import { values } from '../../../src/storage/row-values.js'
+import { chunkOf, chunkPosting, encodeChunk } from '../../../src/identity/did-index/posting-chunk.js'
+import { isCounted } from '../../../src/identity/did-index/token.js'
+import type { Database } from '../../../src/ledger/storage/database.js'
+import { type Key, keys, type Location, rangeOf, table } from '../../../src/ledger/storage/schema.js'
+import { values } from '../../../src/ledger/storage/row-values.js'
 
 /** Rows in hex, by key. */
 export type HexRows = Readonly<Record<string, string>>

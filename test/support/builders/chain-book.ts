@@ -1,5 +1,5 @@
-import { quickSigner } from '../../../src/crypto/quick-signer.js'
-import { paramsAt, validatorChanges } from '../../../src/primitives/spec.js'
+import { quickSigner } from '../../../src/base/crypto/quick-signer.js'
+import { paramsAt, validatorChanges } from '../../../src/base/primitives/spec.js'
 import { craftBlock } from './blocks.js'
 import type { TestChain } from './chain.js'
 import { ProofBook, type Team } from './proof-book.js'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/runtime/env.js'
+import type { Random } from '../../../src/base/runtime/env.js'
 import { SeededRandom } from './seeded-random.js'
 
 /** Draws of a random test, all from one seed. */

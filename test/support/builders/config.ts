@@ -1,6 +1,6 @@
-import { type Config, type ConfigSources, readConfig } from '../../../src/config/config.js'
+import { type Config, type ConfigSources, readConfig } from '../../../src/node/config/config.js'
 import type { OptionKey } from '../../../src/node/options-to-node.js'
-import type { NodeCommand, Option } from '../../../src/runtime/option.js'
+import type { NodeCommand, Option } from '../../../src/base/runtime/option.js'
 
 /** What each option can be set to and what not, as texts of the command line or the environment. */
 export const samples: Readonly<Record<OptionKey, { readonly accepted: string; readonly refused: string }>> = {

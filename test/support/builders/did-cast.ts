@@ -1,5 +1,5 @@
-import { buildDocument } from '../../../src/did/build.js'
-import type { DidDocument } from '../../../src/did/model.js'
+import { buildDocument } from '../../../src/identity/did/build.js'
+import type { DidDocument } from '../../../src/identity/did/model.js'
 import { authorizationKey, holder, type Holder, issueCredential } from './did.js'
 import { type Cast, unsigned } from './did-rows.js'
 import type { SeededRandom } from './seeded-random.js'

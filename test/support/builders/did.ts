@@ -1,5 +1,5 @@
-import { holds } from '../../../src/crypto/verify.js'
-import { encodeBase64url } from '../../../src/did/base64url.js'
+import { holds } from '../../../src/base/crypto/verify.js'
+import { encodeBase64url } from '../../../src/identity/did/base64url.js'
 import {
   buildCreate,
   buildDeactivate,
@@ -11,22 +11,22 @@ import {
   planNew,
   revokeOperation,
   type Sign,
-} from '../../../src/did/build.js'
-import { parseCredential } from '../../../src/did/credential.js'
-import type { DidDocument } from '../../../src/did/model.js'
-import { defaultDidLimits, type DidRules } from '../../../src/did/did-rules.js'
-import { parseOperation } from '../../../src/did/operation.js'
-import { fromPlain } from '../../../src/did/plain.js'
-import { applyOperation } from '../../../src/did/apply-operation.js'
+} from '../../../src/identity/did/build.js'
+import { parseCredential } from '../../../src/identity/did/credential.js'
+import type { DidDocument } from '../../../src/identity/did/model.js'
+import { defaultDidLimits, type DidRules } from '../../../src/identity/did/did-rules.js'
+import { parseOperation } from '../../../src/identity/did/operation.js'
+import { fromPlain } from '../../../src/identity/did/plain.js'
+import { applyOperation } from '../../../src/identity/did/apply-operation.js'
 import {
   type AppliedOperation,
   type CredentialState,
   type DidState,
   nextCredentialState,
-} from '../../../src/did/state.js'
-import { RuleError } from '../../../src/errors/rule-error.js'
-import { fromUtf8 } from '../../../src/primitives/bytes.js'
-import type { DidOperation } from '../../../src/primitives/did-operation.js'
+} from '../../../src/identity/did/state.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
+import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
+import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
 import { type QuickSigner, quickSigner } from './signatures.js'
 
 export const specification = 'ledger/did/1.0'

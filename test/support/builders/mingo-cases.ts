@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Members } from '../../../src/did-query/member-path.js'
+import type { Members } from '../../../src/identity/did-query/member-path.js'
 
 /**
  * Documents and conditions that mingo, as the oracle, reads the way that the chain does: dotted keys and $elemMatch. It joins the arrays that a path leads

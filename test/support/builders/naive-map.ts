@@ -1,5 +1,5 @@
-import type { Hash } from '../../../src/primitives/hash.js'
-import { bitAt, emptyNode, innerHash, type Leaf, leafHash } from '../../../src/proofs/map-tree.js'
+import type { Hash } from '../../../src/base/primitives/hash.js'
+import { bitAt, emptyNode, innerHash, type Leaf, leafHash } from '../../../src/identity/proofs/map-tree.js'
 
 /** The root over leaves, straight from the definition of the tree. */
 export function naiveRoot(leaves: readonly Leaf[], depth = 0): Hash {

@@ -1,6 +1,6 @@
-import type { Database } from '../../../src/storage/database.js'
-import { Overlay } from '../../../src/storage/overlay.js'
-import { keys, rangeOf, table } from '../../../src/storage/schema.js'
+import type { Database } from '../../../src/ledger/storage/database.js'
+import { Overlay } from '../../../src/ledger/storage/overlay.js'
+import { keys, rangeOf, table } from '../../../src/ledger/storage/schema.js'
 
 /** Rows changed in one batch. */
 const atOnce = 10_000

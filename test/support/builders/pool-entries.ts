@@ -1,7 +1,7 @@
-import { noWork } from '../../../src/consensus/signature-work.js'
-import type { PoolEntry } from '../../../src/mempool/pool-entry.js'
-import type { Output } from '../../../src/primitives/output.js'
-import { Transaction } from '../../../src/primitives/transaction.js'
+import { noWork } from '../../../src/ledger/consensus/signature-work.js'
+import type { PoolEntry } from '../../../src/ledger/mempool/pool-entry.js'
+import type { Output } from '../../../src/base/primitives/output.js'
+import { Transaction } from '../../../src/base/primitives/transaction.js'
 
 /** An entry with a record of `size` bytes that spends an output of each of these others; `number` makes it like no other. */
 export function recordEntry(number: number, parents: readonly PoolEntry[], fee: bigint, size = 4): PoolEntry {

@@ -1,6 +1,6 @@
-import type { DidOperation } from '../../../src/primitives/did-operation.js'
-import type { Output } from '../../../src/primitives/output.js'
-import type { Transaction } from '../../../src/primitives/transaction.js'
+import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import type { Output } from '../../../src/base/primitives/output.js'
+import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { craft, fieldsOf, genesisCoin, signedBy } from './blocks.js'
 import type { TestChain } from './chain.js'
 

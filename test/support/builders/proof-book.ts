@@ -1,23 +1,23 @@
-import type { QuickSigner } from '../../../src/crypto/quick-signer.js'
-import { encodeBase64url } from '../../../src/did/base64url.js'
-import { formatDate } from '../../../src/did/date.js'
-import { didPart } from '../../../src/did/identifier.js'
-import { namedCredential, namedDid } from '../../../src/did/named-did.js'
-import { Block, fullHeaderBytes, transactionRoot, witnessRoot } from '../../../src/primitives/block.js'
-import { concat, displayHash, mapKey, toHex } from '../../../src/primitives/bytes.js'
-import { easiestBits } from '../../../src/primitives/compact.js'
-import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/primitives/confirm.js'
-import type { DidOperation } from '../../../src/primitives/did-operation.js'
-import { type Hash, sha256, zeroHash } from '../../../src/primitives/hash.js'
-import { Header, type HeaderFields } from '../../../src/primitives/header.js'
-import { firstBranchSteps } from '../../../src/primitives/merkle.js'
-import { finish } from '../../../src/primitives/steps.js'
-import { coinbaseInput } from '../../../src/primitives/input.js'
-import { attributeUsage, Transaction } from '../../../src/primitives/transaction.js'
-import type { Attribute } from '../../../src/primitives/transaction-fields.js'
-import { keysHash } from '../../../src/proofs/anchor.js'
-import { compactConfirm } from '../../../src/proofs/anchor-confirm.js'
-import { commitmentTag, encodeCommitments } from '../../../src/proofs/commitment.js'
+import type { QuickSigner } from '../../../src/base/crypto/quick-signer.js'
+import { encodeBase64url } from '../../../src/identity/did/base64url.js'
+import { formatDate } from '../../../src/identity/did/date.js'
+import { didPart } from '../../../src/identity/did/identifier.js'
+import { namedCredential, namedDid } from '../../../src/identity/did/named-did.js'
+import { Block, fullHeaderBytes, transactionRoot, witnessRoot } from '../../../src/base/primitives/block.js'
+import { concat, displayHash, mapKey, toHex } from '../../../src/base/primitives/bytes.js'
+import { easiestBits } from '../../../src/base/primitives/compact.js'
+import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/base/primitives/confirm.js'
+import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import { type Hash, sha256, zeroHash } from '../../../src/base/primitives/hash.js'
+import { Header, type HeaderFields } from '../../../src/base/primitives/header.js'
+import { firstBranchSteps } from '../../../src/base/primitives/merkle.js'
+import { finish } from '../../../src/base/primitives/steps.js'
+import { coinbaseInput } from '../../../src/base/primitives/input.js'
+import { attributeUsage, Transaction } from '../../../src/base/primitives/transaction.js'
+import type { Attribute } from '../../../src/base/primitives/transaction-fields.js'
+import { keysHash } from '../../../src/identity/proofs/anchor.js'
+import { compactConfirm } from '../../../src/identity/proofs/anchor-confirm.js'
+import { commitmentTag, encodeCommitments } from '../../../src/identity/proofs/commitment.js'
 import {
   emptyHistory,
   type Entry,
@@ -27,10 +27,17 @@ import {
   readEntry,
   stateAfter,
   valueOfHistory,
-} from '../../../src/proofs/history.js'
-import { mapProofJson } from '../../../src/proofs/map-proof.js'
-import { bitAt, credentialMapKey, didMapKey, didRoot, type Leaf, type MapKey } from '../../../src/proofs/map-tree.js'
-import { shownOperation } from '../../../src/resolver/shown-operation.js'
+} from '../../../src/identity/proofs/history.js'
+import { mapProofJson } from '../../../src/identity/proofs/map-proof.js'
+import {
+  bitAt,
+  credentialMapKey,
+  didMapKey,
+  didRoot,
+  type Leaf,
+  type MapKey,
+} from '../../../src/identity/proofs/map-tree.js'
+import { shownOperation } from '../../../src/answers/resolver/shown-operation.js'
 import { solved } from './blocks.js'
 import { naiveRoot } from './naive-map.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { readCondition } from '../../../src/did-query/condition.js'
-import type { Members } from '../../../src/did-query/member-path.js'
+import { readCondition } from '../../../src/identity/did-query/condition.js'
+import type { Members } from '../../../src/identity/did-query/member-path.js'
 
 /**
  * Random documents in normalised form and random conditions on them. All names and values come from small sets, so that both meet

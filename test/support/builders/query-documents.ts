@@ -1,4 +1,4 @@
-import type { Members } from '../../../src/did-query/member-path.js'
+import type { Members } from '../../../src/identity/did-query/member-path.js'
 
 const did = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
 

@@ -1,4 +1,4 @@
-import { RuleError } from '../../../src/errors/rule-error.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
 import type { TestChain } from './chain.js'
 import { type Holder, holder } from './did.js'
 import { testAddress } from './spec.js'

@@ -1,9 +1,9 @@
-import { namedCredential, namedDid } from '../../../src/did/named-did.js'
-import { formatAmount } from '../../../src/primitives/amount.js'
-import type { Block } from '../../../src/primitives/block.js'
-import { outpointKey } from '../../../src/primitives/input.js'
-import type { Output } from '../../../src/primitives/output.js'
-import { parseAddress, type ProgramHash } from '../../../src/primitives/address.js'
+import { namedCredential, namedDid } from '../../../src/identity/did/named-did.js'
+import { formatAmount } from '../../../src/base/primitives/amount.js'
+import type { Block } from '../../../src/base/primitives/block.js'
+import { outpointKey } from '../../../src/base/primitives/input.js'
+import type { Output } from '../../../src/base/primitives/output.js'
+import { parseAddress, type ProgramHash } from '../../../src/base/primitives/address.js'
 import type { TestChain } from './chain.js'
 
 /** Lists of a chain made in the slow way: from whole blocks, genesis first, with every output remembered. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Random } from '../../../src/runtime/env.js'
+import type { Random } from '../../../src/base/runtime/env.js'
 
 /** Bytes that follow from a seed. */
 export function seededRandom(seed: number | string): Random {

@@ -1,8 +1,8 @@
-import { type QuickSigner, quickSigner } from '../../../src/crypto/quick-signer.js'
-import type { Verifier } from '../../../src/crypto/verifier.js'
-import type { SignatureCheck } from '../../../src/primitives/signature.js'
+import { type QuickSigner, quickSigner } from '../../../src/base/crypto/quick-signer.js'
+import type { Verifier } from '../../../src/base/crypto/verifier.js'
+import type { SignatureCheck } from '../../../src/base/primitives/signature.js'
 
-export { type QuickSigner, quickSigner } from '../../../src/crypto/quick-signer.js'
+export { type QuickSigner, quickSigner } from '../../../src/base/crypto/quick-signer.js'
 
 /** `count` one-signature checks over different 200-byte messages, by `keys` different keys in turn; all of them hold. */
 export function signatureLoad(count: number, keys: number = count): SignatureCheck[] {

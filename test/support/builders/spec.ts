@@ -1,6 +1,6 @@
-import { publicKeyOf } from '../../../src/crypto/keys.js'
-import { addressFromPublicKey } from '../../../src/primitives/address.js'
-import { toHex } from '../../../src/primitives/bytes.js'
+import { publicKeyOf } from '../../../src/base/crypto/keys.js'
+import { addressFromPublicKey } from '../../../src/base/primitives/address.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
 
 /** The private key of test person `index`: the number index + 1. */
 export function testKey(index: number): Uint8Array {

@@ -1,6 +1,6 @@
-import { type DocumentTokens, tokenSteps } from '../../../src/did-index/document-tokens.js'
-import { fromUtf8 } from '../../../src/primitives/bytes.js'
-import { finish } from '../../../src/primitives/steps.js'
+import { type DocumentTokens, tokenSteps } from '../../../src/identity/did-index/document-tokens.js'
+import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
+import { finish } from '../../../src/base/primitives/steps.js'
 
 /** The tokens of a document's text. */
 export function tokensOf(text: string): DocumentTokens {

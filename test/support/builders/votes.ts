@@ -1,6 +1,6 @@
-import { concat, fromUtf8 } from '../../../src/primitives/bytes.js'
-import { type Hash, sha256, zeroHash } from '../../../src/primitives/hash.js'
-import { Header } from '../../../src/primitives/header.js'
+import { concat, fromUtf8 } from '../../../src/base/primitives/bytes.js'
+import { type Hash, sha256, zeroHash } from '../../../src/base/primitives/hash.js'
+import { Header } from '../../../src/base/primitives/header.js'
 import type {
   NilPrecommitMessage,
   PrecommitMessage,

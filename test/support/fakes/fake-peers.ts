@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
-import { RuleError } from '../../../src/errors/rule-error.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { LinkError, type GossipResult } from '../../../src/network/link.js'
 import type { PeerManager, PeersEvents } from '../../../src/network/peers/peer-manager.js'
 import type { Peer } from '../../../src/network/peers/peer-record.js'
 import type { Exchange, GossipTopic } from '../../../src/network/wire/exchange.js'
 import type { Status } from '../../../src/network/wire/status-message.js'
-import { mapKey } from '../../../src/primitives/bytes.js'
-import { sha256 } from '../../../src/primitives/hash.js'
+import { mapKey } from '../../../src/base/primitives/bytes.js'
+import { sha256 } from '../../../src/base/primitives/hash.js'
 import { idleLink } from './stubs.js'
 
 type Handler = (peer: Peer, bytes: Uint8Array) => Promise<Uint8Array>

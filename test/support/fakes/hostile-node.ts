@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { Transaction } from '../../../src/primitives/transaction.js'
-import { transactionJson } from '../../../src/primitives/transaction-json.js'
+import { Transaction } from '../../../src/base/primitives/transaction.js'
+import { transactionJson } from '../../../src/base/primitives/transaction-json.js'
 
 /** A text that steers a terminal, turns text around, hides, and begins a line: both ends of each range of such characters. */
 export const hostile = [

@@ -1,4 +1,4 @@
-import type { Fetch } from '../../../src/light/ask-server.js'
+import type { Fetch } from '../../../src/clients/light/ask-server.js'
 import type { ProofBook } from '../builders/proof-book.js'
 
 /** A server of proofs over a book, which can be made to lie. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock, Timers } from '../../../src/runtime/env.js'
+import type { Clock, Timers } from '../../../src/base/runtime/env.js'
 
 interface Alarm {
   readonly time: number

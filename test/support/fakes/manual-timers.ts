@@ -1,4 +1,4 @@
-import type { Timers } from '../../../src/runtime/env.js'
+import type { Timers } from '../../../src/base/runtime/env.js'
 
 interface Pending {
   readonly milliseconds: number

@@ -1,9 +1,9 @@
 import { tokensOf } from '../builders/tokens.js'
-import type { ChunkSource, PlanRows } from '../../../src/did-index/plan-part.js'
-import { notRead } from '../../../src/did-index/plan-part.js'
-import { chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../../../src/did-index/posting-chunk.js'
-import type { Token } from '../../../src/did-index/token.js'
-import type { Members } from '../../../src/did-query/member-path.js'
+import type { ChunkSource, PlanRows } from '../../../src/identity/did-index/plan-part.js'
+import { notRead } from '../../../src/identity/did-index/plan-part.js'
+import { chunkOf, chunkPosting, decodeChunk, encodeChunk } from '../../../src/identity/did-index/posting-chunk.js'
+import type { Token } from '../../../src/identity/did-index/token.js'
+import type { Members } from '../../../src/identity/did-query/member-path.js'
 
 /** The postings of documents in memory. Every second step of a source lacks its rows, as one over a database does. */
 export class PostingLists implements PlanRows {

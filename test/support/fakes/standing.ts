@@ -1,4 +1,4 @@
-import type { OutOfStep, Standing } from '../../../src/resolver/standing.js'
+import type { OutOfStep, Standing } from '../../../src/answers/resolver/standing.js'
 
 /** The standing of a node in step. */
 export function inStep(height = 0): Standing {

@@ -1,8 +1,8 @@
-import type { ApiContext } from '../../../src/api/api-context.js'
-import type { DevnetControl } from '../../../src/api/node-views.js'
+import type { ApiContext } from '../../../src/answers/api/api-context.js'
+import type { DevnetControl } from '../../../src/answers/api/node-views.js'
 import { type Link, LinkError, type LinkHandler } from '../../../src/network/link.js'
 import { networkVersion, type Status } from '../../../src/network/wire/status-message.js'
-import { zeroHash } from '../../../src/primitives/hash.js'
+import { zeroHash } from '../../../src/base/primitives/hash.js'
 
 /** The control of a devnet that can do nothing. */
 const unable = () => Promise.reject(new Error('this devnet does nothing'))

@@ -7,8 +7,8 @@ import {
   type TopicInfo,
   type Transport,
 } from '../../../src/network/link.js'
-import { toHex } from '../../../src/primitives/bytes.js'
-import { sha256 } from '../../../src/primitives/hash.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
+import { sha256 } from '../../../src/base/primitives/hash.js'
 import { MemoryLink } from './memory-link.js'
 import type { Identity, MemoryNetwork } from './memory-network.js'
 

@@ -1,10 +1,10 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { randomBytes } from 'node:crypto'
-import { createInlineVerifier } from '../../../src/crypto/inline.js'
+import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { Network } from '../../../src/network/network.js'
 import { openTransport } from '../../../src/network/open-transport.js'
 import { protocols, topics } from '../../../src/network/wire/all-messages.js'
-import { systemEnv } from '../../../src/runtime/process-env.js'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { quietLog, TestChain } from '../builders/chain.js'
 
 /** A chain with its pool behind real sockets. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Link, LinkHandler, Protocol, TopicInfo, GossipResult } from '../../../src/network/link.js'
 import { openTransport } from '../../../src/network/open-transport.js'
 import type { NodeTransport, TransportOptions } from '../../../src/network/transport/transport-options.js'
-import { systemEnv } from '../../../src/runtime/process-env.js'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { eventually } from '../process/patience.js'
 
 /** Real transports on this machine, with an owner that writes down what it is told. */

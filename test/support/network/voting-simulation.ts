@@ -1,8 +1,8 @@
-import { mapKey } from '../../../src/primitives/bytes.js'
-import { type Confirm, proposalHash } from '../../../src/primitives/confirm.js'
-import type { Hash } from '../../../src/primitives/hash.js'
-import type { Header } from '../../../src/primitives/header.js'
-import { quorum } from '../../../src/primitives/spec.js'
+import { mapKey } from '../../../src/base/primitives/bytes.js'
+import { type Confirm, proposalHash } from '../../../src/base/primitives/confirm.js'
+import type { Hash } from '../../../src/base/primitives/hash.js'
+import type { Header } from '../../../src/base/primitives/header.js'
+import { quorum } from '../../../src/base/primitives/spec.js'
 import { TendermintMachine } from '../../../src/voting/tendermint/machine.js'
 import { type Effect, type MachineEvent, timeoutOf } from '../../../src/voting/tendermint/machine-events.js'
 import {

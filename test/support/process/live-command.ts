@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { runCommand } from '../../../src/cli/cli-program.js'
+import { runCommand } from '../../../src/program/cli/cli-program.js'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { NodeClient } from '../../../src/client/node-client.js'
+import { NodeClient } from '../../../src/clients/client/node-client.js'
 import { startChild } from './children.js'
 
 /** The built command: what a user runs. `npm ci` and `npm run build` make it. */

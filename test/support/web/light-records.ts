@@ -1,4 +1,4 @@
-import type { LightOptions, LightResolver } from '../../../src/library/light-entry.js'
+import type { LightOptions, LightResolver } from '../../../src/node/library/light-entry.js'
 import { lightOver, type LightWorld, host } from '../builders/light-world.js'
 import { type Lie, lies, mined, minedHeight, minedLies, world } from '../builders/lies.js'
 import type { ProofBook } from '../builders/proof-book.js'

@@ -1,4 +1,4 @@
-import { LightError, type LightOptions, LightResolver } from '../../../src/library/light-entry.js'
+import { LightError, type LightOptions, LightResolver } from '../../../src/node/library/light-entry.js'
 
 /** What a light resolver was asked, what servers answered, and what came of it: recorded in one place, and asked again in another. */
 

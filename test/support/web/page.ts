@@ -1,5 +1,5 @@
 import { Resolver } from 'did-resolver'
-import { getResolver, HttpResolver } from '../../../src/library/resolver-entry.js'
+import { getResolver, HttpResolver } from '../../../src/node/library/resolver-entry.js'
 import { runScenario, type ScenarioInput } from './scenario.js'
 
 /** What a page does: it fetches what it works on, and posts what came of it. */

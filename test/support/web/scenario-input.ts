@@ -1,4 +1,4 @@
-import { accountSource } from '../../../src/wallet/accounts.js'
+import { accountSource } from '../../../src/clients/wallet/accounts.js'
 import { repositoryFile } from '../assert/markdown.js'
 import { issueCredential } from '../builders/did.js'
 import { quickSigner } from '../builders/signatures.js'

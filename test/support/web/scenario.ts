@@ -3,7 +3,7 @@ import {
   verifyCredential,
   verifyDocument,
   verifyOperation,
-} from '../../../src/library/verify-entry.js'
+} from '../../../src/node/library/verify-entry.js'
 import {
   accountSource,
   addressOf,
@@ -39,7 +39,7 @@ import {
   transactionFileJson,
   updateIdentity,
   UserError,
-} from '../../../src/library/wallet-entry.js'
+} from '../../../src/node/library/wallet-entry.js'
 
 /** What a page does with the entries `didledger/wallet` and `didledger/verify`: the same in a browser and in Node. */
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ChainWatch, watchInterval } from '../../../src/node/chain-watch.js'
-import { paramsAt, parseSpec, type Spec } from '../../../src/primitives/spec.js'
+import { paramsAt, parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
 import type { Step } from '../../../src/voting/tendermint/message.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testSpec } from '../../support/builders/spec.js'

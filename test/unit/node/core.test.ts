@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createInlineVerifier } from '../../../src/crypto/inline.js'
-import { SignatureCache } from '../../../src/crypto/signature-cache.js'
+import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
+import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
 import { openCore } from '../../../src/node/core.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { ManualTime } from '../../support/fakes/manual-time.js'

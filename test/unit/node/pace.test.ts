@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { blockPatience, clockBounds, votePatience } from '../../../src/node/pace.js'
-import { parseSpec } from '../../../src/primitives/spec.js'
-import { loadSpec } from '../../../src/cli/load-spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { loadSpec } from '../../../src/program/cli/load-spec.js'
 import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
 
 const specOf = (overrides: SpecOverrides = {}) => parseSpec(testSpec(overrides))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Header } from '../../../src/primitives/header.js'
-import { checkJournal } from '../../../src/storage/check-journal.js'
+import type { Header } from '../../../src/base/primitives/header.js'
+import { checkJournal } from '../../../src/ledger/storage/check-journal.js'
 import { ProposedBodies } from '../../../src/voting/proposed-bodies.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Header } from '../../../src/primitives/header.js'
+import { Header } from '../../../src/base/primitives/header.js'
 import { StatedClocks } from '../../../src/voting/stated-clocks.js'
 import type { ProposalMessage } from '../../../src/voting/tendermint/message.js'
 import { fakeHeader, Voters } from '../../support/builders/votes.js'

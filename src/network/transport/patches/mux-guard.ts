@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/env.js'
-import { TokenBucket } from '../../../runtime/token-bucket.js'
+import type { Clock } from '../../../base/runtime/env.js'
+import { TokenBucket } from '../../../base/runtime/token-bucket.js'
 import type { TransportLimits } from '../transport-limits.js'
 
 const headerSize = 12

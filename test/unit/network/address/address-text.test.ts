@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { isPeerAddress } from '../../../../src/network/address/address-text.js'
 import { keyOfPeerName, peerName } from '../../../../src/network/address/peer-identity.js'
 import { parseAssumed } from '../../../../src/network/assumed-block.js'
-import { toHex } from '../../../../src/primitives/bytes.js'
+import { toHex } from '../../../../src/base/primitives/bytes.js'
 
 const publicKey = ed25519.getPublicKey(new Uint8Array(32).fill(9))
 const name = peerName(publicKey)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { expect, it, onTestFinished } from 'vitest'
 import { keyOfPeerName, loadIdentity, peerName } from '../../../../src/network/address/peer-identity.js'
-import { toHex } from '../../../../src/primitives/bytes.js'
+import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { SeededRandom } from '../../../support/builders/seeded-random.js'
 
 it('the identity of a key file has the Ed25519 public key of its secret, and the name of it', async () => {

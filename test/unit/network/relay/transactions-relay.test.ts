@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { revokeOperation } from '../../../../src/did/build.js'
+import { revokeOperation } from '../../../../src/identity/did/build.js'
 import { announcedByPeer } from '../../../../src/network/fetch/transaction-fetcher.js'
 import { poolExchange } from '../../../../src/network/wire/pool-message.js'
 import {
@@ -10,9 +10,9 @@ import {
   transactionsExchange,
   transactionTopic,
 } from '../../../../src/network/wire/transactions-message.js'
-import { mapKey } from '../../../../src/primitives/bytes.js'
-import { type Hash, sha256 } from '../../../../src/primitives/hash.js'
-import type { Transaction } from '../../../../src/primitives/transaction.js'
+import { mapKey } from '../../../../src/base/primitives/bytes.js'
+import { type Hash, sha256 } from '../../../../src/base/primitives/hash.js'
+import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, genesisCoin, outputOf, signedBy } from '../../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { authenticationKey, credentialSpecification, holder, signer } from '../../../support/builders/did.js'

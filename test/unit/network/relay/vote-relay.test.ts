@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { brokenRule } from '../../../../src/errors/broken-rule.js'
-import type { RuleError } from '../../../../src/errors/rule-error.js'
+import { brokenRule } from '../../../../src/base/errors/broken-rule.js'
+import type { RuleError } from '../../../../src/base/errors/rule-error.js'
 import { VoteRelay } from '../../../../src/network/relay/vote-relay.js'
 import { blocksExchange } from '../../../../src/network/wire/blocks-message.js'
 import { proposalTopic, votesExchange, voteTopic } from '../../../../src/network/wire/votes-message.js'
-import { Block } from '../../../../src/primitives/block.js'
-import { equalBytes, toHex } from '../../../../src/primitives/bytes.js'
+import { Block } from '../../../../src/base/primitives/block.js'
+import { equalBytes, toHex } from '../../../../src/base/primitives/bytes.js'
 import { signMessage } from '../../../../src/voting/sign-message.js'
 import {
   encodeMessage,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { brokenRule } from '../../../../src/errors/broken-rule.js'
+import { brokenRule } from '../../../../src/base/errors/broken-rule.js'
 import type { PendingBlock } from '../../../../src/network/fetch/pending-block.js'
 import { PendingHeaders } from '../../../../src/network/fetch/pending-headers.js'
 import { type SyncEffect, type SyncEvent, type SyncFacts, SyncState } from '../../../../src/network/sync/sync-state.js'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { LinkError } from '../../../../src/network/link.js'
 import { Frames } from '../../../../src/network/transport/frames.js'
-import type { Timers } from '../../../../src/runtime/env.js'
+import type { Timers } from '../../../../src/base/runtime/env.js'
 import { FakeStream, framed as frame } from '../../../support/fakes/fake-stream.js'
 
 const timers: Timers = {

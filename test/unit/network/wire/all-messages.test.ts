@@ -27,12 +27,12 @@ import {
   voteTopic,
   votesExchange,
 } from '../../../../src/network/wire/votes-message.js'
-import { concat, hex } from '../../../../src/primitives/bytes.js'
-import { Writer } from '../../../../src/primitives/codec.js'
-import { confirmBytes } from '../../../../src/primitives/confirm.js'
-import { zeroHash } from '../../../../src/primitives/hash.js'
-import { Header } from '../../../../src/primitives/header.js'
-import { maxAuxPowSize } from '../../../../src/primitives/auxpow.js'
+import { concat, hex } from '../../../../src/base/primitives/bytes.js'
+import { Writer } from '../../../../src/base/primitives/codec.js'
+import { confirmBytes } from '../../../../src/base/primitives/confirm.js'
+import { zeroHash } from '../../../../src/base/primitives/hash.js'
+import { Header } from '../../../../src/base/primitives/header.js'
+import { maxAuxPowSize } from '../../../../src/base/primitives/auxpow.js'
 import { bytes, hash, u16, u32 } from '../../../support/builders/arbitraries.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { codecTests, header } from '../../../support/assert/codec-tests.js'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { zeroHash } from '../../../../src/primitives/hash.js'
+import { zeroHash } from '../../../../src/base/primitives/hash.js'
 import { SigningBacklog } from '../../../../src/voting/height/signing-backlog.js'
 import type { Effect } from '../../../../src/voting/tendermint/machine-events.js'
 import { type SignedMessage, viewOf } from '../../../../src/voting/tendermint/message.js'

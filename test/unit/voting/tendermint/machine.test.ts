@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkConfirm } from '../../../../src/consensus/check-confirm.js'
-import { mapKey, toHex } from '../../../../src/primitives/bytes.js'
-import type { Header } from '../../../../src/primitives/header.js'
-import { parseSpec, type Spec } from '../../../../src/primitives/spec.js'
+import { checkConfirm } from '../../../../src/ledger/consensus/check-confirm.js'
+import { mapKey, toHex } from '../../../../src/base/primitives/bytes.js'
+import type { Header } from '../../../../src/base/primitives/header.js'
+import { parseSpec, type Spec } from '../../../../src/base/primitives/spec.js'
 import { TendermintMachine } from '../../../../src/voting/tendermint/machine.js'
 import {
   type Effect,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { proposalTopic, voteTopic } from '../../../../src/network/wire/votes-message.js'
-import { compareBytes, toHex } from '../../../../src/primitives/bytes.js'
-import { sha256d, zeroHash } from '../../../../src/primitives/hash.js'
-import { quorum } from '../../../../src/primitives/spec.js'
+import { compareBytes, toHex } from '../../../../src/base/primitives/bytes.js'
+import { sha256d, zeroHash } from '../../../../src/base/primitives/hash.js'
+import { quorum } from '../../../../src/base/primitives/spec.js'
 import {
   confirmOf,
   encodeMessage,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { concat, toHex } from '../../../../src/primitives/bytes.js'
-import { sha256 } from '../../../../src/primitives/hash.js'
+import { concat, toHex } from '../../../../src/base/primitives/bytes.js'
+import { sha256 } from '../../../../src/base/primitives/hash.js'
 import type { ProvenBlock } from '../../../../src/voting/tendermint/machine-events.js'
 import {
   encodeMessage,

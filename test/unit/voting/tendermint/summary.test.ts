@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../../../../src/primitives/bytes.js'
+import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { TendermintMachine } from '../../../../src/voting/tendermint/machine.js'
 import { maxView, steps, type VotingMessage } from '../../../../src/voting/tendermint/message.js'
 import { encodeSummary, parseSummary, type Summary } from '../../../../src/voting/tendermint/summary.js'

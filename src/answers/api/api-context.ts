@@ -1,0 +1,65 @@
+import type { ChainReader } from '../../ledger/chain/reader.js'
+import type { Mempool } from '../../ledger/mempool/mempool.js'
+import type { Dereference } from '../identifiers/answer.js'
+import type { Mining } from '../../ledger/production/mining.js'
+import type { CredentialAnswers } from '../resolver/credential-answers.js'
+import type { ProofAnswers } from '../resolver/proof-answers.js'
+import type { Resolver } from '../resolver/resolver.js'
+import type { Log } from '../../base/runtime/env.js'
+import type { AccessOptions } from './access-options.js'
+import type { ApiLimits } from './api-limits.js'
+import type { BodyBudget } from './body-budget.js'
+import type { KeptCalls } from './rpc/kept-calls.js'
+import type { Flights } from './flight.js'
+import type { NodeMetrics } from './metrics.js'
+import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-views.js'
+import type { PageFiles } from './page-files.js'
+
+/** Everything that the interfaces need from the node. */
+export interface ApiContext {
+  readonly reader: ChainReader
+  readonly mempool: Pick<
+    Mempool,
+    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks' | 'floor'
+  >
+  readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt' | 'standing'> & {
+    readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>
+    readonly proofs: Pick<ProofAnswers, 'did' | 'credential' | 'anchor' | 'changes' | 'headers' | 'trust'>
+  }
+  readonly mining: Pick<Mining, 'template' | 'submit' | 'mine' | 'toggle' | 'active'>
+  nodeInfo(): NodeInfo
+  health(): NodeHealth
+  /** Absent: the node has no peers and dials none. */
+  readonly network?: NetworkView
+  /** Absent on a chain without validators and on a devnet. */
+  readonly voting?: VotingView
+  /** Counts requests and answers. */
+  readonly metrics: NodeMetrics
+  /** Whether the metrics have a port of their own, so that the REST port has none. */
+  readonly metricsApart?: boolean
+  /** How the address of a service is answered; absent: by a redirect. */
+  readonly dereference?: Dereference
+  /** Absent: there are no `dev_*` methods. */
+  readonly devnet?: DevnetControl
+  /** Absent: the node makes no backups. */
+  readonly backups?: BackupView
+  /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */
+  readonly adminToken?: Uint8Array
+  /** Where the node keeps its chain, and the file of that token. */
+  readonly dataDir?: string
+  /** Stops the node once its open requests are answered; absent: no request can. */
+  stop?(): void
+  /** Overrides of {@link accessDefaults}. */
+  readonly access?: Partial<AccessOptions>
+  /** Answers in progress, shared by all interfaces; absent: each interface has its own. */
+  readonly flights?: Flights
+  /** Budget of request bodies, shared likewise. */
+  readonly bodies?: BodyBudget
+  /** Answers to calls that are kept, shared likewise. */
+  readonly calls?: KeptCalls
+  /** Absent: the REST port serves no pages. */
+  readonly pages?: PageFiles
+  readonly log: Log
+  /** Overrides of {@link apiLimits}. */
+  readonly limits?: Partial<ApiLimits>
+}

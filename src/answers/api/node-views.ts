@@ -1,0 +1,115 @@
+import type { Neighbor } from '../../network/peers/neighbor.js'
+import type { PeerManager } from '../../network/peers/peer-manager.js'
+import type { SyncProgress } from '../../network/sync/sync-progress.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Standing } from '../resolver/standing.js'
+import type { BackupJob } from '../../ledger/storage/backup-job.js'
+import type { Voting } from '../../voting/voting.js'
+
+/** The peers of a node. */
+export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
+  /** Port listened on; 0: none. */
+  readonly port: number
+  /** Transactions received from peers since the start. */
+  readonly receivedCount: number
+  progress(): SyncProgress
+  /** Connects to `host:port` or a multiaddr and keeps the address; rejects with a LinkError or a RuleError with the reason. */
+  connect(address: string): Promise<unknown>
+  /** Bans a public key in hex or an IP address for `milliseconds`, and closes the connections to it. */
+  ban(subject: string, milliseconds: number, reason: string): Promise<unknown>
+}
+
+/** The voting of a chain with validators. */
+export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence' | 'votes'>
+
+/** Makes backups of the running node. */
+export type BackupView = Pick<BackupJob, 'follow'>
+
+/** State of the node at this moment. */
+export interface NodeInfo {
+  /** Version of the program. */
+  readonly compile: string
+  /** The first 53 bits of sha256 of the public peer key. */
+  readonly id: number
+  /** Version of the network protocol. */
+  readonly version: number
+  readonly services: number
+  readonly relay: boolean
+  /** Transactions on the chain or accepted, and those received, since the start. */
+  readonly transactionCount: number
+  readonly receivedCount: number
+  /** Ports as bound, 0 where nothing listens. */
+  readonly ports: { readonly p2p: number; readonly rpc: number; readonly rest: number; readonly ws: number }
+  readonly neighbors: readonly Neighbor[]
+}
+
+/** Reasons for a {@link ChainStall}, with their meaning for the pages. */
+export const stallReasons = {
+  'no-quorum': 'votes of fewer than a quorum of validators have arrived for longer than the views of the chain take',
+  'tip-old': 'no block has followed the tip for longer than the pace of the chain allows',
+} as const
+export type StallReason = keyof typeof stallReasons
+
+/** That the chain does not go on at this node. */
+export interface ChainStall {
+  readonly reason: StallReason
+  /** Unix seconds at which the node noticed it. */
+  readonly since: number
+  /** A sentence for people; it names missing validators. */
+  readonly detail: string
+}
+
+/** Health of the node, for monitoring. */
+export interface NodeHealth {
+  /** Whether it cannot continue: a write failed, or an invariant is broken. */
+  readonly failed: boolean
+  readonly stage: 'starting' | 'serving' | 'stopping'
+  readonly sync: Pick<SyncProgress, 'catchingUp' | 'height' | 'target'>
+  readonly standing: Standing
+  /** State that only a person can resolve, such as two confirmed blocks at one height. */
+  readonly alarm?: string
+  /** Absent while the chain goes on. */
+  readonly stalled?: ChainStall
+  /** Seconds by which the clocks of other nodes are ahead of the own one, negative: behind; absent while they agree. */
+  readonly clockOffset?: number
+}
+
+/** An account that a devnet pays at its start, by the public part of its key alone. */
+export interface DevnetAccount {
+  readonly index: number
+  readonly address: string
+  readonly did: string
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+}
+
+/** Controls that only a devnet offers. Refusals are RuleErrors. */
+export interface DevnetControl {
+  /** Those that have coins from the start, by index. */
+  readonly accounts: readonly DevnetAccount[]
+  /** Makes blocks; resolves with their hashes in display hex. */
+  mine(blocks: number): Promise<string[]>
+  /** Moves the clock; resolves with its new time in Unix seconds. */
+  increaseTime(seconds: number): Promise<number>
+  /** Sets the clock to Unix seconds, not before the tip's time; resolves with them. */
+  setTime(time: number): Promise<number>
+  /** Unix seconds of the next block. */
+  setNextBlockTime(time: number): Promise<void>
+  /** Pays coins, in units of 10^-8; resolves with the txid. */
+  faucet(address: string, amount: bigint): Promise<string>
+  /** Saves chain, pool and clock; resolves with the number of the snapshot. */
+  snapshot(): Promise<number>
+  /** Takes chain, pool and clock back to a snapshot. */
+  revert(id: number): Promise<void>
+  /** Replaces the last blocks by as many others; `drop`: without their transactions in the pool. Resolves with display hex. */
+  reorg(
+    blocks: number,
+    options: { readonly drop: boolean },
+  ): Promise<{ readonly disconnected: readonly string[]; readonly connected: readonly string[] }>
+  /** Takes a pooled transaction out, with those that depend on it; resolves with the txids in display hex. */
+  dropTransaction(txid: Hash): Promise<string[]>
+  /** The whole state as text. */
+  dumpState(signal?: AbortSignal): Promise<string>
+  /** Puts a state in the place of the present one. */
+  loadState(text: string): Promise<void>
+}

@@ -1,0 +1,166 @@
+import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { largeTransaction } from '../../../ledger/chain/reader.js'
+import type { ProgramHash } from '../../../base/primitives/address.js'
+import { formatAmount } from '../../../base/primitives/amount.js'
+import { mapKey, toHex } from '../../../base/primitives/bytes.js'
+import { defined } from '../../../base/primitives/defined.js'
+import { ownerOf } from '../../../base/primitives/output.js'
+import { kindOfType, type TxKind } from '../../../base/primitives/payload.js'
+import type { Transaction } from '../../../base/primitives/transaction.js'
+import { runCooperatively } from '../../../base/runtime/cooperative.js'
+import { present } from '../../../ledger/storage/did-rows.js'
+import { prunedHeight } from '../../../ledger/storage/prune-rows.js'
+import { historyRange, keys, type Location, positionInKey } from '../../../ledger/storage/schema.js'
+import { spentSteps } from '../../../ledger/storage/undo-parts.js'
+import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import { withDecoded } from './transaction-text.js'
+
+/** A page of a list, newest first. */
+export interface PageRequest {
+  /** Entries below this position of the chain; undefined: from the tip. */
+  readonly before: Location | undefined
+  readonly limit: number
+}
+
+/** A transaction of an address. Amounts are coins with eight decimals. */
+interface HistoryEntry extends Location {
+  readonly txid: string
+  readonly blockhash: string
+  /** Unix seconds of its block. */
+  readonly time: number
+  readonly kind: TxKind
+  readonly received: string
+  readonly spent: string
+  readonly fee?: string
+}
+
+/** Sums in units of 10^-8 of the coins that a transaction spent: all of them, and those of the address. */
+interface Spent {
+  all: bigint
+  own: bigint
+}
+
+/** The transactions of the chain that touched an address. A page costs what it shows, however long the history is. */
+export function addressHistory(
+  { reader, limits }: ApiContext,
+  address: string,
+  owner: ProgramHash,
+  { before, limit }: PageRequest,
+): PartsAnswer {
+  const { pageBytes } = { ...apiLimits, ...limits }
+  return new PartsAnswer({
+    key: chainKey(reader, 'history', toHex(owner), limit, before?.height ?? '', before?.index ?? ''),
+    repeatable: false,
+    write: async (sink) => {
+      const page = await FrozenChain.read(reader.chain.database, (chain) => {
+        return new HistoryPage(chain, owner, sink).read({ before, limit }, pageBytes)
+      })
+      await writeText(sink, JSON.stringify({ address, ...page }))
+    },
+  })
+}
+
+/** Reads one page, the transactions of one block after another. */
+class HistoryPage {
+  readonly #chain: FrozenChain
+  readonly #address: ProgramHash
+  /** As coins name it. */
+  readonly #owner: string
+  readonly #sink: Sink
+  readonly #entries: HistoryEntry[] = []
+  /** Bytes of the rows read. */
+  #bytes = 0
+
+  constructor(chain: FrozenChain, address: ProgramHash, sink: Sink) {
+    this.#chain = chain
+    this.#address = address
+    this.#owner = mapKey(address)
+    this.#sink = sink
+  }
+
+  async read(
+    { before, limit }: PageRequest,
+    pageBytes: number,
+  ): Promise<{ transactions: readonly HistoryEntry[]; next?: Location; pruned?: number }> {
+    const pruned = prunedHeight(this.#chain.rows)
+    const range = historyRange(this.#address, { before, from: pruned === 0 ? 0 : pruned + 1 })
+    // One more than is shown: it tells whether anything follows.
+    const rows = await this.#chain.rows.rows(range, { reverse: true, limit: limit + 1 })
+    const shown = byHeight(rows.slice(0, limit).map(([key]) => positionInKey(key)))
+    for (const block of await this.#chain.blocks([...shown.keys()])) {
+      this.#sink.signal.throwIfAborted()
+      if (this.#bytes >= pageBytes) break
+      await this.#readBlock(block, shown.get(block.header.height) as number[])
+    }
+    const last = this.#entries.at(-1)
+    const next = last && this.#entries.length < rows.length ? { height: last.height, index: last.index } : undefined
+    return { transactions: this.#entries, ...defined({ next, pruned: pruned === 0 ? undefined : pruned }) }
+  }
+
+  async #readBlock(block: FrozenBlock, indices: readonly number[]): Promise<void> {
+    const { height } = block.header
+    const spent = await this.#spentBy(block, new Set(indices))
+    for (const index of indices) {
+      const bytes = present(this.#chain.rows.get(keys.transaction(height, index)), 'a transaction of an address')
+      this.#bytes += bytes.length
+      await withDecoded(this.#sink, bytes, (tx) => this.#add(block, index, tx, spent.get(index)))
+      if (this.#sink.due) await this.#sink.drain()
+    }
+  }
+
+  /** Sums of what transactions of a block spent. The undo record has it: no transaction before them is read. */
+  async #spentBy({ header, size }: FrozenBlock, indices: ReadonlySet<number>): Promise<ReadonlyMap<number, Spent>> {
+    const sums = new Map<number, Spent>()
+    // A coinbase alone spends nothing.
+    if (indices.size === 1 && indices.has(0)) return sums
+    // An undo record has no more bytes than the inputs of its block.
+    const release = size > largeTransaction ? await this.#sink.reserve(size) : () => {}
+    try {
+      const undo = present(this.#chain.rows.get(keys.undo(header.height)), 'an undo record')
+      this.#bytes += undo.length
+      const add = spentSteps(undo, indices, (index, { value, owner }) => {
+        const sum = sums.get(index) ?? { all: 0n, own: 0n }
+        sum.all += value
+        if (owner === this.#owner) sum.own += value
+        sums.set(index, sum)
+      })
+      await runCooperatively(add)
+    } finally {
+      release()
+    }
+    return sums
+  }
+
+  #add({ header }: FrozenBlock, index: number, tx: Transaction, spent: Spent | undefined): void {
+    let [received, paid] = [0n, 0n]
+    for (const output of tx.outputs) {
+      paid += output.value
+      if (ownerOf(output) === this.#owner) received += output.value
+    }
+    this.#entries.push({
+      txid: tx.txid,
+      height: header.height,
+      index,
+      blockhash: header.id,
+      time: header.time,
+      kind: kindOfType(tx.type),
+      received: formatAmount(received),
+      spent: formatAmount(spent?.own ?? 0n),
+      // Without inputs there is nothing that a fee could be paid from.
+      ...defined({ fee: spent && formatAmount(spent.all - paid) }),
+    })
+  }
+}
+
+/** The indices of positions by their height, in the same order. */
+function byHeight(positions: readonly Location[]): ReadonlyMap<number, number[]> {
+  const groups = new Map<number, number[]>()
+  for (const { height, index } of positions) {
+    const group = groups.get(height)
+    if (group === undefined) groups.set(height, [index])
+    else group.push(index)
+  }
+  return groups
+}

@@ -1,0 +1,78 @@
+import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { largeTransaction } from '../../../ledger/chain/reader.js'
+import { toHex } from '../../../base/primitives/bytes.js'
+import { runCooperatively } from '../../../base/runtime/cooperative.js'
+import { present } from '../../../ledger/storage/did-rows.js'
+import { keys } from '../../../ledger/storage/schema.js'
+import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
+import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import { heldConfirms } from './held-confirms.js'
+
+/** A block of the list. */
+interface ListedBlock {
+  readonly height: number
+  readonly hash: string
+  /** Unix seconds. */
+  readonly time: number
+  /** Bytes. */
+  readonly size: number
+  readonly transactions: number
+  /** Operations on DIDs and credentials. */
+  readonly dids: number
+  /** Public key in hex; with `view` where the block has a confirm. */
+  readonly proposer?: string
+  readonly view?: number
+}
+
+/** Blocks below a height, or from the tip on, newest first. A page with large blocks may end early. */
+export function blockList(context: ApiContext, before: number | undefined, limit: number): PartsAnswer {
+  const { reader, limits } = context
+  const { pageBytes } = { ...apiLimits, ...limits }
+  const { chain } = reader
+  return new PartsAnswer({
+    key: chainKey(reader, 'blocks', limit, before ?? ''),
+    repeatable: false,
+    write: async (sink) => {
+      const list = await FrozenChain.read(chain.database, async (state) => {
+        const { height } = state.tip
+        const highest = Math.min(before ?? Infinity, height + 1) - 1
+        const heights = Array.from({ length: Math.min(limit, highest + 1) }, (_, i) => highest - i)
+        const found = await state.blocks(heights)
+        const confirms = await heldConfirms(chain, state, found)
+        const blocks: ListedBlock[] = []
+        let bytes = 0
+        for (const block of found) {
+          sink.signal.throwIfAborted()
+          if (bytes >= pageBytes) break
+          const { header, size, transactionCount } = block
+          const operations = await operationsIn(state, block, sink)
+          bytes += operations.bytes
+          const place = { height: header.height, hash: header.id, time: header.time, size }
+          const proposal = confirms.get(header.height)?.proposal
+          const confirmed = proposal && { proposer: toHex(proposal.sponsor), view: proposal.viewOffset }
+          blocks.push({ ...place, transactions: transactionCount, dids: operations.count, ...confirmed })
+          if (sink.due) await sink.drain()
+        }
+        return { height, blocks }
+      })
+      await writeText(sink, JSON.stringify(list))
+    },
+  })
+}
+
+/** The number of operations in a block, from its undo record of so many bytes. */
+async function operationsIn(
+  { rows }: FrozenChain,
+  { header, size }: FrozenBlock,
+  sink: Sink,
+): Promise<{ count: number; bytes: number }> {
+  const release = size > largeTransaction ? await sink.reserve(size) : () => {}
+  try {
+    const undo = present(rows.get(keys.undo(header.height)), 'an undo record')
+    return { count: await runCooperatively(operationCountSteps(undo)), bytes: undo.length }
+  } finally {
+    release()
+  }
+}

@@ -1,0 +1,27 @@
+import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import type { ChainReader } from '../../../ledger/chain/reader.js'
+import { everythingToken } from '../../../identity/did-index/token.js'
+import { displayHash } from '../../../base/primitives/bytes.js'
+import { keys } from '../../../ledger/storage/schema.js'
+import { values } from '../../../ledger/storage/row-values.js'
+import { nextOrdinal } from '../../../ledger/storage/token-index.js'
+
+/** Numbers of DIDs, and the tip as of which they hold. */
+export interface DidCount {
+  readonly total: number
+  /** Not deactivated; their documents may have expired. */
+  readonly valid: number
+  readonly deactivated: number
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** Counts DIDs from a few rows of the search index, however many there are. */
+export function didCount({ chain }: ChainReader): Promise<DidCount> {
+  return FrozenChain.read(chain.database, ({ rows, tip }) => {
+    const total = nextOrdinal(rows)
+    const row = rows.get(keys.tokenCount(everythingToken))
+    const valid = row === undefined ? 0 : values.tokenCount.decode(row)
+    return { total, valid, deactivated: total - valid, height: tip.height, blockhash: displayHash(tip.hash) }
+  })
+}

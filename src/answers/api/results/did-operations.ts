@@ -1,0 +1,155 @@
+import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { didPart } from '../../../identity/did/identifier.js'
+import { namedCredential, namedDid } from '../../../identity/did/named-did.js'
+import { InvariantError } from '../../../base/errors/rule-error.js'
+import { defined } from '../../../base/primitives/defined.js'
+import { txType } from '../../../base/primitives/payload.js'
+import type { Transaction } from '../../../base/primitives/transaction.js'
+import { typeIn } from '../../../base/primitives/transaction-parts.js'
+import { runCooperatively } from '../../../base/runtime/cooperative.js'
+import {
+  heightOfUndoKey,
+  type Location,
+  positionInKey,
+  transactionRange,
+  transactionsBefore,
+  undoRange,
+} from '../../../ledger/storage/schema.js'
+import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
+import type { ApiContext } from '../api-context.js'
+import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import type { PageRequest } from './address-history.js'
+import { withDecoded } from './transaction-text.js'
+
+/** An operation on a DID or a credential. */
+interface ListedOperation extends Location {
+  readonly txid: string
+  readonly blockhash: string
+  /** Unix seconds of its block. */
+  readonly time: number
+  /** The DID that it changes; of a credential that of the holder. */
+  readonly did: string
+  readonly operation: string
+  /** The DID whose key signed it. */
+  readonly signer: string
+  /** Absolute id, of a declare or revoke. */
+  readonly credential?: string
+}
+
+/** Bytes of rows read in one step. */
+const pieceBytes = 64 * 1024
+/** Bytes of memory for the rows of a scan: of a full block, and as many read ahead. */
+const scanMemory = 16 * 1024 * 1024
+
+/**
+ * Operations of the chain, newest first. Undo records tell which blocks have any, so others are passed over unread. A page ends after
+ * so many blocks, or bytes of rows, with what it found.
+ */
+export function didOperations({ reader, limits }: ApiContext, { before, limit }: PageRequest): PartsAnswer {
+  const bounds = { ...apiLimits, ...limits }
+  return new PartsAnswer({
+    key: chainKey(reader, 'operations', limit, before?.height ?? '', before?.index ?? ''),
+    repeatable: false,
+    search: scanMemory,
+    write: async (sink) => {
+      const page = await FrozenChain.read(reader.chain.database, (chain) => {
+        return new OperationScan(chain, bounds, limit, sink).run(before)
+      })
+      await writeText(sink, JSON.stringify(page))
+    },
+  })
+}
+
+/** Reads the chain downwards until a page is full. */
+class OperationScan {
+  readonly #chain: FrozenChain
+  readonly #bounds: ApiLimits
+  readonly #limit: number
+  readonly #sink: Sink
+  readonly #found: ListedOperation[] = []
+  /** Everything from this position on is read, as far as the page reaches. */
+  #at: Location
+  /** Bytes of the rows read. */
+  #bytes = 0
+
+  constructor(chain: FrozenChain, bounds: ApiLimits, limit: number, sink: Sink) {
+    this.#chain = chain
+    this.#bounds = bounds
+    this.#limit = limit
+    this.#sink = sink
+    this.#at = { height: chain.tip.height + 1, index: 0 }
+  }
+
+  async run(before: Location | undefined): Promise<{ operations: readonly ListedOperation[]; next?: Location }> {
+    if (before !== undefined && before.height < this.#at.height) this.#at = before
+    const lowest = Math.max(0, this.#at.height - this.#bounds.pageBlocks)
+    // The rest of a block in which the page before ended.
+    if (this.#at.index > 0) await this.#readBlock(this.#at.height, Infinity, this.#at.index)
+    if (!this.#isFull && this.#at.height > lowest) await this.#descend(lowest)
+    const { height, index } = this.#at
+    const next = height === 0 && index === 0 ? undefined : this.#at
+    return { operations: this.#found, ...defined({ next }) }
+  }
+
+  get #isFull(): boolean {
+    return this.#found.length >= this.#limit || this.#bytes >= this.#bounds.pageBytes
+  }
+
+  /** Reads the blocks below the position, down to a height. */
+  async #descend(lowest: number): Promise<void> {
+    const range = undoRange(lowest, this.#at.height)
+    for await (const rows of this.#chain.rows.pages(range, pieceBytes, { reverse: true })) {
+      for (const [key, undo] of rows) {
+        this.#bytes += undo.length
+        const height = heightOfUndoKey(key)
+        const count = await runCooperatively(operationCountSteps(undo))
+        if (count > 0) await this.#readBlock(height, count)
+        else this.#at = { height, index: 0 }
+        if (this.#isFull) return
+        await this.#pause()
+      }
+    }
+  }
+
+  /** Reads the last `count` operations of a block, those before an index if one is given. */
+  async #readBlock(height: number, count: number, end?: number): Promise<void> {
+    const range = end === undefined ? transactionRange(height) : transactionsBefore({ height, index: end })
+    const [block] = await this.#chain.blocks([height])
+    let left = count
+    for await (const rows of this.#chain.rows.pages(range, pieceBytes, { reverse: true })) {
+      for (const [key, bytes] of rows) {
+        this.#bytes += bytes.length
+        const at = positionInKey(key)
+        if (typeIn(bytes) === txType.did) {
+          await withDecoded(this.#sink, bytes, (tx) => {
+            this.#found.push(listed(tx, at, block as FrozenBlock))
+          })
+          left--
+        }
+        this.#at = left === 0 ? { height, index: 0 } : at
+        if (left === 0 || this.#isFull) return
+        await this.#pause()
+      }
+    }
+    this.#at = { height, index: 0 }
+  }
+
+  async #pause(): Promise<void> {
+    this.#sink.signal.throwIfAborted()
+    if (this.#sink.due) await this.#sink.drain()
+  }
+}
+
+function listed({ txid, payload }: Transaction, at: Location, { header }: FrozenBlock): ListedOperation {
+  const operation = payload.type === txType.did ? payload.operation : undefined
+  const credential = operation && namedCredential(operation)
+  const did = credential === undefined ? operation && namedDid(operation) : didPart(credential.id)
+  if (operation === undefined || did === undefined) {
+    throw new InvariantError(`an operation on the chain names no DID: ${txid}`)
+  }
+  const { verificationMethod } = operation
+  const signer = credential?.signer ?? (verificationMethod.startsWith('#') ? did : didPart(verificationMethod))
+  const place = { txid, ...at, blockhash: header.id, time: header.time }
+  return { ...place, did, operation: operation.operation, signer, ...defined({ credential: credential?.id }) }
+}

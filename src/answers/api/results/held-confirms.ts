@@ -1,0 +1,29 @@
+import type { Chain } from '../../../ledger/chain/chain.js'
+import type { StoredConfirm } from '../../../ledger/chain/assumed-confirms.js'
+import type { FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { type Confirm, parseConfirm } from '../../../base/primitives/confirm.js'
+import { keys } from '../../../ledger/storage/schema.js'
+
+/**
+ * Confirms of blocks, by height. Those of blocks assumed to be valid are verified first, and left out where they do not hold; the
+ * genesis block and chains without validators have none.
+ */
+export async function heldConfirms(
+  { spec, assumedConfirms }: Chain,
+  { rows }: FrozenChain,
+  blocks: readonly FrozenBlock[],
+): Promise<ReadonlyMap<number, Confirm>> {
+  const held = new Map<number, Confirm>()
+  if (!spec.hasValidators) return held
+  const stored = await rows.getMany(blocks.map(({ header }) => keys.confirm(header.hash)))
+  let open = blocks.flatMap(({ header }, i): StoredConfirm[] => {
+    const confirm = stored[i]
+    return confirm === undefined ? [] : [{ header, confirm }]
+  })
+  while (open.length > 0) {
+    const valid = await assumedConfirms.verify(open)
+    for (const { header, confirm } of open.slice(0, valid)) held.set(header.height, parseConfirm(confirm))
+    open = open.slice(valid + 1)
+  }
+  return held
+}

@@ -1,0 +1,143 @@
+import { RuleError } from '../../../base/errors/rule-error.js'
+import { displayHash, hex, toHex } from '../../../base/primitives/bytes.js'
+import { hexFault } from '../../../base/primitives/hex-fault.js'
+import { type Hash, sha256 } from '../../../base/primitives/hash.js'
+import { Transaction } from '../../../base/primitives/transaction.js'
+import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
+import type { ApiContext } from '../api-context.js'
+import { chainKey, PartsAnswer, writeArray } from '../parts.js'
+import { placeIn } from './block-results.js'
+import { hexPiece, isSmall, transactionText, withDecoded, writeTransaction } from './transaction-text.js'
+
+/** Transactions of the chain and the pool. */
+
+/** Encoded bytes of a transaction on the active chain, with its position, or the transaction itself from the pool. */
+type Found =
+  | { readonly bytes: Uint8Array; readonly place: TransactionPlace }
+  | { readonly bytes: Uint8Array; readonly pooled: Transaction }
+
+/** A transaction of the active chain, else of the pool; `unknown-transaction` with the drop reason of one that left the pool. */
+function findTransaction({ reader, mempool }: ApiContext, hash: Hash): Found {
+  const located = reader.transactionBytes(hash)
+  // Rows of a block may be visible a moment before the tip moves to it.
+  if (located !== undefined && located.height <= reader.height) {
+    return { bytes: located.bytes, place: placeIn(reader, located.block) }
+  }
+  const pooled = mempool.get(hash)?.transaction
+  if (pooled !== undefined) return { bytes: pooled.bytes, pooled }
+  const reason = mempool.droppedReason(hash)
+  const gone = reason === undefined ? '' : `; it left the pool unmined: ${reason}`
+  throw new RuleError('unknown-transaction', `no transaction ${displayHash(hash)} on the chain or in the pool${gone}`)
+}
+
+/** A small transaction, answered at once; or the length in bytes of a large one. */
+function findSmall(context: ApiContext, hash: Hash): Found | number {
+  const known = context.reader.knownLarge(hash)
+  if (known !== undefined) return known
+  const found = findTransaction(context, hash)
+  return isSmall(found.bytes) ? found : found.bytes.length
+}
+
+/** The transaction object as JSON text. */
+export function transaction(context: ApiContext, hash: Hash): string | PartsAnswer {
+  const found = findSmall(context, hash)
+  if (typeof found === 'object') {
+    return 'pooled' in found
+      ? transactionText(found.pooled)
+      : transactionText(Transaction.fromBytes(found.bytes), found.place)
+  }
+  return new PartsAnswer({
+    key: poolKey(context, 'transaction', displayHash(hash)),
+    repeatable: false,
+    // Looked up again: an answer that waits must not hold it.
+    write: async (sink) => {
+      const now = findTransaction(context, hash)
+      if ('pooled' in now) await writeTransaction(sink, now.pooled)
+      else await withDecoded(sink, now.bytes, (tx) => writeTransaction(sink, tx, now.place))
+    },
+  })
+}
+
+/** The bytes of a transaction in hex, as JSON text. */
+export function transactionHex(context: ApiContext, hash: Hash): string | PartsAnswer {
+  const found = findSmall(context, hash)
+  if (typeof found === 'object') return JSON.stringify(toHex(found.bytes))
+  return new PartsAnswer({
+    key: poolKey(context, 'transaction hex', displayHash(hash)),
+    repeatable: false,
+    // Only the length is kept: an answer that waits must not hold the bytes.
+    write: async (sink) => {
+      const release = await sink.reserve(found)
+      try {
+        const now = findTransaction(context, hash).bytes
+        sink.add('"')
+        for (let at = 0; at < now.length; at += hexPiece) {
+          sink.add(toHex(now.subarray(at, at + hexPiece)))
+          if (sink.due) await sink.drain()
+        }
+        sink.add('"')
+      } finally {
+        release()
+      }
+    },
+  })
+}
+
+/** The transaction object of bytes that a client sent. */
+export function decodedTransaction(bytes: Uint8Array): string | PartsAnswer {
+  if (isSmall(bytes)) return transactionText(Transaction.fromBytes(bytes))
+  return new PartsAnswer({
+    key: `decoded ${toHex(sha256(bytes))}`,
+    repeatable: true,
+    write: (sink) => withDecoded(sink, bytes, (tx) => writeTransaction(sink, tx)),
+  })
+}
+
+/** All pooled transactions, in order of arrival, as JSON text; those that leave during the answer are skipped. */
+export function transactionPool(context: ApiContext): PartsAnswer {
+  return new PartsAnswer({
+    key: poolKey(context, 'pool'),
+    repeatable: false,
+    write: async (sink) => {
+      const { mempool } = context
+      // Ids alone: a slow reader must not keep transactions in memory that have left the pool.
+      const hashes = Array.from(mempool.entries(), (entry) => entry.transaction.hash)
+      let separator = '['
+      for (const hash of hashes) {
+        const entry = mempool.get(hash)
+        if (entry === undefined) continue
+        sink.add(separator)
+        separator = ','
+        await writeTransaction(sink, entry.transaction)
+        if (sink.due) await sink.drain()
+      }
+      sink.add(separator === '[' ? '[]' : ']')
+    },
+  })
+}
+
+/** Ids of all pooled transactions. */
+export function transactionIds(context: ApiContext): PartsAnswer {
+  return new PartsAnswer({
+    key: poolKey(context, 'pool ids'),
+    repeatable: false,
+    write: (sink) =>
+      writeArray(
+        sink,
+        Array.from(context.mempool.entries(), ({ transaction: { hash } }) => hash),
+        displayHash,
+      ),
+  })
+}
+
+/** Key of text that depends on chain and pool, valid for their present content. */
+function poolKey({ reader, mempool }: ApiContext, ...names: readonly string[]): string {
+  return chainKey(reader, mempool.additions, mempool.size, ...names)
+}
+
+/** The bytes of a transaction that a client sent as `data`. */
+export function transactionBytes(data: string): Uint8Array {
+  const fault = hexFault(data)
+  if (fault !== undefined) throw new RuleError('request-parameter', `data: it has to be a transaction in hex: ${fault}`)
+  return hex(data)
+}

@@ -1,0 +1,107 @@
+import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import { toHex } from '../../../base/primitives/bytes.js'
+import type { Confirm } from '../../../base/primitives/confirm.js'
+import { paramsAt } from '../../../base/primitives/spec.js'
+import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { heldConfirms } from './held-confirms.js'
+
+/** Heights from which to show voters, both included. */
+export interface HeightRange {
+  readonly from: number | undefined
+  readonly to: number | undefined
+}
+
+/** Who voted for a block. */
+interface VoterRow {
+  readonly height: number
+  /** Number of the validators in force, in the list of sets. */
+  readonly set: number
+  readonly view: number
+  /** Public key in hex. */
+  readonly proposer: string
+  /** Positions in the set, ascending. */
+  readonly voters: readonly number[]
+}
+
+/** Voters of blocks by their confirms, and each set of validators once. `request-parameter` for a range that is no range, or too long. */
+export function voterList({ reader }: ApiContext, range: HeightRange): PartsAnswer {
+  checkRange(range)
+  const { chain } = reader
+  return new PartsAnswer({
+    key: chainKey(reader, 'voters', range.from ?? '', range.to ?? ''),
+    repeatable: false,
+    write: async (sink) => {
+      const list = await FrozenChain.read(chain.database, async (state) => {
+        if (!chain.spec.hasValidators) return { validators: [], heights: [] }
+        const blocks = await state.blocks(heightsOf(range, state.tip.height))
+        const confirms = await heldConfirms(chain, state, blocks)
+        const sets = new ValidatorSets()
+        const heights: VoterRow[] = []
+        for (const { header } of blocks) {
+          const confirm = confirms.get(header.height)
+          if (confirm === undefined) continue
+          const { validators } = paramsAt(chain.spec, header.height)
+          heights.push(voterRow(header.height, sets.add(validators), confirm))
+          if (sink.due) await sink.drain()
+        }
+        return { validators: sets.list, heights }
+      })
+      await writeText(sink, JSON.stringify(list))
+    },
+  })
+}
+
+function checkRange({ from, to }: HeightRange): void {
+  if (from === undefined || to === undefined) return
+  if (from > to) throw new RuleError('request-parameter', `from: ${from} is above to, ${to}`)
+  const most = apiLimits.pageRows
+  const count = to - from + 1
+  if (count > most) throw new RuleError('request-parameter', `to: ${count} heights from ${from} on, at most ${most}`)
+}
+
+/** The heights of a range that the chain has, ascending: at most as many as a page has rows. */
+function heightsOf({ from, to }: HeightRange, tip: number): number[] {
+  const most = apiLimits.pageRows
+  const last = Math.min(to ?? (from === undefined ? tip : from + most - 1), tip)
+  const first = from ?? Math.max(0, last - most + 1)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
+}
+
+function voterRow(height: number, { number, positions }: ValidatorSet, { proposal, votes }: Confirm): VoterRow {
+  return {
+    height,
+    set: number,
+    view: proposal.viewOffset,
+    proposer: toHex(proposal.sponsor),
+    voters: votes.map(({ signer }) => positions.get(toHex(signer)) as number).sort((a, b) => a - b),
+  }
+}
+
+/** A set of validators in a list of sets. */
+interface ValidatorSet {
+  readonly number: number
+  /** Positions in the order of duty, by public key in hex. */
+  readonly positions: ReadonlyMap<string, number>
+}
+
+/** Different sets of validators, each once. */
+class ValidatorSets {
+  readonly #sets = new Map<string, ValidatorSet>()
+
+  add(members: readonly Uint8Array[]): ValidatorSet {
+    const keys = members.map(toHex)
+    const known = this.#sets.get(keys.join())
+    if (known !== undefined) return known
+    const set = { number: this.#sets.size, positions: new Map(keys.map((key, i) => [key, i])) }
+    this.#sets.set(keys.join(), set)
+    return set
+  }
+
+  /** Public keys in hex. */
+  get list(): string[][] {
+    return Array.from(this.#sets.values(), ({ positions }) => [...positions.keys()])
+  }
+}

@@ -1,0 +1,154 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import type { StartPoint } from '../../../ledger/events/event-cursor.js'
+import type { EventTopic } from '../../../ledger/events/ledger-event.js'
+import type { ApiContext } from '../api-context.js'
+import type { AnswerClient } from '../flight.js'
+import type { PartsAnswer } from '../parts.js'
+import { hashForm } from '../schemas/common-schemas.js'
+import { withIntegers } from './decimal-text.js'
+import { hexFault } from '../../../base/primitives/hex-fault.js'
+
+/**
+ * Access to a method. `control`: it changes the node, so a request has to be application/json and not from a page of another
+ * site; `admin`: it needs the token as well.
+ */
+export type Access = 'public' | 'control' | 'admin'
+
+/** Properties of a request, given by its carrier, on which methods may depend. */
+export interface RpcCaller {
+  /** Reason to refuse methods with `control`; undefined: allowed. */
+  readonly controlRefusal: string | undefined
+  /** Reason to refuse methods with `admin`; undefined: allowed. */
+  readonly adminRefusal: string | undefined
+  /** Reason to refuse what needs this machine or the token; undefined: allowed. */
+  readonly strangerRefusal: string | undefined
+  /** Reason to refuse what only programs of this machine may ask; undefined: allowed. */
+  readonly elsewhereRefusal: string | undefined
+  /** Address and port of this node that the request reached, `address port`. */
+  readonly place: string
+  /** The client that waits for the answer. */
+  readonly client: AnswerClient
+  /** Whether the carrier tells it how old an answer is that does not say so itself. */
+  readonly showsAge?: boolean
+  /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
+  refusedBusy?(): void
+  /** Called with what may be answered again to the same call. */
+  keep?(method: string, until: number): void
+  /** Receiver of events; only on a connection that stays open. */
+  readonly subscriber?: Subscriber
+}
+
+/** A caller to which events can be sent. */
+export interface Subscriber {
+  /** Begins to send events once the request is answered; refusals are RuleErrors. */
+  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart
+  /** Whether the subscription existed. */
+  unsubscribe(subscription: number): boolean
+}
+
+/** Id of a new subscription, and position of the event log when it was made. */
+export interface SubscriptionStart {
+  readonly subscription: number
+  /** Number of the last event. */
+  readonly number: number
+  /** The block to which the events so far led; the hash in display hex. */
+  readonly height: number
+  readonly hash: string
+}
+
+/** A result that is already JSON text. */
+export class JsonText {
+  readonly text: string
+  /** Unix milliseconds until which it holds while the tip does not move; undefined: it must not be given again. */
+  readonly until: number | undefined
+
+  constructor(text: string, until?: number) {
+    this.text = text
+    this.until = until
+  }
+}
+
+/** Result of JSON text, or of an answer that is written in parts. */
+export function jsonText(result: string | PartsAnswer): JsonText | PartsAnswer {
+  return typeof result === 'string' ? new JsonText(result) : result
+}
+
+/** A method as it is declared; `Context` is what it answers from. */
+export interface MethodRow<P extends TObject, Context = ApiContext> {
+  readonly name: string
+  /** One sentence for the reference and for `rpc.discover`. */
+  readonly summary: string
+  /** Members in the order in which an array lists them. Unknown members are ignored. */
+  readonly params: P
+  readonly result: TSchema
+  /** The default is `public`. */
+  readonly access?: Access
+  /** Whether parameters may also come as an array; the default is true. */
+  readonly listed?: boolean
+  /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
+  readonly decimalText?: boolean
+  /** Returns the result, its {@link JsonText}, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
+  run(context: Context, params: Static<P>, caller: RpcCaller): unknown
+}
+
+/** A method as the core calls it. */
+export interface RpcMethod<Context = ApiContext> extends Required<Omit<MethodRow<TObject>, 'run'>> {
+  /** `params` as received, never text, number or boolean: undefined, null, an array or an object. */
+  run(context: Context, params: unknown, caller: RpcCaller): unknown
+}
+
+export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P, Context>): RpcMethod<Context> {
+  const { access = 'public', listed = true, decimalText = true, params: schema } = row
+  // Compiled on the first call: most nodes receive calls of few methods.
+  let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined
+  return {
+    ...row,
+    access,
+    listed,
+    decimalText,
+    run: (context, params, caller) => {
+      check ??= TypeCompiler.Compile(schema)
+      const given = listed ? byName(params, schema) : params
+      const named = decimalText ? withIntegers(given, schema) : given
+      if (!check.Check(named)) {
+        const [error] = check.Errors(named)
+        throw new RuleError('request-parameter', error === undefined ? 'params' : explain(error, params))
+      }
+      return row.run(context, named, caller)
+    },
+  }
+}
+
+/** Refuses a proof in the shape of existing clients, which has no place for one. */
+export function refuseProof(params: unknown): void {
+  if (typeof params !== 'object' || params === null || !('proof' in params)) return
+  throw new RuleError('request-parameter', 'proof: only with an object of parameters, not with an array of one')
+}
+
+/** Parameters as an object, or as an array in the order of the members; undefined and null are no parameters. */
+function byName(params: unknown, { properties }: TObject): unknown {
+  if (params === undefined || params === null) return {}
+  if (!Array.isArray(params)) return params
+  const names = Object.keys(properties)
+  if (params.length > names.length) {
+    throw new RuleError('request-parameter', `params: ${params.length} given, at most ${names.length} are taken`)
+  }
+  return Object.fromEntries(params.map((value: unknown, i) => [names[i] as string, value]))
+}
+
+/** Names the parameter by its path, the fault, and the parameter's description. */
+function explain({ type, path, message, schema, value }: ValueError, params: unknown): string {
+  if (path === '') return params === null || params === undefined ? 'params: missing' : 'params: an object is needed'
+  const name = path.slice(1).replaceAll('/', '.')
+  const hex = schema['pattern'] === hashForm && typeof value === 'string' ? hexFault(value, 32) : undefined
+  const what = type === ValueErrorType.ObjectRequiredProperty ? 'missing' : (hex ?? lowerFirst(message))
+  const { description } = schema
+  return `${name}: ${what}${description === undefined ? '' : `; ${description}`}`
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,268 @@
+/**
+ * JSON-RPC 2.0 for HTTP and WebSocket: reads calls, finds the method, writes answers. One *-methods.ts for each group.
+ *
+ *   bytes -> RpcCore.handle -> ids (as written), parameters by schema -> RpcMethod -> result | error with code and data
+ *   carriers: rpc-plugin (HTTP), ws/ws-server; both give an RpcCaller, which says what it may do
+ *
+ * - A method states its parameters, result and access once; rpc.discover and docs/json-rpc.md are made of that.
+ * - A batch is answered in order, one call after another, and ends with its client.
+ */
+import { RuleError } from '../../../base/errors/rule-error.js'
+import { utf8 } from '../../../base/primitives/bytes.js'
+import type { Log } from '../../../base/runtime/env.js'
+import type { Tally } from '../answer-metrics.js'
+import type { ApiContext } from '../api-context.js'
+import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { callLine } from '../call-line.js'
+import { rpcFailure, rpcFrame } from '../envelopes.js'
+import { interfaceErrors } from '../error-mapping.js'
+import type { Flights } from '../flight.js'
+import { ruleErrorOf } from '../http-failures.js'
+import { refuseManyValues } from '../large-body.js'
+import { PartsAnswer } from '../parts.js'
+import { type AnswerStream, framed } from '../stream.js'
+import { numericIds } from './ids.js'
+import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
+
+/** The text of an answer, or a stream of it. */
+export type RpcAnswer = string | AnswerStream
+
+/** What the core itself needs of the context of its methods. */
+export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
+  readonly metrics: Pick<ApiContext['metrics'], 'calls'>
+}
+
+/** `id` is JSON text; undefined: a notification, without an answer. */
+interface Call {
+  readonly id: string | undefined
+  readonly method: string
+  readonly params: unknown
+}
+
+const wholeNumber = /^-?\d+(?:[eE]\+?\d+)?$/
+
+/** JSON-RPC 2.0 over any carrier of bytes. Makes complete answers, independent of HTTP. */
+export class RpcCore<Context extends RpcContext = ApiContext> {
+  readonly #context: Context
+  readonly #log: Log
+  readonly #methods: ReadonlyMap<string, RpcMethod<Context>>
+  readonly #limits: ApiLimits
+  readonly #carrier: 'http' | 'websocket'
+  readonly #flights: Flights
+  readonly #tallies = new Map<string | undefined, Tally>()
+
+  constructor(
+    context: Context,
+    methods: readonly RpcMethod<Context>[],
+    flights: Flights,
+    carrier: 'http' | 'websocket' = 'http',
+  ) {
+    this.#context = context
+    this.#flights = flights
+    this.#carrier = carrier
+    this.#log = context.log
+    this.#methods = new Map(methods.map((method) => [method.name, method]))
+    this.#limits = { ...apiLimits, ...context.limits }
+  }
+
+  /**
+   * The answer to a body; undefined for notifications alone, for which a stream may also be empty. Never rejects, but a stream
+   * may, on a failure after its beginning.
+   */
+  async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<RpcAnswer | undefined> {
+    const began = performance.now()
+    let requests: unknown
+    let ids: readonly (string | undefined)[]
+    try {
+      if (body !== undefined) refuseManyValues(body, this.#limits)
+      const text = textOf(body)
+      requests = parseBody(text)
+      if (Array.isArray(requests)) this.#checkBatch(requests)
+      ids = hasNumericId(requests) ? numericIds(text) : []
+    } catch (error) {
+      return this.#refuse(error, began)
+    }
+    return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
+  }
+
+  /** Counts a call that was answered without {@link handle}. */
+  countKept(method: string, began: number): void {
+    this.#count(method, 'ok', began)
+  }
+
+  /** Runs requests one after another: a batch counts as one client. Later requests run only when the client reads. */
+  async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
+    let separator = '['
+    let size = 0
+    for (const [i, request] of requests.entries()) {
+      const answer = await this.#answer(request, ids[i], caller, size > this.#limits.batchAnswers)
+      if (answer === undefined) continue
+      yield separator
+      separator = ','
+      for await (const part of typeof answer === 'string' ? [answer] : answer) {
+        size += part.length
+        yield part
+      }
+    }
+    if (separator === ',') yield ']'
+  }
+
+  #checkBatch({ length }: readonly unknown[]): void {
+    if (length === 0) throw new RuleError('request-form', 'the batch is empty')
+    const { batch } = this.#limits
+    if (length > batch) {
+      throw new RuleError('request-form', `${length} requests in one batch, at most ${batch} are allowed`)
+    }
+  }
+
+  /** `full`: earlier answers were so large that this request is only refused. */
+  async #answer(
+    request: unknown,
+    numericId: string | undefined,
+    caller: RpcCaller,
+    full = false,
+  ): Promise<RpcAnswer | undefined> {
+    const began = performance.now()
+    let call: Call
+    try {
+      call = readCall(request, numericId)
+    } catch (error) {
+      return this.#refuse(error, began)
+    }
+    const { id } = call
+    try {
+      if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
+      const result = await this.#run(call, caller)
+      if (result instanceof PartsAnswer) return await this.#inParts(result, call, caller, began)
+      this.#count(call.method, 'ok', began)
+      if (id === undefined) return undefined
+      if (result instanceof JsonText && result.until !== undefined) caller.keep?.(call.method, result.until)
+      const [before, after] = rpcFrame(id)
+      return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
+    } catch (error) {
+      const failure = ruleErrorOf(error, this.#log)
+      this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
+      if (failure.code === 'busy') caller.refusedBusy?.()
+      return id === undefined ? undefined : rpcFailure(id, failure)
+    }
+  }
+
+  /** Resolves when the beginning of the answer is there: until then it can still be refused. */
+  async #inParts(
+    result: PartsAnswer,
+    { id, method }: Call,
+    { client }: RpcCaller,
+    began: number,
+  ): Promise<AnswerStream | undefined> {
+    // A notification of a method that changes nothing.
+    if (id === undefined) return undefined
+    const reader = this.#flights.join(result, client)
+    await reader.ready()
+    this.#count(method, 'ok', began)
+    const [before, after] = rpcFrame(id)
+    return framed(before, reader, after)
+  }
+
+  /** The answer to a body that is no request. */
+  #refuse(error: unknown, began: number): string {
+    const failure = ruleErrorOf(error, this.#log)
+    this.#count(undefined, interfaceErrors[failure.code].rpc, began, failure)
+    return rpcFailure('null', failure)
+  }
+
+  /**
+   * Counts under a known method name only: names made up by clients must not become labels. The live log shows the name as it
+   * came.
+   */
+  #count(name: string | undefined, status: string | number, began: number, failure?: RuleError): void {
+    const known = name !== undefined && this.#methods.has(name) ? name : undefined
+    let tally = this.#tallies.get(known)
+    if (tally === undefined) {
+      tally = this.#context.metrics.calls(this.#carrier, known)
+      this.#tallies.set(known, tally)
+    }
+    const milliseconds = performance.now() - began
+    tally.add(status, milliseconds / 1000)
+    const { live } = this.#log
+    if (live === undefined || !live.wants('calls', failure !== undefined)) return
+    live.write('calls', callLine({ via: this.#carrier, name: name ?? '(no call)', status, failure, milliseconds }))
+  }
+
+  #run({ method: name, params }: Call, caller: RpcCaller): unknown {
+    const method = this.#methods.get(name)
+    if (method === undefined) {
+      throw new RuleError('request-action', `there is no method ${JSON.stringify(name.slice(0, 80))}`)
+    }
+    const refusal = refusalOf(method, caller)
+    if (refusal !== undefined) throw new RuleError('request-forbidden', `${name}: ${refusal}`)
+    return method.run(this.#context, params, caller)
+  }
+}
+
+/** A carrier computes its refusals when they are read: a public method reads none. */
+function refusalOf({ access }: Pick<RpcMethod, 'access'>, caller: RpcCaller): string | undefined {
+  if (access === 'public') return undefined
+  return caller.controlRefusal ?? (access === 'admin' ? caller.adminRefusal : undefined)
+}
+
+/** Text of a body; `request-json` without one. */
+function textOf(body: Uint8Array | undefined): string {
+  const text = body === undefined ? undefined : utf8(body)
+  if (text === undefined || text === '') throw new RuleError('request-json', 'the body is empty or not UTF-8')
+  return text
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new RuleError('request-json', `the body is not JSON: ${(error as Error).message}`)
+  }
+}
+
+/** Whether any request has an id that has to be read from the text. */
+function hasNumericId(body: unknown): boolean {
+  return Array.isArray(body) ? body.some(isNumbered) : isNumbered(body)
+}
+
+function isNumbered(request: unknown): boolean {
+  return isObject(request) && typeof own(request, 'id') === 'number'
+}
+
+/** Checks the members of a request object; `request-form` for anything else. */
+function readCall(request: unknown, numericId: string | undefined): Call {
+  if (!isObject(request)) throw new RuleError('request-form', 'a request is an object')
+  const version = own(request, 'jsonrpc')
+  if (version !== undefined && typeof version !== 'string') {
+    throw new RuleError('request-form', 'jsonrpc: not a string; it is "2.0", and may also be missing')
+  }
+  const method = own(request, 'method')
+  if (typeof method !== 'string') throw new RuleError('request-form', 'method: missing or not a string')
+  const params = own(request, 'params')
+  if (params !== undefined && typeof params !== 'object') {
+    throw new RuleError('request-form', 'params: neither an object nor an array')
+  }
+  const id = own(request, 'id')
+  // Clients of the parent chain write "" or "1.0" and expect an answer to each call.
+  if (id === undefined) return { id: version === '2.0' ? undefined : 'null', method, params }
+  return { id: idText(id, numericId), method, params }
+}
+
+/** JSON text that echoes an id. */
+function idText(id: unknown, numericId: string | undefined): string {
+  if (id === null || typeof id === 'string') return JSON.stringify(id)
+  if (typeof id === 'number' && numericId !== undefined && wholeNumber.test(numericId)) return numericId
+  throw new RuleError('request-form', 'id: neither a string, nor an integer, nor null')
+}
+
+/**
+ * A member of a parsed object, undefined only where it is missing: JSON has no undefined. Inherited members do not count, and an
+ * own `__proto__` is ordinary data.
+ */
+function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

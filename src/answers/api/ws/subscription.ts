@@ -1,0 +1,93 @@
+import type { EventCursor } from '../../../ledger/events/event-cursor.js'
+import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
+import { Yielder } from '../../../base/runtime/cooperative.js'
+
+/** A connection, as its subscriptions use it. */
+export interface EventSink {
+  readonly open: boolean
+  /** Whether so much waits to be sent that events have to wait too. */
+  readonly full: boolean
+  /** Resolves when it is not full any more, or not open. */
+  room(): Promise<void>
+  tell(event: LedgerEvent, subscription: number): void
+  /** Ends the connection because a subscription cannot go on. */
+  fail(error: unknown): void
+}
+
+/** Sends the events of a cursor, as fast as the client reads them. */
+export class Subscription {
+  readonly id: number
+  readonly #cursor: EventCursor
+  readonly #outlet: EventSink
+  #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
+  #waitsForRoom = false
+
+  constructor(id: number, cursor: EventCursor, outlet: EventSink) {
+    this.id = id
+    this.#cursor = cursor
+    this.#outlet = outlet
+  }
+
+  /** Whether events of stored blocks come first. */
+  get replaying(): boolean {
+    return this.#stage === 'replaying' && this.#outlet.open
+  }
+
+  /** Begins once the answer with the number of the subscription is on its way. */
+  begin(): void {
+    if (this.#stage !== 'waiting') return
+    this.#stage = this.#cursor.replaying ? 'replaying' : 'live'
+    this.pump()
+  }
+
+  /** Sends events of one block, as many as the client has room for; the rest is read again later. `share`: that of the client. */
+  async replay(share: string): Promise<void> {
+    const events = await this.#cursor.replay({ share, wanted: () => this.replaying })
+    if (!this.replaying) return
+    if (events !== undefined) return this.#sendSome(events)
+    this.#stage = 'live'
+    this.pump()
+  }
+
+  /** Sends new events while there is room; fails the connection of a reader that is too slow. */
+  pump(): void {
+    if (this.#stage !== 'live') return
+    try {
+      this.#cursor.checkKept()
+      while (this.#outlet.open && !this.#waitsForRoom) {
+        if (this.#outlet.full) {
+          this.#pumpLater()
+          return
+        }
+        const event = this.#cursor.take()
+        if (event === undefined) return
+        this.#outlet.tell(event, this.id)
+      }
+    } catch (error) {
+      this.#outlet.fail(error)
+    }
+  }
+
+  end(): void {
+    this.#stage = 'ended'
+  }
+
+  async #sendSome(events: readonly LedgerEvent[]): Promise<void> {
+    const yielder = new Yielder()
+    for (const [at, event] of events.entries()) {
+      if (!this.replaying) return
+      // While the client is waited for, nothing of the block is held.
+      if (this.#outlet.full) return this.#cursor.putBack(events.length - at)
+      this.#outlet.tell(event, this.id)
+      if (yielder.over) await yielder.next()
+    }
+  }
+
+  #pumpLater(): void {
+    this.#waitsForRoom = true
+    void this.#outlet.room().then(() => {
+      this.#waitsForRoom = false
+      this.pump()
+    })
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * WebSocket: JSON-RPC by rpc/rpc-core, and the events of subscriptions.
+ *
+ *   upgrade, of either port -> ConnectionShares, Access -> WsConnection -> rate -> RpcCore -> answer
+ *   event log -> #distribute -> Subscription of each connection, in order of its numbers
+ *
+ * - A connection that reads too slowly is closed; others go on.
+ * - A notification is serialized once for all its subscribers.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import type { EventLog } from '../../../ledger/events/event-log.js'
+import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
+import { forEachCooperatively, nextTurn } from '../../../base/runtime/cooperative.js'
+import { Access } from '../access.js'
+import { accessDefaults } from '../access-options.js'
+import { shareOf } from '../address-share.js'
+import { AnswerGate } from '../answer-gate.js'
+import type { ApiContext } from '../api-context.js'
+import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { failure } from '../envelopes.js'
+import { Flights } from '../flight.js'
+import { ConnectionShares, upgraded } from '../http-connections.js'
+import { statusOf } from '../http-failures.js'
+import { answerAndClose, type UpgradeHandler } from '../listeners.js'
+import type { NodeMetrics } from '../metrics.js'
+import { loopbackHosts } from '../origin.js'
+import { pathOf } from '../request-path.js'
+import { rpcMethods } from '../rpc/all-methods.js'
+import { RpcCore } from '../rpc/rpc-core.js'
+import { placeOf } from '../token-proof.js'
+import { rpcPaths } from '../rpc/rpc-paths.js'
+import { RequestRate } from './rate.js'
+import type { Subscription } from './subscription.js'
+import { closeCode, WsConnection, type Shared } from './ws-connection.js'
+
+/** The path on the port of REST that is for WebSockets alone. */
+export const webSocketPath = '/ws'
+/** Paths of WebSockets on the port of REST. */
+const webSocketPaths: readonly string[] = ['/', webSocketPath]
+
+/** The WebSockets of a node, whatever port they came to: JSON-RPC as over HTTP, and events. */
+export class WebSockets {
+  readonly #limits: ApiLimits
+  readonly #events: EventLog
+  readonly #access: Access
+  readonly #shared: Shared
+  readonly #protocol: WebSocketServer
+  readonly #metrics: NodeMetrics
+  readonly #connections = new Set<WsConnection>()
+  readonly #subscriptions = new Set<Subscription>()
+  readonly #distribute = () => this.#distributeSoon()
+  readonly #pings: NodeJS.Timeout
+  #notifications = new Map<string, Buffer>()
+  #distributing = false
+  #moreToDistribute = false
+  readonly #shares = new Map<string, ConnectionShares>()
+  #closing: Promise<void> | undefined
+  #gone: () => void = () => {}
+
+  /** `hosts`: addresses listened on. */
+  constructor(context: ApiContext, events: EventLog, hosts: readonly string[] = loopbackHosts) {
+    this.#limits = { ...apiLimits, ...context.limits }
+    this.#events = events
+    this.#access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
+    this.#metrics = context.metrics
+    this.#protocol = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#limits.wsMessage,
+      maxFragments: this.#limits.wsFragments,
+      // Milliseconds; the typings lack this option.
+      ...{ closeTimeout: this.#limits.closeGrace },
+    })
+    this.#protocol.on('wsClientError', (error, socket) => refuse(socket, upgradeError(error.message)))
+    const flights = context.flights ?? new Flights(new AnswerGate(this.#limits))
+    this.#shared = {
+      core: new RpcCore(context, rpcMethods(context), flights, 'websocket'),
+      events,
+      limits: this.#limits,
+      log: context.log,
+      rate: new RequestRate(this.#limits),
+      subscriptions: this.#subscriptions,
+      held: { bytes: 0 },
+      makeRoom: () => this.#makeRoom(),
+      notification: (event, subscription) => this.#notification(event, subscription),
+    }
+    events.events.on('appended', this.#distribute)
+    this.#pings = setInterval(() => {
+      for (const connection of this.#connections) connection.ping()
+      if (![...this.#subscriptions].some(({ replaying }) => replaying)) events.blocks.clear()
+    }, this.#limits.wsPing)
+  }
+
+  /** Connections that are open. */
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  /** The shares in which all WebSockets of a host are counted. */
+  sharesOf(host: string): ConnectionShares {
+    const made = this.#shares.get(host)
+    if (made !== undefined) return made
+    const { wsConnections: connections, connectionsPerAddress } = this.#limits
+    const shares = new ConnectionShares({ limits: { connections, connectionsPerAddress }, exempt: this.exempt })
+    this.#shares.set(host, shares)
+    return shares
+  }
+
+  /** Whether an address may have all connections. */
+  readonly exempt = (address: string | undefined): boolean => this.#access.isProxy(address)
+
+  /** Takes the requests for WebSockets to a port of REST, at their paths alone; others stay requests of REST. */
+  get onRestPort(): UpgradeHandler {
+    return {
+      wants: ({ method, url = '/', headers }) =>
+        method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && webSocketPaths.includes(pathOf(url)),
+      take: (request, socket, head, host) => {
+        // From here on it counts as a WebSocket, and no longer as a connection of REST.
+        if (this.sharesOf(host).admit(socket)) this.#upgrade(request, socket, head)
+        else refuse(socket, new RuleError('busy', 'too many WebSocket connections; try again'))
+      },
+    }
+  }
+
+  /** Takes every connection to a port of their own. */
+  get onOwnPort(): UpgradeHandler {
+    return {
+      wants: () => true,
+      take: (request, socket, head) => {
+        const path = pathOf(request.url ?? '/')
+        if (rpcPaths.includes(path)) this.#upgrade(request, socket, head)
+        else refuse(socket, new RuleError('request-path', `nothing is at ${path.slice(0, 200)}`))
+      },
+    }
+  }
+
+  /** Closes all connections; resolves when they are gone, at the latest after the grace period for closing. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    this.#events.events.off('appended', this.#distribute)
+    clearInterval(this.#pings)
+    for (const connection of this.#connections) connection.close(closeCode.goingAway, 'the node is stopping')
+    const deadline = setTimeout(() => {
+      for (const connection of this.#connections) connection.terminate()
+    }, this.#limits.closeGrace)
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#gone = resolve))
+    clearTimeout(deadline)
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    if (this.#closing !== undefined) refuse(socket, new RuleError('busy', 'the node is stopping'))
+    else this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
+  }
+
+  #accept(ws: WebSocket, socket: Duplex, request: IncomingMessage): void {
+    const { headers } = request
+    const { remoteAddress: address } = request.socket
+    const accessRequest = { headers, address }
+    const access = {
+      // A page cannot choose the content type of WebSocket messages: its origin alone decides.
+      controlRefusal: this.#access.controlRefusal(accessRequest),
+      adminRefusal: this.#access.adminRefusal(accessRequest),
+      strangerRefusal: this.#access.strangerRefusal(accessRequest),
+      elsewhereRefusal: this.#access.elsewhereRefusal(accessRequest),
+      place: placeOf(request.socket),
+    }
+    const share = shareOf(this.#access.clientAddress(request))
+    const connection = new WsConnection(
+      ws,
+      socket,
+      { share, local: this.#access.isLocal(address), access },
+      this.#shared,
+    )
+    upgraded(request.socket, () => connection.idle)
+    this.#connections.add(connection)
+    this.#metrics.webSocketConnections.inc()
+    ws.on('close', () => {
+      this.#connections.delete(connection)
+      if (this.#connections.size === 0) this.#gone()
+      this.#metrics.webSocketConnections.dec()
+    })
+  }
+
+  #distributeSoon(): void {
+    this.#moreToDistribute = true
+    if (!this.#distributing) void this.#distributeAll()
+  }
+
+  /** Sends new events to all subscriptions, a turn later: the chain goes on first, and events of one moment are sent together. */
+  async #distributeAll(): Promise<void> {
+    this.#distributing = true
+    while (this.#moreToDistribute) {
+      await nextTurn()
+      this.#moreToDistribute = false
+      await forEachCooperatively(this.#subscriptions, (subscription) => subscription.pump())
+      this.#notifications = new Map()
+    }
+    this.#distributing = false
+  }
+
+  /** Those that hold most go first. */
+  #makeRoom(): boolean {
+    while (this.#shared.held.bytes > this.#limits.wsHeld) {
+      const unread = [...this.#connections].filter(({ full, held }) => full && held > 0)
+      if (unread.length === 0) return false
+      unread.reduce((most, one) => (one.held > most.held ? one : most)).drop()
+    }
+    return true
+  }
+
+  /** Most subscriptions are the first of their connection, so one message serves them all. */
+  #notification(event: LedgerEvent, subscription: number): Buffer {
+    const key = `${event.number} ${subscription}`
+    const made = event.number === null ? undefined : this.#notifications.get(key)
+    if (made !== undefined) return made
+    const params = `{"subscription":${subscription},${event.text.slice(1)}`
+    const message = Buffer.from(`{"jsonrpc":"2.0","method":"event","params":${params}}`)
+    if (event.number !== null && this.#distributing) this.#notifications.set(key, message)
+    return message
+  }
+}
+
+/** The answer to a request that is refused before it has a WebSocket. */
+export function answerOf(error: RuleError): { status: number; body: string } {
+  return { status: statusOf(error), body: failure('rpc', error) }
+}
+
+function refuse(socket: Duplex, error: RuleError): void {
+  answerAndClose(socket, answerOf(error), upgradeLines)
+}
+
+/** Refuses a request that asks for no WebSocket, or not properly. */
+export function upgradeError(reason: string): RuleError {
+  return new RuleError('request-upgrade', `WebSocket version 13 is spoken here: ${reason}`)
+}
+
+const upgradeLines = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']

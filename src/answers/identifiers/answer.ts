@@ -1,0 +1,146 @@
+import type { ProblemDetails } from './problem.js'
+import type { AnswerAge } from '../../identity/did/resolution.js'
+import { encodeBase64url } from '../../identity/did/base64url.js'
+import { defined } from '../../base/primitives/defined.js'
+import { sha256 } from '../../base/primitives/hash.js'
+import { dereferencingType, type MediaType, resolutionType, uriListType } from './media-types.js'
+import type { Frame } from './read-question.js'
+
+/** An answer of HTTP. */
+export interface IdentifierAnswer {
+  readonly status: number
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty for a redirect, and where the asker has the answer. */
+  readonly body: string
+}
+
+/** The media type of what a result holds, as its metadata name it. */
+export const contentType = 'application/did'
+
+/** Answers depend on Accept, and hold until the next block: a cache that keeps one has to ask again. */
+const common = { vary: 'Accept', 'cache-control': 'no-cache' }
+
+/** Headers of an answer of a node that is not in step with its chain: the height as of which it holds, and its age in seconds. */
+export function ageHeaders(age: AnswerAge | undefined): Record<string, string> {
+  return age === undefined ? {} : { 'x-chain-height': String(age.height), 'x-chain-age': String(age.age) }
+}
+
+/** An answer with its age. */
+export function withAge(answer: IdentifierAnswer, age: AnswerAge | undefined): IdentifierAnswer {
+  return { ...answer, headers: { ...answer.headers, ...ageHeaders(age) } }
+}
+
+export function jsonAnswer(status: number, type: MediaType, value: unknown): IdentifierAnswer {
+  return textAnswer(status, type, JSON.stringify(value))
+}
+
+function textAnswer(status: number, type: MediaType, body: string): IdentifierAnswer {
+  return { status, headers: { ...common, 'content-type': type, etag: etagOf(type, body) }, body }
+}
+
+/** The tag of a representation: two media types of one text are two. */
+function etagOf(type: MediaType, body: string): string {
+  return `"${encodeBase64url(sha256(`${type}\n${body}`).subarray(0, 16))}"`
+}
+
+/** 303. `location` is an absolute URI. */
+export function redirect(location: string): IdentifierAnswer {
+  return { status: 303, headers: { ...common, location }, body: '' }
+}
+
+/** How the address of a service is answered: by a redirect, or as text in a result or a list of URIs. */
+export const dereferenceForms = ['redirect', 'url'] as const
+export type Dereference = (typeof dereferenceForms)[number]
+
+/** 200 with `location` as content: in a result, or as the one line of a list (RFC 2483). */
+export function locationAnswer(type: MediaType, location: string, said: ResultMetadata): IdentifierAnswer {
+  if (type === uriListType) return textAnswer(200, uriListType, `${location}\r\n`)
+  return dereferencingAnswer(200, uriListType, location, said)
+}
+
+/** What an answer says beside its content. */
+export interface ResultMetadata {
+  /** Of the process, in a result of resolution beside the content type. */
+  readonly process: Readonly<Record<string, unknown>>
+  /** Of the document. */
+  readonly document: object
+  /** By what the answer was proved. */
+  readonly proved?: object | undefined
+}
+
+/** A whole result: the content, null without one, with the metadata. */
+export function resultAnswer(
+  status: number,
+  frame: Frame,
+  content: object | null,
+  { process, document, proved }: ResultMetadata,
+): IdentifierAnswer {
+  if (frame === 'resolution') {
+    const metadata = { contentType, ...process, proved }
+    return jsonAnswer(status, resolutionType, {
+      didDocument: content,
+      didResolutionMetadata: metadata,
+      didDocumentMetadata: document,
+    })
+  }
+  return dereferencingAnswer(status, contentType, content, { process, document, proved })
+}
+
+/** A result of dereferencing, whose content is of `held`. */
+function dereferencingAnswer(
+  status: number,
+  held: string,
+  content: object | string | null,
+  { process, document, proved }: ResultMetadata,
+): IdentifierAnswer {
+  // The text of the specification has one name for it, its examples and its test suite another.
+  return jsonAnswer(status, dereferencingType, {
+    content,
+    contentStream: content,
+    dereferencingMetadata: { contentType: held, ...defined({ age: process['age'] }), proved },
+    contentMetadata: document,
+  })
+}
+
+export interface ErrorOptions {
+  readonly details: ProblemDetails
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+  /** Of the result, beside the error. */
+  readonly metadata?: object
+}
+
+/** An error in the frame that was asked for. */
+export function errorAnswer(
+  status: number,
+  frame: Frame,
+  { details: error, retryAfter, metadata = {} }: ErrorOptions,
+): IdentifierAnswer {
+  const answer =
+    frame === 'resolution'
+      ? jsonAnswer(status, resolutionType, {
+          didDocument: null,
+          didResolutionMetadata: { error, ...metadata },
+          didDocumentMetadata: {},
+        })
+      : jsonAnswer(status, dereferencingType, {
+          content: null,
+          contentStream: null,
+          dereferencingMetadata: { error, ...metadata },
+          contentMetadata: {},
+        })
+  return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }
+}
+
+/**
+ * The answer, or 304 without a body where If-None-Match says that the asker has it; a cache may take over the headers of either,
+ * so they are the same.
+ */
+export function unlessKnown(answer: IdentifierAnswer, ifNoneMatch: string | undefined): IdentifierAnswer {
+  const { etag, 'content-type': type } = answer.headers
+  if (answer.status !== 200 || etag === undefined || ifNoneMatch === undefined) return answer
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  if (!tags.includes(etag) && ifNoneMatch.trim() !== '*') return answer
+  return { status: 304, headers: { ...common, etag, ...defined({ 'content-type': type }) }, body: '' }
+}

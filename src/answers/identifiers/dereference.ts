@@ -1,0 +1,52 @@
+import { selectedServices } from '../../identity/did/resolution-options.js'
+import type { W3cDocument, W3cService, W3cVerificationMethod } from '../../identity/did/w3c.js'
+import { defined } from '../../base/primitives/defined.js'
+import { type DidUrl, shown } from './did-url.js'
+import type { Parameters } from './parameters.js'
+import { Problem } from './problem.js'
+import { locationOf, resolveReference } from './uri-reference.js'
+
+/** The document with the selected services alone, at least one; `NOT_FOUND` where there is none. */
+export function withSelectedServices(document: W3cDocument, { service, serviceType }: Parameters): W3cDocument {
+  const selected = selectedServices(document, defined({ service, serviceType }))
+  if (selected.length > 0) return { ...document, service: selected }
+  const wanted = [
+    ...(service === undefined ? [] : [`the id ${shown(service)}`]),
+    ...(serviceType === undefined ? [] : [`the type ${shown(serviceType)}`]),
+  ]
+  throw new Problem('NOT_FOUND', `the document has no service with ${wanted.join(' and ')}`)
+}
+
+/** Where a redirect to the first of the selected services leads; `NOT_FOUND` for an endpoint that is no location. */
+export function serviceLocation(
+  { service = [] }: W3cDocument,
+  { relativeRef }: Parameters,
+  fragment: string | undefined,
+): string {
+  const [{ id, serviceEndpoint } = { id: '', serviceEndpoint: '' }] = service
+  const uri = relativeRef === undefined ? serviceEndpoint : resolveReference(relativeRef, serviceEndpoint)
+  const location = locationOf(uri, fragment)
+  if (location !== undefined) return location
+  const rule =
+    fragment === undefined ? 'an absolute http or https URI' : 'an absolute http or https URI without fragment'
+  throw new Problem('NOT_FOUND', `the endpoint of ${shown(id)} leads to nothing that is ${rule}`)
+}
+
+/** What the fragment of a URL names in a document: a verification method or a service; else `NOT_FOUND`. */
+export function partOf(
+  document: W3cDocument,
+  { did, fragment }: DidUrl,
+  { verificationRelationship }: Parameters,
+): W3cVerificationMethod | W3cService {
+  const id = `${did}#${fragment}`
+  const part = [...document.verificationMethod, ...(document.service ?? [])].find((one) => one.id === id)
+  if (part === undefined)
+    throw new Problem('NOT_FOUND', `the document has no method and no service with the id ${shown(id)}`)
+  if (verificationRelationship !== undefined && !document[verificationRelationship].includes(id)) {
+    throw new Problem(
+      'INVALID_RELATIONSHIP_FOR_VERIFICATION_METHOD',
+      `${shown(id)} is no method for ${verificationRelationship}`,
+    )
+  }
+  return part
+}

@@ -1,0 +1,151 @@
+import type { MapProofJson } from '../../identity/did/state-proof.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import {
+  type Entry,
+  emptyHistory,
+  entryBytes,
+  entrySize,
+  extendHistory,
+  stateAfter,
+  valueOfHistory,
+} from '../../identity/proofs/history.js'
+import { type HistoryPart, mapProofJson } from '../../identity/proofs/map-proof.js'
+import { credentialMapKey, didMapKey, type MapKey } from '../../identity/proofs/map-tree.js'
+import { credentialRow } from '../../ledger/storage/credential-rows.js'
+import { damaged, type Database } from '../../ledger/storage/database.js'
+import { didHead, didOperation } from '../../ledger/storage/did-rows.js'
+import { pagesAfter, readWay, type Way } from '../../ledger/storage/map/read-way.js'
+import type { PageMemory } from '../../ledger/storage/map/page-memory.js'
+import { type Key, keys } from '../../ledger/storage/schema.js'
+import { values } from '../../ledger/storage/row-values.js'
+
+/** What the map of DIDs says of a key after a block, from the rows; the caller sees to it that they are of one state. */
+
+/** @limit count: operations of a DID in a proof */
+export const maxProvedEntries = 10_000
+
+/** Bytes of an operation in a proof, in base64url. */
+export const provedEntry = Math.ceil((entrySize * 4) / 3)
+/** Rows of operations per read. */
+const rowsAtOnce = 512
+
+export interface MapSource {
+  readonly database: Database
+  /** Inner nodes that need not be hashed again. */
+  readonly pages: PageMemory
+}
+
+/** The operations of one leaf up to a block. */
+interface Leaf {
+  readonly key: MapKey
+  /** Those to show, oldest first; empty: the key has no leaf. */
+  readonly entries: readonly Entry[]
+  readonly count: number
+  /** Digest of those before, and of all. */
+  readonly base: Hash
+  readonly digest: Hash
+}
+
+/** Number of operations of a DID up to a height, by a binary search over its rows. */
+export function operationsUpTo(database: Database, did: ProgramHash, height: number): number {
+  let [low, high] = [0, didHead(database, did)?.operationCount ?? 0]
+  // Most blocks asked for are above the last operation.
+  if (high > 0 && didOperation(database, did, high - 1).height <= height) return high
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (didOperation(database, did, middle).height > height) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/**
+ * The map proof of a DID after the block at a height, with its operations from number `from` on; the last one at least. `key`:
+ * undefined for a text that no key can have. `history-size` for more than {@link maxProvedEntries}.
+ */
+export async function didMapProof(
+  source: MapSource,
+  { did, key, height, from }: { did: string; key: ProgramHash | undefined; height: number; from: number },
+): Promise<MapProofJson> {
+  const { database } = source
+  const count = key === undefined ? 0 : operationsUpTo(database, key, height)
+  if (key === undefined || count === 0) return mapProof(source, height, absent(didMapKey(did)))
+  const first = Math.min(from, count - 1)
+  if (count - first > maxProvedEntries) throw tooLong(did, count - first)
+  const entries: (Entry & { readonly digest: Hash })[] = []
+  for (let from = first; from < count; from += rowsAtOnce) {
+    const end = Math.min(from + rowsAtOnce, count)
+    const rows = await database.rows({ gte: keys.didOperation(key, from), lt: keys.didOperation(key, end) })
+    entries.push(...rows.map(([, row]) => values.didOperation.decode(row)))
+  }
+  if (entries.length !== count - first) throw damaged(`operations of ${did} are missing`)
+  const base = first === 0 ? emptyHistory : didOperation(database, key, first - 1).digest
+  const { digest } = entries.at(-1) as (typeof entries)[number]
+  return mapProof(source, height, { key: didMapKey(did), entries, count, base, digest })
+}
+
+/** The map proof of what a DID said of a credential, after the block at a height: with all of it. */
+export async function credentialMapProof(
+  source: MapSource,
+  { id, signer, height }: { id: string; signer: string; height: number },
+): Promise<MapProofJson> {
+  const said = credentialRow(source.database, id, signer) ?? []
+  const entries = said.filter((entry) => entry.height <= height)
+  const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)
+  return mapProof(source, height, { ...absent(credentialMapKey(id, signer)), entries, count: entries.length, digest })
+}
+
+function absent(key: MapKey): Leaf {
+  return { key, entries: [], count: 0, base: emptyHistory, digest: emptyHistory }
+}
+
+async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<MapProofJson> {
+  const { siblings, end } = await wayAfter(source, height, leaf.key)
+  const history = historyOf(leaf)
+  const isOwn = end !== undefined && equalBytes(end.key, leaf.key)
+  // A proof that leads elsewhere would look like a lie.
+  if (isOwn !== (history !== undefined) || (isOwn && !equalBytes(end.value, history?.value ?? end.key))) {
+    throw damaged('the map of DIDs does not have what the rows of a DID say')
+  }
+  if (history !== undefined) return mapProofJson({ siblings, history: history.part })
+  return mapProofJson({ siblings, ...(end && { leaf: end }) })
+}
+
+/** Rows of a state below the tip are found by one iterator, which belongs to a snapshot; those of now need neither. */
+async function wayAfter({ database, pages }: MapSource, height: number, key: MapKey): Promise<Way> {
+  const isNow = database.get(keys.mapRoot(height + 1)) === undefined
+  if (isNow) {
+    const now = { get: (row: Key) => database.get(row), seek: () => Promise.resolve(undefined) }
+    return readWay(pagesAfter(now, height, pages), key)
+  }
+  const rows = database.freeze()
+  try {
+    return await readWay(pagesAfter(rows, height, pages), key)
+  } finally {
+    rows.close()
+  }
+}
+
+/** The history of a leaf, and the value that it gives; undefined: there is none. */
+function historyOf({
+  entries,
+  count,
+  base,
+  digest,
+}: Leaf): { readonly part: HistoryPart; readonly value: Uint8Array } | undefined {
+  const last = entries.at(-1)?.operation
+  if (last === undefined) return undefined
+  const hasBase = entries.length < count
+  return {
+    part: { state: stateAfter(last), count, entries: entries.map(entryBytes), base: hasBase ? base : undefined },
+    value: valueOfHistory({ last, count, digest }),
+  }
+}
+
+function tooLong(did: string, entries: number): RuleError {
+  const detail = `the proof would show ${entries} operations of ${did}, more than ${maxProvedEntries}`
+  return new RuleError('history-size', `${detail}; ask for a later version, or for the latest state`)
+}

@@ -1,0 +1,59 @@
+import { identifierFault } from '../../identity/did/identifier-fault.js'
+import type { ResolveOptions } from '../../identity/did/resolution.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { parseAddress, prefix, type ProgramHash } from '../../base/primitives/address.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+
+/** @limit characters: a DID, or the id of a credential, in a request to the resolver */
+export const maxDidLength = 256
+
+const lead = `did:${didMethod}:`
+const identifierForm = /^[A-Za-z0-9._-]+$/
+
+/**
+ * Identifier of a DID, given in full or as the identifier alone; it need not be one that a key can have. Throws
+ * `request-parameter` for empty or longer text, another method, or characters that no identifier has. `name`: the parameter.
+ */
+export function identifierOf(text: string, name = 'did'): string {
+  requireLength(name, text)
+  const identifier = text.startsWith(lead) ? text.slice(lead.length) : text
+  if (identifierForm.test(identifier)) return identifier
+  throw new RuleError(
+    'request-parameter',
+    `${name}: neither ${lead}<identifier> nor an identifier of A-Z a-z 0-9 . _ -`,
+  )
+}
+
+/** What {@link credentialIdOf} takes. */
+export const credentialIdText = `${lead}<identifier>#<fragment>, 1 to ${maxDidLength} characters`
+
+/** The id of a credential as given, in full; it need not be one that a credential can have. Else `request-parameter`. */
+export function credentialIdOf(text: string): string {
+  requireLength('id', text)
+  const hash = text.indexOf('#')
+  const [holder, fragment] = [text.slice(0, Math.max(hash, 0)), text.slice(hash + 1)]
+  const isId = holder.startsWith(lead) && identifierForm.test(holder.slice(lead.length)) && fragment !== ''
+  if (isId) return text
+  throw new RuleError('request-parameter', `id: not ${credentialIdText}`)
+}
+
+function requireLength(name: string, { length }: string): void {
+  if (length > 0 && length <= maxDidLength) return
+  throw new RuleError('request-parameter', `${name}: 1 to ${maxDidLength} characters are needed, not ${length}`)
+}
+
+export function didOf(identifier: string): string {
+  return lead + identifier
+}
+
+/** With a context asked for: why no key can have the identifier of a DID that does not exist, if that can be seen. */
+export function hintOf(identifier: string, { context }: Pick<ResolveOptions, 'context'>): { readonly hint?: string } {
+  if (context !== true || existingKey(identifier) !== undefined) return {}
+  return { hint: `no key has this identifier: ${identifierFault(identifier)}` }
+}
+
+/** The program hash behind an identifier; undefined for one that no key can have. */
+export function existingKey(identifier: string): ProgramHash | undefined {
+  const hash = parseAddress(identifier)
+  return hash?.[0] === prefix.did ? hash : undefined
+}

@@ -1,0 +1,159 @@
+import { decodeBase64url } from '../../identity/did/base64url.js'
+import { formatDate } from '../../identity/did/date.js'
+import type { OperationMoment, ResolvedTransaction } from '../../identity/did/resolution.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { displayHash, equalBytes, utf8 } from '../../base/primitives/bytes.js'
+import { Reader } from '../../base/primitives/codec.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { Header } from '../../base/primitives/header.js'
+import { payloadOf } from '../../base/primitives/transaction-parts.js'
+import type { Database } from '../../ledger/storage/database.js'
+import { operationsUpTo } from '../prover/map-proofs.js'
+import { didHead, didOperation, operationOf, present } from '../../ledger/storage/did-rows.js'
+import { keys, type Location } from '../../ledger/storage/schema.js'
+import { type DidHeadRow, type DidOperationRow, values } from '../../ledger/storage/row-values.js'
+import type { VersionRequest } from './resolve-request.js'
+import { shownOperation } from './shown-operation.js'
+
+/** A block of the active chain. */
+export interface ActiveBlock {
+  readonly height: number
+  readonly hash: Hash
+  /** Unix seconds. */
+  readonly time: number
+}
+
+/** An operation with its transaction and its block. */
+export interface ReadOperation {
+  readonly operation: DidOperation
+  readonly resolved: ResolvedTransaction
+  readonly block: ActiveBlock
+  /** Bytes of the transaction. */
+  readonly bytes: number
+}
+
+/** Operations of one DID, by its rows; the caller sees to it that they are of one state of the chain. */
+export class DidVersions {
+  readonly #database: Database
+  readonly #key: ProgramHash
+  readonly #did: string
+  /** Number of operations. */
+  readonly count: number
+  readonly deactivated: boolean
+  /** Sequence number of the last create or update. */
+  readonly documentSequence: number
+  /** Whether no operation is above the block. */
+  readonly #isLatest: boolean
+
+  private constructor(database: Database, key: ProgramHash, did: string, head: DidHeadRow, isLatest: boolean) {
+    this.#database = database
+    this.#key = key
+    this.#did = did
+    this.count = head.operationCount
+    this.deactivated = head.status === 'deactivated'
+    this.documentSequence = head.documentSequence
+    this.#isLatest = isLatest
+  }
+
+  /** Those up to a height; undefined where the DID does not exist there. */
+  static of(database: Database, key: ProgramHash, did: string, height = Infinity): DidVersions | undefined {
+    const head = didHead(database, key)
+    if (head === undefined) return undefined
+    const count = height === Infinity ? head.operationCount : operationsUpTo(database, key, height)
+    if (count === head.operationCount) return new DidVersions(database, key, did, head, true)
+    // Nothing follows a deactivation.
+    const before = { ...head, status: 'valid', operationCount: count, documentSequence: count - 1 } as const
+    return count === 0 ? undefined : new DidVersions(database, key, did, before, false)
+  }
+
+  /** The operations from number `start` on, before number `end`, newest first. */
+  async operations(start: number, end: number): Promise<ReadOperation[]> {
+    const rows = Array.from({ length: end - start }, (_, i) => this.#row(end - 1 - i))
+    const wanted = rows.map(({ height, index }) => keys.transaction(height, index))
+    // A single read is cheaper on this thread; many reads belong on the threads of the database.
+    const found =
+      wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
+    return rows.map(({ height, txid }, i) => {
+      const transaction = present(found[i], 'the transaction of an operation')
+      const operation = operationOf(payloadOf(transaction))
+      const block = this.#block(height)
+      const timestamp = formatDate(block.time)
+      const resolved = { txid: displayHash(txid), timestamp, operation: shownOperation(operation, this.#did) }
+      return { operation, resolved, block, bytes: transaction.length }
+    })
+  }
+
+  async operation(sequence: number): Promise<ReadOperation> {
+    const [read] = await this.operations(sequence, sequence + 1)
+    return present(read, 'an operation')
+  }
+
+  moment(sequence: number): OperationMoment {
+    const { txid, height } = this.#row(sequence)
+    return { txid: displayHash(txid), timestamp: formatDate(this.#block(height).time) }
+  }
+
+  /** When the last document expires; of a DID that is not deactivated. Reads the normalised document where that is the last one. */
+  async lastExpiry(): Promise<string> {
+    if (!this.#isLatest) return expiryOf((await this.operation(this.documentSequence)).operation)
+    const row = this.#database.get(keys.didDocument(this.#row(0)))
+    return expiryIn(utf8(present(row, 'the document')) ?? '')
+  }
+
+  /** Sequence number of the version that is asked for; undefined if there is none. A binary search over the operations. */
+  find(version: VersionRequest): number | undefined {
+    if (version.by === 'id') return this.#withTxid(version.txid)
+    const isLater =
+      version.by === 'height'
+        ? ({ height }: Location) => height > version.height
+        : ({ height }: Location) => this.#block(height).time > version.seconds
+    const later = this.#firstWith(isLater)
+    return later === 0 ? undefined : later - 1
+  }
+
+  #withTxid(txid: Hash): number | undefined {
+    const row = this.#database.get(keys.location(txid))
+    if (row === undefined) return undefined
+    const { height, index } = values.location.decode(row)
+    const at = this.#firstWith((other) => other.height > height || (other.height === height && other.index >= index))
+    return at < this.count && equalBytes(this.#row(at).txid, txid) ? at : undefined
+  }
+
+  /** The least sequence number whose operation meets a condition that all later ones meet too; `count` without one. */
+  #firstWith(condition: (row: DidOperationRow) => boolean): number {
+    let [low, high] = [0, this.count]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (condition(this.#row(middle))) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  #row(sequence: number): DidOperationRow {
+    return didOperation(this.#database, this.#key, sequence)
+  }
+
+  #block(height: number): ActiveBlock {
+    return activeBlock(this.#database, height)
+  }
+}
+
+/** The block of the active chain at a height that has one. */
+export function activeBlock(database: Database, height: number): ActiveBlock {
+  const hash = present(database.get(keys.active(height)), 'an active block')
+  const record = values.header.decode(present(database.get(keys.header(hash)), 'a header'))
+  return { height, hash, time: Header.read(new Reader(record.header)).time }
+}
+
+/** When the document of a create or update expires. */
+export function expiryOf({ payload }: DidOperation): string {
+  return expiryIn(utf8(decodeBase64url(payload) ?? new Uint8Array(0)) ?? '')
+}
+
+/** Every JSON parser reads an accepted document the same way, so the fastest one is used. */
+function expiryIn(text: string): string {
+  const { expires } = JSON.parse(text) as { expires: string }
+  return present(expires, 'the expiry of a document')
+}

@@ -1,0 +1,120 @@
+import type { SearchPlan } from '../../identity/did-index/plan.js'
+import type { Matcher } from '../../identity/did-query/compile.js'
+import type { Members } from '../../identity/did-query/member-path.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { damaged, type FrozenRows } from '../../ledger/storage/database.js'
+import { type Key, keys } from '../../ledger/storage/schema.js'
+import { values } from '../../ledger/storage/row-values.js'
+
+/** @tuning count: documents that a search reads at once to examine them */
+const documentsAtOnce = 64
+
+/** @tuning bytes: documents examined by a search that it keeps for its answer; others are read again */
+const keptBytes = 1024 * 1024
+
+/** What an examination needs of its search. */
+export interface ExamineTask {
+  readonly rows: FrozenRows
+  readonly matcher: Matcher
+  readonly plan: SearchPlan
+  /** Documents that the search may examine. */
+  readonly examined: number
+  /** Counts documents that were examined. */
+  readonly note: (documents: number) => void
+}
+
+/** Matching documents by their ordinals, and texts of some of them. */
+export interface Examined {
+  readonly ordinals: readonly number[]
+  readonly kept: ReadonlyMap<number, Buffer>
+}
+
+/** Reads documents, and holds them against the condition of a search; counts them. */
+export class Examiner {
+  readonly #task: ExamineTask
+  readonly #rest: () => Promise<void>
+  #examined = 0
+
+  /** `rest`: lets other work run between slices. */
+  constructor(task: ExamineTask, rest: () => Promise<void>) {
+    this.#task = task
+    this.#rest = rest
+  }
+
+  /** Of some documents those that meet the condition; `keep`: the answer may have room for them. */
+  async matching(ordinals: readonly number[], keep: boolean): Promise<Examined> {
+    const matching: number[] = []
+    const kept = new Map<number, Buffer>()
+    let room = keep ? keptBytes : 0
+    for (let start = 0; start < ordinals.length; start += documentsAtOnce) {
+      const some = ordinals.slice(start, start + documentsAtOnce)
+      this.#count(some.length)
+      for (const { ordinal, key, value } of await this.documents(some)) {
+        if (this.#matches(key, value)) {
+          matching.push(ordinal)
+          room -= value.length
+          if (room >= 0) kept.set(ordinal, value)
+        }
+        await this.#rest()
+      }
+    }
+    return { ordinals: matching, kept }
+  }
+
+  /** Whether a document meets the condition. */
+  matches(key: Key, value: Buffer): boolean {
+    this.#count(1)
+    return this.#matches(key, value)
+  }
+
+  #matches(key: Key, value: Buffer): boolean {
+    return this.#task.matcher.matches(parse(key, value))
+  }
+
+  /** The documents of ordinals, in their order. */
+  async documents(ordinals: readonly number[]): Promise<{ ordinal: number; key: Key; value: Buffer }[]> {
+    const { rows } = this.#task
+    const creates = await rows.getMany(ordinals.map((ordinal) => keys.ordinal(ordinal)))
+    const documentKeys = creates.map((row, i) => {
+      if (row === undefined) throw damaged(`the row of ordinal ${ordinals[i]} is missing`)
+      return keys.didDocument(values.location.decode(row))
+    })
+    const found = await rows.getMany(documentKeys)
+    return ordinals.map((ordinal, i) => {
+      const [key, value] = [documentKeys[i] as Key, found[i]]
+      if (value === undefined) throw damaged(`row ${key.toString('hex')} of a document is missing`)
+      return { ordinal, key, value }
+    })
+  }
+
+  #count(documents: number): void {
+    this.#examined += documents
+    this.requireRoom(this.#examined)
+    this.#task.note(documents)
+  }
+
+  /** Refuses to examine too many documents. */
+  requireRoom(documents: number): void {
+    const { examined, plan } = this.#task
+    if (documents <= examined) return
+    throw new RuleError(
+      'busy',
+      `more than ${examined} documents would have to be read: ${reasonOf(plan)}; ` +
+        'add a condition that it answers (docs/query.md)',
+    )
+  }
+}
+
+/** Why the index is not enough for a plan. */
+function reasonOf({ open }: SearchPlan): string {
+  if (open.length > 0) return `the index does not answer ${open.slice(0, 3).join(', ')}`
+  return 'they have more types or claims of credentials than the index takes'
+}
+
+function parse(key: Buffer, value: Buffer): Members {
+  try {
+    return JSON.parse(value.toString('utf8')) as Members
+  } catch {
+    throw damaged(`row ${key.toString('hex')} holds no document`)
+  }
+}

@@ -1,0 +1,94 @@
+import type { ChangeJson, ChangesJson, StateProof } from '../../identity/did/state-proof.js'
+import type { TrustJson } from '../../identity/proofs/make-trust.js'
+import { provedEntry } from '../prover/map-proofs.js'
+import type { Prover, WantedBlock } from '../prover/prover.js'
+import { askedCredential, type CredentialAnswers } from './credential-answers.js'
+import type { ConsistentReader } from './consistent-reader.js'
+import { didOf, existingKey, identifierOf } from './did-key.js'
+import { readWantedBlock } from './resolve-request.js'
+import type { StepGate } from './step-gate.js'
+
+export interface ProofAnswersOptions {
+  readonly prover: Prover
+  readonly reader: ConsistentReader
+  readonly credentials: Pick<CredentialAnswers, 'prove'>
+  readonly gate: StepGate
+}
+
+/**
+ * Proofs of what the chain says, for documents that come from anywhere, and what light resolvers follow a chain by. Each is as of the
+ * tip, of a block so many below, or of one height; `proof-unavailable` where this node has none. Each names its block, and so its age.
+ */
+export class ProofAnswers {
+  readonly #options: ProofAnswersOptions
+
+  constructor(options: ProofAnswersOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The latest state of a DID, or that there is none; `history`: all of its operations. Undefined where they have more than `most`
+   * bytes.
+   */
+  async did(
+    text: string,
+    { history = false, most = Infinity, ...wanted }: WantedBlock & { history?: boolean; most?: number },
+  ): Promise<StateProof | undefined> {
+    const identifier = identifierOf(text)
+    const asked = { did: didOf(identifier), key: existingKey(identifier), from: history ? 0 : Infinity }
+    const checked = readWantedBlock(wanted)
+    const { prover, reader, gate } = this.#options
+    gate.require(true)
+    return reader.read(async (tip) => {
+      const block = await prover.block(tip, checked)
+      if (history && prover.operationCount(block, asked.key) * provedEntry > most) return undefined
+      return this.#present(prover.proof(block, [await prover.didMap(block, asked)]))
+    })
+  }
+
+  /** What counts of a credential, by its id in full. */
+  async credential(
+    id: string,
+    { issuer, ...wanted }: WantedBlock & { issuer?: string | undefined },
+  ): Promise<StateProof> {
+    const asked = askedCredential(id, issuer)
+    const checked = readWantedBlock(wanted)
+    const { credentials, reader, gate } = this.#options
+    gate.require(true)
+    return reader.read((tip) => this.#present(credentials.prove(tip, asked, checked)))
+  }
+
+  /** A proof which shows that something is there; one that nothing is there needs a node in step. */
+  async #present(made: Promise<StateProof>): Promise<StateProof> {
+    const proof = await made
+    if (proof.maps.every(({ history }) => history === undefined)) this.#options.gate.requireAll()
+    return proof
+  }
+
+  /** The trust root of the chain as this node has it: for those who believe the node at first, and want to see whether that changes. */
+  trust(): TrustJson {
+    return this.#options.prover.trust()
+  }
+
+  /** The validators after a block, with the anchor of that block. */
+  async anchor(wanted: WantedBlock): Promise<ChangeJson> {
+    const checked = readWantedBlock(wanted)
+    const { prover, reader, gate } = this.#options
+    gate.require(true)
+    return reader.read((tip) => prover.change(tip, checked))
+  }
+
+  /** The changes of validators with heights above one, at most 100. */
+  async changes(from: number): Promise<ChangesJson> {
+    const { prover, reader, gate } = this.#options
+    gate.require(true)
+    return reader.read((tip) => prover.changes(tip, from))
+  }
+
+  /** Headers with their work from a height on, at most 2000, in base64url. */
+  async headers(from: number, count: number): Promise<string[]> {
+    const { prover, reader, gate } = this.#options
+    gate.require(true)
+    return reader.read(() => prover.headers(from, count))
+  }
+}

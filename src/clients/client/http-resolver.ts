@@ -1,0 +1,106 @@
+import type {
+  CredentialList,
+  CredentialOptions,
+  CredentialResult,
+  DocumentQuery,
+  QueryResult,
+  ResolveOptions,
+  ResolveResult,
+} from '../../identity/did/resolution.js'
+import type { Code } from '../../base/errors/error-codes.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { askResolver } from './ask-resolver.js'
+import { longestTimer, requireWhole } from './arguments.js'
+import { NodeRefusal } from './http.js'
+import { baseUrl } from './node-url.js'
+import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
+import { callResolver } from './rpc.js'
+
+export interface HttpResolverOptions {
+  /** Milliseconds for one request; 30 000 by default. */
+  readonly timeout?: number
+  /** Maximum bytes of an answer; 16 MiB by default. */
+  readonly maxAnswer?: number
+}
+
+/** @tuning ms: one request of an `HttpResolver`, by default */
+const questionTimeout = 30_000
+/**
+ * Far above a page of documents, or the history of a DID that changes daily.
+ * @limit bytes: an answer to an `HttpResolver`, by default
+ */
+const maxResolverAnswer = 16 * 1024 * 1024
+const hint = 'is the URL right, and does the node run?'
+
+/** Message of a node that refuses the condition of a query. */
+const queryMessage = 'Query parameters invalid.'
+
+/** Codes of this package by the code of the node's refusal. */
+const codeOf: Readonly<Record<number, Code>> = {
+  [-32600]: 'request-form',
+  [-32601]: 'request-action',
+  [-32602]: 'request-parameter',
+  [-32001]: 'resolver-behind',
+  [-32005]: 'busy',
+  [-32010]: 'request-forbidden',
+  [-32012]: 'proof-unavailable',
+}
+
+/**
+ * The resolver of a remote node, over JSON-RPC by HTTP or HTTPS; needs only `fetch`. Methods reject with the RuleError that a
+ * local resolver would throw, and with a UserError if no node answers in time.
+ */
+export class HttpResolver {
+  readonly url: string
+  readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
+
+  /** `url`: the JSON-RPC endpoint, `http://127.0.0.1:20336` for a devnet on this machine. A UserError for another text. */
+  constructor(url: string, { timeout = questionTimeout, maxAnswer = maxResolverAnswer }: HttpResolverOptions = {}) {
+    this.url = baseUrl(url)
+    requireWhole('timeout', timeout, [1, longestTimer])
+    requireWhole('maxAnswer', maxAnswer, [1, Number.MAX_SAFE_INTEGER])
+    this.#options = { timeout, maxAnswer, hint }
+  }
+
+  /**
+   * The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. A whole history
+   * takes as many requests as it needs. Rejects with the reason of `signal` once that aborts.
+   */
+  async resolve(
+    did: string,
+    options: ResolveOptions = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<ResolveResult> {
+    return askResolver((params) => this.#ask('resolvedid', params, signal), did, options)
+  }
+
+  /** The current documents that match; deactivated DIDs have none. */
+  async query({ query, ...rest }: DocumentQuery): Promise<QueryResult> {
+    const text = typeof query === 'object' ? JSON.stringify(query) : query
+    return asQueryResult(await this.#ask('query', { ...rest, ...(text === undefined ? {} : { query: text }) }))
+  }
+
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  async resolveCredential(id: string, options: CredentialOptions = {}): Promise<CredentialResult> {
+    return asCredentialResult(await this.#ask('did_resolveCredential', { id, ...options }))
+  }
+
+  /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
+  async listCredentials(
+    did: string,
+    options: { readonly skip?: number; readonly limit?: number } = {},
+  ): Promise<CredentialList> {
+    return asCredentialList(await this.#ask('did_listCredentials', { did, ...options }))
+  }
+
+  async #ask(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await callResolver(this.url, method, params, { ...this.#options, signal })
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      const { code, description, reason } = error
+      const rule = description === queryMessage ? 'query-invalid' : codeOf[code]
+      throw new RuleError(rule ?? 'internal', reason || description)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import type { AnswerAge } from '../../identity/did/resolution.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { defined } from '../../base/primitives/defined.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
+
+/** A node's answer that refuses the request. The message is one line, in which what steers a terminal is written out; the rest is as the node said it. */
+export class NodeRefusal extends UserError {
+  /** The `Error` of a REST envelope, or the `code` of a JSON-RPC error. */
+  readonly code: number
+  /** The `Desc` of the envelope, or the `message` of the error. */
+  readonly description: string
+  /** The `Result` of the envelope, or the `data` of the error: the exact reason. */
+  readonly reason: string
+
+  constructor(what: string, code: number, description: string, reason: string) {
+    // The description of a code is the family's, and says less: INTERNAL ERROR for whatever is wrong with an operation.
+    super(`${what}: ${oneLine(reason === '' ? description : reason)} (${code})`)
+    this.code = code
+    this.description = description
+    this.reason = reason
+  }
+}
+
+/** No answer, or none that is complete. */
+export class NoAnswer extends UserError {
+  /** What happened, without advice. */
+  readonly fact: string
+  /** Whether the node may have got the request and acted on it. */
+  readonly mayHaveArrived: boolean
+
+  constructor(
+    fact: string,
+    { advice, mayHaveArrived }: { readonly advice?: string; readonly mayHaveArrived: boolean },
+  ) {
+    super(advice === undefined ? fact : `${fact}; ${advice}`)
+    this.fact = fact
+    this.mayHaveArrived = mayHaveArrived
+  }
+}
+
+export interface HttpOptions {
+  /** Milliseconds that one request may take. */
+  readonly timeout: number
+  /** Maximum bytes of an answer; {@link maxAnswer} when absent. */
+  readonly maxAnswer?: number
+  /** Advice for the message if no node is reached; advice for the command line when absent. */
+  readonly hint?: string
+  /** Ends the request; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** The owner's token, which opens methods of the node that are for its owner alone. */
+  readonly token?: string | undefined
+}
+
+/** The answer of a node, not interpreted. */
+export interface HttpAnswer {
+  readonly status: number
+  /** Parsed JSON. */
+  readonly body: unknown
+  /** How old the answer is, of a node that is not in step with its chain. */
+  readonly age?: AnswerAge
+}
+
+/** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. */
+export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
+  let response: Response
+  let text: string
+  const { signal } = options
+  signal?.throwIfAborted()
+  const deadline = new AbortController()
+  const leave = () => deadline.abort(signal?.reason)
+  signal?.addEventListener('abort', leave, { once: true })
+  const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
+  try {
+    response = await fetch(url, {
+      signal: deadline.signal,
+      redirect: 'error',
+      ...(body === undefined ? {} : { method: 'POST', headers: headersOf(options), body: JSON.stringify(body) }),
+    })
+    text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof UserError) throw error
+    throw unreachable(url, error, options)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', leave)
+  }
+  try {
+    return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
+  } catch {
+    throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
+  }
+}
+
+function ageIn({ headers }: Response): AnswerAge | undefined {
+  const [height, age] = [headers.get('x-chain-height'), headers.get('x-chain-age')]
+  const isAge = height !== null && age !== null && /^[0-9]{1,15}$/.test(height) && /^[0-9]{1,15}$/.test(age)
+  return isAge ? { height: Number(height), age: Number(age) } : undefined
+}
+
+function headersOf({ token }: HttpOptions): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
+}
+
+/**
+ * Far above a pool or a block.
+ * @limit bytes: an answer of a node
+ */
+const maxAnswer = 64 * 1024 * 1024
+
+/**
+ * The text of an answer; by a reader, because not every browser can iterate over a body. The reader is cancelled explicitly on
+ * timeout: once an answer has begun, fetch of Node 20 may ignore the signal.
+ */
+async function readBody({ body, url }: Response, limit: number, signal: AbortSignal): Promise<string> {
+  const reader = body?.getReader()
+  signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
+  const decoder = new TextDecoder()
+  let size = 0
+  let text = ''
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    const chunk = part.value as Uint8Array
+    size += chunk.length
+    if (size > limit) {
+      await reader?.cancel()
+      throw new UserError(`${url} answered more than ${limit} bytes`)
+    }
+    text += decoder.decode(chunk, { stream: true })
+  }
+  signal.throwIfAborted()
+  return text + decoder.decode()
+}
+
+const commandHint = 'start a chain with "npx didledger devnet", or name a running node with --rest URL'
+
+function unreachable(url: string, error: unknown, { timeout, hint: advice = commandHint }: HttpOptions): NoAnswer {
+  const { origin } = new URL(url)
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return new NoAnswer(`${origin} did not answer within ${timeout / 1000} s`, { mayHaveArrived: true })
+  }
+  const code = causeCode(error)
+  const unsent = { advice, mayHaveArrived: false }
+  if (code === 'ECONNREFUSED') return new NoAnswer(`no node listens at ${origin}`, unsent)
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new NoAnswer(`the name ${new URL(url).hostname} cannot be resolved`, unsent)
+  return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice, mayHaveArrived: true })
+}
+
+/** The code of the system error behind a failed fetch; with several addresses, that of the first. */
+function causeCode(error: unknown): string | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code
+    if (current instanceof AggregateError && current.errors.length > 0) return causeCode(current.errors[0])
+  }
+  return undefined
+}
+
+/** The message of the innermost cause: fetch itself reports only that it failed. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : innermost(error.cause)
+}

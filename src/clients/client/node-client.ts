@@ -1,0 +1,353 @@
+/**
+ * Talks to a running node over HTTP, for the commands and for programs without a node of their own.
+ *
+ *   call -> #get, sendRawTransaction -> #envelope -> exchange (http.ts)    REST: Error 0 -> Result, else NodeRefusal
+ *        -> rpc -> callRpc (rpc.ts) -> exchange                            JSON-RPC
+ *   answer -> asBlock, asTransaction, ... (read-answers.ts)                checked, typed
+ *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
+ *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
+ *
+ * Imports did, errors, primitives, runtime, wallet; used by library, cli and the package entry.
+ * - Trusts no form: an answer of another form is a UserError, never an undefined further on.
+ * - A refusal of the node (NodeRefusal) differs from a node that cannot be reached.
+ * - Checks no rule of the chain; time and bytes of each answer are limited.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type {
+  CredentialList,
+  CredentialResult,
+  QueryResult,
+  ResolveOptions,
+  ResolveResult,
+} from '../../identity/did/resolution.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { parseAmount } from '../../base/primitives/amount.js'
+import { displayHash, parseDisplayHash } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { txType } from '../../base/primitives/payload.js'
+import { outpointKey } from '../../base/primitives/input.js'
+import type { SpendableCoin } from '../wallet/coins.js'
+import { parseCoins } from '../wallet/coins-file.js'
+import type { ChainRules } from '../wallet/terms.js'
+import { askResolver } from './ask-resolver.js'
+import { exchange, NoAnswer, NodeRefusal } from './http.js'
+import { baseUrl, otherInterface } from './node-url.js'
+import {
+  asAmount,
+  asBlock,
+  asCredentialList,
+  asCredentialResult,
+  asInteger,
+  asList,
+  asQueryResult,
+  asText,
+  asTransaction,
+  isObject,
+  type NodeBlock,
+  type NodeTransaction,
+  unexpected,
+} from './read-answers.js'
+import { callResolver, callRpc, type RpcParams } from './rpc.js'
+import { stallSentence, whyUnmined } from './unmined.js'
+
+/** Default base URL: the REST port of a devnet on this machine. */
+export const defaultRestUrl = 'http://127.0.0.1:20334'
+
+/** Default milliseconds of {@link NodeClient.waitForBlock}. */
+export const blockWait = 120_000
+
+/** REST code of a transaction that is neither on the chain nor in the pool. */
+const unknownTransaction = 44001
+const methodNotFound = -32601
+
+export interface NodeClientOptions {
+  /** URL of the REST interface as the node prints it, which answers JSON-RPC at /rpc too. */
+  readonly rest?: string
+  /** Milliseconds for one request; 30 000 by default. */
+  readonly timeout?: number
+}
+
+/** The chain of a node, with its rules for the next block. */
+export interface NodeChain extends ChainRules {
+  readonly height: number
+  /** Hash of the genesis block. */
+  readonly genesis: string
+}
+
+/** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
+export interface WaitOptions {
+  readonly timeout?: number
+  readonly interval?: number
+}
+
+/**
+ * A node over HTTP. Every method rejects with a {@link NodeRefusal} if the node refuses, and with another {@link UserError} if it
+ * cannot be reached or its answer has a wrong form.
+ */
+export class NodeClient {
+  readonly rest: string
+  readonly #timeout: number
+
+  constructor({ rest = defaultRestUrl, timeout = 30_000 }: NodeClientOptions = {}) {
+    this.rest = baseUrl(rest)
+    this.#timeout = timeout
+  }
+
+  /** Height of the node's tip. */
+  async height(): Promise<number> {
+    return asInteger(await this.#get('block/height'), 'block/height')
+  }
+
+  /** Which chain the node has; undefined for a version of the node that does not tell. */
+  async chain(): Promise<NodeChain | undefined> {
+    try {
+      return asChain(await this.rpc('getchaininfo', {}))
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return undefined
+      throw error
+    }
+  }
+
+  /** Price of 1000 bytes in the node's pool at the time, in units of 10^-8; 0 for a version that does not tell. */
+  async feeFloor(): Promise<number> {
+    try {
+      const rate = await this.rpc('getfeerate', {})
+      return asInteger(isObject(rate) ? rate['perkilobyte'] : undefined, 'perkilobyte')
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return 0
+      throw error
+    }
+  }
+
+  /** The block at a height of the active chain. */
+  async blockAt(height: number): Promise<NodeBlock> {
+    return asBlock(await this.#get(`block/details/height/${height}`), 'the block')
+  }
+
+  async blockByHash(hash: string): Promise<NodeBlock> {
+    return asBlock(await this.#get(`block/details/hash/${hash}`), 'the block')
+  }
+
+  /** The sum of all unspent outputs of an address, in units of 10^-8. */
+  async balance(address: string): Promise<bigint> {
+    return asAmount(await this.#get(`asset/balances/${address}`), 'the balance')
+  }
+
+  /** The unspent outputs of an address on the chain, without their locks: the plain REST answer. */
+  async utxos(address: string, assetId: Hash): Promise<SpendableCoin[]> {
+    return parseCoins(await this.#get(`asset/utxos/${address}`), assetId)
+  }
+
+  /**
+   * The spendable coins of an address, as the node reports them: outputs on the chain with locks and confirmations, less those
+   * spent in the pool, and outputs of pooled transactions, with 0 confirmations.
+   */
+  async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
+    const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
+    const spent = new Set(
+      pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: hashBytes(txid), index: vout }))),
+    )
+    const pending = pool.flatMap((transaction) => pendingCoins(transaction, address, displayHash(assetId)))
+    const confirmed = new Set(listed.map(outpointKey))
+    const fresh = pending.filter((coin) => !confirmed.has(outpointKey(coin)))
+    return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
+  }
+
+  /** A transaction on the chain or in the pool; undefined if the node knows none of this id. */
+  async transaction(txid: string): Promise<NodeTransaction | undefined> {
+    try {
+      return asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === unknownTransaction) return undefined
+      throw error
+    }
+  }
+
+  /** The transactions that wait for a block. */
+  async pool(): Promise<NodeTransaction[]> {
+    const list = asList(await this.#get('transactionpool'), 'transactionpool')
+    return list.map((entry, i) => asTransaction(entry, `transactionpool[${i}]`))
+  }
+
+  /** Sends a signed transaction (hex) to the node and returns its txid. */
+  async sendRawTransaction(data: string): Promise<string> {
+    const answer = await this.#envelope('transaction', 'the node refused the transaction', {
+      Action: 'sendrawtransaction',
+      data,
+    })
+    return asText(answer, 'the transaction id')
+  }
+
+  /** The state of a DID with the operations and the context asked for. */
+  async resolve(did: string, options: ResolveOptions = {}): Promise<ResolveResult> {
+    return askResolver((params) => this.#ofDids('resolvedid', params), did, options)
+  }
+
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  async resolveCredential(id: string, issuer?: string): Promise<CredentialResult> {
+    return asCredentialResult(await this.#ofDids('did_resolveCredential', { id, ...defined({ issuer }) }))
+  }
+
+  /** Ids of the credentials that a DID declared, oldest first. */
+  async listCredentials(
+    did: string,
+    page: { readonly skip?: number; readonly limit?: number },
+  ): Promise<CredentialList> {
+    return asCredentialList(await this.rpc('did_listCredentials', { did, ...page }))
+  }
+
+  /** A page of the documents that meet the one condition given: `query` is JSON or JSON5 text. */
+  async query(query: {
+    readonly service?: string
+    readonly credential?: string
+    readonly query?: string
+    readonly skip?: number
+    readonly limit?: number
+  }): Promise<QueryResult> {
+    return asQueryResult(await this.rpc('query', query))
+  }
+
+  /** The clock of a devnet in Unix seconds; undefined for a node that is no devnet. */
+  async devnetTime(): Promise<number | undefined> {
+    try {
+      return asInteger(await this.rpc('dev_increaseTime', { seconds: 0 }), 'the time')
+    } catch (error) {
+      if (error instanceof NodeRefusal) return undefined
+      throw error
+    }
+  }
+
+  /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
+  rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
+    return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout, token })
+  }
+
+  #ofDids(method: string, params: RpcParams): Promise<unknown> {
+    return callResolver(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
+  }
+
+  /** Why the chain of the node does not go on, in a sentence; undefined while it does, or where the node does not say it. */
+  stalled(): Promise<string | undefined> {
+    return stallSentence(this)
+  }
+
+  /** How a person finds out what became of a transaction. */
+  howToLook(txid: string): string {
+    return `to look what became of it: curl -s ${this.rest}/api/v1/transaction/${txid}`
+  }
+
+  /**
+   * Waits until a transaction is in a block, and returns that block. A {@link UserError} on timeout, if the node dropped the
+   * transaction, or cannot be asked any more: it names the transaction, which may still be mined.
+   */
+  async waitForBlock(txid: string, { timeout = blockWait, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
+    const end = performance.now() + timeout
+    let missing = 0
+    for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {
+      const transaction = await this.#accepted(txid, () => this.transaction(txid))
+      // A transaction on its way from the pool into a block may be in neither for a moment.
+      missing = transaction === undefined ? missing + 1 : 0
+      if (missing > 3) {
+        throw new UserError(`the node has dropped transaction ${txid}: it is neither on the chain nor in the pool`)
+      }
+      if (transaction !== undefined && transaction.blockhash !== '') {
+        return this.#accepted(txid, () => this.blockByHash(transaction.blockhash))
+      }
+      if (performance.now() >= end) {
+        throw new UserError(
+          `transaction ${txid} was accepted and waits in the pool, but no block took it within ${timeout / 1000} s: ` +
+            `${await whyUnmined(this)}. It may still be mined; ${this.howToLook(txid)}`,
+        )
+      }
+      await setTimeout(pause)
+    }
+  }
+
+  /** Asks about an accepted transaction. A failure must not read as if nothing had been sent. */
+  async #accepted<T>(txid: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      const fact = error instanceof NoAnswer ? error.fact : error.message
+      throw new UserError(
+        `transaction ${txid} was accepted, but its node cannot be asked for the block: ${fact}. It may still be mined, ` +
+          `so do not replace it by another one; once the node answers, ${this.howToLook(txid)}`,
+      )
+    }
+  }
+
+  /** Coins with locks and confirmations by `listunspent`; a node without that method gives the REST list. */
+  async #listUnspent(address: string, assetId: Hash): Promise<SpendableCoin[]> {
+    try {
+      return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return this.utxos(address, assetId)
+      throw error
+    }
+  }
+
+  #get(path: string): Promise<unknown> {
+    return this.#envelope(path, `the node refused ${path}`)
+  }
+
+  /** The `Result` of a successful envelope. */
+  async #envelope(path: string, what: string, body?: unknown): Promise<unknown> {
+    const url = `${this.rest}/api/v1/${path}`
+    const answer = await exchange(url, body, { timeout: this.#timeout })
+    if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
+      const other = await otherInterface(url, answer, 'REST')
+      if (other !== undefined) throw other
+      throw unexpected(`${url} has no envelope (HTTP ${answer.status}): is it a didledger node?`)
+    }
+    const { Error: code, Desc, Result } = answer.body
+    if (code !== 0) {
+      const reason = typeof Result === 'string' ? Result : JSON.stringify(Result ?? '')
+      throw new NodeRefusal(what, code as number, typeof Desc === 'string' ? Desc : '', reason)
+    }
+    return Result
+  }
+}
+
+function asChain(value: unknown): NodeChain {
+  if (!isObject(value)) throw unexpected('the chain is not an object')
+  const { fees, specifications } = value
+  if (!isObject(fees)) throw unexpected('fees is not an object')
+  if (!isObject(specifications)) throw unexpected('specifications is not an object')
+  const texts = (subject: 'did' | 'credential') =>
+    asList(specifications[subject], `specifications.${subject}`).map((text) => asText(text, 'a specification'))
+  return {
+    name: asText(value['name'], 'name'),
+    genesis: asText(value['genesis'], 'genesis'),
+    height: asInteger(value['height'], 'height'),
+    assetId: hashBytes(asText(value['assetid'], 'assetid')),
+    maturity: asInteger(value['maturity'], 'maturity'),
+    maxMoney: asAmount(value['maxmoney'], 'maxmoney'),
+    fees: {
+      minimum: asAmount(fees['minimum'], 'fees.minimum'),
+      perByte: asAmount(fees['perbyte'], 'fees.perbyte'),
+      // Versions before tell neither.
+      ...defined({
+        freeBytes: fees['freebytes'] === undefined ? undefined : asInteger(fees['freebytes'], 'fees.freebytes'),
+        leaf: fees['leaf'] === undefined ? undefined : asAmount(fees['leaf'], 'fees.leaf'),
+      }),
+    },
+    specifications: { did: texts('did'), credential: texts('credential') },
+  }
+}
+
+function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
+  if (type === txType.coinbase) return []
+  return vout.flatMap((output) => {
+    const value = parseAmount(output.value) ?? 0n
+    if (output.address !== address || output.assetid !== assetId || value === 0n) return []
+    return [{ txid: hashBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
+  })
+}
+
+function hashBytes(text: string): Hash {
+  const hash = parseDisplayHash(text)
+  if (hash === undefined) throw unexpected(`${text} is no hash`)
+  return hash
+}

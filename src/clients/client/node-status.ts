@@ -1,0 +1,33 @@
+import { defined } from '../../base/primitives/defined.js'
+import { exchange } from './http.js'
+import { otherInterface } from './node-url.js'
+import { asText, isObject, unexpected } from './read-answers.js'
+
+/** What a node says of itself to whatever watches it. */
+export interface Readiness {
+  /** `ready`, or what it is instead. */
+  readonly status: string
+  readonly reason?: string
+  /** Whether it is in step with its chain; absent: a node that does not say so. */
+  readonly inStep?: boolean
+}
+
+/** @tuning ms: the question whether a node is ready */
+const patience = 10_000
+
+/** Whether the node of a REST address is ready, by its `/readyz`. */
+export async function readinessOf(rest: string): Promise<Readiness> {
+  const url = `${rest}/readyz`
+  const answer = await exchange(url, undefined, { timeout: patience })
+  const other = await otherInterface(url, answer, 'REST')
+  if (other !== undefined) throw other
+  const { body } = answer
+  if (!isObject(body)) throw unexpected(`${url} is not an object`)
+  const { reason, inStep } = body
+  const told = reason === undefined ? undefined : asText(reason, 'reason')
+  return {
+    status: asText(body['status'], 'status'),
+    ...defined({ reason: told }),
+    ...(typeof inStep === 'boolean' && { inStep }),
+  }
+}

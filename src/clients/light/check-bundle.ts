@@ -1,0 +1,85 @@
+import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
+import { type DidQuestion, readDidQuestion } from '../../identity/proofs/did-question.js'
+import type { CredentialQuestion } from '../../identity/proofs/credential-answer.js'
+import { fail } from '../../identity/proofs/proof-failure.js'
+import { displayHashText, type Members, members, requireFormat } from '../../identity/proofs/read-json.js'
+import type { Checkpoint, Trust } from '../../identity/proofs/trust.js'
+import type { BlockAges } from './block-age.js'
+import type { ProvedAnswer, Question } from './compare-answers.js'
+import { credentialQuestion, credentialResult, readCredentialQuestion, sayings } from './credential-question.js'
+import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
+import { bundledLists } from './follow-changes.js'
+import { FollowedChain } from './followed-chain.js'
+import { FollowedValidators } from './followed-validators.js'
+import type { ChainOptions } from './foundation.js'
+import type { LightCredential, LightResult } from './proved.js'
+
+/** A bundle: an answer with all that proves it from a trust root on. Loaded when the first is checked. */
+
+const bundleFormat = 'didledger/bundle/1'
+
+/** What is believed before a bundle is checked. */
+export interface BundleTrust extends ChainOptions {
+  readonly checkpoint: Checkpoint | undefined
+  readonly ages: BlockAges
+}
+
+/** Checks what was sent as a bundle; how old it is only where `maxAge` is given, in seconds. */
+export async function checkBundle(
+  sent: unknown,
+  maxAge: number | undefined,
+  believed: BundleTrust,
+): Promise<LightResult | LightCredential> {
+  const { trust, checkpoint, ages, signatures } = believed
+  const { format, asked: params, answer: given, changes, headers } = members(sent, 'a bundle')
+  requireFormat(format, bundleFormat)
+  requireChain(given, trust)
+  const question = questionIn(members(params, 'the question'))
+  const now = ages.now()
+  const chain = await chainOf({ changes, headers }, believed, now)
+  const oldRoot = checkpoint === undefined ? ages.oldRoot(trust) : undefined
+  const check = async <P extends ProvedAnswer>(one: Question<P>) => {
+    const answer = await signatures.settle(one.check(given, { ...chain.known, now }))
+    // A block of the future has no age.
+    ages.requirePast(answer.block)
+    ages.requireFresh(answer.block, maxAge, () => one.result(answer))
+    return { answer, proved: { ...ages.proved(answer.block, []), ...oldRoot } }
+  }
+  if ('id' in question) {
+    const { answer, proved } = await check(credentialQuestion(question))
+    return { ...credentialResult(question.id, answer), proved: { ...proved, ...sayings(answer) } }
+  }
+  const { answer, proved } = await check(didQuestion(question))
+  return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }
+}
+
+/** The question of a bundle, in the parameters of a node: `proof` says whether a DID is proved by all entries. */
+function questionIn({ proof, ...asked }: Members): DidQuestion | CredentialQuestion {
+  if (proof !== undefined && proof !== true && proof !== 'history') fail('form', 'proof is neither true nor history')
+  if (asked['did'] === undefined) return readCredentialQuestion(asked)
+  return readDidQuestion({ ...asked, ...(proof === 'history' && { history: true }) })
+}
+
+/** The chain by what a bundle holds of it: changes of validators, or headers. */
+async function chainOf(
+  { changes, headers: sent }: { readonly changes: unknown; readonly headers: unknown },
+  believed: BundleTrust,
+  now: number,
+): Promise<FollowedChain> {
+  const { trust, signatures, checkpoint } = believed
+  const seen = { header: trust.header }
+  if (trust.work !== undefined) {
+    const { bundledWork } = await import('./follow-work.js')
+    return new FollowedChain(trust, seen, bundledWork(believed, sent, checkpoint, now))
+  }
+  const lists = await bundledLists(trust, changes, checkpoint, signatures)
+  return new FollowedChain(trust, seen, new FollowedValidators(believed, lists, checkpoint?.hash))
+}
+
+/** Throws `chain` for an answer of another one, whose changes of validators would fail by another name. */
+function requireChain(answer: unknown, { chain }: Trust): void {
+  const { proof } = members(answer, 'an answer')
+  if (proof === undefined) fail('proof-missing', 'an answer without a proof is not believed')
+  const sent = displayHashText(members(proof, 'a proof')['chain'])
+  if (!equalBytes(sent, chain)) fail('chain', `it is of the chain ${displayHash(sent)}`)
+}

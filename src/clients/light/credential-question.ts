@@ -1,0 +1,59 @@
+import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
+import type { CredentialResult } from '../../identity/did/resolution.js'
+import { displayHash } from '../../base/primitives/bytes.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import type { AnswerTrust } from '../../identity/proofs/answer.js'
+import {
+  checkCredentialAnswer,
+  type CredentialQuestion,
+  type ProvedCredential,
+} from '../../identity/proofs/credential-answer.js'
+import { fullDid, requireKnown } from '../../identity/proofs/did-question.js'
+import { fail } from '../../identity/proofs/proof-failure.js'
+import { type Members, text, whole } from '../../identity/proofs/read-json.js'
+import { answerBounds } from './answer-bounds.js'
+import type { Server } from './ask-server.js'
+import type { Proved } from './proved.js'
+
+/** A question about a credential, loaded when the first is asked. */
+
+/** Reads the parameters of a question about a credential; `form` for values that they cannot have, and for one that is not known. */
+export function readCredentialQuestion({ id, issuer, height, ...others }: Members): CredentialQuestion {
+  requireKnown(others)
+  const absolute = text(id)
+  const isId = isCredentialId(absolute, { method: didMethod, chain: false })
+  return {
+    id: isId ? absolute : fail('form', `no id of a credential: ${absolute.slice(0, 300)}`),
+    ...(issuer !== undefined && { issuer: fullDid(issuer) }),
+    ...(height !== undefined && { height: whole(height) }),
+  }
+}
+
+export function credentialQuestion(question: CredentialQuestion) {
+  const { id, height } = question
+  return {
+    ask: (server: Server) =>
+      server.call('did_resolveCredential', { ...question, proof: true }, answerBounds.credential),
+    check: (sent: unknown, trust: AnswerTrust) => checkCredentialAnswer(sent, question, trust),
+    leaves: ({ said }: ProvedCredential) => said,
+    isPast: height !== undefined,
+    result: (proved: ProvedCredential) => ({ ...credentialResult(id, proved), proved: sayings(proved) }),
+  }
+}
+
+export function credentialResult(id: string, { status, transactions }: ProvedCredential): CredentialResult {
+  return { id, status, ...(transactions.length > 0 && { transaction: transactions }) }
+}
+
+/** Who said what of a credential: a question may name a DID whose word counts for no other one. */
+export function sayings({ said, credential }: ProvedCredential): Pick<Proved, 'said'> {
+  const roleOf = (signer: string, place: number) =>
+    place === 0 ? 'holder' : signer === credential?.issuer ? 'issuer' : 'asked'
+  return {
+    said: said.flatMap(({ name, history }, place) => {
+      if (!('signer' in name)) return []
+      const operations = (history?.entries ?? []).map(({ txid }) => displayHash(txid))
+      return [{ signer: name.signer, as: roleOf(name.signer, place), operations }]
+    }),
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * A resolver that believes no server: it asks for proofs, and checks them from a trust root on.
+ *
+ *   resolve -> Server of each (ask-server.ts): resolvedid with proof, at most as large as what was asked (answer-bounds.ts)
+ *     -> checkDidAnswer (proofs/did-answer), whose signatures Signatures (signatures.ts) verifies
+ *        form -> question -> anchor -> confirm or work -> path -> documents -> signatures
+ *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
+ *     -> freshness (block-age.ts), blocks seen before, answers of the others (compare-answers.ts)
+ *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
+ *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved.ts)
+ *
+ * Imports primitives, crypto, did, proofs; used by api, library, cli, explorer.
+ * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
+ * - What is not proved is not in an answer, but for the members that proved-members.ts names.
+ * - What few need is loaded when it is: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
+ *   evidence of a fork, signatures without WebCrypto.
+ */
+import type { ProvedDid } from '../../identity/proofs/did-answer.js'
+import { type DidQuestion, readDidQuestion } from '../../identity/proofs/did-question.js'
+import type { ProvedFork } from '../../identity/proofs/fork.js'
+import { ProofError, type ProofFailure } from '../../identity/proofs/proof-failure.js'
+import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../../identity/proofs/trust.js'
+import { askAll } from './ask-all.js'
+import { type Fetch, Server } from './ask-server.js'
+import { type AgeOptions, BlockAges } from './block-age.js'
+import {
+  agreeing,
+  type Failed,
+  type ProvedAnswer,
+  type Question,
+  requireRise,
+  requireState,
+  rollback,
+  settled,
+  tooFew,
+} from './compare-answers.js'
+import { Contradiction, requireSame } from './contradiction.js'
+import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
+import { FollowedChain } from './followed-chain.js'
+import type { ChainOptions } from './foundation.js'
+import { parse } from './json-scan.js'
+import { asLightError, LightError } from './light-error.js'
+import type { LightCredential, LightResult, Proved } from './proved.js'
+import { distinctServers } from './server-url.js'
+import { Signatures, type Subtle } from './signatures.js'
+
+export interface LightOptions extends AgeOptions {
+  /** Addresses of the REST port of nodes; none where given answers are checked alone. */
+  readonly servers: readonly string[]
+  /** A Trust: its JSON text, or what is parsed of it. */
+  readonly trust: unknown
+  /** A Checkpoint of the same chain, in the same forms. */
+  readonly checkpoint?: unknown
+  /** Servers whose answers must hold; 1 by default. */
+  readonly needed?: number
+  /** Seconds that the block of an answer is old at most; the Trust says a default. */
+  readonly maxAge?: number
+  /** Blocks above that of an answer, on a chain without validators; 6 by default. */
+  readonly confirmations?: number
+  /** The state that `save` was given last. */
+  readonly load?: () => string | undefined | Promise<string | undefined>
+  readonly save?: (state: string) => void | Promise<void>
+  readonly fetch?: Fetch
+  /** Null: signatures are verified in JavaScript. */
+  readonly subtle?: Subtle | null
+}
+
+/** At most one of `all`, `versionId` and `versionTime`; `history`: all entries of the history are in `proved`. */
+export type LightResolveOptions = Omit<DidQuestion, 'did'>
+
+const confirmations = 6
+
+/** Failures that changes of validators, or new headers, can mend. */
+const mendable: readonly ProofFailure[] = [
+  'confirm-form',
+  'confirm-quorum',
+  'confirm-signature',
+  'changes-missing',
+  'work-chain',
+  'work-depth',
+]
+
+export class LightResolver {
+  readonly #options: LightOptions
+  readonly #servers: readonly Server[]
+  readonly #trust: Trust
+  readonly #checkpoint: Checkpoint | undefined
+  readonly #signatures: Signatures
+  readonly #ages: BlockAges
+  #chain: Promise<FollowedChain> | undefined
+  #fork: LightError | undefined
+  /** The chain's count of changes when its state was handed out last; -1: never. */
+  #kept = -1
+  /** The highest block that each server has proved, by its address: another may be behind. */
+  readonly #shown = new Map<string, number>()
+
+  /** Throws a {@link LightError} for a trust root, a checkpoint or servers that cannot be used. */
+  constructor(options: LightOptions) {
+    this.#options = options
+    const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
+    const urls = distinctServers(options.servers)
+    requireEnough(options.needed, urls)
+    this.#servers = urls.length > 0 ? urls.map((url) => new Server(url, fetch)) : [new Server('', nowhere)]
+    this.#signatures = new Signatures(options.subtle)
+    try {
+      this.#trust = readTrust(parsed(options.trust))
+      const { checkpoint } = options
+      this.#checkpoint = checkpoint === undefined ? undefined : readCheckpoint(parsed(checkpoint), this.#trust)
+    } catch (error) {
+      throw asLightError(error)
+    }
+    this.#ages = new BlockAges(this.#trust, options)
+  }
+
+  /** The state of a DID, in full or as its identifier alone, with the versions asked for. Rejects with a {@link LightError}. */
+  async resolve(did: string, options: LightResolveOptions = {}): Promise<LightResult> {
+    const question = readQuestion({ ...options, did })
+    const { answer, proved } = await this.#prove(didQuestion(question))
+    const status = answer.knowsStatus ? answer.status : await this.#statusOf(question, answer)
+    const history = question.history === true ? { history: entriesOf(answer) } : {}
+    return { ...resolved(question, { ...answer, status }), proved: { ...proved, ...history } }
+  }
+
+  /**
+   * The status of a DID in a state that is proved already. Whether the last document has expired stands in that document alone; its hash
+   * stands in that state, so that one server is enough.
+   */
+  async #statusOf({ did }: DidQuestion, sameAs: ProvedDid): Promise<ProvedDid['status']> {
+    const question = { did, height: sameAs.block.header.height }
+    const { answer } = await this.#prove({ ...didQuestion(question), sameAs }, 1)
+    return answer.status
+  }
+
+  /** The state of a credential by its absolute id; a revocation by `issuer` counts before it is declared as well. */
+  async resolveCredential(id: string, options: { readonly issuer?: string } = {}): Promise<LightCredential> {
+    const { credentialQuestion, credentialResult, readCredentialQuestion, sayings } =
+      await import('./credential-question.js')
+    const question = asked(() => readCredentialQuestion({ ...options, id }))
+    const { proved, answer } = await this.#prove(credentialQuestion(question))
+    return { ...credentialResult(question.id, answer), proved: { ...proved, ...sayings(answer) } }
+  }
+
+  /**
+   * Checks an answer with a proof that came from elsewhere; servers, if any, are asked alone for what followed the validators or
+   * headers known.
+   */
+  async verifyAnswer(did: string, answer: unknown, options: LightResolveOptions = {}): Promise<LightResult> {
+    const question = readQuestion({ ...options, did })
+    const given = { ...didQuestion(question), isGiven: true, ask: () => Promise.resolve(answer) }
+    const found = await this.#prove(given, 1)
+    const proved = { ...found.proved, ...unproved(found.answer), history: entriesOf(found.answer), servers: [] }
+    return { ...resolved(question, found.answer), proved }
+  }
+
+  /** Checks a bundle without any server. Its age is tested only where `maxAge` is given, in seconds. */
+  async verifyBundle(
+    bundle: unknown,
+    { maxAge }: { readonly maxAge?: number } = {},
+  ): Promise<LightResult | LightCredential> {
+    try {
+      const { checkBundle } = await import('./check-bundle.js')
+      return await checkBundle(parsed(bundle), maxAge, { ...this.#believed, ages: this.#ages })
+    } catch (error) {
+      throw asLightError(error)
+    }
+  }
+
+  /** Checks the `evidence` of a `fork` without any server. Rejects with a {@link LightError} where it is none. */
+  async verifyEvidence(evidence: unknown): Promise<ProvedFork> {
+    try {
+      const { verifyEvidence } = await import('./fork-evidence.js')
+      return await verifyEvidence(parsed(evidence), this.#believed)
+    } catch (error) {
+      throw asLightError(error)
+    }
+  }
+
+  /** Asks all servers, and takes the highest of the answers that hold. */
+  async #prove<P extends ProvedAnswer>(
+    question: Question<P>,
+    needed = this.#options.needed ?? 1,
+  ): Promise<{ answer: P; proved: Proved }> {
+    if (this.#fork !== undefined) throw this.#fork
+    try {
+      const chain = await this.#opened()
+      const { seen } = chain
+      const oldRoot = this.#ages.oldRoot(seen)
+      const outcomes = await askAll(this.#servers, needed, async (server) => {
+        // What other questions are shown meanwhile says nothing against an answer that was on its way.
+        const shown = this.#shown.get(server.url) ?? 0
+        const proved = await this.#askOne(server, chain, question)
+        this.#requirePlace(proved, { seen, shown, url: server.url }, question)
+        return proved
+      })
+      const { held, failed } = settled(outcomes, chain)
+      const { best, agreed, excluded } = agreeing(held, question)
+      await this.#accuse([...failed, ...excluded])
+      if (best === undefined || agreed.length < needed) throw tooFew([...failed, ...excluded], agreed.length)
+      if (!question.isPast && question.isGiven !== true) requireRise(best.block, seen)
+      chain.saw(best.block)
+      await this.#keep(chain)
+      const servers = agreed.map(({ server }) => server)
+      return { answer: best, proved: { ...this.#ages.proved(best.block, servers), ...oldRoot } }
+    } catch (error) {
+      throw asLightError(error)
+    }
+  }
+
+  /** Throws `fork`, now and from now on, where a contradiction comes with evidence that others can check; else its server has failed. */
+  async #accuse(failed: readonly Failed[]): Promise<void> {
+    for (const { error } of failed) {
+      if (!(error instanceof Contradiction)) continue
+      const { provenFork } = await import('./fork-evidence.js')
+      const evidence = await provenFork(error, this.#believed, this.#servers)
+      if (evidence === undefined) continue
+      this.#fork = new LightError('fork', error.message, { evidence })
+      throw this.#fork
+    }
+  }
+
+  /** Hands out the state where it changed. */
+  async #keep(chain: FollowedChain): Promise<void> {
+    const { save } = this.#options
+    if (save === undefined || chain.changes === this.#kept) return
+    const { changes } = chain
+    await save(await chain.text())
+    this.#kept = changes
+  }
+
+  /** Checks the answer of one server; once more where that server proves that others confirm blocks now, or has more work. */
+  async #askOne<P extends ProvedAnswer>(server: Server, chain: FollowedChain, question: Question<P>): Promise<P> {
+    const sent = await question.ask(server)
+    const check = () => this.#signatures.settle(question.check(sent, { ...chain.known, now: this.#ages.now() }))
+    try {
+      return await check()
+    } catch (error) {
+      const isMendable = error instanceof ProofError && mendable.includes(error.failure)
+      if (!isMendable || !(await chain.follow(server, this.#ages.now()))) throw error
+      return check()
+    }
+  }
+
+  /** Throws `future`, `rollback`, `stale` or a {@link Contradiction}. */
+  #requirePlace<P extends ProvedAnswer>(
+    proved: P,
+    { seen, shown, url }: { seen: FollowedChain['seen']; shown: number; url: string },
+    question: Question<P>,
+  ): void {
+    const { block } = proved
+    const { isPast, isGiven = false } = question
+    const { height } = block.header
+    this.#ages.requirePast(block)
+    requireSame(block, seen)
+    requireState(proved, question)
+    if (!isPast && !isGiven) {
+      if (height < shown) throw rollback(height, shown)
+      this.#shown.set(url, Math.max(height, this.#shown.get(url) ?? 0))
+    }
+    const maxAge = isPast ? undefined : (this.#options.maxAge ?? this.#trust.maxAge)
+    this.#ages.requireFresh(block, maxAge, () => question.result(proved))
+  }
+
+  /** The trust with which a resolver begins. */
+  get #believed(): ChainOptions & { readonly checkpoint: Checkpoint | undefined } {
+    const { confirmations: deep = confirmations } = this.#options
+    return {
+      ...{ trust: this.#trust, checkpoint: this.#checkpoint, signatures: this.#signatures },
+      confirmations: deep,
+    }
+  }
+
+  /** The chain as it was remembered, from the checkpoint, or from genesis on. */
+  async #opened(): Promise<FollowedChain> {
+    this.#chain ??= this.#open()
+    try {
+      return await this.#chain
+    } catch (error) {
+      this.#chain = undefined
+      throw error
+    }
+  }
+
+  async #open(): Promise<FollowedChain> {
+    const kept = await this.#options.load?.()
+    const memory =
+      kept === undefined ? undefined : await (await import('./light-memory.js')).loadMemory(kept, this.#believed)
+    const checkpoint = this.#checkpoint
+    if (checkpoint === undefined || (memory?.seen.header.height ?? 0) >= checkpoint.height) {
+      return FollowedChain.from(this.#believed, memory)
+    }
+    const { chainFrom } = await import('./from-checkpoint.js')
+    return chainFrom(this.#believed, this.#servers, checkpoint)
+  }
+}
+
+/** Without servers an answer that is given can be checked, by what is known already. */
+const nowhere: Fetch = () => Promise.reject(new LightError('unreachable', 'no server is named'))
+
+/** Throws where fewer servers are named than have to agree: no answer could ever hold. */
+function requireEnough(needed: number | undefined, { length }: readonly string[]): void {
+  if (needed === undefined || (Number.isInteger(needed) && needed >= 1 && needed <= length)) return
+  throw new LightError('quorum', `needed is ${needed}, and the servers given are ${length} different ones`)
+}
+
+/** JSON text, or what is parsed of it already. */
+function parsed(given: unknown): unknown {
+  return typeof given === 'string' ? parse(given) : given
+}
+
+function asked<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw asLightError(error)
+  }
+}
+
+function readQuestion(parameters: LightResolveOptions & { readonly did: string }): DidQuestion {
+  return asked(() => readDidQuestion({ ...parameters }))
+}

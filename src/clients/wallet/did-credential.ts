@@ -1,0 +1,64 @@
+import { declareOperation, revokeOperation } from '../../identity/did/build.js'
+import { didPart } from '../../identity/did/identifier.js'
+import type { Credential, DidDocument } from '../../identity/did/model.js'
+import { credentialOfBytes, isCredentialId } from '../../identity/did/operations/credential-operation.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import type { KeyPair, SigningAccount } from './accounts.js'
+import { signer } from './did-identity.js'
+
+/** Operations of a wallet on credentials. */
+
+const rules = { method: didMethod, chain: true }
+
+export interface CredentialContext {
+  readonly account: SigningAccount
+  /** The specification string of the chain for credentials. */
+  readonly specification: string
+}
+
+/** Reads the JSON text of a signed credential whose id is in full; a {@link RuleError} for another text. Verifies nothing. */
+export function readCredential(text: string): Credential {
+  return credentialOfBytes(fromUtf8(text), rules)
+}
+
+/**
+ * The declare of a credential, JSON text, by its holder: `document` is the holder's as it is now. A {@link UserError} for a credential
+ * of another holder, or if the document lists no key of the account for authentication.
+ */
+export function buildDeclare(context: CredentialContext, document: DidDocument, credential: string): DidOperation {
+  const read = readCredential(credential)
+  const holder = didPart(read.id)
+  if (holder !== document.id)
+    throw new UserError(`only its holder ${holder} can declare ${read.id}, not ${document.id}`)
+  const { pair, plan } = signing(context, document)
+  return declareOperation(read, plan, signer(pair))
+}
+
+/** The revoke of the credential with an id in full, in the name of the DID of `document`. Errors as for {@link buildDeclare}. */
+export function buildRevoke(context: CredentialContext, document: DidDocument, id: string): DidOperation {
+  requireCredentialId(id)
+  const { pair, plan } = signing(context, document)
+  return revokeOperation(id, plan, signer(pair))
+}
+
+/** Throws a {@link UserError} for a text that is no id of a credential in full. */
+export function requireCredentialId(id: string): void {
+  if (isCredentialId(id, rules)) return
+  throw new UserError(`${id.slice(0, 200)} is no id of a credential: did:${didMethod}:<identifier>#<name> is needed`, 2)
+}
+
+/** The key of the account with which it signs for the DID of a document. */
+function signing(
+  { account, specification }: CredentialContext,
+  document: DidDocument,
+): { pair: KeyPair; plan: { specification: string; verificationMethod: string } } {
+  for (const pair of [account, ...(account.recovery === undefined ? [] : [account.recovery])]) {
+    for (const { id, publicKey } of document.authentication.values()) {
+      if (equalBytes(publicKey, pair.publicKey)) return { pair, plan: { specification, verificationMethod: id } }
+    }
+  }
+  throw new UserError(`no key of this account may sign for ${document.id}: its document lists none for authentication`)
+}

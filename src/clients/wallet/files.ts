@@ -1,0 +1,165 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { UserError } from '../../base/errors/rule-error.js'
+import { refuseShared } from '../../base/runtime/secret-access.js'
+import { parseJson } from './parse-json.js'
+
+/** @limit bytes: a file that a command reads */
+export const maxFileSize = 32 * 1024 * 1024
+
+/** The UTF-8 text of a file of at most so many bytes; a failure is a {@link UserError} that names the file as `what`. */
+export function readTextFile(path: string, what: string, most = maxFileSize): string {
+  return readChecked(path, what, most, () => {})
+}
+
+/**
+ * The text of a file with a secret, refused where others may read it. `guest`: the secret is that of another program, as the token of a
+ * node, and root may use it.
+ */
+export function readSecretFile(path: string, what: string, options: { readonly guest?: boolean } = {}): string {
+  return readChecked(path, what, maxFileSize, (access) => refuseShared(path, what, access, options))
+}
+
+/** The text of a file whose mode and owner pass a check, which throws. */
+function readChecked(path: string, what: string, most: number, check: (access: Stats) => void): string {
+  const tooLarge = () => new UserError(`the ${what} ${path} is larger than ${most} bytes`)
+  let bytes: Buffer
+  try {
+    bytes = readAtMost(path, most + 1, (access) => {
+      check(access)
+      if (access.size > most) throw tooLarge()
+    })
+  } catch (error) {
+    if (error instanceof UserError) throw error
+    throw new UserError(`cannot read the ${what} ${path}: ${fileReason(error)}`)
+  }
+  // What a device or pipe holds has no size.
+  if (bytes.length > most) throw tooLarge()
+  return bytes.toString('utf8')
+}
+
+/** The first bytes of a file, slightly more than `most`: a device or pipe may never end. */
+function readAtMost(path: string, most: number, check: (access: Stats) => void): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    check(fstatSync(file))
+    const chunks: Buffer[] = []
+    for (let size = 0; size < most; size += chunks.at(-1)?.length ?? 0) {
+      const chunk = Buffer.allocUnsafe(1 << 16)
+      const read = readSync(file, chunk)
+      if (read === 0) break
+      chunks.push(chunk.subarray(0, read))
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The JSON of a file; a failure is a {@link UserError} that names the file as `what`. */
+export function readJsonFile(path: string, what: string): unknown {
+  return parseJson(readTextFile(path, what), `the ${what} ${path}`)
+}
+
+/**
+ * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives
+ * it its name. An existing file is a {@link UserError} unless `replace` is given.
+ */
+export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    rmSync(temporary, { force: true })
+    const file = openSync(temporary, 'wx', options.mode)
+    try {
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    if (options.replace) renameSync(temporary, path)
+    // A rename would silently replace a file that another process created since the check.
+    else linkSync(temporary, path)
+    syncDirectory(dirname(path))
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
+    throw new UserError(`cannot write ${path}: ${fileReason(error)}`)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Makes a directory and its parents unless it exists; a failure is a {@link UserError}. */
+export function makeDirectory(path: string): void {
+  try {
+    makeWithParents(path)
+  } catch (error) {
+    throw new UserError(`cannot make the directory ${path}: ${fileReason(error)}`)
+  }
+}
+
+/** The recursive form of Node's mkdir never returns on file systems that refuse it. */
+function makeWithParents(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && statSync(path).isDirectory()) return
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeWithParents(dirname(path))
+    mkdirSync(path)
+  }
+}
+
+function syncDirectory(path: string): void {
+  // Windows cannot open a directory, and writes its entries through.
+  if (process.platform === 'win32') return
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+/** Whether something is at a path. Where that cannot be seen, a {@link UserError}: what may not be entered may hold it. */
+export function isThere(path: string, what: string): boolean {
+  try {
+    statSync(path)
+    return true
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String(errorCode(error)))) return false
+    throw new UserError(`cannot see whether the ${what} ${path} exists: ${fileReason(error)}`)
+  }
+}
+
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or directory',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EISDIR: 'it is a directory',
+  EEXIST: 'a file of that name is in the way',
+  ENOTDIR: 'a part of its path is no directory',
+  ENOSPC: 'no space is left on the disk',
+  EROFS: 'the file system is read-only',
+}
+
+/** Why a file function of Node failed, in plain words where the failure is a usual one. */
+export function fileReason(error: unknown): string {
+  return reasons[String(errorCode(error))] ?? (error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,50 @@
+import bs58 from 'bs58'
+import { addressOf, didProgramHash } from '../../base/primitives/address.js'
+import { isCompressed } from '../../base/primitives/p256.js'
+import { asMembers, type Members, objectsIn, textIn } from './payload.js'
+
+/** The keys of a document and what each of them may do. Pure. */
+
+export interface ShownKey {
+  readonly id: string
+  readonly controller: string
+  readonly publicKey: string
+  readonly uses: readonly string[]
+}
+
+const authenticationUses = ['sign updates', 'deactivate', 'issue credentials']
+
+/** Keys of a normalised document, those embedded in its lists too. */
+export function keysOf(document: Members): ShownKey[] {
+  const did = textIn(document, 'id') ?? ''
+  const referred = (name: string) => {
+    const list: unknown = document[name]
+    return new Set(Array.isArray(list) ? list.map((entry) => (typeof entry === 'string' ? entry : idOf(entry))) : [])
+  }
+  const [authentication, authorization] = [referred('authentication'), referred('authorization')]
+  const embedded = ['authentication', 'authorization'].flatMap((name) => objectsIn(document, name))
+  return [...objectsIn(document, 'publicKey'), ...embedded].map((key) => {
+    const id = textIn(key, 'id') ?? ''
+    const publicKey = textIn(key, 'publicKeyBase58') ?? ''
+    const uses = [
+      ...(derives(publicKey, did) ? ['default key: its bytes derive the DID'] : []),
+      ...(authentication.has(id) ? authenticationUses : []),
+      ...(authorization.has(id) ? ['deactivate, on behalf of its controller'] : []),
+    ]
+    return { id, controller: textIn(key, 'controller') ?? did, publicKey, uses }
+  })
+}
+
+/** Characters of the longest text of a key in base58; decoding takes time by their square. */
+const longestKey = 46
+
+/** Whether the DID is that of a key in base58. */
+function derives(publicKey: string, did: string): boolean {
+  const bytes = publicKey.length > longestKey ? undefined : bs58.decodeUnsafe(publicKey)
+  return bytes !== undefined && isCompressed(bytes) && did.endsWith(`:${addressOf(didProgramHash(bytes))}`)
+}
+
+function idOf(entry: unknown): string | undefined {
+  const members = asMembers(entry)
+  return members === undefined ? undefined : textIn(members, 'id')
+}

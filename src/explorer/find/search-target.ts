@@ -1,0 +1,64 @@
+import { parseAddress, prefix } from '../../base/primitives/address.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+
+/** What a text in the search box may name. Pure. */
+
+export type SearchTarget =
+  | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'service'; readonly text: string }
+  | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
+
+const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
+
+/** Reads a text of the search box; undefined for an empty one. `hash` may be a block or a transaction. */
+export function searchTarget(input: string): SearchTarget | undefined {
+  const text = input.trim()
+  if (text === '') return undefined
+  const height = text.replace(/^#|[\s\u202f,]/g, '')
+  if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
+  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return { kind: 'hash', text: text.replace(/^0x/i, '').toLowerCase() }
+  if (text.startsWith('did:')) return didTarget(text)
+  const hash = parseAddress(text)
+  if (hash?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
+  if (hash !== undefined) return { kind: 'address', text }
+  if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) {
+    return { kind: 'wrong', text, reason: 'This looks like an address or a DID, but its checksum is wrong.' }
+  }
+  return { kind: 'service', text }
+}
+
+/** The subject of a page about a DID: the identifier of one alone is taken as well. */
+export function didSubject(subject: string): SearchTarget {
+  const target = didTarget(subject.startsWith('did:') ? subject : `did:${didMethod}:${subject}`)
+  return target.kind === 'credential'
+    ? { kind: 'wrong', text: subject, reason: 'This is no DID, but the id of something that belongs to one.' }
+    : target
+}
+
+/** The subject of a page about a credential: its absolute id. */
+export function credentialSubject(subject: string): SearchTarget {
+  const target = didTarget(subject)
+  return target.kind === 'did'
+    ? { kind: 'wrong', text: subject, reason: 'The id of a credential is a DID, then # and a name.' }
+    : target
+}
+
+function didTarget(text: string): SearchTarget {
+  const [did = '', fragment] = text.split('#')
+  const identifier = did.slice(did.lastIndexOf(':') + 1)
+  if (!did.startsWith(`did:${didMethod}:`)) {
+    return { kind: 'wrong', text, reason: `DIDs of this chain begin with did:${didMethod}:` }
+  }
+  const reason = faultOf(identifier)
+  if (reason !== undefined) return { kind: 'wrong', text, reason }
+  return fragment === undefined || fragment === '' ? { kind: 'did', text: did } : { kind: 'credential', text }
+}
+
+/** A reason why an identifier is none of a DID; undefined: it is one. */
+function faultOf(identifier: string): string | undefined {
+  const hash = parseAddress(identifier)
+  if (hash?.[0] === prefix.did) return undefined
+  if (hash !== undefined) return 'This is no DID: behind the method stands an address.'
+  return identifierForm.test(identifier)
+    ? 'This is no DID: its checksum is wrong.'
+    : 'This is no DID: behind the method stand 34 characters of base58, of which the first is i.'
+}

@@ -1,0 +1,215 @@
+import { useChainNow } from '../ask/chain-clock.js'
+import { ask, askAll } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
+import { type Answer, useAnswer } from '../ask/use-answer.js'
+import { textIn } from '../did/payload.js'
+import { didSubject } from '../find/search-target.js'
+import { JsonView } from '../parts/json-view.js'
+import { Answered, Badge, Facts, Failure, Heading, Panel, type Tone } from '../parts/panel.js'
+import { Ago, BlockNumber, DidName, Expiry, Moment } from '../parts/values.js'
+import { type Source, Word } from '../parts/word.js'
+import type { Route } from '../route.js'
+import { counted } from '../text/numbers.js'
+import { secondsOf } from '../text/times.js'
+import { statusName } from '../text/type-names.js'
+import type { LightResult } from '../../clients/light/proved.js'
+import { type Checked, checkDid, checkVersion } from '../verify/chain-check.js'
+import { provedDid, versionIn } from '../verify/proved-view.js'
+import { saidDid, saidVersion } from '../verify/said-view.js'
+import { type DidView, otherThanProved, statusAt } from '../verify/views.js'
+import { CredentialsInDocument, DidCredentials } from './did-credentials.js'
+import { DidKeys, DidServices } from './did-parts.js'
+import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
+import { NoSubject } from './no-subject.js'
+import { didSteps, ProofPanel } from './proof-panel.js'
+
+/** A DID: its state, what its document says, and how it came to be so; drawn from its proof, and without one from what the node says. */
+
+const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
+
+export function DidPage({ subject, options }: Route) {
+  const target = didSubject(subject)
+  if (target.kind === 'wrong') return <NoSubject kind="DID" target={target} />
+  const skip = Math.max(0, Math.floor(Number(options.get('skip') ?? 0) || 0))
+  return <Did did={target.text} skip={skip} options={options} />
+}
+
+interface Props {
+  readonly did: string
+  readonly skip: number
+  readonly options: ReadonlyMap<string, string>
+}
+
+function Did({ did, skip, options }: Props) {
+  const said = useAnswer((signal) => askDid(did, skip, signal), ['did', did, skip])
+  const proof = useAnswer(() => checkDid(did), ['proof', did])
+  const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
+  const panel = <ProofPanel answer={proof} steps={didSteps} />
+  if (checked === undefined) return <Said did={did} skip={skip} options={options} answer={said} proof={panel} />
+  const { result, believed } = checked
+  const ownClock = !believed.root.devnet
+  const view = provedDid(did, result, { skip, rows: timelineRows })
+  return (
+    <>
+      <Word of="proved" ownClock={ownClock}>
+        <State view={view} of="proved" />
+      </Word>
+      {panel}
+      {view.status !== 3 && (
+        <Word of="proved" ownClock={ownClock}>
+          <Content view={view} of="proved" skip={skip} options={options} versionOf={provedVersion(did, checked)} />
+        </Word>
+      )}
+      <Word of="said">
+        <Otherwise proved={view} answer={said} />
+        {view.status !== 3 && <DidCredentials did={did} document={view.document} />}
+      </Word>
+    </>
+  )
+}
+
+/** A version among those proved already; else the node is asked for it with a proof. Rejects where that does not hold. */
+function provedVersion(did: string, { result: { transaction = [] } }: Checked<LightResult>): VersionOf {
+  return async (txid) => {
+    const known = versionIn(transaction, txid)
+    if (known !== undefined) return known
+    const outcome = await checkVersion(did, txid)
+    // The words of the failure may be the node's, and this stands among what is proved.
+    if (outcome.state !== 'proved') throw new Refusal(0, `This version was not proved: ${outcome.failure}`, '')
+    return versionIn(outcome.checked.result, txid)
+  }
+}
+
+/** The node's word without a proof: the part of the history, and the last document. */
+async function askDid(did: string, skip: number, signal: AbortSignal): Promise<DidView> {
+  const part = { did, all: true, context: true, skip, limit: timelineRows }
+  const [history, last] = await askAll<unknown>(
+    [
+      ['resolvedid', part],
+      // The last two: a deactivate has no document, the one before it has.
+      ['resolvedid', { did, all: true, limit: 2 }],
+    ],
+    signal,
+  )
+  if (history instanceof Refusal) throw history
+  if (last instanceof Refusal) throw last
+  return saidDid(did, history, last)
+}
+
+function Said({
+  did,
+  skip,
+  options,
+  answer,
+  proof,
+}: Props & { answer: Answer<DidView>; proof: preact.ComponentChildren }) {
+  const versionOf: VersionOf = async (versionId, signal) =>
+    saidVersion(did, await ask<unknown>('resolvedid', { did, all: false, versionId }, signal))
+  const { value: view } = answer
+  return (
+    <>
+      <Word of="said">
+        {view === undefined ? <Heading kind="DID" /> : <State view={view} of="said" />}
+        <Answered answer={answer}>{() => undefined}</Answered>
+      </Word>
+      {proof}
+      {view !== undefined && view.status !== 3 && (
+        <Word of="said">
+          <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
+          <DidCredentials did={did} document={view.document} />
+        </Word>
+      )}
+    </>
+  )
+}
+
+interface ViewProps {
+  readonly view: DidView
+  readonly of: Source
+}
+
+function State({ view, of }: ViewProps) {
+  const { did, count, height, document, operations, status: known } = view
+  const now = useChainNow()
+  const expires = document === undefined ? undefined : textIn(document, 'expires')
+  const status = statusAt(known, secondsOf(expires), now)
+  const [last] = operations[0]?.number === count ? operations : []
+  return (
+    <>
+      <Heading kind="DID" beside={<Badge tone={tones[status] ?? 'neutral'}>{statusName(status)}</Badge>} />
+      <Panel title="State">
+        {status === 3 && (
+          <p>
+            {of === 'proved'
+              ? 'This DID does not exist on this chain: up to the block below no operation has created it.'
+              : 'The node says that this DID does not exist on this chain.'}
+          </p>
+        )}
+        <Facts
+          rows={[
+            ['DID', <DidName text={did} whole />],
+            ['Expires', expires === undefined || status === 2 ? undefined : <Expiry date={expires} />],
+            ['Versions', status === 3 ? undefined : counted(count, 'operation')],
+            [
+              'Last change',
+              last?.time === undefined ? undefined : (
+                <>
+                  {last.name}, <Moment time={last.time} />
+                </>
+              ),
+            ],
+            ['As of', height === undefined ? undefined : <BlockNumber height={height} />],
+          ]}
+        />
+      </Panel>
+    </>
+  )
+}
+
+function Content({ view, of, skip, options, versionOf }: ViewProps & Omit<Props, 'did'> & { versionOf: VersionOf }) {
+  const { document, written } = view
+  return (
+    <>
+      {document === undefined ? (
+        <p class="notice warn">The document of this DID cannot be read.</p>
+      ) : (
+        <>
+          <DidKeys document={document} />
+          <div class="columns">
+            <DidServices document={document} />
+            <CredentialsInDocument document={document} />
+          </div>
+          <Panel
+            title="Document"
+            note={
+              written === undefined ? undefined : (
+                <>
+                  written <Ago time={written} />
+                </>
+              )
+            }
+          >
+            <details>
+              <summary>The whole document, in its normalised form</summary>
+              <JsonView value={document} />
+            </details>
+          </Panel>
+        </>
+      )}
+      <DidTimeline view={view} of={of} skip={skip} options={options} versionOf={versionOf} />
+    </>
+  )
+}
+
+/** The node's word without a proof, where it differs from what it proves: another state, or operations above the proved block. */
+function Otherwise({ proved, answer: { value, failure } }: { proved: DidView; answer: Answer<DidView> }) {
+  if (value === undefined) return failure === undefined ? null : <Failure of={failure} />
+  const differences = otherThanProved(proved, value, statusName)
+  if (differences.length === 0) return null
+  return (
+    <p class="notice warn" role="status">
+      Asked without a proof, the node says something else: {differences.join(', ')}
+      {value.height !== undefined && `, as of block ${value.height}`}.
+    </p>
+  )
+}

@@ -1,0 +1,186 @@
+import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
+import { isMembers, type Path, type Test } from './member-path.js'
+import { below, refusal } from './query-error.js'
+import { spend } from './work-budget.js'
+
+/** Whether the values at a path meet a part of a condition. */
+export type Clause = (from: unknown, path: Path) => boolean
+
+/** Compiles an operator: its operand, its path in the condition, and the object that holds it. */
+type Operator = (operand: JsonValue, where: string, siblings: JsonObject) => Clause
+
+/** Some value at the path passes the test. */
+export function anyOf(test: Test): Clause {
+  return (from, path) => path.some(from, test)
+}
+
+function noneOf(test: Test): Clause {
+  return (from, path) => !path.some(from, test)
+}
+
+/** The value passes the test, or it is an array with an element that does. */
+function orElement(test: Test): Test {
+  return (value) => {
+    if (!Array.isArray(value)) return test(value)
+    spend(value.length)
+    // A loop for speed: an array may fill a whole document, and a condition may test it many times.
+    for (const element of value) if (test(element)) return true
+    return test(value)
+  }
+}
+
+/** Equality without conversion, or membership in an array; null equals a missing value too. */
+export function equalTo(expected: JsonValue, where = ''): Test {
+  if (expected === null) return orElement((value) => value === null || value === undefined)
+  if (typeof expected !== 'object')
+    return (value) => value === expected || (Array.isArray(value) && has(value, expected))
+  refuseOperators(expected, where)
+  return orElement((value) => deepEqual(expected, value))
+}
+
+/** Whether a scalar is an element of an array. */
+export function has(array: readonly unknown[], scalar: unknown): boolean {
+  spend(array.length)
+  return array.includes(scalar)
+}
+
+/** Refuses operators inside a literal, which is compared as it is. */
+function refuseOperators(literal: JsonValue, where: string): void {
+  if (Array.isArray(literal)) literal.forEach((entry, i) => refuseOperators(entry, `${where}[${i}]`))
+  if (!(literal instanceof Map)) return
+  for (const [name, value] of literal) {
+    if (name.startsWith('$')) throw refusal(below(where, name), 'no operator can stand inside a value')
+    refuseOperators(value, below(where, name))
+  }
+}
+
+/** Deep equality; the order of members does not matter. */
+function deepEqual(expected: JsonValue, value: unknown): boolean {
+  spend(1)
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(value) &&
+      value.length === expected.length &&
+      expected.every((entry, i) => deepEqual(entry, value[i]))
+    )
+  }
+  if (!(expected instanceof Map)) return expected === value
+  return (
+    isMembers(value) &&
+    Object.keys(value).length === expected.size &&
+    [...expected].every(([name, entry]) => Object.hasOwn(value, name) && deepEqual(entry, value[name]))
+  )
+}
+
+/** Compares numbers with numbers, texts with texts by UTF-16 code units, nothing else. */
+function ordered(compare: (value: string | number, bound: string | number) => boolean): Operator {
+  return (bound, where) => {
+    if (typeof bound !== 'number' && typeof bound !== 'string') {
+      throw refusal(where, 'a number or a string is needed')
+    }
+    return anyOf(orElement((value) => typeof value === typeof bound && compare(value as string | number, bound)))
+  }
+}
+
+function oneOf(operand: JsonValue, where: string): Test {
+  if (!Array.isArray(operand)) throw refusal(where, 'an array is needed')
+  const scalars = new Set<unknown>(operand.filter((entry) => typeof entry !== 'object' || entry === null))
+  if (scalars.has(null)) scalars.add(undefined)
+  operand.forEach((entry, i) => refuseOperators(entry, `${where}[${i}]`))
+  const others = operand.filter((entry) => typeof entry === 'object' && entry !== null)
+  return orElement((value) => scalars.has(value) || others.some((entry) => deepEqual(entry, value)))
+}
+
+const typeTests: ReadonlyMap<string, Test> = new Map([
+  ['string', orElement((value) => typeof value === 'string')],
+  ['number', orElement((value) => typeof value === 'number')],
+  ['bool', orElement((value) => typeof value === 'boolean')],
+  ['null', orElement((value) => value === null)],
+  ['object', orElement(isMembers)],
+  ['array', (value) => Array.isArray(value)],
+])
+
+function typeOf(operand: JsonValue, where: string): Test {
+  const names = Array.isArray(operand) ? operand : [operand]
+  if (names.length === 0) throw refusal(where, 'a type is needed')
+  const tests = names.map((name) => {
+    const test = typeof name === 'string' ? typeTests.get(name) : undefined
+    if (test === undefined) throw refusal(where, `a type is one of ${[...typeTests.keys()].join(', ')}`)
+    return test
+  })
+  return (value) => tests.some((test) => test(value))
+}
+
+function remainder(operand: JsonValue, where: string): Test {
+  const [divisor, rest] = Array.isArray(operand) && operand.length === 2 ? operand : []
+  if (!Number.isSafeInteger(divisor) || !Number.isSafeInteger(rest) || divisor === 0) {
+    throw refusal(where, 'an array of two integers is needed, divisor and remainder, the divisor not 0')
+  }
+  return orElement((value) => typeof value === 'number' && Math.trunc(value) % (divisor as number) === rest)
+}
+
+const metacharacters = /[\\^$.*+?()[\]{}|]/
+
+/** Text with `^` before it, `$` behind it, both or neither, compared literally: no expression is run. */
+function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test {
+  if (typeof operand !== 'string') throw refusal(where, 'a string is needed')
+  const fromStart = operand.startsWith('^')
+  const toEnd = operand.endsWith('$')
+  const text = operand.slice(fromStart ? 1 : 0, operand.length - (toEnd ? 1 : 0))
+  const found = metacharacters.exec(text)
+  if (found !== null) {
+    throw refusal(where, `only text with ^ before it and $ behind it is taken, so ${found[0]} cannot stand in it`)
+  }
+  const fold = foldCase(siblings, where)
+  const part = fold(text)
+  const compare = (value: string) => {
+    if (fromStart) return toEnd ? value === part : value.startsWith(part)
+    return toEnd ? value.endsWith(part) : value.includes(part)
+  }
+  return orElement((value) => typeof value === 'string' && compare(fold(value)))
+}
+
+function foldCase(siblings: JsonObject, where: string): (text: string) => string {
+  if (!siblings.has('$options')) return (text) => text
+  // Upper case: the lower case of a letter may depend on its neighbours.
+  if (siblings.get('$options') === 'i') return (text) => text.toUpperCase()
+  throw refusal(where, '$options beside it can only be "i"')
+}
+
+/** Operators that need nothing but their operand. */
+export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['$eq', (operand, where) => anyOf(equalTo(operand, where))],
+  ['$ne', (operand, where) => noneOf(equalTo(operand, where))],
+  ['$gt', ordered((value, bound) => value > bound)],
+  ['$gte', ordered((value, bound) => value >= bound)],
+  ['$lt', ordered((value, bound) => value < bound)],
+  ['$lte', ordered((value, bound) => value <= bound)],
+  ['$in', (operand, where) => anyOf(oneOf(operand, where))],
+  ['$nin', (operand, where) => noneOf(oneOf(operand, where))],
+  [
+    '$exists',
+    (operand, where) => {
+      if (typeof operand !== 'boolean') throw refusal(where, 'true or false is needed')
+      const isThere: Test = (value) => value !== undefined
+      return operand ? anyOf(isThere) : noneOf(isThere)
+    },
+  ],
+  ['$type', (operand, where) => anyOf(typeOf(operand, where))],
+  [
+    '$size',
+    (operand, where) => {
+      if (!Number.isSafeInteger(operand) || (operand as number) < 0)
+        throw refusal(where, 'a count of elements is needed')
+      return anyOf((value) => Array.isArray(value) && value.length === operand)
+    },
+  ],
+  ['$mod', (operand, where) => anyOf(remainder(operand, where))],
+  ['$regex', (operand, where, siblings) => anyOf(textTest(operand, where, siblings))],
+  [
+    '$options',
+    (_, where, siblings) => {
+      if (!siblings.has('$regex')) throw refusal(where, 'it can only stand beside $regex')
+      return () => true
+    },
+  ],
+])

@@ -1,0 +1,24 @@
+import { RuleError } from '../../base/errors/rule-error.js'
+
+/**
+ * Some milliseconds of work.
+ * @limit count: elements of arrays that a search condition examines in one document
+ */
+export const effortLimit = 250_000
+
+let left = effortLimit
+
+/** Starts a document. Matching is synchronous, so one count serves all. */
+export function beginEffort(): void {
+  left = effortLimit
+}
+
+/** Counts elements before they are read. `busy` where one document would delay all other requests. */
+export function spend(elements: number): void {
+  left -= elements
+  if (left >= 0) return
+  throw new RuleError(
+    'busy',
+    `the condition is too much work: a document has large arrays, and it looks at more than ${effortLimit} elements`,
+  )
+}

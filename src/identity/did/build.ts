@@ -1,0 +1,267 @@
+import bs58 from 'bs58'
+import { didFromPublicKey } from '../../base/primitives/address.js'
+import { fromUtf8 } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { type DidOperation, type OperationName, operationForms } from '../../base/primitives/did-operation.js'
+import { canonicalJson, type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
+import { encodeBase64url } from './base64url.js'
+import { documentText } from './canonical.js'
+import { parseCredential } from './credential.js'
+import { parseDocument } from './document.js'
+import { relativeId } from './identifier.js'
+import { type Credential, type DidDocument, type DidKey, type DocumentProof, signatureType } from './model.js'
+import { signedText } from './operation.js'
+import { fromPlain } from './plain.js'
+
+/** The 64-byte signature r‖s of SHA-256 of the UTF-8 bytes of `text`. */
+export type Sign = (text: string) => Uint8Array
+
+export interface PlannedKey {
+  /** The name after the `#`. */
+  readonly fragment: string
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+  /** What the key may do: sign for the DID, deactivate it on behalf of another DID, or nothing. */
+  readonly use: 'authentication' | 'authorization' | 'none'
+  /** The DID that controls a key which is not the document's own. */
+  readonly controller?: string
+}
+
+/** A document before it is signed. */
+export interface DocumentPlan {
+  readonly method: string
+  readonly did: string
+  readonly context?: readonly string[]
+  /** One of them derives the DID. */
+  readonly keys: readonly PlannedKey[]
+  /** Objects or JSON texts in the form of documents. */
+  readonly services?: readonly unknown[]
+  /** Signed credentials, objects or JSON texts. */
+  readonly credentials?: readonly unknown[]
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires: string
+  /** When the proof is made, in the same form. */
+  readonly created: string
+}
+
+export const primaryFragment = 'primary'
+export const recoveryFragment = 'recovery'
+
+/**
+ * The plan of a new DID: the default key `#primary`, and as `#recovery` either a second authentication key or, with a
+ * controller, an authorization key of another DID.
+ */
+export function planNew(options: {
+  readonly method: string
+  readonly primary: Uint8Array
+  readonly recovery?: { readonly publicKey: Uint8Array; readonly controller?: string }
+  readonly expires: string
+  readonly created: string
+}): DocumentPlan {
+  const { method, primary, recovery, expires, created } = options
+  const keys: PlannedKey[] = [{ fragment: primaryFragment, publicKey: primary, use: 'authentication' }]
+  if (recovery !== undefined) {
+    const use = recovery.controller === undefined ? 'authentication' : 'authorization'
+    keys.push({ fragment: recoveryFragment, use, ...recovery })
+  }
+  return { method, did: didFromPublicKey(primary, { method }), keys, expires, created }
+}
+
+/** Plan of an existing document, to be changed and signed again at `created`. */
+export function planOf(document: DidDocument, method: string, created: string): DocumentPlan {
+  return {
+    method,
+    did: document.id,
+    context: document.context,
+    keys: document.keys.map((key) => plannedKey(key, document)),
+    services: document.services.map((service) => canonicalJson(serviceObject(service, service.id))),
+    credentials: document.credentials.map((credential) => credential.text),
+    expires: document.expires,
+    created,
+  }
+}
+
+function plannedKey({ id, publicKey, controller }: DidKey, document: DidDocument): PlannedKey {
+  const use = document.authentication.has(id)
+    ? 'authentication'
+    : document.authorization.has(id)
+      ? 'authorization'
+      : 'none'
+  const fragment = relativeId(id, document.id).slice(1)
+  return { fragment, publicKey, use, ...(controller === document.id ? {} : { controller }) }
+}
+
+/**
+ * Builds and signs the document of a plan; `sign` signs with its default key. All text is brought into NFC, the form
+ * that other tools sign. Throws a {@link RuleError} where the plan is no document a chain accepts.
+ */
+export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
+  const unsigned = {
+    ...(plan.context === undefined ? {} : { '@context': plan.context }),
+    id: plan.did,
+    publicKey: plan.keys.map((key) => ({
+      id: `#${key.fragment}`,
+      publicKeyBase58: bs58.encode(key.publicKey),
+      ...(key.controller === undefined ? {} : { controller: key.controller }),
+    })),
+    authentication: references(plan, 'authentication'),
+    authorization: references(plan, 'authorization'),
+    verifiableCredential: plan.credentials?.map(plain) ?? [],
+    service: plan.services?.map(plain) ?? [],
+    expires: plan.expires,
+    // A proof is required, but its signature is not part of the signing text: any well-formed one does for now.
+    proof: { created: plan.created, signatureValue: encodeBase64url(new Uint8Array(64)) },
+  }
+  const draft = parseDocument(fromPlain(unsigned), { method: plan.method, chain: true })
+  const signature = sign(draft.signingText)
+  const signatureText = encodeBase64url(signature)
+  return { ...draft, proofs: draft.proofs.map((proof): DocumentProof => ({ ...proof, signature, signatureText })) }
+}
+
+/**
+ * The JSON text of a signed credential; `members` are its others than the proof, in the form of documents and with a full id. `sign`
+ * signs with the issuer's default key. Throws a {@link RuleError} where that is no credential a chain accepts.
+ */
+export function buildCredential(members: object, method: string, sign: Sign): string {
+  const proof = { verificationMethod: `#${primaryFragment}`, signature: encodeBase64url(new Uint8Array(64)) }
+  const rules = { method, chain: true }
+  const { signingText } = parseCredential(fromPlain({ ...members, proof }), '', rules, undefined)
+  return JSON.stringify({ ...members, proof: { ...proof, signature: encodeBase64url(sign(signingText)) } })
+}
+
+function references(plan: DocumentPlan, use: PlannedKey['use']): string[] {
+  return plan.keys.filter((key) => key.use === use).map((key) => `#${key.fragment}`)
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === 'string' ? JSON.parse(value) : value
+}
+
+/**
+ * The JSON text of a document as a payload holds it: normalised, or compact (ids relative, defaults left out). Both
+ * read back as the same document.
+ */
+export function payloadText(document: DidDocument, form: 'normalised' | 'compact' = 'normalised'): string {
+  return form === 'normalised' ? documentText(document) : canonicalJson(compactDocument(document))
+}
+
+function compactDocument(document: DidDocument): JsonObject {
+  const { id } = document
+  const key = ({ id: keyId, controller, publicKeyBase58 }: DidKey): JsonObject =>
+    object({
+      id: relativeId(keyId, id),
+      controller: controller === id ? undefined : controller,
+      publicKeyBase58,
+    })
+  const relative = (keys: ReadonlyMap<string, DidKey>) => [...keys.keys()].map((keyId) => relativeId(keyId, id))
+  const [proof] = document.proofs
+  return object({
+    '@context': some([...document.context]),
+    id,
+    publicKey: document.keys.map(key),
+    authentication: some(relative(document.authentication)),
+    authorization: some(relative(document.authorization)),
+    verifiableCredential: some(document.credentials.map(compactCredential)),
+    service: some(document.services.map((service) => serviceObject(service, relativeId(service.id, id)))),
+    expires: document.expires,
+    proof: proof && object({ created: proof.created, signatureValue: proof.signatureText }),
+  })
+}
+
+function compactCredential(credential: Credential): JsonObject {
+  const { subject, issuer, proof } = credential
+  return object({
+    '@context': some([...credential.context]),
+    id: relativeId(credential.id, subject),
+    type: [...credential.types],
+    issuer: issuer === subject ? undefined : issuer,
+    issuanceDate: credential.issuanceDate,
+    expirationDate: credential.expirationDate,
+    credentialSubject: credential.claims,
+    proof: object({
+      created: proof.created,
+      verificationMethod: relativeId(proof.verificationMethod, issuer),
+      nonce: proof.nonce,
+      realm: proof.realm,
+      signature: proof.signatureText,
+    }),
+  })
+}
+
+function serviceObject(service: DidDocument['services'][number], id: string): JsonObject {
+  const { type, serviceEndpoint } = service
+  return new Map([...object({ id, type, serviceEndpoint }), ...service.properties])
+}
+
+/** A Map of the members that are there. */
+function object(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return new Map(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))
+}
+
+function some<T>(elements: T[]): T[] | undefined {
+  return elements.length === 0 ? undefined : elements
+}
+
+interface OperationPlan {
+  readonly specification: string
+  /** The key that signs, absolute or `#fragment`. */
+  readonly verificationMethod: string
+}
+
+/** A signed create of `document`; `form` as for {@link payloadText}. */
+export function buildCreate(
+  document: DidDocument,
+  plan: OperationPlan & { readonly form?: 'normalised' | 'compact' },
+  sign: Sign,
+): DidOperation {
+  return signed({ ...plan, operation: 'create', payload: documentPayload(document, plan.form) }, sign)
+}
+
+/** A signed update to `document`; `previousTxid` is the display hex of the last operation of the DID. */
+export function buildUpdate(
+  document: DidDocument,
+  plan: OperationPlan & { readonly previousTxid: string; readonly form?: 'normalised' | 'compact' },
+  sign: Sign,
+): DidOperation {
+  return signed({ ...plan, operation: 'update', payload: documentPayload(document, plan.form) }, sign)
+}
+
+/** A signed deactivate of `did`; a key of another DID signs under the id it has in the deactivated document. */
+export function buildDeactivate(did: string, plan: OperationPlan, sign: Sign): DidOperation {
+  return signed({ ...plan, operation: 'deactivate', payload: did }, sign)
+}
+
+/** A signed declare of a credential; the key is one of its holder. */
+export function declareOperation(credential: Pick<Credential, 'text'>, plan: OperationPlan, sign: Sign): DidOperation {
+  return signed({ ...plan, operation: 'declare', payload: encodeBase64url(fromUtf8(credential.text)) }, sign)
+}
+
+/** A signed revoke of the credential with an absolute id; a key that is not the holder's is named in full. */
+export function revokeOperation(credentialId: string, plan: OperationPlan, sign: Sign): DidOperation {
+  return signed({ ...plan, operation: 'revoke', payload: credentialId }, sign)
+}
+
+function documentPayload(document: DidDocument, form: 'normalised' | 'compact' | undefined): string {
+  return encodeBase64url(fromUtf8(payloadText(document, form)))
+}
+
+function signed(
+  parts: OperationPlan & {
+    readonly operation: OperationName
+    readonly previousTxid?: string
+    readonly payload: string
+  },
+  sign: Sign,
+): DidOperation {
+  const { specification, operation, previousTxid, payload, verificationMethod } = parts
+  const unsigned: DidOperation = {
+    specification,
+    operation,
+    ...defined({ previousTxid }),
+    payload,
+    proofType: operationForms[operation].proofType ? signatureType : '',
+    verificationMethod,
+    signature: '',
+  }
+  return { ...unsigned, signature: encodeBase64url(sign(signedText(unsigned))) }
+}

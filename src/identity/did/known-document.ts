@@ -1,0 +1,121 @@
+import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
+import { mapKey, ownText, utf8 } from '../../base/primitives/bytes.js'
+import { sha256 } from '../../base/primitives/hash.js'
+import { finish } from '../../base/primitives/steps.js'
+import { type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
+import { decodeBase64url } from './base64url.js'
+import { keySteps, parseDocumentBytes } from './document.js'
+import type { Credential, DidDocument, DidKey } from './model.js'
+
+/** Absolute key id → 33 bytes, as {@link mapKey} writes them. */
+export type KnownKeys = ReadonlyMap<string, string>
+
+/** The public key of 33 bytes that a document lists under an absolute id. */
+export function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
+  const key = keys.get(id)
+  return key === undefined ? undefined : Buffer.from(key, 'latin1')
+}
+
+/** The part of a document on the chain that the state machine reads. Small, because it is kept for long. */
+export interface KnownDocument {
+  readonly id: string
+  readonly authentication: KnownKeys
+  readonly authorization: KnownKeys
+  /** {@link credentialDigest} of each credential. */
+  readonly credentials: ReadonlySet<string>
+}
+
+/** Digest of a credential, equal for credentials of identical text. */
+export function credentialDigest({ text }: Pick<Credential, 'text'>): string {
+  return mapKey(sha256(text))
+}
+
+/** The part of a document that later operations read. */
+export function knownDocument(document: DidDocument): KnownDocument {
+  return {
+    // A part of a text keeps all of it in memory.
+    id: ownText(document.id),
+    authentication: knownKeys(document.authentication),
+    authorization: knownKeys(document.authorization),
+    credentials: new Set(document.credentials.map(credentialDigest)),
+  }
+}
+
+/** The keys of {@link KnownDocument}. */
+export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authorization'>
+
+const keyMembers = ['publicKey', 'authentication', 'authorization']
+
+/**
+ * Keys of the document in the payload of a create or update that the chain accepted before. Reads nothing else of it. Throws an
+ * {@link InvariantError} for a payload that cannot have been accepted.
+ */
+export function keysOfPayload(payload: string, method: string): StoredKeys {
+  return accepted(() => {
+    // Accepted text is strict JSON: this reads the same values several times as fast.
+    const members: unknown = JSON.parse(payloadJson(payload))
+    if (!hasId(members)) throw new InvariantError('a stored document has no id')
+    const { id } = members
+    const object: JsonObject = new Map()
+    for (const name of keyMembers) if (Object.hasOwn(members, name)) object.set(name, jsonValue(members[name]))
+    const rules = { method, chain: true, trusted: true }
+    const { authentication, authorization } = finish(keySteps(object, id, rules))
+    return { id: ownText(id), authentication: knownKeys(authentication), authorization: knownKeys(authorization) }
+  })
+}
+
+/** The credentials of {@link KnownDocument}, from such a payload. */
+export function credentialsOfPayload(payload: string, method: string): ReadonlySet<string> {
+  return new Set(documentOfPayload(payload, method).credentials.map(credentialDigest))
+}
+
+/**
+ * The document in the payload of a create or update that the chain accepted before. For storage, undo and the resolver: skips the
+ * expensive check of key points. Throws an {@link InvariantError} for a payload that cannot have been accepted.
+ */
+export function documentOfPayload(payload: string, method: string): DidDocument {
+  return accepted(() => parseDocumentBytes(payloadBytes(payload), { method, chain: true, trusted: true }))
+}
+
+function hasId(value: unknown): value is { readonly id: string } & Record<string, unknown> {
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+}
+
+function payloadBytes(payload: string): Uint8Array {
+  const bytes = decodeBase64url(payload)
+  if (bytes === undefined) throw new InvariantError('a stored payload is not base64url')
+  return bytes
+}
+
+function payloadJson(payload: string): string {
+  const text = utf8(payloadBytes(payload))
+  if (text === undefined) throw new InvariantError('a stored payload is not UTF-8')
+  return text
+}
+
+function accepted<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new InvariantError('a stored document is no JSON')
+    if (!(error instanceof RuleError)) throw error
+    throw new InvariantError(`a stored document is not valid (${error.code}): ${error.message}`)
+  }
+}
+
+/** Copies the texts: slices would keep the whole text of the document in memory. */
+function knownKeys(keys: ReadonlyMap<string, DidKey>): KnownKeys {
+  return new Map([...keys].map(([id, { publicKey }]) => [ownText(id), mapKey(publicKey)]))
+}
+
+/** Converts a result of JSON.parse, with Maps for objects. */
+function jsonValue(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(jsonValue)
+  if (typeof value === 'object' && value !== null) {
+    return new Map(Object.entries(value).map(([name, member]) => [name, jsonValue(member)]))
+  }
+  if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') {
+    return value
+  }
+  throw new InvariantError('a stored document is no JSON')
+}

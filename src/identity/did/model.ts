@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../base/primitives/strict-json.js'
+
+/** The one type of key and proof there is. */
+export const signatureType = 'ECDSAsecp256r1'
+
+/** A key of a document. */
+export interface DidKey {
+  /** Absolute. */
+  readonly id: string
+  /** A DID: the document's own, or for a key of `authorization` another one. */
+  readonly controller: string
+  readonly publicKeyBase58: string
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array
+}
+
+export interface Service {
+  readonly id: string
+  readonly type: string
+  readonly serviceEndpoint: string
+  /** Every other member. */
+  readonly properties: JsonObject
+}
+
+export interface CredentialProof {
+  readonly created?: string
+  /** Absolute id of the key. */
+  readonly verificationMethod: string
+  readonly nonce?: string
+  readonly realm?: string
+  readonly signatureText: string
+  /** 64 bytes, r‖s. */
+  readonly signature: Uint8Array
+}
+
+/** A credential in normalised form. */
+export interface Credential {
+  readonly context: readonly string[]
+  readonly id: string
+  /** Sorted. */
+  readonly types: readonly string[]
+  readonly issuer: string
+  readonly issuanceDate: string
+  readonly expirationDate?: string
+  readonly subject: string
+  /** The members of credentialSubject without its id. */
+  readonly claims: JsonObject
+  readonly proof: CredentialProof
+  /** Canonical text without the proof: what the issuer signs. */
+  readonly signingText: string
+  /** Canonical text with the proof. */
+  readonly text: string
+}
+
+export interface DocumentProof {
+  readonly created?: string
+  /** Absolute id of the key. */
+  readonly creator: string
+  readonly signatureText: string
+  /** 64 bytes, r‖s. */
+  readonly signature: Uint8Array
+}
+
+/** A document in normalised form: ids absolute, defaults filled in, lists sorted, embedded keys moved to `keys`. */
+export interface DidDocument {
+  readonly context: readonly string[]
+  readonly id: string
+  /** Sorted; on a chain always empty. */
+  readonly controllers: readonly string[]
+  /** `m:n`; never on a chain. */
+  readonly multisig?: string
+  readonly keys: readonly DidKey[]
+  /** Key id → key, in order of the ids; the default key is among them. */
+  readonly authentication: ReadonlyMap<string, DidKey>
+  /** Key id → key of another controller, in order of the ids. */
+  readonly authorization: ReadonlyMap<string, DidKey>
+  readonly credentials: readonly Credential[]
+  readonly services: readonly Service[]
+  readonly expires: string
+  /** `expires` in Unix seconds. */
+  readonly expiresAt: number
+  /** The own key whose bytes derive the DID; on a chain always there. */
+  readonly defaultKey?: DidKey
+  /** On a chain exactly one. */
+  readonly proofs: readonly DocumentProof[]
+  /** Canonical text without proofs: what the document's own proof signs. */
+  readonly signingText: string
+}

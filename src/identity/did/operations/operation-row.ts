@@ -1,0 +1,44 @@
+import type { DidOperation } from '../../../base/primitives/did-operation.js'
+import type { Steps } from '../../../base/primitives/steps.js'
+import type { DidRules } from '../did-rules.js'
+import type { Credential, DidDocument } from '../model.js'
+import type { AppliedOperation, DidState } from '../state.js'
+import type { DocumentReads } from './document-reads.js'
+
+export interface WithDocument {
+  readonly document: DidDocument
+  /** Length of the decoded payload in bytes. */
+  readonly payloadSize: number
+}
+
+/** What an operation is about, read by its own row. `owner` is its DID, or the holder of its credential: the base of key ids. */
+export type OperationSubject = { readonly owner: string } & (
+  | ({ readonly kind: 'create' } & WithDocument)
+  | ({ readonly kind: 'update'; readonly previousTxid: string } & WithDocument)
+  | { readonly kind: 'deactivate' }
+  | { readonly kind: 'declare'; readonly credential: Credential }
+  | { readonly kind: 'revoke'; readonly credentialId: string }
+)
+
+/** An operation with valid texts and a parsed document or credential, not yet checked against any state. */
+export type ParsedOperation = OperationSubject & {
+  /** The DID that it changes; of a declare or revoke, the DID that signs. */
+  readonly did: string
+  /** Absolute id of the key that signs. */
+  readonly signer: string
+  /** The signed bytes. */
+  readonly message: Uint8Array
+  /** 64 bytes, r‖s. */
+  readonly signature: Uint8Array
+}
+
+/** A parsed operation of one kind. */
+export type ParsedAs<K extends ParsedOperation['kind']> = Extract<ParsedOperation, { kind: K }>
+
+/** What one kind of operation adds to the rules of all. Pure; refuses by throwing a RuleError. */
+export interface OperationRow<K extends ParsedOperation['kind']> {
+  /** Reads the payload, and what else the kind has. Needs no state. */
+  parse(operation: DidOperation, rules: DidRules): Steps<Extract<OperationSubject, { kind: K }>>
+  /** Applies it to the state of its `did` before; undefined: there is none. */
+  apply(previous: DidState | undefined, operation: ParsedAs<K>, reads: DocumentReads): Steps<AppliedOperation>
+}

@@ -1,0 +1,24 @@
+import { RuleError } from '../../base/errors/rule-error.js'
+import { type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import { documentJsonLimits } from './document.js'
+
+/**
+ * Strict JSON from the input of a library's caller, JSON text or plain objects, with every string and name in Unicode form NFC,
+ * which the tools of the family sign. Throws a {@link RuleError} with a `json-…` code, or the error of JSON.stringify for values
+ * without JSON form.
+ */
+export function fromPlain(input: unknown): JsonValue {
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  if (text === undefined) throw new RuleError('json-syntax', `there is no JSON form of ${typeof input}`)
+  return normalized(parseStrictJson(text, documentJsonLimits))
+}
+
+function normalized(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.normalize('NFC')
+  if (Array.isArray(value)) return value.map(normalized)
+  if (!(value instanceof Map)) return value
+  const object: JsonObject = new Map()
+  for (const [name, member] of value) object.set(name.normalize('NFC'), normalized(member))
+  if (object.size === value.size) return object
+  throw new RuleError('json-duplicate-name', 'two names of one object are the same text after Unicode normalisation')
+}

@@ -1,0 +1,62 @@
+import { formatDate } from '../did/date.js'
+import type { ResolvedTransaction } from '../did/resolution.js'
+import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { sha256 } from '../../base/primitives/hash.js'
+import { type Entry, operationNumber } from './history.js'
+import { fail } from './proof-failure.js'
+import { list, members, optionalText, text } from './read-json.js'
+
+/** Transactions of an answer, and what binds each to its entry. */
+
+/**
+ * More are never asked for.
+ * @limit count: transactions in an answer that is checked
+ */
+const maxTransactions = 100_000
+const txidForm = /^[0-9a-f]{64}$/
+
+/** Reads the transactions of an answer; unknown members are left out. */
+export function readTransactions(sent: unknown): readonly ResolvedTransaction[] {
+  return sent === undefined ? [] : list(sent, maxTransactions).map(readTransaction)
+}
+
+function readTransaction(sent: unknown): ResolvedTransaction {
+  const { txid, timestamp, operation } = members(sent, 'a transaction')
+  const { header, payload, proof } = members(operation, 'an operation')
+  const { specification, operation: name, previousTxid } = members(header, 'the header of an operation')
+  const { type, verificationMethod, signature } = members(proof, 'the proof of an operation')
+  return {
+    txid: text(txid),
+    timestamp: text(timestamp),
+    operation: {
+      header: {
+        specification: text(specification),
+        operation: text(name),
+        ...defined({ previousTxid: optionalText(previousTxid) }),
+      },
+      payload: text(payload),
+      proof: {
+        ...defined({ type: optionalText(type) }),
+        verificationMethod: text(verificationMethod),
+        signature: text(signature),
+      },
+    },
+  }
+}
+
+/** Throws `answer-transaction` unless a transaction says what its entry says; `before` is the entry before it, where that is known. */
+export function requireEntry(transaction: ResolvedTransaction, entry: Entry, before: Entry | undefined): void {
+  const { header, payload } = transaction.operation
+  const wrong = (what: string): never => fail('answer-transaction', `${what} of ${transaction.txid}`)
+  if (transaction.txid !== displayHash(entry.txid)) wrong('the txid')
+  if (transaction.timestamp !== formatDate(entry.time)) wrong('the time')
+  if (operationNumber[header.operation as keyof typeof operationNumber] !== entry.operation) wrong('the operation')
+  if (!equalBytes(sha256(payload), entry.payloadHash)) wrong('the payload')
+  const { previousTxid } = header
+  if ((previousTxid !== undefined) !== (entry.operation === operationNumber.update)) wrong('the previous txid')
+  if (previousTxid === undefined) return
+  // Of another length, what is signed with it could be read in two ways.
+  if (before === undefined ? !txidForm.test(previousTxid) : previousTxid !== displayHash(before.txid))
+    wrong('the previous txid')
+}

@@ -1,0 +1,162 @@
+import { checkProofOfWork } from '../../identity/proofs/auxpow-proof.js'
+import { checkConfirm } from '../consensus/check-confirm.js'
+import { type Ancestry, checkClock, checkHeaderContext } from '../consensus/context.js'
+import { blockSanitySteps, bodyMatchSteps } from '../consensus/sanity.js'
+import type { SignatureCache } from '../../base/crypto/signature-cache.js'
+import { runChecks } from '../../base/crypto/verifier.js'
+import { brokenRule } from '../../base/errors/broken-rule.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { Block } from '../../base/primitives/block.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import { workOf } from '../../base/primitives/compact.js'
+import { parseConfirm } from '../../base/primitives/confirm.js'
+import type { Header } from '../../base/primitives/header.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import type { Clock } from '../../base/runtime/env.js'
+import { type Database, StorageError } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
+import { keys } from '../storage/schema.js'
+import { putRecord } from './block-records.js'
+import type { HeldBlock, IncomingBlock } from './chain-change.js'
+import { type Connecting, stageBlock, type StagedBlock } from './connect-block.js'
+import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
+
+export type { IncomingBlock } from './chain-change.js'
+
+/** Context for checking a block. */
+export interface Checking extends Connecting {
+  readonly database: Database
+  readonly clock: Clock
+  /** Signatures of confirms verified before their blocks arrived. */
+  readonly confirmSignatures: SignatureCache
+}
+
+/** A block of a run broke a rule; those before it are connected. */
+export class BlockRunError extends Error {
+  readonly index: number
+  readonly rule: RuleError
+
+  constructor(index: number, rule: RuleError) {
+    super(`block ${index} of the run: ${rule.message}`)
+    this.index = index
+    this.rule = rule
+  }
+}
+
+/** Checks a header against its ancestors, and unless `matched` the body against the header. */
+export async function checkPlace(
+  block: Block,
+  ancestry: Ancestry,
+  { sanity, clock }: Checking,
+  { matched = false } = {},
+): Promise<void> {
+  const { header } = block
+  checkHeaderContext(sanity.spec, header, ancestry)
+  checkClock(sanity.spec, header, clock.now())
+  checkProofOfWork(sanity.spec, header, block.auxPow)
+  if (!matched) await runCooperatively(bodyMatchSteps(block, sanity))
+}
+
+/** Checks the confirm of a block, which must be absent without validators. `assumed`: its signatures are assumed valid. */
+export async function checkConfirmOf(
+  header: Header,
+  bytes: Uint8Array | undefined,
+  { sanity: { spec }, confirmSignatures, verifier }: Checking,
+  { assumed = false } = {},
+): Promise<void> {
+  if (!spec.hasValidators) {
+    if (bytes !== undefined) throw brokenRule('confirm-unexpected')
+    return
+  }
+  if (bytes === undefined) throw brokenRule('confirm-missing')
+  const checks = checkConfirm(spec, header, parseConfirm(bytes))
+  if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
+}
+
+/** Result of a run of blocks: everything before the first block that breaks a rule. */
+export interface ConnectedRun {
+  readonly overlay: Overlay
+  readonly connected: readonly HeldBlock[]
+  readonly failure?: RuleError
+}
+
+/** A block of a run whose signatures may still be verified. */
+interface WaitingBlock extends StagedBlock {
+  readonly layer: Overlay
+}
+
+/**
+ * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
+ * transactions, operations, credentials and confirms are assumed valid; everything else is checked. `following`: blocks known
+ * to follow the run. While other threads verify the signatures of a block, the next one is checked on top of it; where the first one
+ * fails, those of the next are verified for nothing, and of no further one.
+ */
+export async function connectRun(
+  blocks: readonly IncomingBlock[],
+  tip: KnownHeader,
+  checking: Checking & { readonly headers: HeaderIndex; readonly overlay: Overlay; readonly arrival: number },
+  { assumed, following }: { readonly assumed: boolean; readonly following: number },
+): Promise<ConnectedRun> {
+  const { overlay, headers, sanity } = checking
+  const connected: HeldBlock[] = []
+  const run: Header[] = []
+  let { chainWork } = tip
+  const knownHeight = tip.header.height + blocks.length + following
+  const stage = async ({ block: bytes, confirm, matched }: IncomingBlock, below: Overlay): Promise<WaitingBlock> => {
+    const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
+    const ancestry = runAncestry(headers, tip, run)
+    if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
+      throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)
+    }
+    await checkPlace(block, ancestry, checking, { matched: matched !== undefined })
+    await checkConfirmOf(block.header, confirm, checking, { assumed })
+    await runCooperatively(blockSanitySteps(block, sanity))
+    const layer = new Overlay(below)
+    const staged = await stageBlock(layer, block, checking, { assumed, knownHeight })
+    chainWork += workOf(block.header.bits)
+    putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
+    if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)
+    run.push(block.header)
+    return { ...staged, layer }
+  }
+  let waiting: WaitingBlock | undefined
+  const finishWaiting = async (above?: Overlay) => {
+    if (waiting === undefined) return
+    const { event, layer, verified } = waiting
+    waiting = undefined
+    await verified
+    await runCooperatively(layer.mergeSteps(overlay, above))
+    connected.push(event)
+  }
+  try {
+    for (const incoming of blocks) {
+      const staged = await stage(incoming, waiting?.layer ?? overlay).catch(async (error: unknown) => {
+        // What is wrong with the block before it comes first.
+        await finishWaiting()
+        throw error
+      })
+      await finishWaiting(staged.layer)
+      waiting = staged
+    }
+    await finishWaiting()
+  } catch (error) {
+    if (error instanceof RuleError) return { overlay, connected, failure: unlessConfirmed(error, sanity.spec) }
+    throw error
+  }
+  return { overlay, connected }
+}
+
+/**
+ * A rule that a block with a verified confirm, or of a pinned hash, broke. What validators confirm has the root of this node's own
+ * state: with another one this node's rows are wrong, or the validators are, and no peer is to blame. So it is thrown as a failure
+ * that stops the node; all other rules are returned. The keys of a devnet are public, and prove nothing.
+ */
+export function unlessConfirmed(error: RuleError, spec: Spec): RuleError {
+  if (error.code !== 'coinbase-did-root' || !spec.hasValidators || spec.devnet) return error
+  throw new StorageError(
+    `a block that the validators confirm commits to another state of all DIDs than this node has: ${error.message}; ` +
+      'what this node holds is wrong, or they are; run: npx didledger chain verify --data-dir DIR',
+    'damage',
+  )
+}

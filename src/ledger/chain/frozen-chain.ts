@@ -1,0 +1,45 @@
+import { Reader } from '../../base/primitives/codec.js'
+import { Header } from '../../base/primitives/header.js'
+import type { Database, FrozenRows } from '../storage/database.js'
+import { present } from '../storage/did-rows.js'
+import { keys } from '../storage/schema.js'
+import { type TipRow, values } from '../storage/row-values.js'
+
+/** A block of the active chain. */
+export interface FrozenBlock {
+  readonly header: Header
+  /** Bytes of the whole block on the wire. */
+  readonly size: number
+  readonly transactionCount: number
+}
+
+/** The active chain as it was at one moment, for answers of many reads: blocks that come or go later do not show. */
+export class FrozenChain {
+  readonly rows: FrozenRows
+  readonly tip: TipRow
+
+  private constructor(rows: FrozenRows) {
+    this.rows = rows
+    this.tip = values.tip.decode(present(rows.get(keys.meta('tip')), 'the row of the tip'))
+  }
+
+  /** Runs `read` on the present state, which is kept until the promise settles. */
+  static async read<T>(database: Database, read: (chain: FrozenChain) => T | Promise<T>): Promise<T> {
+    const rows = database.freeze()
+    try {
+      return await read(new FrozenChain(rows))
+    } finally {
+      rows.close()
+    }
+  }
+
+  /** The blocks at heights from 0 to that of the tip, in the order asked for. */
+  async blocks(heights: readonly number[]): Promise<FrozenBlock[]> {
+    const hashes = await this.rows.getMany(heights.map((height) => keys.active(height)))
+    const wanted = hashes.map((hash) => keys.header(present(hash, 'an active block')))
+    return (await this.rows.getMany(wanted)).map((row) => {
+      const { header, size, transactionCount } = values.header.decode(present(row, 'a header'))
+      return { header: Header.read(new Reader(header)), size, transactionCount }
+    })
+  }
+}

@@ -1,0 +1,49 @@
+import type { ConnectedOperation } from '../consensus/connect.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { didRoot } from '../../identity/proofs/map-tree.js'
+import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
+import { LeafChanges } from '../storage/map/leaf-changes.js'
+import { hasMap, mapChangeOf, mapRootAfter } from '../storage/map/map-rows.js'
+import { Overlay } from '../storage/overlay.js'
+import type { Chain } from './chain.js'
+
+/** An operation of a block that is being made. */
+export interface NextOperation {
+  readonly operation: ConnectedOperation
+  readonly tx: Transaction
+  /** Position in the block. */
+  readonly index: number
+}
+
+/** What the state after an active block is committed to as; undefined: the chain has no map of DIDs, or none of that height. */
+export function didRootAfter({ database, genesis }: Chain, height: number): Hash | undefined {
+  const root = hasMap(database) ? mapRootAfter(database, height) : undefined
+  return root && didRoot(genesis.header.hash, root)
+}
+
+/**
+ * What a block on the tip commits to when its header has this time and its transactions these operations; undefined: the chain has
+ * no map of DIDs. The tip moves meanwhile → a root that is of no use, or an error.
+ */
+export async function nextDidRoot(
+  { database, genesis, mapMemory, tip }: Chain,
+  time: number,
+  operations: readonly NextOperation[],
+): Promise<Hash | undefined> {
+  // One state for all reads: what is kept for the block must not mix two.
+  const rows = database.freeze()
+  try {
+    const overlay = new Overlay(rows)
+    if (!hasMap(overlay)) return undefined
+    const leaves = new LeafChanges()
+    const height = tip.header.height + 1
+    await forEachCooperatively(operations, ({ operation, tx, index }) => {
+      leaves.put(overlay, operation, { height, time, tx, index })
+    })
+    const { root } = await mapChangeOf(overlay, await runCooperatively(leaves.listSteps()), mapMemory)
+    return didRoot(genesis.header.hash, root)
+  } finally {
+    rows.close()
+  }
+}

@@ -1,0 +1,81 @@
+import { readAuxPow } from '../../base/primitives/auxpow.js'
+import { Block, fullHeaderBytes } from '../../base/primitives/block.js'
+import { concat } from '../../base/primitives/bytes.js'
+import { Reader, Writer } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { Transaction } from '../../base/primitives/transaction.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import { damaged, type NewestRows } from '../storage/database.js'
+import { requireUnpruned } from '../storage/prune-rows.js'
+import { keys, transactionRange } from '../storage/schema.js'
+import type { RowReader } from '../storage/did-rows.js'
+import type { HeaderIndex, KnownHeader } from './header-index.js'
+
+/** A source of row ranges. */
+export type RangeReader = Pick<NewestRows, 'get' | 'rows'>
+
+/** Reads a block of the active chain from its rows; throws `pruned` if it gave them up. */
+export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
+  const transactions: Transaction[] = []
+  await eachTransaction(database, known, (transaction) => transactions.push(transaction))
+  return new Block(known.header, readAuxPow(new Reader(known.auxPow)), transactions)
+}
+
+/** Passes on the transactions of a block of the active chain, one by one, without keeping them; throws as {@link readBlock}. */
+export async function eachTransaction(
+  database: RangeReader,
+  known: KnownHeader,
+  take: (transaction: Transaction) => void,
+): Promise<void> {
+  for (const bytes of await transactionRows(database, known)) {
+    take(await runCooperatively(Transaction.fromBytesSteps(bytes)))
+  }
+}
+
+/** Same as {@link readBlock}, without decoding transactions. */
+export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
+  const transactions = await transactionRows(database, known)
+  const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
+  return concat(head, new Writer(4).u32(transactions.length).finish(), ...transactions)
+}
+
+async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {
+  requireUnpruned(database, known.header.height)
+  const rows = await database.rows(transactionRange(known.header.height))
+  if (rows.length !== known.transactionCount) {
+    // Given up during the read.
+    requireUnpruned(database, known.header.height)
+    throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
+  }
+  return rows.map(([, bytes]) => bytes)
+}
+
+/** The bytes of a side block; undefined when they are not stored. */
+export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
+  return rows.get(keys.sideBody(hash))
+}
+
+/**
+ * Reads an active or side block; undefined when its body is not stored. Reads again when a reorganisation moves the block
+ * during the read.
+ */
+export async function bodyOf(database: RangeReader, headers: HeaderIndex, hash: Hash): Promise<Block | undefined> {
+  for (;;) {
+    const known = headers.get(hash)
+    if (known?.status !== 'active' && known?.status !== 'side') return undefined
+    const unmoved = () => headers.get(hash)?.status === known.status
+    try {
+      const block = await (known.status === 'active' ? readBlock(database, known) : readSideBody(database, hash))
+      if (unmoved()) return block
+    } catch (error) {
+      if (unmoved()) throw error
+    }
+  }
+}
+
+/** Reads a side block. */
+export async function readSideBody(rows: RowReader, hash: Hash): Promise<Block> {
+  const bytes = sideBodyRow(rows, hash)
+  if (bytes === undefined) throw damaged('the body of a block off the active chain is gone')
+  return runCooperatively(Block.fromBytesSteps(bytes))
+}

@@ -1,0 +1,317 @@
+import { RuleError } from '../../base/errors/rule-error.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import { CodecError, Reader } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { Header } from '../../base/primitives/header.js'
+import { type Database, StorageError } from '../storage/database.js'
+import { Overlay } from '../storage/overlay.js'
+import { digestOf } from '../storage/table-digest.js'
+import { prunedHeight } from '../storage/prune-rows.js'
+import { journalRow } from '../storage/journal.js'
+import { derivedTables, keys, rangeOf, stateTables, table } from '../storage/schema.js'
+import { type LeftBranchRow, values } from '../storage/row-values.js'
+import { indexUndoFrom } from '../storage/token-index.js'
+import { reorganisationDepth } from './branches.js'
+import type { Chain } from './chain.js'
+import { readBlockBytes } from './read-body.js'
+import { sameMap } from './same-map.js'
+import { sideBlockLimit } from './side-blocks.js'
+
+/** Rebuilding a chain from the blocks in a database. */
+
+/** Digest of coins and DID state, hex: equal on every node with the same tip. */
+export async function stateDigest(database: Database): Promise<string> {
+  return toHex(await digestOf(database, stateTables))
+}
+
+export interface ReplayProgress {
+  (height: number): void
+}
+
+/** How far a verification is: all rows read, whose number is unknown; blocks replayed; tables compared. */
+export interface VerifyStep {
+  readonly stage: 'rows' | 'blocks' | 'tables'
+  readonly done: number
+  readonly total?: number
+}
+
+/** Where and why a replay ended early. */
+export interface ReplayGap {
+  readonly height: number
+  readonly reason: string
+}
+
+/**
+ * Replays the active chain of `source` into `target`, all rules checked, until its end or a missing or broken block. The source
+ * may be damaged: only its headers, bodies and confirms are read.
+ */
+export async function replay(
+  source: Database,
+  target: Chain,
+  progress: ReplayProgress = () => {},
+): Promise<ReplayGap | undefined> {
+  for (let height = target.tip.header.height + 1; ; height++) {
+    let stored: Awaited<ReturnType<typeof readStored>>
+    try {
+      stored = await readStored(source, height)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      return { height, reason: error.message }
+    }
+    if (stored === undefined) return undefined
+    try {
+      await target.acceptBlock(stored.block, stored.confirm)
+    } catch (error) {
+      // A disk failure of the target proves nothing about the block.
+      if (!(error instanceof RuleError) && !(error instanceof CodecError)) throw error
+      return { height, reason: error.message }
+    }
+    progress(height)
+  }
+}
+
+/** Whether a failed read means lost rows, not that the system refuses to read. */
+function isLoss(error: unknown): error is Error {
+  return (error instanceof StorageError && error.kind !== 'environment') || error instanceof CodecError
+}
+
+/** Greatest height that any row of a damaged database names; undefined without such a row. */
+export async function highestKnown(source: Database): Promise<number | undefined> {
+  const heights: number[] = []
+  const note = async (read: () => number | undefined | Promise<number | undefined>) => {
+    try {
+      const height = await read()
+      if (height !== undefined) heights.push(height)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+    }
+  }
+  await note(() => {
+    const row = source.get(keys.meta('tip'))
+    return row === undefined ? undefined : values.tip.decode(row).height
+  })
+  await note(async () => {
+    const [last] = await source.rows(rangeOf(table.active), { reverse: true, limit: 1 })
+    return last?.[0].readUInt32BE(1)
+  })
+  await note(async () => {
+    // A batch of the pool has the height of its tip, even when the batch of that block is lost.
+    const [last] = await source.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    return last && journalRow.decode(last[1]).height
+  })
+  return heights.length === 0 ? undefined : Math.max(...heights)
+}
+
+/**
+ * Checks that every row is readable, and that rows derived from the active chain match a replay. Returns undefined, or what is
+ * wrong. `scratch`: an empty chain of the same spec, which holds the replay afterwards.
+ */
+export async function verifyChain(
+  chain: Chain,
+  scratch: Chain,
+  progress: (step: VerifyStep) => void = () => {},
+): Promise<string | undefined> {
+  await readEveryRow(chain.database, progress)
+  const total = chain.tip.header.height
+  const gap = await replay(chain.database, scratch, (done) => progress({ stage: 'blocks', done, total }))
+  if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
+  for (const [done, tableByte] of derivedTables.entries()) {
+    progress({ stage: 'tables', done, total: derivedTables.length })
+    const [held, made] = await Promise.all([
+      digestOf(chain.database, [tableByte]),
+      digestOf(scratch.database, [tableByte]),
+    ])
+    if (toHex(held) !== toHex(made)) return `the rows of table ${tableName(tableByte)} are wrong`
+  }
+  if (!(await sameIndexUndo(chain.database, scratch.database))) {
+    return `the rows of table ${tableName(table.indexUndo)} are wrong`
+  }
+  if (!(await sameProofs(chain, scratch.database))) {
+    return `the rows of table ${tableName(table.sideChain)} are wrong`
+  }
+  if (!(await sameMap(chain.database, scratch.database))) return 'the rows of the map of DIDs are wrong'
+  if (!sameRecords(chain, scratch)) return 'the header records are wrong'
+  return undefined
+}
+
+/** Reads every row, which verifies the checksums of those that nothing else reads too. */
+export async function readEveryRow(database: Database, progress: (step: VerifyStep) => void): Promise<void> {
+  let rows = 0
+  for await (const row of database.scan({})) {
+    void row
+    progress({ stage: 'rows', done: ++rows })
+  }
+}
+
+/** The highest block that has given up its transactions, as far as a damaged database tells; 0: none has. */
+export function knownPrunedHeight(source: Database): number {
+  try {
+    return prunedHeight(source)
+  } catch (error) {
+    if (!isLoss(error)) throw error
+    return 0
+  }
+}
+
+/**
+ * Whether rows that take the index back are those of a replay, and none is missing: a node that synced, or was brought to a new
+ * layout, has them from a height on.
+ */
+async function sameIndexUndo(held: Database, made: Database): Promise<boolean> {
+  for await (const [key, value] of held.scan(rangeOf(table.indexUndo))) {
+    if (made.get(key)?.equals(value) !== true) return false
+  }
+  const needed = { ...rangeOf(table.indexUndo), gte: keys.indexUndo(indexUndoFrom(held)) }
+  for await (const [key] of made.scan(needed)) if (held.get(key) === undefined) return false
+  return true
+}
+
+/**
+ * Whether the rows of side chains are those of a replay. Where no rule reads them some may be missing: a node of an earlier version
+ * made none.
+ */
+async function sameProofs({ database, spec }: Chain, made: Database): Promise<boolean> {
+  return (await provesNoMore(database, made)) && (!spec.sideChainOrder || (await provesNoMore(made, database)))
+}
+
+/** Whether no side chain is proved further in one database than in another. */
+async function provesNoMore(held: Database, made: Database): Promise<boolean> {
+  for await (const [key, value] of held.scan(rangeOf(table.sideChain))) {
+    const most = made.get(key)
+    if (most === undefined || values.height.decode(value) > values.height.decode(most)) return false
+  }
+  return true
+}
+
+function tableName(tableByte: number): string {
+  return tableByte.toString(16).padStart(2, '0')
+}
+
+/** Whether two chains have equal records of active blocks, except arrival, and the same tip. */
+function sameRecords(held: Chain, made: Chain): boolean {
+  const text = (chain: Chain, height: number) => {
+    const known = chain.headers.active(height)
+    return known && [known.header.id, known.status, known.chainWork, known.transactionCount, known.size].join()
+  }
+  for (let height = 0; height <= made.tip.header.height; height++) {
+    if (text(held, height) !== text(made, height)) return false
+  }
+  return held.tip.header.id === made.tip.header.id
+}
+
+/** @tuning count: blocks of a branch, which a reorganisation was leaving or following, that a reindex replays */
+const branchLimit = reorganisationDepth + sideBlockLimit
+
+/**
+ * Replays the branches of an interrupted reorganisation, and left branches whose transactions the pool has not taken back. Each
+ * is replayed as far as its blocks are readable and valid. Resolves with the rows of the latter and the number of failed reads.
+ */
+async function replayBranches(source: Database, target: Chain): Promise<{ left: LeftBranchRow[]; lost: number }> {
+  let lost = 0
+  const reading = async <T>(read: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+      return undefined
+    }
+  }
+  const way = await reading(() => {
+    const marker = source.get(keys.meta('reorganisation'))
+    return marker === undefined ? undefined : values.reorganisation.decode(marker)
+  })
+  const left: LeftBranchRow[] = []
+  for (const key of (await reading(() => source.keys(rangeOf(table.leftBranch)))) ?? []) {
+    const branch = await reading(() => {
+      const row = source.get(key)
+      return row === undefined ? undefined : values.leftBranch.decode(row)
+    })
+    if (branch !== undefined) left.push(branch)
+  }
+  for (const { hash } of [...(way === undefined ? [] : [way.from, way.to]), ...left.map(({ tip }) => tip)]) {
+    const branch = (await reading(() => branchOf(source, target, hash))) ?? []
+    for (const one of branch) {
+      const body = await reading(() => source.get(keys.sideBody(one)))
+      if (body === undefined || !(await isTaken(target, body))) break
+    }
+  }
+  return { left, lost }
+}
+
+/** Hashes from the first block unknown to a chain up to a tip, oldest first. */
+function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
+  const branch: Hash[] = []
+  for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
+    branch.unshift(hash)
+    const row = source.get(keys.header(hash))
+    if (row === undefined) break
+    hash = Header.read(new Reader(values.header.decode(row).header)).previous
+  }
+  return branch
+}
+
+/** Whether a chain accepts a block; throws on a disk failure, which proves nothing about the block. */
+async function isTaken(target: Chain, block: Uint8Array): Promise<boolean> {
+  try {
+    await target.acceptBlock(block)
+    return true
+  } catch (error) {
+    if (!(error instanceof RuleError || error instanceof CodecError)) throw error
+    return false
+  }
+}
+
+/**
+ * Copies data outside the active chain: left branches, pooled transactions, drop reasons, the clock of a devnet, and the number
+ * of events. Unreadable rows are left out; resolves with their number.
+ */
+export async function copyUnmined(source: Database, target: Chain): Promise<number> {
+  const overlay = new Overlay(target.database)
+  const branches = await replayBranches(source, target)
+  let { lost } = branches
+  // Batch numbers restart here: an old number may collide with one of the target.
+  let number = 1
+  for (const branch of branches.left) {
+    while (target.database.get(keys.leftBranch(number)) !== undefined) number++
+    overlay.put(keys.leftBranch(number++), values.leftBranch.encode(branch))
+  }
+  const copy = (key: Buffer) => {
+    try {
+      const value = source.get(key)
+      if (value !== undefined) overlay.put(key, value)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+    }
+  }
+  for (const tableByte of [table.pool, table.dropped]) {
+    try {
+      ;(await source.keys(rangeOf(tableByte))).forEach(copy)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      lost++
+    }
+  }
+  copy(keys.meta('clock'))
+  copy(keys.meta('events'))
+  const { height, hash } = target.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: true })
+  return lost
+}
+
+async function readStored(
+  source: Database,
+  height: number,
+): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
+  const hash = source.get(keys.active(height))
+  const row = hash === undefined ? undefined : source.get(keys.header(hash))
+  if (hash === undefined || row === undefined) {
+    const [later] = await source.rows({ gt: keys.active(height), lt: rangeOf(table.active).lt }, { limit: 1 })
+    if (later === undefined && hash === undefined) return undefined
+    throw new StorageError(`the header of height ${height} is gone`)
+  }
+  const record = values.header.decode(row)
+  const header = Header.read(new Reader(record.header))
+  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(keys.confirm(hash)) }
+}

@@ -1,0 +1,88 @@
+import { brokenRule } from '../../base/errors/broken-rule.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { equalBytes, toHex } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { paramsAt, type Spec, validatorsHash } from '../../base/primitives/spec.js'
+import { attributeUsage, type Transaction } from '../../base/primitives/transaction.js'
+import type { Attribute } from '../../base/primitives/transaction-fields.js'
+import {
+  type Commitments,
+  commitmentTag,
+  decodeCommitments,
+  encodeCommitments,
+  isCommitments,
+} from '../../identity/proofs/commitment.js'
+
+/** Commitments of a coinbase: one attribute of usage 0x81. Other attributes of that usage are free. */
+
+/** What a block commits to, apart from its outputs and the next validators. */
+export interface Committed {
+  readonly witnessRoot: Hash
+  /** Of the state after the block; ignored where the spec asks for none. */
+  readonly didRoot?: Hash | undefined
+}
+
+/** The commitment attribute of a coinbase at `height`. */
+export function commitmentAttribute(spec: Spec, height: number, { witnessRoot, didRoot }: Committed): Attribute {
+  const entries = new Map<number, Hash>([[commitmentTag.witnessRoot, witnessRoot]])
+  if (paramsAt(spec, height).didRoot && didRoot !== undefined) entries.set(commitmentTag.didRoot, didRoot)
+  if (spec.hasValidators) entries.set(commitmentTag.nextValidators, validatorsHash(spec, height + 1))
+  return { usage: attributeUsage.memo, data: encodeCommitments(entries) }
+}
+
+/**
+ * Throws unless the coinbase carries exactly one commitment attribute, with exactly the entries that the spec requires at `height`
+ * and this witness root. The next validators are checked by {@link namesNextValidators}, the root of all DIDs by {@link
+ * checkDidRoot}.
+ */
+export function checkCommitment(spec: Spec, height: number, coinbase: Transaction, witnessRoot: Hash): void {
+  const found = commitmentsOf(coinbase)
+  if (found.length !== 1) {
+    throw new RuleError('coinbase-commitment', `the coinbase has ${found.length} commitment attributes, not one`)
+  }
+  const [entries] = found
+  const tags = entries && [...entries.keys()].join()
+  if (entries === undefined || tags !== requiredTags(spec, height).join()) {
+    throw new RuleError('coinbase-commitment', `commitment entries ${tags ?? 'of a broken form'}`)
+  }
+  if (!equalBytes(entries.get(commitmentTag.witnessRoot) as Hash, witnessRoot)) {
+    throw brokenRule('coinbase-witness-root')
+  }
+}
+
+function requiredTags(spec: Spec, height: number): number[] {
+  const { witnessRoot, didRoot, nextValidators } = commitmentTag
+  return [
+    witnessRoot,
+    ...(paramsAt(spec, height).didRoot ? [didRoot] : []),
+    ...(spec.hasValidators ? [nextValidators] : []),
+  ]
+}
+
+/** Whether the coinbase of a block at `height`, its commitment being sound, names the spec's validators of the next height. */
+export function namesNextValidators(spec: Spec, height: number, coinbase: Transaction): boolean {
+  if (!spec.hasValidators) return true
+  const named = committed(coinbase, commitmentTag.nextValidators)
+  return named !== undefined && equalBytes(named, validatorsHash(spec, height + 1))
+}
+
+/** Throws unless the coinbase of a block at `height`, its commitment being sound, has the root of the state after the block. */
+export function checkDidRoot(spec: Spec, height: number, coinbase: Transaction, didRoot: Hash): void {
+  if (!paramsAt(spec, height).didRoot) return
+  const named = committed(coinbase, commitmentTag.didRoot)
+  if (named !== undefined && equalBytes(named, didRoot)) return
+  const reason = `the coinbase commits to ${named && toHex(named)}, the state after the block has ${toHex(didRoot)}`
+  throw new RuleError('coinbase-did-root', reason)
+}
+
+/** One entry of a commitment that is sound. */
+function committed(coinbase: Transaction, tag: number): Hash | undefined {
+  return commitmentsOf(coinbase)[0]?.get(tag)
+}
+
+/** What each commitment attribute has; undefined: its form is broken. */
+function commitmentsOf({ attributes }: Transaction): (Commitments | undefined)[] {
+  return attributes
+    .filter(({ usage, data }) => usage === attributeUsage.memo && isCommitments(data))
+    .map(({ data }) => decodeCommitments(data))
+}

@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { sideBodyRow } from '../chain/read-body.js'
+import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
+import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
+import { type Hash, zeroHash } from '../../base/primitives/hash.js'
+import { nextTurn } from '../../base/runtime/cooperative.js'
+import { requireUnpruned } from '../storage/prune-rows.js'
+import { type BlockPosition, isActive, type ReplayReader } from './block-events.js'
+import type { EventLog } from './event-log.js'
+import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
+
+/** Where a reader of events begins. */
+export type StartPoint =
+  /** At the next event. */
+  | { readonly kind: 'now' }
+  /** After the event of this number. */
+  | { readonly kind: 'event'; readonly number: number }
+  /** At the block of this height on the active chain. */
+  | { readonly kind: 'height'; readonly height: number }
+  /** After this block; if it has left the chain, with taking it back. */
+  | { readonly kind: 'block'; readonly hash: Hash }
+
+/**
+ * Events for one reader, each once and in order. A cursor that begins at a block first walks from there to the tip of the log:
+ * back along a branch that was left, then up the active chain, even while the chain changes. Where both meet it continues with
+ * the log.
+ */
+export class EventCursor {
+  readonly #log: EventLog
+  readonly #topics: ReadonlySet<EventTopic>
+  /** Block of the last events given, until the cursor has reached the log. */
+  #position: BlockPosition | undefined
+  /** The block of these events, and the one of which more are to be given. */
+  #given: Step | undefined
+  #rest: Step | undefined
+  /** Number of the next event to read. */
+  #next = NaN
+
+  /** A start point that is gone, or that does not exist yet, is `event-gone`, `pruned` or `unknown-block`. */
+  constructor(log: EventLog, topics: Iterable<EventTopic>, start: StartPoint) {
+    this.#log = log
+    this.#topics = new Set(topics)
+    if (start.kind === 'now') this.#next = log.last + 1
+    else if (start.kind === 'event') this.#next = numberAfter(log, start.number)
+    else this.#position = start.kind === 'height' ? positionBelow(log, start.height) : positionOf(log, start.hash)
+    if (this.#position !== undefined) requireUnpruned(log.database, this.#position.height + 1)
+  }
+
+  /** Whether {@link replay} has to be called until it returns undefined. */
+  get replaying(): boolean {
+    return this.#position !== undefined
+  }
+
+  /** Throws `event-gone` when the next event of the log is no longer kept. */
+  checkKept(): void {
+    if (this.#next >= this.#log.oldest) return
+    throw new RuleError('event-gone', 'read too slowly: the next event is not kept any more; go on with afterBlock')
+  }
+
+  /** The next event, or undefined while there is none; `event-gone` as {@link checkKept}. */
+  take(): LedgerEvent | undefined {
+    this.checkKept()
+    while (this.#next <= this.#log.last) {
+      const event = this.#log.at(this.#next++)
+      if (this.#topics.has(event.data.topic)) return event
+    }
+    return undefined
+  }
+
+  /**
+   * Events of the next block on the way to the log, or the rest of the last one's, at least one; undefined once the log is reached, and
+   * for a reader that needs none any more. `event-gone` when a block to take back is no longer stored.
+   */
+  async replay(reader: ReplayReader = aloneReader): Promise<readonly LedgerEvent[] | undefined> {
+    while (this.#position !== undefined) {
+      if (this.#rest === undefined && this.#reached(this.#position)) break
+      const step = this.#rest ?? (await this.#stepFrom(this.#position))
+      const block = step && (await this.#log.blocks.of(step.hash, step.action, reader))
+      if (!reader.wanted()) return undefined
+      if (step === undefined || block === undefined) {
+        await this.#missed(step)
+        continue
+      }
+      this.#position = step.action === 'apply' ? step : block.below
+      const wanted = block.events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
+      this.#given = { ...step, told: step.told + wanted.length }
+      this.#rest = undefined
+      if (wanted.length > 0) return wanted
+    }
+    return undefined
+  }
+
+  /** Has the last `count` events of {@link replay} given again by its next call, so that its caller need not keep them. */
+  putBack(count: number): void {
+    if (this.#given === undefined) throw new InvariantError('no events were given')
+    this.#rest = { ...this.#given, told: this.#given.told - count }
+  }
+
+  /** Goes on with the log where it has come to this block. */
+  #reached({ hash }: BlockPosition): boolean {
+    if (!equalBytes(hash, this.#log.tip.hash)) return false
+    this.#position = undefined
+    this.#next = this.#log.last + 1
+    return true
+  }
+
+  /** Up the active chain, or down from a block that has left it; undefined when the chain has to be looked at again. */
+  async #stepFrom(position: BlockPosition): Promise<Step | undefined> {
+    if (!isActive(this.#log, position)) return { ...position, action: 'revert', told: 0 }
+    const { headers } = this.#log.chain
+    const height = position.height + 1
+    const hash = headers.activeHash(height)
+    if (hash === undefined) {
+      // The chain ends here; the log is about to append the events that led to it.
+      await once(this.#log.events, 'appended')
+      return undefined
+    }
+    // One read may see the rows before a batch, and another one those after it.
+    const fits = equalBytes(headers.get(hash)?.header.previous ?? hash, position.hash)
+    return fits ? { height, hash, action: 'apply', told: 0 } : undefined
+  }
+
+  /** Waits where the chain has changed; `event-gone` where events are due of a block that is not stored any more. */
+  async #missed(step: Step | undefined): Promise<void> {
+    await nextTurn()
+    if (step === undefined || (step.action === 'apply' && step.told === 0)) return
+    if (isActive(this.#log, step) || sideBodyRow(this.#log.database, step.hash) !== undefined) return
+    throw new RuleError(
+      'event-gone',
+      `block ${displayHash(step.hash)} left the chain and is gone; go on with fromHeight`,
+    )
+  }
+}
+
+/** A block on the way of a cursor. */
+interface Step extends BlockPosition {
+  readonly action: Action
+  /** Events of it, of the topics of the cursor, that were given. */
+  readonly told: number
+}
+
+/** A cursor that shares blocks with no others. */
+const aloneReader: ReplayReader = { share: '', wanted: () => true }
+
+function numberAfter(log: EventLog, number: number): number {
+  if (number >= log.oldest - 1 && number <= log.last) return number + 1
+  const kept = `kept are those from ${log.oldest} to ${log.last}`
+  throw new RuleError('event-gone', `event ${number}: ${kept}; go on with afterBlock or fromHeight`)
+}
+
+function positionBelow(log: EventLog, height: number): BlockPosition {
+  const below = height - 1
+  if (below < 0) return { height: below, hash: zeroHash }
+  const hash = log.chain.headers.activeHash(below)
+  if (hash !== undefined) return { height: below, hash }
+  throw new RuleError('unknown-block', `no block can follow at height ${height}: the tip is at ${log.tip.height}`)
+}
+
+function positionOf(log: EventLog, hash: Hash): BlockPosition {
+  const known = log.chain.headers.get(hash)
+  if (known?.status === 'active' || known?.status === 'side') return { height: known.header.height, hash }
+  throw new RuleError('unknown-block', `there is no block ${displayHash(hash)}; go on with fromHeight`)
+}

@@ -1,0 +1,162 @@
+import { type NamedCredential, namedCredential, namedDid } from '../../identity/did/named-did.js'
+import { InvariantError } from '../../base/errors/rule-error.js'
+import type { PoolEntry } from '../mempool/pool-entry.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import type { Block } from '../../base/primitives/block.js'
+import { displayHash } from '../../base/primitives/bytes.js'
+import type { Header } from '../../base/primitives/header.js'
+import { txType } from '../../base/primitives/payload.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { forEachCooperatively } from '../../base/runtime/cooperative.js'
+
+/** Topics of events: blocks of the active chain, transactions accepted into the pool, operations on the chain. */
+export const eventTopics = ['block', 'transaction', 'did', 'credential'] as const
+export type EventTopic = (typeof eventTopics)[number]
+
+/** `apply`: it holds from now on; `revert`: an earlier event holds no longer. */
+export type Action = 'apply' | 'revert'
+
+/** A block became the tip, or ceased to be it. Hashes in display hex. */
+export interface BlockChanged {
+  readonly topic: 'block'
+  readonly action: Action
+  readonly height: number
+  readonly hash: string
+  readonly previousblockhash: string
+  /** Unix seconds. */
+  readonly time: number
+  /** Number of transactions, the coinbase included. */
+  readonly transactions: number
+}
+
+/** An operation of a DID came onto the chain, or left it. */
+export interface DidChanged {
+  readonly topic: 'did'
+  readonly action: Action
+  readonly did: string
+  readonly operation: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** A declare or revoke of a credential came onto the chain, or left it. */
+export interface CredentialChanged {
+  readonly topic: 'credential'
+  readonly action: Action
+  /** Absolute. */
+  readonly id: string
+  readonly operation: string
+  /** The DID in whose name it was made. */
+  readonly signer: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** The pool took a transaction. */
+export interface TransactionAccepted {
+  readonly topic: 'transaction'
+  readonly action: 'apply'
+  readonly txid: string
+  readonly type: number
+  /** Bytes. */
+  readonly size: number
+  /** Coins with eight decimals. */
+  readonly fee: string
+}
+
+export type EventData = BlockChanged | DidChanged | CredentialChanged | TransactionAccepted
+
+/** An event as it is sent. */
+export class LedgerEvent {
+  /** Rises by one from event to event; null for an event replayed from the blocks. */
+  readonly number: number | null
+  readonly data: EventData
+  #text: string | undefined
+
+  constructor(number: number | null, data: EventData) {
+    this.number = number
+    this.data = data
+  }
+
+  /** Its JSON object, made once for all receivers. */
+  get text(): string {
+    this.#text ??= JSON.stringify({ number: this.number, ...this.data })
+    return this.#text
+  }
+}
+
+/** Events of a block in the order in which they are sent; see {@link EventMaker}. */
+export async function eventsOf({ header, transactions }: Block, action: Action): Promise<EventData[]> {
+  const maker = new EventMaker(header, action)
+  await forEachCooperatively(transactions, (transaction) => maker.add(transaction))
+  return maker.finish()
+}
+
+/**
+ * Makes the events of a block of its transactions, given one by one in block order: its operations in block order, or backwards when
+ * it is taken back, then the block itself. So a client that has the event of a block has all events of that block.
+ */
+export class EventMaker {
+  readonly #header: Header
+  /** Made once: all events of the block share it. */
+  readonly #id: string
+  readonly #action: Action
+  readonly #events: EventData[] = []
+  #transactions = 0
+
+  constructor(header: Header, action: Action) {
+    this.#header = header
+    this.#id = header.id
+    this.#action = action
+  }
+
+  add({ payload, txid }: Transaction): void {
+    this.#transactions++
+    if (payload.type !== txType.did) return
+    const { operation } = payload
+    const at = { operation: operation.operation, txid, height: this.#header.height, blockhash: this.#id }
+    const credential = namedCredential(operation)
+    this.#events.push(
+      credential === undefined
+        ? didChanged(this.#action, namedDid(operation), at)
+        : credentialChanged(this.#action, credential, at),
+    )
+  }
+
+  finish(): EventData[] {
+    const { height, time, previous } = this.#header
+    if (this.#action === 'revert') this.#events.reverse()
+    this.#events.push({
+      topic: 'block',
+      action: this.#action,
+      height,
+      hash: this.#id,
+      previousblockhash: displayHash(previous),
+      time,
+      transactions: this.#transactions,
+    })
+    return this.#events
+  }
+}
+
+type OperationPlace = Pick<DidChanged, 'operation' | 'txid' | 'height' | 'blockhash'>
+
+function didChanged(action: Action, did: string | undefined, place: OperationPlace): DidChanged {
+  if (did === undefined) throw new InvariantError(`an operation on the chain names no DID: ${place.txid}`)
+  return { topic: 'did', action, did, ...place }
+}
+
+function credentialChanged(
+  action: Action,
+  { id, signer }: NamedCredential,
+  { operation, ...place }: OperationPlace,
+): CredentialChanged {
+  return { topic: 'credential', action, id, operation, signer, ...place }
+}
+
+export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccepted {
+  const { txid, bytes, payload } = transaction
+  return { topic: 'transaction', action: 'apply', txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
+}

@@ -1,0 +1,132 @@
+import { fixedLimits } from '../../base/primitives/spec.js'
+import { defaultDidLimits } from '../../identity/did/did-rules.js'
+import type { DidState } from '../../identity/did/state.js'
+import type { Steps } from '../../base/primitives/steps.js'
+import type { PoolEntry, PoolOperation } from './pool-entry.js'
+import { policy } from './policy.js'
+
+/** The changes of blocks. */
+export interface Changed {
+  readonly dids: readonly string[]
+  /** Ids of credentials. */
+  readonly credentials: readonly string[]
+}
+
+/** The state of DIDs after the blocks. */
+export interface IssuerStates {
+  issuer(did: string): DidState | undefined
+}
+
+/** Entries that rest on one issuer. */
+interface Holders {
+  /** Bytes of its last document. */
+  size: number
+  /** Those of the same key under the same id. */
+  readonly byKey: Map<string, { readonly id: string; readonly key: string; readonly entries: Set<PoolEntry> }>
+  /** Those that rest on so many documents that their bytes together may pass the limit. */
+  readonly wide: Set<PoolEntry>
+}
+
+/** Keys or entries looked at in one step. */
+const atOnce = 64
+
+/**
+ * The facts on which pooled operations rest besides coins and their own DID: keys of issuers, bytes of their documents, and what is
+ * said of a credential. A block that changes an issuer's document otherwise touches none of its holders, however many there are.
+ */
+export class Dependents {
+  readonly #issuers = new Map<string, Holders>()
+  readonly #credentials = new Map<string, Set<PoolEntry>>()
+  readonly #documentBytes: number
+
+  constructor(documentShare: number = policy.documentShare) {
+    this.#documentBytes = documentShare * fixedLimits.documentBytes
+  }
+
+  add(entry: PoolEntry): void {
+    if (entry.did === undefined) return
+    const { issuerKeys, credential } = entry.did
+    const isWide = this.#isWide(entry.did)
+    for (const { issuer, id, key, payloadSize } of issuerKeys) {
+      const holders = orMade(this.#issuers, issuer, () => ({ size: 0, byKey: new Map(), wide: new Set() }))
+      // As it was evaluated in this turn.
+      holders.size = payloadSize
+      orMade(holders.byKey, id + key, () => ({ id, key, entries: new Set() })).entries.add(entry)
+      if (isWide) holders.wide.add(entry)
+    }
+    if (credential !== undefined) orMade(this.#credentials, credential.id, () => new Set()).add(entry)
+  }
+
+  remove(entry: PoolEntry): void {
+    if (entry.did === undefined) return
+    const { issuerKeys, credential } = entry.did
+    for (const { issuer, id, key } of issuerKeys) {
+      const holders = this.#issuers.get(issuer)
+      const entries = holders?.byKey.get(id + key)?.entries
+      entries?.delete(entry)
+      holders?.wide.delete(entry)
+      if (entries?.size === 0) holders?.byKey.delete(id + key)
+      if (holders?.byKey.size === 0) this.#issuers.delete(issuer)
+    }
+    const said = credential && this.#credentials.get(credential.id)
+    said?.delete(entry)
+    if (credential !== undefined && said?.size === 0) this.#credentials.delete(credential.id)
+  }
+
+  /** Calls `touch` with each entry of which a fact does not hold any more, in steps. An entry may come more than once. */
+  *touchedSteps({ dids, credentials }: Changed, states: IssuerStates, touch: (entry: PoolEntry) => void): Steps {
+    for (const id of credentials) for (const entry of this.#credentials.get(id) ?? []) touch(entry)
+    yield
+    const grown: ReadonlySet<PoolEntry>[] = []
+    for (const did of dids) {
+      const holders = this.#issuers.get(did)
+      if (holders === undefined) continue
+      const state = states.issuer(did)
+      yield* holdersSteps(holders, state, touch)
+      const { size } = holders
+      holders.size = state?.documentPayloadSize ?? 0
+      if (holders.size > size) grown.push(holders.wide)
+    }
+    for (const wide of grown) {
+      for (const entry of wide) {
+        if (this.#bytesOf(entry.did as PoolOperation) > this.#documentBytes) touch(entry)
+        yield
+      }
+    }
+  }
+
+  /** Bytes of all documents that an operation makes a node read. */
+  #bytesOf({ issuerKeys, ownBytes }: PoolOperation): number {
+    const issuers = new Set(issuerKeys.map(({ issuer }) => issuer))
+    let bytes = ownBytes
+    for (const issuer of issuers) bytes += this.#issuers.get(issuer)?.size ?? 0
+    return bytes
+  }
+
+  #isWide({ issuerKeys }: PoolOperation): boolean {
+    // One more for the previous document of its own DID.
+    return (issuerKeys.length + 1) * defaultDidLimits.payloadBytes > this.#documentBytes
+  }
+}
+
+/** The entries whose key the last document of their issuer has not, or has another one under its id. */
+function* holdersSteps({ byKey }: Holders, state: DidState | undefined, touch: (entry: PoolEntry) => void): Steps {
+  const keys = state?.status === 'valid' ? state.document.authentication : undefined
+  yield
+  for (const { id, key, entries } of byKey.values()) {
+    if (keys?.get(id) === key) continue
+    let looked = 0
+    for (const entry of entries) {
+      touch(entry)
+      if (++looked % atOnce === 0) yield
+    }
+  }
+}
+
+function orMade<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}

@@ -1,0 +1,216 @@
+import type { Chain } from '../chain/chain.js'
+import { BlockBudget } from '../consensus/block-budget.js'
+import { type CheckedCoins, coinSteps } from '../consensus/coin-rules.js'
+import {
+  checkTransaction,
+  type ConnectedTransaction,
+  readOperationSteps,
+  transactionSteps,
+} from '../consensus/connect.js'
+import { StateOverlay } from '../consensus/ledger.js'
+import type { ConnectContext } from '../consensus/rule-context.js'
+import { transactionWork } from '../consensus/signature-work.js'
+import { SignatureCache } from '../../base/crypto/signature-cache.js'
+import { runChecks, type Verifier } from '../../base/crypto/verifier.js'
+import { requireIssuerKeys } from '../../identity/did/operations/issued-credential.js'
+import type { ParsedOperation } from '../../identity/did/operations/operation-row.js'
+import { brokenRule } from '../../base/errors/broken-rule.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { headerSize } from '../../base/primitives/header.js'
+import type { SignatureCheck } from '../../base/primitives/signature.js'
+import { paramsAt } from '../../base/primitives/spec.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import { keys } from '../storage/schema.js'
+import { ChainCoins } from './chain-coins.js'
+import type { FeeFloor } from './fee-floor.js'
+import type { PoolGraph } from './graph.js'
+import type { PoolEntry } from './pool-entry.js'
+import type { PoolLimits } from './policy.js'
+import { requirePoolPrice } from './prices.js'
+import type { RefusedBlocks } from './refused-blocks.js'
+import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
+import { PoolView } from './view.js'
+
+/** Context of the evaluation of a new transaction. */
+export interface Surroundings {
+  readonly chain: Chain
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+  readonly limits: PoolLimits
+  readonly refusedBlocks: RefusedBlocks
+  /** The current pool. */
+  graph(): PoolGraph
+}
+
+/** Outcome of a transaction evaluated on top of chain and pool. */
+export interface Evaluation {
+  readonly connected: ConnectedTransaction
+  /** Entries that a deactivate, or a proof of a later side-chain block, replaces, with their descendants, oldest first. */
+  readonly replaced: readonly PoolEntry[]
+}
+
+/** Refuses transactions too large to read quickly, or to fit into a template. */
+export function refuseLarge({ length }: Uint8Array, { chain, limits }: Pick<Surroundings, 'chain' | 'limits'>): void {
+  const room = chain.spec.limits.blockSize - headerSize - 4 - limits.coinbaseRoom
+  const most = Math.min(room, limits.transactionSize)
+  if (length > most) throw new RuleError('pool-size', `${length} bytes, at most ${most}`)
+}
+
+/** One transaction on its way into the pool. Every refusal is a RuleError. */
+export class Newcomer {
+  readonly transaction: Transaction
+  readonly #surroundings: Surroundings
+  /** Its checks that hold. */
+  readonly #verified = new SignatureCache()
+  readonly #coins: ChainCoins
+  readonly #former: PoolEntry | undefined
+  #operation: ParsedOperation | undefined
+
+  /** `former`: the entry that it was before a change of the chain. */
+  constructor(transaction: Transaction, surroundings: Surroundings, former?: PoolEntry) {
+    this.transaction = transaction
+    this.#former = former
+    this.#surroundings = surroundings
+    this.#coins = new ChainCoins(surroundings.chain)
+  }
+
+  /** Refuses a transaction that the pool or the chain holds, that broke a block of this node, or is of no use. */
+  refuseKnown(): void {
+    const { hash, txid } = this.transaction
+    const { chain, graph, refusedBlocks } = this.#surroundings
+    if (graph().get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
+    if (chain.database.get(keys.location(hash)) !== undefined)
+      throw new RuleError('tx-known', `${txid} is on the chain`)
+    if (refusedBlocks.blames(txid)) {
+      throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)
+    }
+    refuseUseless(this.transaction, chain.database)
+  }
+
+  /**
+   * Refuses transactions expensive to look up or to verify, also those returned from a left branch. Credentials do not count: a
+   * document has at most 256.
+   */
+  refuseDear(): void {
+    const { bytes, inputs } = this.transaction
+    const { limits } = this.#surroundings
+    refuseLarge(bytes, this.#surroundings)
+    if (inputs.length > limits.inputs) throw new RuleError('pool-inputs', `${inputs.length}, at most ${limits.inputs}`)
+    const { cost } = transactionWork(this.transaction, 0)
+    if (cost > limits.signatureCost) {
+      throw new RuleError('pool-signature-cost', `cost ${cost}, at most ${limits.signatureCost}`)
+    }
+  }
+
+  /**
+   * Verifies its programs once its coins exist and pay for it, the prices of this pool and its `floor` too if there is one: the
+   * owner of the coins pays for the work that follows. Waits for `caughtUp` before each read of chain and pool.
+   */
+  async verifyPrograms(caughtUp: () => Promise<void>, floor?: FeeFloor): Promise<void> {
+    const { fee, checks } = await this.#checkedCoins(caughtUp)
+    if (floor !== undefined) this.#requirePrice({ fee })
+    floor?.require(this.transaction, fee)
+    await this.verify(checks)
+  }
+
+  /** Reads its DID operation, and in slices the documents that {@link evaluate} needs; the chain caches them. Returns the DID. */
+  async readOperation(): Promise<string | undefined> {
+    this.#operation = await runCooperatively(readOperationSteps(this.transaction, this.#context))
+    if (this.#operation === undefined) return undefined
+    const state = new StateOverlay(this.#view())
+    try {
+      await runCooperatively(transactionSteps(this.transaction, state, this.#documentContext, this.#operation))
+    } catch {
+      // Result ignored, as the chain may move; the evaluation finds any error.
+    }
+    return this.#operation.did
+  }
+
+  /** Evaluates it on top of chain and pool in one turn, without changing either. `priced`: it has to pay the prices of this pool. */
+  evaluate(priced = false): Evaluation {
+    this.refuseKnown()
+    const { limits } = this.#surroundings
+    const graph = this.#surroundings.graph()
+    const free = replacedBy(graph, this.transaction)
+    const connected = this.#connect(this.#view(free))
+    if (priced) this.#requirePrice(connected)
+    const { id = '', state } = connected.did ?? {}
+    const replaced = this.#withCrowding(free, id)
+    // A place is kept for the deactivate, after which nothing follows.
+    const places = limits.didOperations + (state?.status === 'deactivated' ? 1 : 0)
+    const gone = new Set(replaced)
+    const pending = graph.operations(id).filter((entry) => !gone.has(entry))
+    if (pending.length >= places) throw brokenRule('pool-did-pending')
+    return { connected, replaced }
+  }
+
+  /** Verifies the checks that are not cached; undefined when all are cached. */
+  verify(checks: readonly SignatureCheck[]): Promise<void> | undefined {
+    const { signatures, verifier } = this.#surroundings
+    const unknown = this.#verified.unknown(signatures.unknown(checks))
+    return unknown.length === 0 ? undefined : runChecks(unknown, verifier).then(() => this.#verified.add(unknown))
+  }
+
+  /** Replaced entries, with as few more as leave it within the limit of ancestors; `pool-ancestors` if that is not possible. */
+  #withCrowding(replaced: readonly PoolEntry[], did: string): readonly PoolEntry[] {
+    const { limits } = this.#surroundings
+    const graph = this.#surroundings.graph()
+    const ancestorsWithout = (gone: readonly PoolEntry[]) =>
+      graph.ancestors(this.transaction, did, new Set(gone), limits.ancestors).length
+    if (ancestorsWithout(replaced) <= limits.ancestors) return replaced
+    for (const gone of crowdingOf(graph, this.transaction, replaced)) {
+      if (ancestorsWithout(gone) <= limits.ancestors) return gone
+    }
+    throw brokenRule('pool-ancestors')
+  }
+
+  async #checkedCoins(caughtUp: () => Promise<void>): Promise<CheckedCoins> {
+    const { chain } = this.#surroundings
+    for (;;) {
+      await caughtUp()
+      const { tip } = chain
+      this.refuseKnown()
+      // Before its document is parsed: a key that goes may take along all holders of an issuer.
+      requireIssuerKeys(this.#former?.did?.issuerKeys ?? [], chain.state)
+      try {
+        return await runCooperatively(coinSteps(this.transaction, this.#view(), this.#context))
+      } catch (error) {
+        // A transaction moving between pool and chain may be in neither for a while.
+        if (!(error instanceof RuleError) || chain.tip === tip) throw error
+      }
+    }
+  }
+
+  #requirePrice({ fee, did }: Pick<ConnectedTransaction, 'fee' | 'did'>): void {
+    const { spec, height } = this.#context
+    const room = { unsignedSize: this.transaction.unsignedSize, newLeaf: did?.newLeaf }
+    requirePoolPrice(fee, paramsAt(spec, height), room)
+  }
+
+  /** Connects it to a view, within the document budget of one transaction. */
+  #connect(view: PoolView): ConnectedTransaction {
+    try {
+      return checkTransaction(this.transaction, new StateOverlay(view), this.#documentContext, this.#operation)
+    } catch (error) {
+      if (!(error instanceof RuleError && error.code === 'block-issuer-documents')) throw error
+      throw new RuleError('pool-documents', error.message)
+    }
+  }
+
+  #view(replaced: readonly PoolEntry[] = replacedBy(this.#surroundings.graph(), this.transaction)): PoolView {
+    const { chain, graph } = this.#surroundings
+    return new PoolView(chain, graph(), new Set(replaced), this.#coins)
+  }
+
+  /** Context of the next block. */
+  get #context(): ConnectContext {
+    const { chain } = this.#surroundings
+    return { ...chain.sanity, height: chain.tip.header.height + 1 }
+  }
+
+  get #documentContext(): ConnectContext {
+    const { chain, limits } = this.#surroundings
+    return { ...this.#context, budget: new BlockBudget(chain.spec.limits, limits.documentShare) }
+  }
+}

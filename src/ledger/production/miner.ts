@@ -1,0 +1,50 @@
+import type { Chain } from '../chain/chain.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import type { Clock, Log, Random, Timers } from '../../base/runtime/env.js'
+import { Producer } from './producer.js'
+
+export interface MinerOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly payTo: ProgramHash
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Log
+}
+
+/** Mines one block after another on a chain without validators, at least the spec's minInterval apart. */
+export class Miner {
+  readonly #options: MinerOptions
+  readonly #producer: Producer
+  #cancel: () => void = () => {}
+  #stopped = false
+
+  constructor(options: MinerOptions) {
+    if (options.chain.spec.hasValidators) {
+      throw new UserError(`the blocks of ${options.chain.spec.name} come from its validators: it cannot be mined alone`)
+    }
+    this.#options = options
+    this.#producer = new Producer({ ...options, time: () => Math.floor(options.clock.now() / 1000) })
+  }
+
+  start(): void {
+    const { timers, log, chain } = this.#options
+    this.#cancel = timers.after(chain.spec.timing.minInterval, () => {
+      this.#producer
+        .produce()
+        .catch((error: unknown) => log.warn({ error: String(error) }, 'no block of our own could be made'))
+        .finally(() => {
+          if (!this.#stopped) this.start()
+        })
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true
+    this.#cancel()
+    await this.#producer.close()
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Makes blocks: this file puts a template together, the room finds its work and hands it to the chain or to the vote.
+ *
+ *   pool -> selectTransactions -> choose (selection.ts)    best fee rate, within the limits of a block
+ *        -> templateOf -> buildCoinbase                    subsidy and fees to one address, commitment
+ *        -> solve | AuxWork (outside miner) -> block with work
+ *             Producer        one block at a time          -> chain.acceptBlock or OwnValidator.offer
+ *             ProposalSource  the block of a proposer      -> chain.prepare -> voting
+ *
+ * Imports chain, consensus, errors, mempool, primitives, proofs, runtime; used by voting, network, devnet, api, node.
+ * - A template stands on one tip: if the tip moved meanwhile, the block is dropped.
+ * - Signatures of selected transactions are verified before the work begins.
+ * - The room signs no confirm, and passes blocks to the chain as bytes alone.
+ */
+import type { Chain } from '../chain/chain.js'
+import type { KnownHeader } from '../chain/header-index.js'
+import { nextDidRoot } from '../chain/next-did-root.js'
+import { commitmentAttribute } from '../consensus/commitment.js'
+import { earliestTime, requiredBits } from '../consensus/context.js'
+import { subsidyAt } from '../consensus/subsidy.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import type { Mempool } from '../mempool/mempool.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { soloAuxPow } from '../../base/primitives/auxpow.js'
+import { Block } from '../../base/primitives/block.js'
+import { fromUtf8 } from '../../base/primitives/bytes.js'
+import { type Hash, zeroHash } from '../../base/primitives/hash.js'
+import { Header } from '../../base/primitives/header.js'
+import { firstBranchSteps, foldBranch } from '../../base/primitives/merkle.js'
+import { coinbaseInput } from '../../base/primitives/input.js'
+import { attributeUsage, Transaction } from '../../base/primitives/transaction.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import { choose, type Chosen, type Extent } from './selection.js'
+
+/** Transactions of the next block from the pool: the part of a template that does not depend on the payee. */
+export interface Selection extends Chosen {
+  /** The tip on which the block is to be built. */
+  readonly parent: KnownHeader
+  readonly bits: number
+  /** Unix seconds. What the coinbase commits to depends on it. */
+  readonly time: number
+  /** Of the state of all DIDs after the block; undefined where the chain commits to none. */
+  readonly didRoot: Hash | undefined
+  /** Merkle branch from the coinbase to the root in the header. */
+  readonly branch: readonly Hash[]
+}
+
+/** What a template stands on and holds; the parent may be a block that is not on the chain yet. */
+export interface TemplateContent extends Omit<Selection, 'parent' | 'operations'> {
+  readonly parent: Pick<KnownHeader, 'header'>
+}
+
+export interface TemplateRequest {
+  /** Receives subsidy and fees. */
+  readonly payTo: ProgramHash
+  /** 8 bytes that make the coinbase unique. */
+  readonly nonce: Uint8Array
+}
+
+/** A block on top of the tip with the best of the pool, without work: its AuxPow has parent nonce 0. */
+export async function buildTemplate(
+  chain: Chain,
+  pool: Mempool,
+  { time, ...request }: TemplateRequest & Pick<SelectionRequest, 'time'>,
+  extent: Extent = {},
+): Promise<Block> {
+  return templateOf(chain, await selectTransactions(chain, pool, { time, ...extent }), request)
+}
+
+export interface SelectionRequest extends Extent {
+  /** Unix seconds; raised to the earliest time the rules allow. */
+  readonly time: number
+}
+
+/**
+ * Selects the best of the pool within an extent, as cooperative work; the transactions connect on the tip, signatures included.
+ * Tip moves -> ends early with a result that may mix two states: callers compare the tip.
+ */
+export async function selectTransactions(
+  chain: Chain,
+  pool: Mempool,
+  { time: wanted, ...extent }: SelectionRequest,
+): Promise<Selection> {
+  const parent = chain.tip
+  const ancestry = chain.headers.ancestry(parent)
+  const bits = requiredBits(chain.spec, ancestry)
+  const time = Math.max(wanted, earliestTime(chain.spec, ancestry))
+  const { transactions, fees, witnessRoot, operations } = await choose(chain, pool, { ...extent, parent })
+  const didRoot = await nextDidRoot(chain, time, operations).catch((error: unknown) => {
+    if (chain.tip === parent) throw error
+    return zeroHash
+  })
+  const branch = await runCooperatively(firstBranchSteps(transactions.map(({ hash }) => hash)))
+  return { parent, bits, time, transactions, fees, witnessRoot, operations, didRoot, branch }
+}
+
+/** A block of the selection with a coinbase for one address, without work. */
+export function templateOf(chain: Chain, content: TemplateContent, request: TemplateRequest): Block {
+  const { parent, bits, time, transactions, branch } = content
+  if (time > 0xffffffff) throw new RuleError('block-time-future', 'block times end in the year 2106')
+  const coinbase = buildCoinbase(chain, content, request)
+  const header = new Header({
+    version: 0,
+    previous: parent.header.hash,
+    merkleRoot: foldBranch(coinbase.hash, branch, 0),
+    time,
+    bits,
+    nonce: 0,
+    height: parent.header.height + 1,
+  })
+  return new Block(header, soloAuxPow(header.hash, header.time), [coinbase, ...transactions])
+}
+
+function buildCoinbase(
+  chain: Chain,
+  { parent, fees, witnessRoot, didRoot }: TemplateContent,
+  { payTo, nonce }: TemplateRequest,
+): Transaction {
+  const { spec, assetId } = chain.sanity
+  const height = parent.header.height + 1
+  const attributes = [
+    { usage: attributeUsage.nonce, data: nonce },
+    commitmentAttribute(spec, height, { witnessRoot, didRoot }),
+  ]
+  return new Transaction({
+    version: 0,
+    payloadVersion: 4,
+    payload: { type: 0, data: fromUtf8('didledger') },
+    attributes,
+    inputs: [coinbaseInput],
+    outputs: [{ assetId, value: subsidyAt(spec, height) + fees, outputLock: 0, programHash: payTo }],
+    lockTime: height,
+    programs: [],
+  })
+}

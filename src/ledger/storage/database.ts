@@ -1,0 +1,350 @@
+/**
+ * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
+ *
+ *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit    keys by schema.ts, values by row-values.ts
+ *                -> #put: BatchRows, checksum and digest                assembled in slices
+ *                -> #inOrder -> #write: journal row                     one LevelDB batch
+ *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
+ *
+ * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by chain, prover, mempool, events, voting, network, resolver,
+ * devnet, api, node, library, cli.
+ * - All of a batch is on disk, with its journal row, or none of it.
+ * - After a failed write none is made: `failure` rejects and the node stops.
+ * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { InvariantError } from '../../base/errors/rule-error.js'
+import { zeroHash } from '../../base/primitives/hash.js'
+import { finish } from '../../base/primitives/steps.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import { BatchRows } from './batch-rows.js'
+import { type Changes, changesOf } from './changes.js'
+import { CoinCache } from './coin-cache.js'
+import { accessFailure, openFailure } from './failure.js'
+import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
+import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
+import { keys, rangeOf, table } from './schema.js'
+import { seal } from './sealed-row.js'
+import { encodings, type FrozenRows, type Range, type Rows, type RowsOptions, StoredRows, View } from './stored-rows.js'
+
+export { type Changes, changesOf, type RowMap } from './changes.js'
+export { damaged, reindexHint, StorageError } from './failure.js'
+export type { FrozenRows, Range, Rows } from './stored-rows.js'
+
+/**
+ * A damaged log can lose no more than two of these.
+ * @tuning bytes: rows that LevelDB gathers before it writes a table
+ */
+export const writeBufferSize = 8 * 1024 * 1024
+/**
+ * A start checks the indexes of all of them, and LevelDB keeps no more than a thousand open.
+ * @tuning bytes: a table of LevelDB
+ */
+const tableSize = 8 * 1024 * 1024
+/** @tuning bytes: cache of LevelDB */
+export const cacheSize = 32 * 1024 * 1024
+/**
+ * Bytes behind the end of the log beyond which nothing needs a check. LevelDB keeps at most two write buffers in its log. Rows
+ * beyond twice that, with a margin for their overhead in the log, are in tables already.
+ */
+export const logReach = 4 * writeBufferSize
+/** Journal rows kept behind the last one: their bytes alone exceed what the log can lose. */
+const journalKept = Math.ceil(logReach / journalRowSize)
+/** Journal rows deleted at once. */
+const journalTrim = 10_000
+
+/** Hashes, keys and signatures do not compress. */
+const levelOptions = { ...encodings, writeBufferSize, maxFileSize: tableSize, compression: false }
+
+/** Changes that are assembled without a pause. */
+const smallBatch = 64
+
+/** LevelDB's methods beyond the common interface; its typings omit them because browsers lack them. */
+interface LevelMethods {
+  compactRange(start: Buffer, end: Buffer): Promise<void>
+}
+interface LevelStatics {
+  repair(location: string): Promise<void>
+}
+
+/** Changes in LevelDB's form, and their part of the journal row. */
+interface Batch {
+  readonly batch: RowBatch
+  readonly bytes: number
+  readonly operations: Uint8Array
+}
+
+/** Description of a batch, for its journal row. */
+export interface CommitInfo {
+  readonly kind: JournalKind
+  readonly height: number
+  readonly hash: Uint8Array
+}
+
+/** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
+export interface NewestRows extends Rows {
+  rows(range: Range): Promise<[Buffer, Buffer][]>
+  readonly coins: CoinCache
+  commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void>
+}
+
+export class Database {
+  readonly #level: Store
+  readonly #rows: StoredRows
+  #sequence = 0
+  #previous: Uint8Array = zeroHash
+  #floor = 0
+  /** The last of the writes, which follow each other. */
+  #writing: Promise<void> = Promise.resolve()
+  /** All batches so far, and the last of the pool's. */
+  #begun: Promise<void> = Promise.resolve()
+  #begunOfPool: Promise<void> = Promise.resolve()
+  /** The held state for readers; undefined while they see the newest rows. */
+  #view: View | undefined
+  /** For the writer alone, while readers are held at an earlier state. */
+  readonly newest: NewestRows
+
+  /** Rejects when a write fails. */
+  readonly failure: Promise<never>
+  #fail!: (error: unknown) => void
+
+  private constructor(level: Store) {
+    this.#level = level
+    this.#rows = new StoredRows(level)
+    this.newest = {
+      get: (key) => this.#rows.get(key, undefined),
+      getMany: (wanted) => this.#rows.getMany(wanted, undefined),
+      rows: (range) => this.#rows.rows(range, {}, undefined),
+      coins: new CoinCache(),
+      commit: (...batch) => this.commit(...batch),
+    }
+    this.failure = new Promise((_, reject) => (this.#fail = reject))
+    this.failure.catch(() => {})
+  }
+
+  /** Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. */
+  static async open(directory: string, cache: number = cacheSize): Promise<Database> {
+    // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
+    const createIfMissing =
+      !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
+    const options = { ...levelOptions, cacheSize: cache, createIfMissing }
+    const level = new NativeLevel(directory, options)
+    return Database.over(level, directory)
+  }
+
+  /** Uses any abstract-level store; tests pass memory-level or one that fails on purpose. */
+  static async over(level: Store, directory = 'memory'): Promise<Database> {
+    try {
+      await level.open()
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
+    const database = new Database(level)
+    try {
+      await database.#findJournal()
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+    return database
+  }
+
+  /** Opens a database for reading without a check of its journal. */
+  static async openDamaged(directory: string, cache: number = cacheSize): Promise<Database> {
+    const level = new NativeLevel(directory, { ...levelOptions, cacheSize: cache })
+    try {
+      await level.open()
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
+    return new Database(level)
+  }
+
+  /** Lets LevelDB rebuild its index of files from the tables and logs in a directory. */
+  static async repair(directory: string): Promise<void> {
+    try {
+      await (NativeLevel as typeof NativeLevel & LevelStatics).repair(directory)
+    } catch (error) {
+      throw openFailure(error, directory)
+    }
+  }
+
+  /**
+   * Holds readers at the current rows until {@link release}, so that they see several batches as one change. Must not be called
+   * twice.
+   */
+  hold(): void {
+    if (this.#view !== undefined) throw new InvariantError('readers are held already')
+    this.#view = new View(this.#level.snapshot())
+  }
+
+  /** Lets readers see all written rows, from this turn of the event loop on. */
+  release(): void {
+    this.#view?.retire()
+    this.#view = undefined
+  }
+
+  /** The rows that readers see now, for a reader of many steps. */
+  freeze(): FrozenRows {
+    const held = this.#view
+    const view = held ?? new View(this.#level.snapshot())
+    return this.#rows.freeze(view, () => {
+      if (held === undefined) view.retire()
+    })
+  }
+
+  /** What the writer keeps of coins in memory; nothing while readers are held at earlier rows. */
+  get coins(): CoinCache | undefined {
+    return this.#view === undefined ? this.newest.coins : undefined
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.#rows.get(key, this.#view)
+  }
+
+  getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#rows.getMany(wanted, this.#view)
+  }
+
+  /** Rows of a range in order, at most `limit`. */
+  rows(range: Range, options: RowsOptions = {}): Promise<[Buffer, Buffer][]> {
+    return this.#rows.rows(range, options, this.#view)
+  }
+
+  /** Keys of a range in order, without their values. */
+  keys(range: Range): Promise<Buffer[]> {
+    return this.#rows.keys(range, this.#view)
+  }
+
+  /** Rows of a range in order, in portions: for ranges of unknown length. */
+  scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
+    return this.#rows.scan(range, this.#view)
+  }
+
+  /** Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. */
+  pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
+    return this.#rows.pages(range, bytes, this.#view)
+  }
+
+  /**
+   * Writes one batch atomically with its journal row, after all earlier ones; only rows of the pool do not wait for a batch that
+   * is still being assembled. Its place among the others is that of this call, also where changes are still being made. It survives a kill of the process; with `sync` it is on disk when this resolves.
+   */
+  commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void> {
+    const ofPool = info.kind === 'pool'
+    const [begun, earlier] = [this.#begun, ofPool ? this.#begunOfPool : this.#begun]
+    const write = this.#put(changes).then(
+      async (batch) => {
+        await earlier
+        await this.#inOrder(() => this.#write(batch, info, options))
+      },
+      (error: Error) => this.#inOrder(() => Promise.reject(error)),
+    )
+    write.catch(() => this.newest.coins.clear())
+    if (ofPool) this.#begunOfPool = write
+    this.#begun = Promise.all([begun, write]).then(() => {})
+    this.#begun.catch((error: unknown) => this.#fail(error))
+    return write
+  }
+
+  /** Writes rows of another database as they are there, those of its journal too: into a copy that nothing else writes. */
+  async putCopied(rows: readonly (readonly [Buffer, Buffer])[]): Promise<void> {
+    const batch = rowBatchOf(this.#level)
+    for (const [key, value] of rows) batch.put(key, seal(key, value))
+    await batch.write({ sync: false })
+  }
+
+  /** Resolves when every batch so far is written. */
+  async idle(): Promise<void> {
+    await this.#begun
+  }
+
+  /** Resolves when no write is in progress, even if batches are still being assembled. */
+  async free(): Promise<void> {
+    await this.#writing
+  }
+
+  /** The last journal row's sequence number; 0 before the first. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /**
+   * Moves all rows from the log into tables, then writes a checkpoint row. Rows before that one can no longer be lost with the
+   * log.
+   */
+  async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
+    await this.#begun
+    // Compacting an empty range makes LevelDB flush its memory first; there is no call for that alone.
+    if (isLevelDb(this.#level)) {
+      const compacting = this.#level.compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+      await compacting.catch((error: unknown) => {
+        throw accessFailure(error, 'written')
+      })
+    }
+    await this.commit(changesOf(new Map()), { ...info, kind: 'checkpoint' }, { sync: true })
+  }
+
+  async close(): Promise<void> {
+    await this.#begun.catch(() => {})
+    this.release()
+    await this.#level.close()
+  }
+
+  /** Assembles changes; in slices if there are many. */
+  async #put(made: Changes | Promise<Changes>): Promise<Batch> {
+    const changes = made instanceof Promise ? await made : made
+    const batch = rowBatchOf(this.#level)
+    const rows = new BatchRows(batch)
+    if (changes.count > smallBatch) await runCooperatively(changes.steps(rows))
+    else finish(changes.steps(rows))
+    return { batch, bytes: rows.bytes, operations: rows.digest() }
+  }
+
+  /** Runs a write after those before it. After a failed write none is made, because later ones build on it. */
+  #inOrder(run: () => Promise<void>): Promise<void> {
+    this.#writing = this.#writing.then(() =>
+      run().catch((error: unknown) => {
+        throw accessFailure(error, 'written')
+      }),
+    )
+    return this.#writing
+  }
+
+  async #write({ batch, bytes, operations }: Batch, info: CommitInfo, { sync }: { sync: boolean }): Promise<void> {
+    const row: JournalRow = {
+      kind: info.kind,
+      height: info.height,
+      hash: info.hash,
+      bytes,
+      previous: this.#previous,
+      operations,
+    }
+    const sequence = this.#sequence + 1
+    const encoded = journalRow.encode(row)
+    batch.put(keys.journal(sequence), seal(keys.journal(sequence), encoded))
+    await batch.write({ sync })
+    this.#sequence = sequence
+    this.#previous = journalDigest(sequence, encoded)
+    if (sequence - this.#floor > journalKept + journalTrim) await this.#trimJournal()
+  }
+
+  async #trimJournal(): Promise<void> {
+    const floor = this.#sequence - journalKept
+    await this.#level.clear({ gte: keys.journal(0), lt: keys.journal(floor), ...encodings })
+    this.#floor = floor
+  }
+
+  async #findJournal(): Promise<void> {
+    const [last] = await this.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    if (last === undefined) return
+    this.#sequence = Number(last[0].readBigUInt64BE(1))
+    this.#previous = journalDigest(this.#sequence, last[1])
+    const [first] = await this.rows(rangeOf(table.journal), { limit: 1 })
+    this.#floor = Number((first as [Buffer, Buffer])[0].readBigUInt64BE(1))
+  }
+}
+
+function isLevelDb(level: Store): level is Store & LevelMethods {
+  return level instanceof NativeLevel
+}

@@ -1,0 +1,230 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { UserError } from '../../base/errors/rule-error.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { type DiskSpace, diskSpaceOf } from './disk-space.js'
+import { damaged, fileFailure, onOwnFile } from './failure.js'
+import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
+
+/** The chain that a data directory holds. */
+export interface HeldChain {
+  readonly name: string
+  /** Hash of the genesis block in hex, internal order. */
+  readonly genesis: string
+  /** Text of its spec; undefined in a directory of a version that did not keep it. */
+  readonly spec: string | undefined
+}
+
+/**
+ * Data directory: `network.json` and `spec.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of
+ * a key).
+ */
+export class DataDirectory {
+  readonly path: string
+  readonly #temporary: boolean
+
+  private constructor(path: string, temporary: boolean) {
+    this.path = path
+    this.#temporary = temporary
+  }
+
+  /** The given directory, made if absent, or a temporary one that is removed with the node. */
+  static async open(path: string | undefined): Promise<DataDirectory> {
+    if (path === undefined) return new DataDirectory(makeTemporaryDirectory(), true)
+    try {
+      await makeDirectory(path)
+    } catch (error) {
+      const doing = `the data directory ${path} cannot be made`
+      const failure = fileFailure(error, doing)
+      throw failure instanceof UserError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
+    }
+    const directory = new DataDirectory(path, false)
+    await directory.#finishReplacing()
+    return directory
+  }
+
+  /** A directory that must hold a chain, or the claim of one whose files are missing. */
+  static async existing(path: string): Promise<DataDirectory> {
+    const directory = new DataDirectory(path, false)
+    // A directory that may not be read looks empty to `existsSync`.
+    const names = await onOwnFile(`the data directory ${path} cannot be read`, () =>
+      readdir(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [] as string[]
+        throw error
+      }),
+    )
+    await directory.#finishReplacing()
+    const own = [directory.database, directory.claimFile, directory.rebuilt].map((file) => basename(file))
+    if (!own.some((name) => names.includes(name))) throw new UserError(`${path} holds no chain`)
+    return directory
+  }
+
+  /** The chain in a directory; undefined if it holds none, or is not there. */
+  static async held(path: string): Promise<HeldChain | undefined> {
+    const { claimFile, specFile } = filesOf(path)
+    const text = await readIfThere(claimFile)
+    return text === undefined ? undefined : { ...parseClaim(text, claimFile), spec: await readIfThere(specFile) }
+  }
+
+  /** Whether a node has a directory open, or ended without closing it. */
+  static isOpen(path: string): boolean {
+    return existsSync(filesOf(path).runFile)
+  }
+
+  get database(): string {
+    return join(this.path, 'chain')
+  }
+
+  /** Bytes of the database's files. */
+  async databaseBytes(): Promise<number> {
+    const names = await readdir(this.database)
+    // LevelDB may remove a file in between.
+    const sizes = await Promise.all(names.map((name) => stat(join(this.database, name)).catch(() => undefined)))
+    return sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0)
+  }
+
+  /** Space of the disk. */
+  space(): Promise<DiskSpace> {
+    return diskSpaceOf(this.path)
+  }
+
+  /** Where the readable part of a damaged database is gathered. */
+  get salvaged(): string {
+    return `${this.database}.salvage`
+  }
+
+  /** Where a database is built that will replace the current one. */
+  get rebuilt(): string {
+    return `${this.database}.new`
+  }
+
+  /** Replaces the current database by the rebuilt one; the old one stays under the returned name. */
+  async replace(suffix: string): Promise<string> {
+    const aside = `${this.database}.${suffix}`
+    await mkdir(this.database, { recursive: true })
+    await rename(this.database, aside)
+    await rename(this.rebuilt, this.database)
+    return aside
+  }
+
+  /** Number of consecutive runs, the last one included, that ended without stopping. */
+  async unfinishedRuns(): Promise<number> {
+    const text = await readFile(this.#runFile, 'utf8').catch(() => undefined)
+    if (text === undefined) return 0
+    return /^\d{1,6}\n$/.test(text) ? Number(text) : 1
+  }
+
+  /** Records the number of unfinished runs; none if the last one stopped. */
+  async noteUnfinishedRuns(count: number): Promise<void> {
+    await onOwnFile(`${this.#runFile} cannot be written`, () =>
+      count === 0 ? rm(this.#runFile, { force: true }) : writeFile(this.#runFile, `${count}\n`),
+    )
+  }
+
+  get #runFile(): string {
+    return filesOf(this.path).runFile
+  }
+
+  /** Name and genesis hash of the chain. */
+  get claimFile(): string {
+    return filesOf(this.path).claimFile
+  }
+
+  /** The chain's spec. */
+  get specFile(): string {
+    return filesOf(this.path).specFile
+  }
+
+  /** Completes a {@link replace} that a kill interrupted: its first half only follows a complete rebuild. */
+  async #finishReplacing(): Promise<void> {
+    if (existsSync(this.database) || !existsSync(this.rebuilt)) return
+    await rename(this.rebuilt, this.database)
+  }
+
+  get peerKey(): string {
+    return join(this.path, 'peer.key')
+  }
+
+  get adminToken(): string {
+    return join(this.path, 'admin.token')
+  }
+
+  /** Sign state file of a validator key; `name` names key and chain. It stays, even if the database is lost. */
+  signState(name: string): string {
+    return join(this.path, `sign-${name}.state`)
+  }
+
+  /**
+   * Claims the directory for the chain with this genesis block. A directory of another chain is refused, and so is one whose
+   * database is `empty` although it held a chain before.
+   */
+  async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
+    const file = this.claimFile
+    const text = await readIfThere(file)
+    if (text === undefined) return replaceFile(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
+    const held = parseClaim(text, file)
+    if (held.genesis !== toHex(genesis)) {
+      throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
+    }
+    if (empty) throw damaged(`${this.database} is empty although ${file} says that it held a chain`)
+  }
+
+  /** Keeps the text of the chain's spec, so that commands need not be told it; `replace`: also where one is kept already. */
+  async keepSpec(text: string, { replace }: { readonly replace: boolean }): Promise<void> {
+    const { specFile } = filesOf(this.path)
+    const kept = await readIfThere(specFile)
+    if (kept === undefined || (replace && kept !== text)) await replaceFile(specFile, text)
+  }
+
+  /** Removes a temporary directory. */
+  async close(): Promise<void> {
+    if (this.#temporary) await removeTemporaryDirectory(this.path)
+  }
+}
+
+function filesOf(path: string): Readonly<Record<'claimFile' | 'specFile' | 'runFile', string>> {
+  return { claimFile: join(path, 'network.json'), specFile: join(path, 'spec.json'), runFile: join(path, 'running') }
+}
+
+/** The text of a file; undefined if it is not there. */
+function readIfThere(file: string): Promise<string | undefined> {
+  return onOwnFile(`${file} cannot be read`, () =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+      throw error
+    }),
+  )
+}
+
+/** Writes a file completely or not at all. */
+function replaceFile(file: string, text: string): Promise<void> {
+  return onOwnFile(`${file} cannot be written`, async () => {
+    await writeFile(`${file}.new`, text, { flush: true })
+    await rename(`${file}.new`, file)
+  })
+}
+
+/** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeDirectory(dirname(path))
+    await mkdir(path, { mode: 0o700 })
+  }
+}
+
+function parseClaim(text: string, file: string): { name: string; genesis: string } {
+  try {
+    const { name, genesis } = JSON.parse(text) as Record<string, unknown>
+    if (typeof name === 'string' && typeof genesis === 'string') return { name, genesis }
+  } catch {
+    // Falls through to the one message for every broken form.
+  }
+  throw new UserError(`${file} is not readable; it holds {"name":…,"genesis":…} of the chain in this directory`)
+}

@@ -1,0 +1,85 @@
+import type { Chain } from '../../ledger/chain/chain.js'
+import { ChainReader } from '../../ledger/chain/reader.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import type { Mempool } from '../../ledger/mempool/mempool.js'
+import { prefix, programHash, singleKeyCode } from '../../base/primitives/address.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import { paramsAt } from '../../base/primitives/spec.js'
+import type { Random } from '../../base/runtime/env.js'
+import {
+  buildTransfer,
+  type Payment,
+  type Recipient,
+  type UnsignedTransaction,
+} from '../../clients/wallet/build-transaction.js'
+import type { SpendableCoin } from '../../clients/wallet/coins.js'
+import { faucetKey } from '../../clients/wallet/devnet-accounts.js'
+import { signTransaction } from '../../clients/wallet/sign-transaction.js'
+
+export interface FaucetOptions {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly random: Random
+}
+
+/** Pays out of the coins that the genesis block of a devnet gives to a well-known key. */
+export class Faucet {
+  readonly #options: FaucetOptions
+  readonly #key = faucetKey()
+  readonly #code = singleKeyCode(this.#key.publicKey)
+  readonly #programHash = programHash(prefix.standard, this.#code)
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FaucetOptions) {
+    this.#options = options
+  }
+
+  /** Pays in one transaction and returns its txid. More than it has is a `request-parameter`. */
+  send(recipients: readonly Recipient[]): Promise<string> {
+    const { chain, mempool, random } = this.#options
+    const { assetId, spec } = chain.sanity
+    // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
+    const sent = this.#queue.then(() =>
+      chain.exclusive(async () => {
+        const { fees } = paramsAt(spec, chain.tip.header.height + 1)
+        const fee = { ...fees, floor: mempool.floor }
+        const payment = { code: this.#code, coins: await this.#coins(), fee, assetId, random }
+        const { transaction } = built({ ...payment, maxMoney: spec.maxMoney }, recipients)
+        const signed = signTransaction(transaction, [this.#key.privateKey])
+        const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
+        return txid
+      }),
+    )
+    this.#queue = sent.catch(() => {})
+    return sent
+  }
+
+  /** Resolves when all payments so far are in the pool, or refused. */
+  async close(): Promise<void> {
+    await this.#queue
+  }
+
+  /** Spendable coins: on the chain, and the change of its pooled transactions. */
+  async #coins(): Promise<SpendableCoin[]> {
+    const { chain, mempool } = this.#options
+    const own = this.#programHash
+    const mined = await new ChainReader(chain).coins(own)
+    const pooled = [...mempool.entries()].flatMap(({ transaction }) =>
+      transaction.outputs.flatMap(({ programHash: payee, value }, index) =>
+        equalBytes(payee, own) ? [{ txid: transaction.hash, index, value, confirmations: 0 }] : [],
+      ),
+    )
+    const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
+    return all.filter((coin) => mempool.spender(coin) === undefined)
+  }
+}
+
+/** A transfer; what the wallet cannot pay is a matter of the amount. */
+function built(payment: Payment, recipients: readonly Recipient[]): UnsignedTransaction {
+  try {
+    return buildTransfer(payment, recipients)
+  } catch (error) {
+    if (error instanceof UserError) throw new RuleError('request-parameter', `amount: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,129 @@
+import type { Chain } from '../../ledger/chain/chain.js'
+import { quickSigner } from '../../base/crypto/quick-signer.js'
+import { InvariantError, RuleError, UserError } from '../../base/errors/rule-error.js'
+import type { Mempool } from '../../ledger/mempool/mempool.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
+import { parseDisplayHash } from '../../base/primitives/bytes.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import { type Fees, leastFee, poolFees } from '../../base/primitives/fees.js'
+import { standardProgram } from '../../base/primitives/program.js'
+import { paramsAt } from '../../base/primitives/spec.js'
+import { Transaction } from '../../base/primitives/transaction.js'
+import type { Producer } from '../../ledger/production/producer.js'
+import { Yielder } from '../../base/runtime/cooperative.js'
+import type { Random } from '../../base/runtime/env.js'
+import { buildDidTransaction, payerOf } from '../../clients/wallet/build-transaction.js'
+import { registrarKey, seededDidKeys } from '../../clients/wallet/devnet-accounts.js'
+import type { VirtualClock } from './clock.js'
+import type { Faucet } from './faucet.js'
+import { seededCreate, type SeededDid, seededDid } from './seeded-document.js'
+
+/** DIDs of one round: coins for all of them in one transaction, then a transaction for each. */
+const didsOfRound = 1000
+/** Transactions that are checked at the same time. */
+const acceptedAtOnce = 32
+/** More bytes than a create of a seeded DID has without its signatures. */
+const createBytes = 4096
+
+export interface SeedingParts {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly faucet: Faucet
+  readonly producer: Producer
+}
+
+/** The seeded DIDs of a devnet. */
+export interface SeededDids {
+  readonly count: number
+  /** Up to three of them. */
+  readonly first: readonly string[]
+}
+
+/**
+ * Registers the first `count` seeded DIDs that are not registered yet, each by a transaction in a block. `progress` gets how many
+ * are. A {@link UserError} where the faucet cannot pay for them.
+ */
+export async function seedDids(
+  parts: SeedingParts,
+  count: number,
+  progress: (done: number) => void = () => {},
+): Promise<SeededDids> {
+  const keyOf = seededDidKeys()
+  const first: string[] = []
+  const yielder = new Yielder()
+  let round: SeededDid[] = []
+  for (let index = 0; index < count; index++) {
+    if (yielder.over) await yielder.next()
+    const one = seededDid(index, keyOf(index))
+    if (first.length < 3) first.push(one.did)
+    if (parts.chain.state.did(one.did) === undefined) round.push(one)
+    if (round.length < didsOfRound && index < count - 1) continue
+    await register(parts, round)
+    progress(index + 1)
+    round = []
+  }
+  return { count, first }
+}
+
+/** Registers DIDs: a block with coins for them, then blocks with their creates. */
+async function register(parts: SeedingParts, dids: readonly SeededDid[]): Promise<void> {
+  if (dids.length === 0) return
+  const { chain, mempool, clock, random, producer } = parts
+  const { fees, specifications } = paramsAt(chain.spec, chain.tip.header.height + 1)
+  const { privateKey, publicKey } = registrarKey()
+  const payer = quickSigner(privateKey)
+  const code = singleKeyCode(publicKey)
+  const value = coinOf(fees)
+  const paying = await pay(parts, payerOf(code), dids.length, value)
+  const common = { code, fee: fees, assetId: chain.sanity.assetId, maxMoney: chain.spec.maxMoney, random }
+  const specification = specifications.did[0] as string
+  const sent: Hash[] = []
+  const waiting = dids.map((one, index) => async () => {
+    const operation = seededCreate(one, clock.seconds, specification)
+    const coins = [{ txid: paying, index, value, confirmations: 1 }]
+    const didHash = parseAddress(one.did.slice(`did:${didMethod}:`.length)) as ProgramHash
+    const { transaction } = buildDidTransaction({ ...common, coins }, operation, didHash)
+    const { hash } = await mempool.accept(signedBytes(transaction, publicKey, payer.sign(transaction.unsigned)), {
+      local: false,
+    })
+    sent.push(hash)
+  })
+  while (waiting.length > 0) await Promise.all(waiting.splice(0, acceptedAtOnce).map((send) => send()))
+  while (sent.some((hash) => mempool.get(hash) !== undefined)) {
+    const block = await producer.produce()
+    if (block?.transactions.length === 1) throw new InvariantError('no block takes the DIDs of the devnet')
+  }
+}
+
+function signedBytes(unsigned: Transaction, publicKey: Uint8Array, signature: Uint8Array): Uint8Array {
+  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime } = unsigned
+  const programs = [standardProgram(publicKey, signature)]
+  return new Transaction({ version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }).bytes
+}
+
+/** Pays `count` coins to the registrar in a block of its own; returns the txid. */
+async function pay(
+  { chain, faucet, producer }: SeedingParts,
+  to: ProgramHash,
+  count: number,
+  value: bigint,
+): Promise<Hash> {
+  try {
+    const txid = await faucet.send(Array.from({ length: count }, () => ({ programHash: to, value })))
+    await producer.produce()
+    return parseDisplayHash(txid) as Hash
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(
+      `the faucet cannot pay for ${count} DIDs more at height ${chain.tip.header.height}; ${error.message}`,
+    )
+  }
+}
+
+/** What one create costs at most; change of it goes back to the registrar. */
+function coinOf(fees: Fees): bigint {
+  return leastFee(poolFees(fees), { unsignedSize: createBytes })
+}

@@ -1,0 +1,22 @@
+import type { ChainReader } from '../../ledger/chain/reader.js'
+import type { Mempool } from '../../ledger/mempool/mempool.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import type { SpendableCoin } from '../../clients/wallet/coins.js'
+
+/** The spendable coins of an address: on the chain and in the pool, less those spent in the pool. */
+export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<SpendableCoin[]> {
+  const { state } = reader.chain
+  const mined = (await reader.coins(payer)).flatMap(({ outpoint, height }) => {
+    const coin = state.coin(outpoint)
+    if (coin === undefined) return []
+    const { value, outputLock, coinbase } = coin
+    return [{ ...outpoint, value, outputLock, coinbase, confirmations: reader.height - height + 1 }]
+  })
+  const pooled = [...mempool.entries()].flatMap(({ transaction: { hash, outputs } }) =>
+    outputs.flatMap(({ programHash, value, outputLock }, index) =>
+      value > 0n && equalBytes(programHash, payer) ? [{ txid: hash, index, value, outputLock, confirmations: 0 }] : [],
+    ),
+  )
+  return [...mined, ...pooled].filter((coin) => mempool.spender(coin) === undefined)
+}

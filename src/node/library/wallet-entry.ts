@@ -1,0 +1,74 @@
+import type { Random } from '../../base/runtime/env.js'
+
+/** The entry `didledger/wallet`: keys, addresses, transactions and DID operations, without a node, a network or a clock. */
+
+export type { Code } from '../../base/errors/error-codes.js'
+export { codes } from './codes.js'
+export { RuleError, UserError } from '../../base/errors/rule-error.js'
+export { deriveKey, generateMnemonic, isMnemonic, keyPath } from '../../base/crypto/hd.js'
+export { generatePrivateKey, publicKeyOf, sign } from '../../base/crypto/keys.js'
+export {
+  type Account,
+  accountSource,
+  type KeyPair,
+  recoveryPath,
+  type SigningAccount,
+  type WalletSecret,
+} from '../../clients/wallet/accounts.js'
+export {
+  addressFromPublicKey,
+  addressOf,
+  didFromPublicKey,
+  parseAddress,
+  type ProgramHash,
+  singleKeyCode,
+} from '../../base/primitives/address.js'
+export { formatAmount, parseAmount } from '../../base/primitives/amount.js'
+export { parseSpec, type Spec } from '../../base/primitives/spec.js'
+export { Transaction } from '../../base/primitives/transaction.js'
+export { type DidOperation, type DidOperationJson, operationJson } from '../../base/primitives/did-operation.js'
+export { readOperationJson } from '../../identity/did/operation.js'
+export {
+  buildDidTransaction,
+  buildTransfer,
+  payerOf,
+  type Payment,
+  type Recipient,
+  type UnsignedTransaction,
+} from '../../clients/wallet/build-transaction.js'
+export type { SpendableCoin as Coin } from '../../clients/wallet/coins.js'
+export { parseCoins } from '../../clients/wallet/coins-file.js'
+export {
+  createIdentity,
+  type CurrentIdentity,
+  deactivateIdentity,
+  type DocumentChanges,
+  documentOf,
+  type OperationContext,
+  parseDid,
+  rebaseUpdate,
+  type RecoveryKey,
+  updateIdentity,
+} from '../../clients/wallet/did-identity.js'
+export { buildDeclare, buildRevoke, type CredentialContext } from '../../clients/wallet/did-credential.js'
+export { type MultisigAccount, multisigAccount } from '../../clients/wallet/multisig.js'
+export { addSignature, combineSignatures } from '../../clients/wallet/multisig-signatures.js'
+export {
+  isSigned,
+  type SignedTransaction,
+  signTransaction,
+  unsignedAddresses,
+} from '../../clients/wallet/sign-transaction.js'
+export { chainTerms } from '../../clients/wallet/terms.js'
+export {
+  fileOf,
+  parseTransactionFile,
+  type SpentOutput,
+  type TransactionFile,
+  transactionFileJson,
+} from '../../clients/wallet/transaction-file.js'
+
+/** Unpredictable bytes of this machine, for mnemonics, keys and nonces. */
+export const systemRandom: Random = {
+  bytes: (length) => globalThis.crypto.getRandomValues(new Uint8Array(length)),
+}

@@ -1,0 +1,186 @@
+import { addYears, formatDate } from '../../identity/did/date.js'
+import { documentOfPayload } from '../../identity/did/known-document.js'
+import { readOperationJson } from '../../identity/did/operation.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import type { Node } from '../start-node.js'
+import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
+import { parseAmount } from '../../base/primitives/amount.js'
+import { defined } from '../../base/primitives/defined.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import { type DidOperation, type DidOperationJson, isAboutCredential } from '../../base/primitives/did-operation.js'
+import { txType } from '../../base/primitives/payload.js'
+import type { Random } from '../../base/runtime/env.js'
+import { didKey, storedDocument } from '../../ledger/storage/did-rows.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import {
+  buildDidTransaction,
+  buildTransfer,
+  payerOf,
+  type Payment,
+  type UnsignedTransaction,
+} from '../../clients/wallet/build-transaction.js'
+import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
+import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
+import {
+  createIdentity,
+  type CurrentIdentity,
+  deactivateIdentity,
+  didOfOperation,
+  parseDid,
+  updateIdentity,
+} from '../../clients/wallet/did-identity.js'
+import { signTransaction } from '../../clients/wallet/sign-transaction.js'
+import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
+import type { Amount, DidPayment, NodeWallet } from './node-types.js'
+import { payerCoins } from './payer-coins.js'
+
+/** Years until a new document expires. */
+const defaultYears = 5
+
+/** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
+export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
+  const devnet = node().spec.devnet
+  return {
+    accounts: devnet ? Array.from({ length: accounts }, (_, index) => devnetAccount(index)) : [],
+    account: (index) => {
+      if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
+      return devnetAccount(index)
+    },
+    transfer: ({ from, to, amount, fee, outputLock }) =>
+      send(from, fee, (payment) => {
+        const lock = outputLock === undefined ? {} : { outputLock }
+        return buildTransfer(payment, [{ programHash: addressBytes(to), value: units('amount', amount), ...lock }])
+      }),
+    createDid: async ({ services = [], expires, recovery, ...payment }) => {
+      const { account } = payment
+      const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
+      const txid = await sendOperation(payment, () => {
+        const options = { services, expires: expires ?? formatDate(addYears(now(), defaultYears)) }
+        return createIdentity(context(account), keys === undefined ? options : { ...options, recovery: keys })
+      })
+      return { did: account.did, txid }
+    },
+    updateDid: async ({ account, payer, fee, ...changes }) => {
+      const payment = { account, ...defined({ payer, fee }) }
+      const none = { addServices: [], removeServices: [], addCredentials: [], removeCredentials: [] }
+      const txid = await sendOperation(payment, () =>
+        updateIdentity(context(account), current(account.did), { ...none, ...changes }),
+      )
+      return { did: account.did, txid }
+    },
+    deactivateDid: async ({ did: text, ...payment }) => {
+      const { account } = payment
+      const did = text === undefined ? account.did : parseDid(text)?.did
+      if (did === undefined) throw new RuleError('request-parameter', `did: ${text} is not a DID of this chain`)
+      const txid = await sendOperation(payment, () => deactivateIdentity(context(account), current(did).document))
+      return { did, txid }
+    },
+    declareCredential: async ({ credential, ...payment }) => {
+      const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
+      const { account } = payment
+      const txid = await sendOperation(payment, () =>
+        buildDeclare(context(account, 'credential'), current(account.did).document, text),
+      )
+      return { did: account.did, txid }
+    },
+    revokeCredential: async ({ id, ...payment }) => {
+      const { account } = payment
+      const txid = await sendOperation(payment, () =>
+        buildRevoke(context(account, 'credential'), current(account.did).document, id),
+      )
+      return { did: account.did, txid }
+    },
+    publish: (operation: DidOperationJson, payment) =>
+      sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
+  }
+
+  function sendOperation({ account, payer = account, fee }: DidPayment, build: () => DidOperation): Promise<string> {
+    return send(payer, fee, (payment) => {
+      const operation = build()
+      const did = didOfOperation(operation)
+      const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+      return buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))
+    })
+  }
+
+  /** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+  function addsLeaf(operation: DidOperation, signer = ''): boolean {
+    if (operation.operation !== 'revoke') return isAboutCredential(operation)
+    return node().chain.state.credential(operation.payload, signer) === undefined
+  }
+
+  /**
+   * Runs between blocks, one call after another: no block and no other call can spend the chosen coins before the transaction is
+   * in the pool. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
+   */
+  async function send(
+    payer: SigningAccount,
+    fee: Amount | undefined,
+    build: (payment: Payment) => UnsignedTransaction,
+  ): Promise<string> {
+    const { chain, reader, mempool, spec } = node()
+    const outcome = await chain.exclusive(async () => {
+      try {
+        const code = singleKeyCode(payer.publicKey)
+        const coins = await payerCoins(reader, mempool, payerOf(code))
+        const terms = chainTerms(spec, reader.height, mempool.floor)
+        const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
+        const { transaction } = build({ code, coins, ...terms, ...fixed, random })
+        const signed = signTransaction(transaction, [payer.privateKey]).transaction
+        return { txid: (await mempool.accept(signed.bytes, { local: true })).txid }
+      } catch (error) {
+        return { error }
+      }
+    })
+    if ('error' in outcome) throw outcome.error
+    return outcome.txid
+  }
+
+  function context(account: SigningAccount, subject: 'did' | 'credential' = 'did') {
+    const { spec, reader } = node()
+    return { account, specification: specificationAfter(spec, reader.height, subject), created: formatDate(now()) }
+  }
+
+  /** Unix seconds: the later of the chain's clock and its tip. */
+  function now(): number {
+    const { clock, chain } = node()
+    return Math.max(Math.floor(clock.now() / 1000), chain.tip.header.time)
+  }
+
+  /** The state that the next operation of a DID follows: the last pending operation, else the last on the chain. */
+  function current(did: string): CurrentIdentity {
+    const { chain, mempool } = node()
+    const waiting = [...mempool.entries()].findLast(
+      (entry) => entry.did?.id === did && entry.did.credential === undefined,
+    )
+    const state = waiting?.did?.state ?? chain.state.did(did)
+    if (state === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
+    if (state.status === 'deactivated') {
+      throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
+    }
+    const payload = waiting?.transaction.payload
+    const document =
+      payload?.type === txType.did
+        ? documentOfPayload(payload.operation.payload, didMethod)
+        : storedDocument(chain.database, didKey(did) as ProgramHash)
+    return { document, txid: state.lastTxid }
+  }
+}
+
+/** An amount in units of 10^-8; `request-parameter` for an invalid amount. */
+export function units(name: string, amount: Amount): bigint {
+  // A number is ambiguous: coins or units.
+  const value = typeof amount === 'string' ? parseAmount(amount) : typeof amount === 'bigint' ? amount : undefined
+  if (value !== undefined && value >= 0n) return value
+  throw new RuleError(
+    'request-parameter',
+    `${name}: ${String(amount)} is neither an amount of coins as text, such as '12.5', nor a bigint of units`,
+  )
+}
+
+/** The program hash of an address; `request-parameter` for an invalid address. */
+export function addressBytes(text: string): ProgramHash {
+  const hash = typeof text === 'string' ? parseAddress(text) : undefined
+  if (hash === undefined) throw new RuleError('request-parameter', `address: ${String(text)} is not an address`)
+  return hash
+}

@@ -1,0 +1,144 @@
+import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
+import type { NodeClient } from '../../clients/client/node-client.js'
+import type { NodeBlock } from '../../clients/client/read-answers.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { addressOf } from '../../base/primitives/address.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { type Payment, payerOf, type UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
+import type { SpendableCoin } from '../../clients/wallet/coins.js'
+import { neededFee, type Prices } from '../../clients/wallet/fee.js'
+import { signTransaction } from '../../clients/wallet/sign-transaction.js'
+import { type ChainRules, type Terms, termsOf } from '../../clients/wallet/terms.js'
+import type { CliContext } from './cli-context.js'
+import type { OutputOptions, SendOptions } from './command-options.js'
+import { linesText } from './print-output.js'
+
+/** What a sending command reports. */
+export interface Sent {
+  readonly txid: string
+  /** Absent with --no-wait. */
+  readonly block?: NodeBlock
+}
+
+/** A payment, and the prices that hold for it also where its fee is another one. */
+export interface PricedPayment extends Payment {
+  readonly prices: Prices
+}
+
+/**
+ * A payment by the address of a program code, with the coins that the node lists. The fee is the least that the node takes unless
+ * `fee` is given. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their
+ * confirmations.
+ */
+export async function paymentFrom(
+  context: CliContext,
+  client: NodeClient,
+  code: Uint8Array,
+  rules: ChainRules,
+  fee: bigint | undefined,
+): Promise<PricedPayment> {
+  const [coins, floor] = await Promise.all([client.coins(addressOf(payerOf(code)), rules.assetId), client.feeFloor()])
+  if (fee === undefined && floor > mostFloor) {
+    const asked = `the node at ${client.rest} asks ${formatAmount(BigInt(floor))} for 1000 bytes at present`
+    throw new UserError(
+      `${asked}, and more than ${formatAmount(BigInt(mostFloor))} is not paid unasked: say what you pay with --fee`,
+    )
+  }
+  return payment(context, { code, coins, terms: termsOf(rules, floor) }, fee)
+}
+
+/**
+ * It could be a lie.
+ * @tuning number: units of 10⁻⁸ for 1000 bytes that are paid because a node says so
+ */
+const mostFloor = 10_000_000
+
+/** A payment with coins that are known. */
+export function payment(
+  { random }: Pick<CliContext, 'random'>,
+  { code, coins, terms }: { code: Uint8Array; coins: readonly SpendableCoin[]; terms: Terms },
+  fee: bigint | undefined,
+): PricedPayment {
+  return { ...terms, code, coins, fee: fee ?? terms.fee, prices: terms.fee, random }
+}
+
+/** Refuses a fee that the user chose and that is less than what is asked for the transaction. */
+export function requireEnough(built: UnsignedTransaction, { prices }: PricedPayment, newLeaf = false): void {
+  const { fee, transaction } = built
+  const needed = neededFee(transaction, prices, newLeaf)
+  if (fee >= needed) return
+  throw new UserError(
+    `--fee ${formatAmount(fee)} is too low: ${formatAmount(needed)} is asked for this transaction, whose signed part has ` +
+      `${transaction.unsignedSize} bytes; without --fee that is paid`,
+    2,
+  )
+}
+
+/** Signs with one key, which must be all that the transaction needs. */
+export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8Array): Transaction {
+  const signed = signTransaction(transaction, [privateKey])
+  if (signed.missing.length > 0) throw new UserError(`signatures of ${signed.missing.join(', ')} are missing`)
+  return signed.transaction
+}
+
+/** Milliseconds of a wait after which it is announced. */
+const noticeAfter = 2_000
+
+/**
+ * Sends a transaction to the node and, unless `wait` is false, waits for its block. A wait of more than two seconds is announced,
+ * with the reason if the chain is stalled; not with --json, where standard error holds nothing but the JSON of a failure.
+ */
+export async function broadcast(
+  context: CliContext,
+  client: NodeClient,
+  transaction: Transaction,
+  { wait, json }: Pick<SendOptions, 'wait'> & OutputOptions,
+): Promise<Sent> {
+  const txid = await send(client, transaction)
+  if (!wait) return { txid }
+  let waiting = true
+  const announce = async () => {
+    context.err(`accepted ${txid}, waiting for a block\n`)
+    // A failure is reported by the wait itself.
+    const stalled = await client.stalled().catch(() => undefined)
+    if (stalled !== undefined && waiting) context.err(linesText([`the chain is stalled: ${stalled}`]))
+  }
+  const notice = json ? undefined : setTimeout(() => void announce(), noticeAfter)
+  try {
+    return { txid, block: await client.waitForBlock(txid) }
+  } finally {
+    waiting = false
+    clearTimeout(notice)
+  }
+}
+
+/** No answer → the node may have taken the transaction: the message must not invite to pay a second time. */
+async function send(client: NodeClient, transaction: Transaction): Promise<string> {
+  try {
+    return await client.sendRawTransaction(transaction.toHex())
+  } catch (error) {
+    const refused = error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)
+    if (refused || !(error instanceof UserError)) throw error
+    const { txid } = transaction
+    throw new UserError(
+      `transaction ${txid} was sent, and it is not known whether the node took it: ` +
+        `${error instanceof NoAnswer ? error.fact : error.message}. It may still be mined, so do not replace it by ` +
+        `another one; ${client.howToLook(txid)}`,
+    )
+  }
+}
+
+/** The JSON of {@link Sent}. */
+export function sentJson({ txid, block }: Sent): Record<string, unknown> {
+  return { txid, ...(block === undefined ? {} : { blockhash: block.hash, height: block.height }) }
+}
+
+/** The rows of {@link Sent} for text output. */
+export function sentRows({ txid, block }: Sent): [string, string][] {
+  const blockText = block === undefined ? 'not mined yet' : `${block.height}  ${block.hash}`
+  return [
+    ['txid', txid],
+    ['block', blockText],
+  ]
+}

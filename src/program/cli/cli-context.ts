@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { type Channel, columnsOf, standardError, writeTo } from '../console/channel.js'
+import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
+import type { Clock, Random } from '../../base/runtime/env.js'
+import { promptHidden } from './prompt.js'
+
+/** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly random: Random
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Writes to standard output. */
+  readonly out: (text: ShownText) => void
+  /** Writes to standard error. */
+  readonly err: (text: ShownText) => void
+  /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
+  readonly columns?: (stream: 'out' | 'err') => number | undefined
+  /** Opens standard error for lines that wait for no reader; absent: {@link err} takes them. */
+  readonly errors?: () => Channel
+  /** Prompts on the terminal without echo; undefined without a terminal. */
+  readonly prompt: ((question: ShownText) => Promise<string>) | undefined
+}
+
+/** The environment of the commands. All that they write goes through the door: any text, and marks of the program. */
+export interface CliContext {
+  readonly clock: Clock
+  readonly random: Random
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Writes to standard output. */
+  readonly out: (text: Pieces) => void
+  /** Writes to standard error. */
+  readonly err: (text: Pieces) => void
+  /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
+  readonly columns: (stream: 'out' | 'err') => number | undefined
+  /** Opens standard error for lines that wait for no reader. */
+  readonly errors: () => Channel
+  /** Prompts on the terminal without echo; undefined without a terminal. */
+  readonly prompt: ((question: string) => Promise<string>) | undefined
+}
+
+/** Surroundings of a real process. */
+export function processSurroundings(): Surroundings {
+  return {
+    clock: Date,
+    random: { bytes: (length) => randomBytes(length) },
+    env: process.env,
+    out: (text) => writeTo('out', text),
+    err: (text) => writeTo('err', text),
+    columns: columnsOf,
+    errors: standardError,
+    prompt: process.stdin.isTTY ? promptHidden : undefined,
+  }
+}
+
+/** Puts the door between the commands and what is around them. */
+export function contextIn(surroundings: Surroundings): CliContext {
+  const { clock, random, env, out, err, prompt, columns = () => undefined } = surroundings
+  return {
+    clock,
+    random,
+    env,
+    out: (text) => out(throughDoor(text)),
+    err: (text) => err(throughDoor(text)),
+    columns,
+    errors: surroundings.errors ?? (() => channelOf(err, columns)),
+    prompt: prompt && ((question) => prompt(throughDoor(question))),
+  }
+}
+
+/** Standard error for lines, by a function that takes every text at once. */
+function channelOf(err: Surroundings['err'], columns: CliContext['columns']): Channel {
+  return {
+    write: (text) => {
+      err(text)
+      return true
+    },
+    get columns() {
+      return columns('err')
+    },
+    close: () => {},
+  }
+}

@@ -1,0 +1,137 @@
+import { Command, CommanderError } from 'commander'
+import { NodeRefusal } from '../../clients/client/http.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { failureSentence } from '../../clients/light/failure-texts.js'
+import { LightError } from '../../clients/light/light-error.js'
+import { buildCommit, packageVersion } from '../../base/runtime/package-files.js'
+import { refusalOf } from '../../ledger/storage/failure.js'
+import { registerChain } from './chain-command.js'
+import { type CliContext, contextIn, type Surroundings } from './cli-context.js'
+import { registerCompletion } from './completion-command.js'
+import { registerDevnet } from './devnet-command.js'
+import { registerDid } from './did-command.js'
+import { registerDriver } from './driver-command.js'
+import { registerGenesis } from './genesis-command.js'
+import { registerLight } from './light-command.js'
+import { ManyLines } from './many-lines.js'
+import { registerNode } from './node-command.js'
+import { linesText } from './print-output.js'
+import { SilentExit } from './silent-exit.js'
+import { registerStart } from './start-command.js'
+import { usageText } from './usage-text.js'
+import { registerWallet } from './wallet-command.js'
+
+/** The command tree with all commands, arguments not parsed yet. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('didledger')
+    .description('a lightweight identity chain: node, wallet, DIDs')
+    .version(versionText(buildCommit()))
+    .configureOutput({
+      writeOut: (text) => context.out(text),
+      writeErr: (text) => context.err(text),
+      outputError: (text, write) => write(usageText(text)),
+    })
+    .exitOverride()
+    .showHelpAfterError('(--help shows how the command is used)')
+  registerDevnet(program, context)
+  registerStart(program, context)
+  registerNode(program, context)
+  registerDriver(program, context)
+  registerLight(program, context)
+  registerWallet(program, context)
+  registerDid(program, context)
+  registerChain(program, context)
+  registerGenesis(program, context)
+  registerCompletion(program, context)
+  return program
+}
+
+/** Version, commit where it is known, and Node: `didledger 0.1.0 (commit 0123…, Node v22.0.0)`. */
+export function versionText(commit: string | undefined): string {
+  return `didledger ${packageVersion()} (commit ${commit ?? 'unknown'}, Node ${process.version})`
+}
+
+/** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
+export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+  const context = contextIn(surroundings)
+  try {
+    const program = createProgram(context)
+    requireKnownHelp(program, args)
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // commander has printed its own message; help and version end this way too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof SilentExit) return 1
+    return explain(error, args.includes('--json'), context)
+  }
+}
+
+/** Prints a failure that no command waits for, with its stack. */
+export function sayFailure(error: unknown, args: readonly string[], surroundings: Surroundings): void {
+  const json = args.includes('--json')
+  const env = json ? surroundings.env : { ...surroundings.env, DEBUG: 'didledger' }
+  explain(error, json, contextIn({ ...surroundings, env }))
+}
+
+/** Refuses `help` on what is no command, for which commander shows the help of all. */
+function requireKnownHelp(program: Command, args: readonly string[]): void {
+  let command = program
+  for (const [i, word] of args.entries()) {
+    if (word === 'help') {
+      const asked = args[i + 1]
+      if (asked === undefined || command.commands.some((known) => known.name() === asked)) return
+      const names = command.commands.map((known) => known.name()).join(', ')
+      throw new UserError(`there is no command ${asked} to help with; there are ${names}`, 2)
+    }
+    const next = command.commands.find((known) => known.name() === word)
+    if (next === undefined) return
+    command = next
+  }
+}
+
+/** Prints a failure as text or JSON, in this one place: no stack trace unless DEBUG contains didledger. */
+function explain(error: unknown, json: boolean, context: CliContext): 1 | 2 {
+  const refusal = error instanceof UserError ? undefined : refusalOf(error)
+  const cause = error instanceof LightError ? failureSentence(error) : textOf(error)
+  const message = refusal === undefined ? cause : `${refusal.what} (${cause}); ${refusal.advice}`
+  const known = error instanceof UserError || refusal !== undefined
+  const code = error instanceof RuleError ? error.code : error instanceof LightError ? error.failure : undefined
+  const lines =
+    code !== undefined
+      ? [`error: ${message} (${code})`]
+      : known
+        ? [`error: ${message}`]
+        : [
+            `error: something went wrong that should not have: ${message}`,
+            'DEBUG=didledger shows where; please report it.',
+          ]
+  if (json) context.err(`${JSON.stringify({ error: { ...detailsOf(error), message } }, null, 2)}\n`)
+  else
+    context.err(linesText(error instanceof ManyLines ? [`error: ${error.lines[0]}`, ...error.lines.slice(1)] : lines))
+  if (context.env['DEBUG']?.includes('didledger') && error instanceof Error) {
+    context.err(linesText(framesOf(error)))
+  }
+  return error instanceof UserError ? error.exitCode : 1
+}
+
+/** The stack of an error below its message, which may hold lines like those of a stack. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const lines = stack.slice(stack.indexOf(message) + message.length).split('\n')
+  return lines.filter((line) => /^ +at /.test(line))
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Members of the JSON error beside its message. */
+function detailsOf(error: unknown): Record<string, unknown> {
+  if (error instanceof RuleError) return { code: error.code }
+  if (error instanceof LightError) {
+    const { failure: code, failures, evidence } = error
+    return { code, failures, evidence }
+  }
+  if (!(error instanceof NodeRefusal)) return {}
+  return { code: error.code, description: error.description, reason: error.reason }
+}

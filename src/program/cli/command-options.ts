@@ -1,0 +1,159 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { dereferenceText } from '../../answers/api/api-options.js'
+import { defaultRestUrl } from '../../clients/client/node-client.js'
+import { acceptedPrefixes } from '../../ledger/consensus/sanity.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { dereferenceForms } from '../../answers/identifiers/answer.js'
+import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
+import { formatAmount, parseAmount } from '../../base/primitives/amount.js'
+import { didFault, parseDid } from '../../clients/wallet/did-identity.js'
+import type { ChainRules } from '../../clients/wallet/terms.js'
+
+export const defaultWalletFile = 'wallet.json'
+
+/** Options of every command. */
+export interface OutputOptions {
+  readonly json?: boolean
+}
+
+/** Options of commands that run long. */
+export interface QuietOptions extends OutputOptions {
+  readonly quiet?: boolean
+}
+
+/** Options of commands that use the keys or addresses of a wallet. */
+export interface WalletOptions extends OutputOptions {
+  readonly wallet?: string
+  readonly devnetAccount?: number
+  readonly account?: number
+  readonly passwordFile?: string
+}
+
+/** Options of commands that need a chain's rules; those of the node without --genesis. */
+export interface SpecFlags {
+  readonly genesis?: string
+}
+
+/** Options of commands that query a node. */
+export interface RestFlags {
+  readonly rest: string
+}
+
+/** Options of commands that send a transaction. */
+export interface SendOptions extends RestFlags, SpecFlags {
+  readonly wait: boolean
+}
+
+export function withOutput(command: Command): Command {
+  return command.option('--json', 'print JSON instead of text')
+}
+
+/** For commands that serve DID Resolution beside a node. */
+export function withDereference(command: Command): Command {
+  const option = new Option('--dereference <how>', dereferenceText)
+  return command.addOption(option.choices(dereferenceForms).default('redirect'))
+}
+
+/** For commands that show what happens beside their result. */
+export function withQuiet(command: Command): Command {
+  return withOutput(command).option('-q, --quiet', 'show no progress and no live log')
+}
+
+export function withWallet(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--wallet <file>', `keystore file (default: ${defaultWalletFile})`).conflicts('devnetAccount'),
+    )
+    .addOption(
+      new Option('--devnet-account <n>', 'use the well-known account n of a devnet instead of a keystore').argParser(
+        integerOption,
+      ),
+    )
+    .addOption(
+      new Option('--account <n>', 'which account of the keystore (default: 0)')
+        .argParser(integerOption)
+        .conflicts('devnetAccount'),
+    )
+    .addOption(passwordFileOption())
+}
+
+/** No option takes the password itself: other users of the machine can see arguments. */
+export function passwordFileOption(): Option {
+  return new Option('--password-file <file>', 'file with the password (else DIDLEDGER_PASSWORD, else a prompt)')
+}
+
+export function withChain(command: Command): Command {
+  return command.option(
+    '--genesis <name|file>',
+    'the chain that the node has to have: devnet, localnet, pow or a file (default: that of the node; offline devnet)',
+  )
+}
+
+export function withNode(command: Command): Command {
+  return command.option('--rest <url>', 'REST address of a node', defaultRestUrl)
+}
+
+export function withSending(command: Command): Command {
+  return withChain(withNode(command)).option('--no-wait', 'return as soon as the node has the transaction')
+}
+
+/** An account number. */
+export function integerOption(text: string): number {
+  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) >= 2 ** 31) {
+    throw new InvalidArgumentError('Not a whole number from 0 on.')
+  }
+  return Number(text)
+}
+
+/** A number of things. */
+export function countOption(text: string): number {
+  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+  throw new InvalidArgumentError('Not a whole number from 0 on.')
+}
+
+/** A block height. */
+export function heightOption(text: string): number {
+  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) > 0xffffffff) {
+    throw new InvalidArgumentError('Not a block height.')
+  }
+  return Number(text)
+}
+
+/** An amount of coins in units of 10^-8. */
+export function amountOption(text: string): bigint {
+  const amount = parseAmount(text)
+  if (amount !== undefined) return amount
+  if (text.startsWith('-')) throw new InvalidArgumentError('An amount cannot be negative.')
+  if (/^[0-9]+\.[0-9]{9,}$/.test(text)) throw new InvalidArgumentError('An amount has at most 8 decimals.')
+  if (/^[0-9]{13,}(\.[0-9]{1,8})?$/.test(text)) throw new InvalidArgumentError('More coins than there can be.')
+  throw new InvalidArgumentError('Not an amount of coins such as 1 or 0.25.')
+}
+
+/** Collects the values of an option that may be given several times. */
+export function collect<T>(parse: (text: string) => T): (text: string, previous: T[] | undefined) => T[] {
+  return (text, previous = []) => [...previous, parse(text)]
+}
+
+/** An address that outputs may pay. */
+export function recipientOption(text: string): { address: string; programHash: ProgramHash } {
+  const programHash = parseAddress(text)
+  if (programHash === undefined) throw new InvalidArgumentError('Not an address (34 characters with a right checksum).')
+  if (!acceptedPrefixes.includes(programHash[0])) {
+    throw new InvalidArgumentError('This chain has no addresses of that kind; they begin with E, 8 or i.')
+  }
+  return { address: text, programHash }
+}
+
+/** A full DID, from its text or its identifier alone. */
+export function didArgument(text: string): string {
+  const parsed = parseDid(text)
+  if (parsed === undefined) throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}.`)
+  return parsed.did
+}
+
+/** Throws a {@link UserError} with exit code 2 if an amount exceeds the supply of the chain. */
+export function requireWithinSupply(option: string, amount: bigint, { name, maxMoney }: ChainRules): void {
+  if (amount <= maxMoney) return
+  const supply = formatAmount(maxMoney)
+  throw new UserError(`${option} ${formatAmount(amount)} is more than the supply of ${name}, ${supply}`, 2)
+}

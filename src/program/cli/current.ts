@@ -1,0 +1,70 @@
+import type { NodeClient } from '../../clients/client/node-client.js'
+import { readOperationJson } from '../../identity/did/operation.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { txType } from '../../base/primitives/payload.js'
+import { type CurrentIdentity, didOfOperation, documentOf } from '../../clients/wallet/did-identity.js'
+
+/** The last operation of a DID, with its state from the resolver. */
+export interface Current {
+  readonly identity: CurrentIdentity
+  /** The node's clock is past the expiry. */
+  readonly expired: boolean
+}
+
+/**
+ * The state that the next operation of a DID follows: the last pending operation, else the last on the chain. A {@link UserError}
+ * if the DID does not exist or is deactivated.
+ */
+export async function currentIdentity(client: NodeClient, did: string): Promise<Current> {
+  const [{ status, transaction }, waiting] = await Promise.all([client.resolve(did), pendingOperations(client, did)])
+  if (status === 2) throw new UserError(`${did} is deactivated, which is final`)
+  const mined = transaction?.[0]
+  let last = mined && { txid: mined.txid, payload: mined.operation.payload }
+  for (let next = successor(waiting, last?.txid); next !== undefined; next = successor(waiting, last?.txid)) {
+    last = { txid: next.txid, payload: next.operation.payload }
+  }
+  if (waiting.some(({ operation }) => operation.operation === 'deactivate')) {
+    throw new UserError(`${did} is about to be deactivated by a transaction that waits for its block`)
+  }
+  if (last === undefined) {
+    throw new UserError(
+      `${did} does not exist on this chain; "npx didledger did create" registers the DID of an account`,
+    )
+  }
+  return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
+}
+
+/** The id of the pooled transaction that creates a DID. */
+export async function pendingCreate(client: NodeClient, did: string): Promise<string | undefined> {
+  return successor(await pendingOperations(client, did), undefined)?.txid
+}
+
+interface Pending {
+  readonly txid: string
+  readonly operation: DidOperation
+}
+
+function successor(waiting: readonly Pending[], txid: string | undefined): Pending | undefined {
+  return waiting.find(({ operation }) =>
+    txid === undefined ? operation.operation === 'create' : operation.previousTxid === txid,
+  )
+}
+
+async function pendingOperations(client: NodeClient, did: string): Promise<Pending[]> {
+  const pool = await client.pool()
+  return pool.flatMap(({ txid, type, payload }) => {
+    if (type !== txType.did) return []
+    const operation = operationOf(payload)
+    return operation !== undefined && didOfOperation(operation) === did ? [{ txid, operation }] : []
+  })
+}
+
+function operationOf(payload: unknown): DidOperation | undefined {
+  try {
+    return readOperationJson(JSON.stringify(payload))
+  } catch (error) {
+    if (error instanceof RuleError) return undefined
+    throw error
+  }
+}

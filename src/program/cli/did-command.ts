@@ -1,0 +1,238 @@
+import { type Command, Option } from 'commander'
+import bs58 from 'bs58'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { formatDate } from '../../identity/did/date.js'
+import { documentJsonLimits } from '../../identity/did/document.js'
+import { namedCredential } from '../../identity/did/named-did.js'
+import { readOperationJson } from '../../identity/did/operation.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { fromHex } from '../../base/primitives/bytes.js'
+import { hexFault } from '../../base/primitives/hex-fault.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { parseStrictJson } from '../../base/primitives/strict-json.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import {
+  createIdentity,
+  deactivateIdentity,
+  didOfOperation,
+  parseDid,
+  rebaseUpdate,
+  type RecoveryKey,
+  updateIdentity,
+} from '../../clients/wallet/did-identity.js'
+import { readTextFile } from '../../clients/wallet/files.js'
+import type { CliContext } from './cli-context.js'
+import { collect, didArgument } from './command-options.js'
+import { type Current, currentIdentity } from './current.js'
+import { registerDidCredentials } from './did-credential-command.js'
+import { finish, type OperationOptions, specificationOf, withOperation, withPayment } from './did-operation.js'
+import { registerDidProofs } from './did-proof-command.js'
+import { registerDidQuery } from './did-query-command.js'
+import { registerDidReaders } from './did-read-command.js'
+import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
+import { examples, shellWord } from './print-output.js'
+import { publicAccount, signingAccount } from './signing-account.js'
+
+interface CreateOptions extends OperationOptions, ExpiryOptions {
+  readonly service?: ServiceEntry[]
+  readonly recovery?: string[]
+}
+
+interface UpdateOptions extends OperationOptions, ExpiryOptions {
+  readonly addService?: ServiceEntry[]
+  readonly removeService?: string[]
+  readonly addCredential?: string[]
+  readonly removeCredential?: string[]
+  readonly rebase?: string
+}
+
+interface ServiceEntry {
+  readonly id: string
+  readonly type: string
+  readonly serviceEndpoint: string
+}
+
+/** `didledger did …` */
+export function registerDid(program: Command, context: CliContext): void {
+  const did = program.command('did').description('decentralized identifiers: create, change, publish, resolve')
+  withExpiry(withOperation(did.command('create')), 'default: 5')
+    .description('register the DID of an account')
+    .option('--service <id,type,endpoint>', 'a service; may be given several times', collect(serviceOption))
+    .option('--recovery <did key...>', 'a DID and its public key (base58 or hex) that may deactivate the new DID')
+    .addHelpText(
+      'after',
+      examples(
+        'did create --devnet-account 0',
+        'did create --service home,LinkedDomains,https://example.org --years 2',
+      ),
+    )
+    .action((options: CreateOptions) => create(context, options))
+  withExpiry(withOperation(did.command('update')), 'default: the expiry stays')
+    .description('change the document of the DID of an account')
+    .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
+    .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
+    .option('--add-credential <file>', 'a signed credential to add; may be given several times', collect(String))
+    .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(fragmentOption))
+    .addOption(
+      new Option('--rebase <file>', 'sign a prepared update again so that it follows the last operation').conflicts([
+        'addService',
+        'removeService',
+        'addCredential',
+        'removeCredential',
+        'expires',
+        'years',
+      ]),
+    )
+    .addHelpText('after', examples('did update --devnet-account 0 --years 3', 'did update --rebase update.json'))
+    .action((options: UpdateOptions) => update(context, options))
+  withOperation(did.command('deactivate'))
+    .description('end a DID for good')
+    .option('--for <did>', 'another DID whose document lists a key of this account', didArgument)
+    .addHelpText('after', examples('did deactivate --devnet-account 0'))
+    .action((options: OperationOptions & { for?: string }) => deactivate(context, options))
+  withPayment(did.command('publish <file>'))
+    .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
+    .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
+    .action((file: string, options: OperationOptions) => publishFile(context, file, options))
+  registerDidCredentials(did, context)
+  registerDidReaders(did, context)
+  registerDidProofs(did, context)
+  registerDidQuery(did, context)
+}
+
+function serviceOption(text: string): ServiceEntry {
+  const match = /^([^,]+),([^,]+),(.+)$/.exec(text)
+  if (match === null) throw new UserError(`not a service of the form id,type,endpoint: ${text}`, 2)
+  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint: match[3] as string }
+}
+
+/** A fragment name, with or without `#`. */
+function fragmentOption(text: string): string {
+  return text.startsWith('#') ? text.slice(1) : text
+}
+
+async function create(context: CliContext, options: CreateOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const given = options.recovery === undefined ? undefined : recoveryOption(options.recovery)
+  // Writing to a file needs no node, so the clock of this machine is used.
+  const asked = options.output === undefined ? client : undefined
+  const now = await chainNow(context.clock, asked)
+  const expires = newExpiry(options, now)
+  const specification = await specificationOf(options, 'did', asked)
+  const account = await signingAccount(context, options)
+  const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
+  const operation = createIdentity(
+    { account, specification, created: formatDate(now) },
+    { services: options.service ?? [], expires, ...defined({ recovery }) },
+  )
+  await finish(context, client, account, operation, options, {
+    said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
+    next: `did resolve ${account.did}`,
+  })
+}
+
+function recoveryOption(values: readonly string[]): RecoveryKey {
+  const [did = '', key = ''] = values
+  if (values.length !== 2) throw new UserError('--recovery takes two values: a DID and a public key', 2)
+  const controller = parseDid(did)?.did
+  if (controller === undefined) throw new UserError(`--recovery: ${did} is not a DID of this chain`, 2)
+  const publicKey = (key.length === 66 ? fromHex(key) : undefined) ?? bs58.decodeUnsafe(key)
+  if (publicKey?.length !== 33) {
+    const why = /^(?:0x|[0-9a-fA-F]{50,}$)/i.test(key) ? `: ${hexFault(key, 33)}` : ''
+    throw new UserError(`--recovery: ${key} is not a public key of 33 bytes${why}`, 2)
+  }
+  return { controller, publicKey }
+}
+
+async function update(context: CliContext, options: UpdateOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const { did } = publicAccount(options)
+  const current = await currentIdentity(client, did)
+  const build =
+    options.rebase === undefined
+      ? await updater(context, client, current, options)
+      : rebaser(current, readOperation(options.rebase))
+  const account = await signingAccount(context, options)
+  const operation = build(account)
+  await finish(context, client, account, operation, options, { said: `Updated ${did}.`, next: `did history ${did}` })
+}
+
+type Builder = (account: SigningAccount) => DidOperation
+
+function rebaser({ identity }: Current, prepared: DidOperation): Builder {
+  return (account) => rebaseUpdate(account, identity, prepared)
+}
+
+/** Prepares an update as far as possible without the password, so that errors come before the prompt. */
+async function updater(
+  context: CliContext,
+  client: NodeClient,
+  { identity, expired }: Current,
+  options: UpdateOptions,
+): Promise<Builder> {
+  // A DID that the node calls expired proves that its clock is past the expiry, even without a newer block.
+  const now = Math.max(await chainNow(context.clock, client), expired ? identity.document.expiresAt : 0)
+  const expires = changedExpiry(options, now)
+  const { addService, removeService, addCredential, removeCredential } = options
+  const asked = [addService, removeService, addCredential, removeCredential, expires]
+  if (asked.every((change) => change === undefined)) {
+    throw new UserError('what shall change? Give --add-service, --add-credential, --years … (see --help)', 2)
+  }
+  const changes = {
+    addServices: addService ?? [],
+    removeServices: removeService ?? [],
+    addCredentials: (addCredential ?? []).map(readCredential),
+    removeCredentials: removeCredential ?? [],
+    ...defined({ expires }),
+  }
+  const specification = await specificationOf(options, 'did', client)
+  return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)
+}
+
+async function deactivate(context: CliContext, options: OperationOptions & { for?: string }): Promise<void> {
+  const client = new NodeClient(options)
+  const did = options.for ?? publicAccount(options).did
+  const { identity } = await currentIdentity(client, did)
+  const specification = await specificationOf(options, 'did', client)
+  const account = await signingAccount(context, options)
+  const operation = deactivateIdentity({ account, specification }, identity.document)
+  await finish(context, client, account, operation, options, {
+    said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
+    next: `did resolve ${did}`,
+  })
+}
+
+async function publishFile(context: CliContext, file: string, options: OperationOptions): Promise<void> {
+  const operation = readOperation(file)
+  const account = await signingAccount(context, options)
+  const did = didOfOperation(operation)
+  const credential = namedCredential(operation)
+  await finish(context, new NodeClient(options), account, operation, options, {
+    said: `Published the ${operation.operation} of ${did ?? 'an unreadable payload'}.`,
+    next: credential !== undefined ? `did credential ${shellWord(credential.id)}` : did && `did resolve ${did}`,
+  })
+}
+
+/** The operation in a file; otherwise a {@link RuleError} that names the file. */
+function readOperation(file: string): DidOperation {
+  const text = readTextFile(file, 'operation file')
+  try {
+    return readOperationJson(text)
+  } catch (error) {
+    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no operation: ${error.message}`)
+    throw error
+  }
+}
+
+/** The text of a credential file, checked to be JSON within the document limits. */
+function readCredential(file: string): string {
+  const text = readTextFile(file, 'credential')
+  try {
+    parseStrictJson(text, documentJsonLimits)
+  } catch (error) {
+    if (error instanceof RuleError) throw new UserError(`the credential ${file}: ${error.message}`)
+    throw error
+  }
+  return text
+}

@@ -1,0 +1,143 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { NodeClient } from '../../clients/client/node-client.js'
+import type { CredentialResult } from '../../identity/did/resolution.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { defined } from '../../base/primitives/defined.js'
+import { buildDeclare, buildRevoke, readCredential, requireCredentialId } from '../../clients/wallet/did-credential.js'
+import { readTextFile } from '../../clients/wallet/files.js'
+import type { CliContext } from './cli-context.js'
+import {
+  countOption,
+  didArgument,
+  type OutputOptions,
+  type RestFlags,
+  withNode,
+  withOutput,
+} from './command-options.js'
+import { currentIdentity } from './current.js'
+import { finish, type OperationOptions, specificationOf, withOperation } from './did-operation.js'
+import { ageLines, operationLines, payloadLines } from './did-read-command.js'
+import { chainNow, isPast } from './expiry.js'
+import { examples, report, sameOptions, shellWord } from './print-output.js'
+import { publicAccount, signingAccount } from './signing-account.js'
+
+interface ListOptions extends RestFlags, OutputOptions {
+  readonly skip?: number
+  readonly limit?: number
+}
+
+const exampleId = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#degree'
+
+/** `didledger did declare | revoke | credential | credentials` */
+export function registerDidCredentials(did: Command, context: CliContext): void {
+  withOperation(did.command('declare'))
+    .description('put a signed credential of the DID of an account on the chain')
+    .argument('<file>', 'the credential: JSON with its id in full')
+    .option('--force', 'declare it even if it has expired')
+    .addHelpText('after', examples('did declare degree.json --devnet-account 0'))
+    .action((file: string, options: OperationOptions & { force?: boolean }) => declare(context, file, options))
+  withOperation(did.command('revoke'))
+    .description('revoke a credential for good, as its holder or its issuer')
+    .argument('<id>', 'the id of the credential in full', credentialArgument)
+    .addHelpText('after', examples(`did revoke '${exampleId}' --devnet-account 0`))
+    .action((id: string, options: OperationOptions) => revoke(context, id, options))
+  withNode(withOutput(did.command('credential')))
+    .description('show what the chain says of a credential')
+    .argument('<id>', 'the id of the credential in full', credentialArgument)
+    .option('--issuer <did>', 'count a revoke by this DID even if the credential is not declared', didArgument)
+    .addHelpText('after', examples(`did credential '${exampleId}'`))
+    .action((id: string, options: RestFlags & OutputOptions & { issuer?: string }) => show(context, id, options))
+  withNode(withOutput(did.command('credentials')))
+    .description('list the credentials that a DID declared, oldest first')
+    .argument('<did>', 'a DID, or its identifier alone', didArgument)
+    .option('--skip <n>', 'leave out the first n of them', countOption)
+    .option('--limit <n>', 'show at most n of them (default: 128, at most 256)', countOption)
+    .addHelpText('after', examples('did credentials did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'))
+    .action((of: string, options: ListOptions) => list(context, of, options))
+}
+
+/** The id of a credential in full. */
+export function credentialArgument(text: string): string {
+  try {
+    requireCredentialId(text)
+    return text
+  } catch (error) {
+    if (error instanceof UserError) throw new InvalidArgumentError('Not the id of a credential (did:ledger:i…#name).')
+    throw error
+  }
+}
+
+async function declare(
+  context: CliContext,
+  file: string,
+  options: OperationOptions & { force?: boolean },
+): Promise<void> {
+  const text = readTextFile(file, 'credential')
+  const credential = credentialIn(file, text)
+  const client = new NodeClient(options)
+  const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
+  const { expirationDate } = credential
+  if (expirationDate !== undefined && !options.force && isPast(expirationDate, await chainNow(context.clock, client))) {
+    throw new UserError(`${credential.id} has expired on ${expirationDate} (--force declares it nevertheless)`, 2)
+  }
+  const specification = await specificationOf(options, 'credential', client)
+  const account = await signingAccount(context, options)
+  const operation = buildDeclare({ account, specification }, document, text)
+  await finish(context, client, account, operation, options, {
+    said: `Declared ${credential.id}.`,
+    next: `did credential ${shellWord(credential.id)}`,
+  })
+}
+
+/** The credential in a file; otherwise a {@link RuleError} that names the file. */
+function credentialIn(file: string, text: string): ReturnType<typeof readCredential> {
+  try {
+    return readCredential(text)
+  } catch (error) {
+    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no credential: ${error.message}`)
+    throw error
+  }
+}
+
+async function revoke(context: CliContext, id: string, options: OperationOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
+  const specification = await specificationOf(options, 'credential', client)
+  const account = await signingAccount(context, options)
+  const operation = buildRevoke({ account, specification }, document, id)
+  await finish(context, client, account, operation, options, {
+    said: `Revoked ${id} as ${document.id}.`,
+    next: `did credential ${shellWord(id)}`,
+  })
+}
+
+async function show(
+  context: CliContext,
+  id: string,
+  options: RestFlags & OutputOptions & { issuer?: string },
+): Promise<void> {
+  const result = await new NodeClient(options).resolveCredential(id, options.issuer)
+  const declared = result.transaction?.find(({ operation }) => operation.header.operation === 'declare')
+  report(context, options, result, [
+    credentialLine(result),
+    ...ageLines(result),
+    ...operationLines(result),
+    ...(declared === undefined ? [] : ['', ...payloadLines(declared)]),
+  ])
+}
+
+/** The state of a credential in a sentence. */
+export function credentialLine({ id, status }: Pick<CredentialResult, 'id' | 'status'>): string {
+  const texts = ['is declared', 'is declared, and has expired', 'is revoked', 'is neither declared nor revoked']
+  return `${id} ${texts[status]}.`
+}
+
+async function list(context: CliContext, did: string, options: ListOptions): Promise<void> {
+  const { skip, limit } = options
+  const client = new NodeClient(options)
+  const result = await client.listCredentials(did, defined({ skip, limit }))
+  const none = `${did} has declared no credentials${skip ? ` after the first ${skip}` : ''}.`
+  const next = `npx didledger did credential '<id>'${sameOptions({ rest: options.rest })}`
+  const { credentials } = result
+  report(context, options, result, credentials.length === 0 ? [none] : [...credentials, '', `Next: ${next}`])
+}

@@ -1,0 +1,152 @@
+import type { Command } from 'commander'
+import { interfaceErrors } from '../../answers/api/error-mapping.js'
+import { NodeRefusal } from '../../clients/client/http.js'
+import type { NodeClient } from '../../clients/client/node-client.js'
+import { didPart } from '../../identity/did/identifier.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { singleKeyCode } from '../../base/primitives/address.js'
+import { type DidOperation, isAboutCredential, operationJson } from '../../base/primitives/did-operation.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
+import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
+import { writeFileAtomically } from '../../clients/wallet/files.js'
+import { specificationIn } from '../../clients/wallet/terms.js'
+import { broadcast, paymentFrom, requireEnough, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import { rulesAt, rulesOffline } from './chain-rules.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withOutput,
+  withSending,
+  withWallet,
+} from './command-options.js'
+import { pendingCreate } from './current.js'
+import { formatTable, report, sameOptions, shellWord } from './print-output.js'
+
+/** What commands share that sign an operation, and send it or write it to a file. */
+
+export interface OperationOptions extends WalletOptions, SendOptions {
+  readonly fee?: bigint
+  readonly output?: string
+}
+
+export function withPayment(command: Command): Command {
+  return withSending(withWallet(withOutput(command))).option(
+    '--fee <coins>',
+    'fee (default: the least that the node takes)',
+    amountOption,
+  )
+}
+
+export function withOperation(command: Command): Command {
+  return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+}
+
+/** The specification string of the node's next block; without a node that of the last rules in the spec. */
+export async function specificationOf(
+  options: OperationOptions,
+  subject: 'did' | 'credential',
+  client: NodeClient | undefined,
+): Promise<string> {
+  return specificationIn(client === undefined ? rulesOffline(options) : await rulesAt(client, options), subject)
+}
+
+/** Writes the operation to a file, or sends it in a transaction that the payer pays. */
+export async function finish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+  // `said`: once it is in a block.
+  texts: { said: string; next: string | undefined },
+): Promise<void> {
+  const did = didOfOperation(operation)
+  if (options.output !== undefined) {
+    const json = operationJson(operation)
+    writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
+    report(context, options, { did, file: options.output, operation: json }, [
+      `Wrote the signed ${operation.operation} of ${did} to ${options.output}; nothing was sent.`,
+      `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
+    ])
+    return
+  }
+  const sent = await publish(context, client, payer, operation, options)
+  const rest = sameOptions({ rest: options.rest })
+  report(context, options, { did, ...sentJson(sent) }, [
+    sent.block === undefined ? acceptedText(operation) : texts.said,
+    ...formatTable(sentRows(sent)),
+    ...(texts.next === undefined ? [] : ['', `Next: npx didledger ${texts.next}${rest}`]),
+  ])
+}
+
+/** The sentence for an operation that is in no block yet: it has changed nothing. */
+function acceptedText(operation: DidOperation): string {
+  const subject = didOfOperation(operation) ?? 'an unreadable payload'
+  return `The node has accepted the ${operation.operation} of ${subject}, which waits for its block.`
+}
+
+async function publish(
+  context: CliContext,
+  client: NodeClient,
+  payer: SigningAccount,
+  operation: DidOperation,
+  options: OperationOptions,
+): Promise<Sent> {
+  const rules = await rulesAt(client, options)
+  if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, rules)
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options.fee)
+  const did = didOfOperation(operation)
+  const newLeaf = await addsLeaf(client, operation)
+  const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+  const built = buildDidTransaction(payment, operation, programHash, newLeaf)
+  requireEnough(built, payment, newLeaf)
+  try {
+    return await broadcast(context, client, signAll(built, payer.privateKey), options)
+  } catch (error) {
+    throw await withState(client, operation, error)
+  }
+}
+
+/** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+async function addsLeaf(client: NodeClient, operation: DidOperation): Promise<boolean> {
+  const { operation: name, payload } = operation
+  if (name !== 'revoke' || didOfOperation(operation) !== didPart(payload)) return isAboutCredential(operation)
+  const declared = await client.resolveCredential(payload).catch((error: unknown) => {
+    // The fee for a leaf is enough in any case; an id of a wrong form is for the node to refuse.
+    if (error instanceof UserError) return undefined
+    throw error
+  })
+  return !declared?.transaction?.some(({ operation: { header } }) => header.operation === 'declare')
+}
+
+/**
+ * A refused create with what the node then answers about its DID; other errors stay unchanged. The code is that of all rules for
+ * operations, so the cause is in the words of the node alone.
+ */
+async function withState(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
+  const did = didOfOperation(operation)
+  const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
+  if (!refused || operation.operation !== 'create' || did === undefined) return error
+  const found = await stateOf(client, did).catch((failed: unknown) => {
+    // An answer would only have added to the refusal.
+    if (failed instanceof UserError) return undefined
+    throw failed
+  })
+  if (found === undefined) return error
+  const { code, description, reason } = error
+  return new NodeRefusal('the node refused the transaction', code, description, `${reason || description}; ${found}`)
+}
+
+/** A sentence about a DID that exists, or whose create waits in the pool. */
+async function stateOf(client: NodeClient, did: string): Promise<string | undefined> {
+  const pending = await pendingCreate(client, did)
+  if (pending !== undefined) return `the create of ${did} is pending: transaction ${pending} waits for its block`
+  const { status } = await client.resolve(did)
+  if (status === 3) return undefined
+  if (status === 2) return `${did} is on the chain, deactivated`
+  return `${did} is on the chain: "npx didledger did update" changes its document, "did resolve" shows it`
+}

@@ -1,0 +1,243 @@
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { isPublicKey, publicKeyFault } from '../../base/crypto/keys.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { addressOf } from '../../base/primitives/address.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import { displayHash, fromHex, toHex } from '../../base/primitives/bytes.js'
+import { genesisBlock, registerAssetTransaction } from '../../base/primitives/genesis.js'
+import { parseSpec, quorum, type Spec } from '../../base/primitives/spec.js'
+import { trustOf } from '../../identity/proofs/make-trust.js'
+import { makeDirectory, writeFileAtomically } from '../../clients/wallet/files.js'
+import type { CliContext } from './cli-context.js'
+import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './command-options.js'
+import { firstBlockText } from './first-block.js'
+import { newSpecJson, newSupply } from './genesis-spec.js'
+import { loadSpec } from './load-spec.js'
+import { examples, report, shellWord, formatTable } from './print-output.js'
+import { newValidatorKey, writeValidatorKey } from './validator-key.js'
+
+interface CreateOptions extends OutputOptions {
+  readonly pay: string
+  readonly amount: bigint
+  readonly validators: number
+  readonly validator?: readonly string[]
+  readonly directory?: string
+  readonly sdkStrings?: boolean
+}
+
+/** @limit count: validators for which `genesis create` makes keys */
+const mostValidators = 100
+
+/** `didledger genesis …` */
+export function registerGenesis(program: Command, context: CliContext): void {
+  const genesis = program.command('genesis').description('chain specs: make a chain of your own')
+  withOutput(genesis.command('create'))
+    .description('write the spec of a new chain, and keys for its validators')
+    .argument('<name>', 'what the chain is called: small letters, digits and hyphens, a letter first', nameArgument)
+    .addOption(
+      new Option('--pay <address>', 'who has the coins of the new chain')
+        .argParser((text) => recipientOption(text).address)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--amount <coins>', 'how many').argParser(amountOption).default(newSupply, '33000000'))
+    .addOption(
+      new Option('--validators <n>', `how many validators to make keys for, 1 to ${mostValidators}`)
+        .argParser(countOption)
+        .default(4),
+    )
+    .addOption(
+      new Option('--validator <key>', 'the public key of a validator, for each; no keys are made then')
+        .argParser(collect(keyOption))
+        .conflicts('validators'),
+    )
+    .option('--directory <directory>', 'where to write (default: a new directory of that name)')
+    .option('--sdk-strings', 'also accept DIDs as SDKs of the family write them, which can be replayed on other chains')
+    .addHelpText('after', examples('genesis create corp --pay EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'))
+    .action((name: string, options: CreateOptions) => create(context, name, options))
+  withOutput(genesis.command('key'))
+    .description('write a new validator key to a file, and print its public key')
+    .argument('<file>', 'file to write')
+    .addHelpText('after', examples('genesis key validator.key'))
+    .action((file: string, options: OutputOptions) => makeKey(context, file, options))
+  withOutput(genesis.command('show'))
+    .description('show what a chain spec says')
+    .argument('<name|file>', 'devnet, localnet, pow or a file')
+    .addHelpText('after', examples('genesis show localnet'))
+    .action((nameOrFile: string, options: OutputOptions) => show(context, loadSpec(nameOrFile), options))
+  withOutput(genesis.command('trust'))
+    .description('print what a light resolver has to believe of a chain spec: a Trust, in JSON')
+    .argument('<name|file>', 'devnet, localnet, pow or a file')
+    .addHelpText('after', examples('genesis trust corp/corp.json > corp.trust.json'))
+    .action((nameOrFile: string) => trust(context, loadSpec(nameOrFile)))
+}
+
+function trust(context: CliContext, spec: Spec): void {
+  context.out(trustText(spec))
+  const from = spec.sections.find(({ params }) => params.didRoot)?.height ?? 0
+  if (from === 0) return
+  context.err(
+    `Blocks of ${spec.name} commit to the state of DIDs from height ${from} on: checking proofs also takes a checkpoint there ` +
+      'or above (didledger chain checkpoint).\n',
+  )
+}
+
+/** The file of a Trust; a {@link UserError} for a chain of which nothing can be proved. */
+export function trustText(spec: Spec): string {
+  const trust = trustOf(spec)
+  if (trust !== undefined) return `${JSON.stringify(trust, null, 2)}\n`
+  throw new UserError(
+    `the blocks of ${spec.name} commit to no state of DIDs, so nothing of it can be proved: its spec has no didRoot`,
+  )
+}
+
+function nameArgument(text: string): string {
+  if (/^[a-z][a-z0-9-]{0,31}$/.test(text)) return text
+  throw new InvalidArgumentError('A name has up to 32 small letters, digits and hyphens, a letter first.')
+}
+
+function countOption(text: string): number {
+  const count = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= mostValidators) return count
+  throw new InvalidArgumentError(`Not a number from 1 to ${mostValidators}.`)
+}
+
+function keyOption(text: string): string {
+  const key = fromHex(text)
+  if (key !== undefined && isPublicKey(key)) return toHex(key)
+  throw new InvalidArgumentError(`Not a compressed public key of P-256 (66 hex digits): ${publicKeyFault(text)}.`)
+}
+
+/** Checks for faults that the spec parser would refuse, with messages in terms of the command's options. */
+function requireSensible({ amount, validator: keys = [] }: CreateOptions): void {
+  const most = formatAmount(newSupply)
+  if (amount === 0n) throw new UserError('--amount 0: nobody could ever pay a fee on a chain without coins', 2)
+  if (amount > newSupply) throw new UserError(`--amount ${formatAmount(amount)} is more than a chain holds, ${most}`, 2)
+  const twice = keys.find((key, i) => keys.indexOf(key) < i)
+  if (twice !== undefined) throw new UserError(`--validator ${twice} is given twice: each validator has its own key`, 2)
+  if (keys.length > mostValidators) {
+    throw new UserError(`--validator is given ${keys.length} times: a chain has at most ${mostValidators}`, 2)
+  }
+}
+
+function create(context: CliContext, name: string, options: CreateOptions): void {
+  requireSensible(options)
+  const { pay, amount, directory = name, sdkStrings = false } = options
+  const made = options.validator
+    ? []
+    : Array.from({ length: options.validators }, () => newValidatorKey(context.random))
+  const keys = made.map(({ privateKey, publicKey }, i) => ({
+    file: join(directory, `validator-${i + 1}.key`),
+    privateKey,
+    publicKey: toHex(publicKey),
+  }))
+  const file = join(directory, `${name}.json`)
+  const validators = options.validator ?? keys.map(({ publicKey }) => publicKey)
+  const text = newSpecJson({
+    name,
+    time: Math.floor(context.clock.now() / 1000),
+    id: Buffer.from(context.random.bytes(4)).readUInt32LE() >>> 1,
+    allocation: { address: pay, amount },
+    validators,
+    sdkStrings,
+  })
+  const spec = parseSpec(text)
+  for (const path of [file, ...keys.map((key) => key.file)]) {
+    if (existsSync(path)) throw new UserError(`${path} exists already and is not overwritten`)
+  }
+  makeDirectory(directory)
+  for (const key of keys) writeValidatorKey(key.file, key.privateKey)
+  writeFileAtomically(file, text, { mode: 0o644 })
+  const shown = keys.map((key) => ({ file: key.file, publicKey: key.publicKey }))
+  const genesis = genesisBlock(spec).hash
+  report(context, options, { file, name, genesis, validators, keys: shown }, [
+    `Wrote ${file}, the chain ${name}.`,
+    ...formatTable([
+      ['genesis', genesis],
+      ['pays', `${formatAmount(amount)}  ${pay}`],
+      ...validators.map((key, i) => [`validator ${i + 1}`, key] as const),
+    ]),
+    '',
+    ...(keys.length === 0
+      ? ['Every node needs this file. A validator also needs the private key of its public key.']
+      : [
+          `Every node needs this file; each validator also needs one of the ${keys.length} keys beside it. Give every key to one`,
+          'machine, and keep its backup off line: two nodes that run with one key break the chain.',
+        ]),
+    '',
+    `The first block comes ${firstBlockText(spec)}.`,
+    '',
+    `Next: npx didledger genesis show ${shellWord(file)}`,
+  ])
+}
+
+function makeKey(context: CliContext, file: string, options: OutputOptions): void {
+  const { privateKey, publicKey } = newValidatorKey(context.random)
+  writeValidatorKey(file, privateKey)
+  report(context, options, { file, publicKey: toHex(publicKey) }, [
+    `Wrote ${file}, which only you may read.`,
+    ...formatTable([['public key', toHex(publicKey)]]),
+    '',
+    `A spec names the public key; the node that votes with it runs with --validator-key ${shellWord(basename(file))}.`,
+  ])
+}
+
+function show(context: CliContext, spec: Spec, options: OutputOptions): void {
+  const { name, devnet, producer, time, auxpowChainId, evmChainId } = spec
+  const genesis = genesisBlock(spec).hash
+  const asset = displayHash(registerAssetTransaction(spec).hash)
+  const digest = toHex(spec.digest)
+  const allocations = spec.allocations.map(({ programHash, amount }) => ({
+    address: addressOf(programHash),
+    amount: formatAmount(amount),
+  }))
+  const total = formatAmount(spec.allocations.reduce((sum, { amount }) => sum + amount, 0n))
+  const sections = spec.sections.map(({ height, params: { validators, fees, specifications } }) => ({
+    height,
+    validators: validators.map(toHex),
+    quorum: validators.length === 0 ? null : quorum(validators.length),
+    fees: {
+      minimum: formatAmount(fees.minimum),
+      perByte: formatAmount(fees.perByte),
+      freeBytes: fees.freeBytes ?? 0,
+      leaf: formatAmount(fees.leaf ?? 0n),
+    },
+    specifications,
+  }))
+  const [first, ...upgrades] = sections as [(typeof sections)[number], ...typeof sections]
+  const rules = ({ validators, quorum: votes, fees, specifications }: typeof first): [string, string][] => [
+    ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, key]),
+    ['confirmed by', votes === null ? 'work alone' : `${votes} of ${validators.length}`],
+    ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
+    ['new leaf', `${fees.leaf}, of a declare or revoke`],
+    ['DIDs', specifications.did.join(', ')],
+  ]
+  const value = {
+    name,
+    devnet,
+    genesis,
+    digest,
+    asset,
+    producer,
+    time,
+    auxpowChainId,
+    evmChainId,
+    allocations,
+    sections,
+  }
+  report(context, options, value, [
+    `${name}${devnet ? ', a devnet' : ''}`,
+    ...formatTable([
+      ['genesis', genesis],
+      ['digest', digest],
+      ['asset', asset],
+      ['begins', new Date(time * 1000).toISOString().replace('.000', '')],
+      ['blocks by', producer],
+      ['chain ids', `${auxpowChainId} (merge mining), ${evmChainId} (Ethereum clients)`],
+      ['coins', `${total} in ${allocations.length} outputs`],
+      ...rules(first),
+    ]),
+    ...upgrades.flatMap((section) => ['', `From height ${section.height}`, ...formatTable(rules(section))]),
+  ])
+}

@@ -1,0 +1,51 @@
+import { createReadStream, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { genesisOfBlocks } from '../../ledger/chain/block-file.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { shippedSpecs } from '../../node/library/shipped.js'
+import { displayHash, toHex } from '../../base/primitives/bytes.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import { DataDirectory } from '../../ledger/storage/directory.js'
+import { loadSpec, specIn } from './load-spec.js'
+
+/** The spec of the chain that a data directory holds, as the directory or a shipped chain tells it; else a {@link UserError}. */
+export async function heldSpec(path: string): Promise<Spec> {
+  const held = await DataDirectory.held(path)
+  if (held === undefined) throw unknown(`${path} does not tell which chain it holds`)
+  if (held.spec === undefined) {
+    const found = shippedOf(held.genesis)
+    if (found !== undefined) return found
+    throw unknown(`${path} holds the chain ${held.name}, and not its spec`)
+  }
+  const file = join(path, 'spec.json')
+  const spec = specIn(held.spec, file)
+  if (genesisOf(spec) === held.genesis) return spec
+  throw new UserError(
+    `${file} is the spec of another chain than ${held.name}, which is in ${path}: name the right one with --genesis FILE`,
+  )
+}
+
+/** The spec of the shipped chain whose blocks a file holds; else a {@link UserError} that leaves naming the file to the caller. */
+export async function specOfBlocks(file: string): Promise<Spec> {
+  // What was read of a pipe is gone.
+  if (!statSync(file).isFile()) throw unknown('it can be read only once')
+  const stream = createReadStream(file)
+  const genesis = await genesisOfBlocks(stream).finally(() => stream.destroy())
+  const found = shippedOf(toHex(genesis))
+  if (found !== undefined) return found
+  throw unknown(`it holds blocks of a chain with the genesis block ${displayHash(genesis)}`)
+}
+
+/** `genesis`: in hex, internal order. */
+function shippedOf(genesis: string): Spec | undefined {
+  return shippedSpecs.map(loadSpec).find((spec) => genesisOf(spec) === genesis)
+}
+
+function genesisOf(spec: Spec): string {
+  return toHex(genesisBlock(spec).header.hash)
+}
+
+function unknown(what: string): UserError {
+  return new UserError(`${what}: name its spec with --genesis FILE`, 2)
+}

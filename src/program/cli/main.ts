@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/**
+ * Turns a command line into calls of a node, a wallet or a file, and the result into text, JSON and an exit code.
+ *
+ *   argv -> runCommand -> createProgram (cli-program.ts) -> registerX: one X-command.ts for each group
+ *     start, devnet -> readConfig -> openLog -> runNode -> startNode, serve, watchNode -> stop signal -> close
+ *     wallet, did   -> keystore, NodeClient -> build, sign -> broadcast -> wait for the block
+ *     chain         -> rows and block files of a data directory that no node uses
+ *     node          -> a running node: readyz, JSON-RPC with the owner's token, events over WebSocket
+ *     did prove     -> NodeClient -> makeBundle; did verify -> LightResolver.verifyBundle, without a node
+ *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
+ *     light         -> LightResolver -> openLightServer, over nodes that are not believed
+ *     genesis       -> chain specs and keys in files
+ *     completion    -> the command tree as a script for a shell
+ *     -> print-output: text or --json; failure -> explain -> standard error
+ *
+ * Imports every room below it except did-query, did-index, network, production, prover, resolver and explorer; used by no room.
+ * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
+ * - Clock, randomness, environment and output come from CliContext, so that tests own them.
+ */
+import { endWithReader } from '../console/channel.js'
+import { lineThroughDoor } from '../console/door.js'
+import { processSurroundings } from './cli-context.js'
+import { runCommand, sayFailure } from './cli-program.js'
+
+const args = process.argv.slice(2)
+const surroundings = processSurroundings()
+endWithReader()
+// Node would print failures that no code waits for, and warnings, as they are.
+process.on('uncaughtException', (error) => {
+  sayFailure(error, args, surroundings)
+  process.exit(1)
+})
+if (process.listenerCount('warning') > 0) {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => surroundings.err(lineThroughDoor(`${name}: ${message}`)))
+}
+
+process.exitCode = await runCommand(args, surroundings)

@@ -1,0 +1,44 @@
+import type { Config } from '../../node/config/config.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { portOf } from '../../node/ports.js'
+import type { NodePeering, NodeValidator } from '../../node/start-node.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import { readValidatorKey } from './validator-key.js'
+
+/** The peering of a node; undefined if it has none. */
+export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
+  const { enabled, peers } = config.tuning.network ?? {}
+  if (spec.devnet) {
+    if (peers !== undefined)
+      throw useless(config, 'network.peers', `${spec.name} is a devnet, and a devnet has one node`)
+    return undefined
+  }
+  if (enabled === false) {
+    if (peers === undefined) return undefined
+    throw useless(config, 'network.peers', 'network.enabled is false')
+  }
+  return { port: portOf('p2p', config.tuning.node?.portBase) }
+}
+
+/** Key and sign state reset of a validator; undefined if the node does not vote. */
+export function validatorOf(
+  config: Config,
+  spec: Spec,
+  resetSignState: NodeValidator['resetSignState'],
+): NodeValidator | undefined {
+  const { keyFile } = config.tuning.voting ?? {}
+  if (keyFile === undefined) {
+    if (resetSignState === undefined) return undefined
+    throw new UserError('--reset-sign-state is for a node with a validator key: name it with --validator-key', 2)
+  }
+  if (spec.devnet) throw useless(config, 'voting.validatorKey', `${spec.name} is a devnet, which has its own`)
+  if (!spec.hasValidators) throw useless(config, 'voting.validatorKey', `${spec.name} is a chain without validators`)
+  const key = readValidatorKey(keyFile).privateKey
+  return { key, ...defined({ resetSignState }) }
+}
+
+function useless(config: Config, key: string, reason: string): UserError {
+  const setting = config.settings.find(({ option }) => option.key === key)
+  return new UserError(`${key} (${setting?.origin} ${setting?.place}) has no use: ${reason}`, 2)
+}

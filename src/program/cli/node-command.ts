@@ -1,0 +1,176 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Command, Option } from 'commander'
+import { eventTopics } from '../../ledger/events/ledger-event.js'
+import { NodeRefusal } from '../../clients/client/http.js'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { asInteger, asList, asText, isObject, unexpected } from '../../clients/client/read-answers.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { defined } from '../../base/primitives/defined.js'
+import { visible } from '../../base/runtime/visible-text.js'
+import { DataDirectory } from '../../ledger/storage/directory.js'
+import { callParams } from './call-params.js'
+import type { CliContext } from './cli-context.js'
+import { heightOption, type OutputOptions, type RestFlags, withNode, withOutput } from './command-options.js'
+import { followLog } from './node-log.js'
+import { showStatus } from './node-status.js'
+import { callAsOwner, type OwnerFlags, ownerOf } from './owner-token.js'
+import { examples, report } from './print-output.js'
+
+type NodeFlags = RestFlags & OutputOptions
+type OwnersFlags = OwnerFlags & OutputOptions
+
+/** @tuning ms: a stop that `node stop` waits for */
+const stopPatience = 60_000
+/** Milliseconds between two looks at a node that stops. */
+const stopPause = 100
+
+/** `didledger node …` */
+export function registerNode(program: Command, context: CliContext): void {
+  const node = program.command('node').description('look at a running node, and direct it')
+  withNode(withOutput(node.command('status')))
+    .description('show chain, height, peers, pool and votes; exit code 1 if the node is not ready')
+    .addHelpText('after', examples('node status', 'node status --rest http://192.0.2.7:20334/api/v1 --json'))
+    .action((flags: NodeFlags) => showStatus(context, flags))
+  withNode(withOutput(node.command('peers')))
+    .description('list the connected nodes')
+    .addHelpText('after', examples('node peers'))
+    .action((flags: NodeFlags) => peers(context, flags))
+  withOwner(withNode(withOutput(node.command('bans'))))
+    .description('list who is not let in for now')
+    .addHelpText('after', examples('node bans', 'node call addban peer=192.0.2.9 seconds=3600'))
+    .action((flags: OwnersFlags) => bans(context, flags))
+  withNode(withOutput(node.command('evidence')))
+    .description('list pairs of votes that a validator may not have signed both')
+    .option('--height <n>', 'of this height alone', heightOption)
+    .addHelpText('after', examples('node evidence --height 1200'))
+    .action((flags: NodeFlags & { height?: number }) => evidence(context, flags))
+  withNode(withOutput(node.command('log')))
+    .description(
+      'follow what happens on the chain of the node, a line for each event, until Ctrl-C; a node that goes away is waited for',
+    )
+    .addOption(new Option('--topic <topics...>', 'what to follow (default: all)').choices([...eventTopics]))
+    .option('--from-height <n>', 'begin with the block of this height instead of what comes next', heightOption)
+    .option('--ws <url>', 'WebSocket address of the node (default: the one that it names)')
+    .addHelpText('after', examples('node log', 'node log --topic block did --from-height 0 --json'))
+    .action((flags: NodeFlags & { topic?: string[]; fromHeight?: number; ws?: string }) => followLog(context, flags))
+  withOwner(withNode(withOutput(node.command('stop'))))
+    .description('stop the node, and wait until it has stopped')
+    .addHelpText('after', examples('node stop', 'node stop --rest http://192.0.2.7:20334 --token-file admin.token'))
+    .action((flags: OwnersFlags) => stop(context, flags))
+  withOwner(withNode(withOutput(node.command('call'))))
+    .description('call a JSON-RPC method of the node, and print its result as JSON')
+    .argument('<method>', 'a method of docs/json-rpc.md, or of "node call help"')
+    .argument('[params...]', 'key=value each, values in order, or one JSON object or array')
+    .addHelpText(
+      'after',
+      examples(
+        'node call getblockbyheight height=0',
+        'node call setloglevel debug',
+        `node call getutxosbyamount '{"address": "EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG", "amount": "2.5"}'`,
+      ),
+    )
+    .action((method: string, params: string[], flags: OwnersFlags) => call(context, method, params, flags))
+}
+
+function withOwner(command: Command): Command {
+  return command
+    .option('--data-dir <directory>', 'data directory of the node, which has its token (default: the one it names)')
+    .option('--token-file <file>', 'file with the token of the owner, for a node on another machine')
+}
+
+async function peers(context: CliContext, flags: NodeFlags): Promise<void> {
+  const sync = await new NodeClient(flags).rpc('getsyncstatus', {})
+  if (!isObject(sync)) throw unexpected('the state of the sync is not an object')
+  const list = asList(sync['peers'], 'peers').map((peer, i) => {
+    if (!isObject(peer)) throw unexpected(`peers[${i}]`)
+    return {
+      id: asInteger(peer['id'], 'id'),
+      address: asText(peer['address'], 'address'),
+      direction: peer['external'] === true ? 'inbound' : 'outbound',
+      height: asInteger(peer['height'], 'height'),
+      name: asText(peer['name'], 'name'),
+    }
+  })
+  const rows = list.map(({ id, address, direction, height, name }) => [id, address, direction, height, name])
+  report(context, flags, list, [
+    ...(list.length === 0
+      ? ['no node is connected']
+      : columns([['id', 'address', 'direction', 'height', 'name'], ...rows])),
+  ])
+}
+
+async function bans(context: CliContext, flags: OwnersFlags): Promise<void> {
+  const answer = await callAsOwner(context, new NodeClient(flags), 'listbans', {}, flags)
+  const list = asList(answer, 'the bans').map((ban, i) => {
+    if (!isObject(ban)) throw unexpected(`bans[${i}]`)
+    const until = new Date(asInteger(ban['until'], 'until') * 1000).toISOString().replace('.000', '')
+    return { peer: asText(ban['peer'], 'peer'), until, reason: asText(ban['reason'], 'reason') }
+  })
+  const rows = list.map(({ peer, until, reason }) => [peer, until, reason])
+  report(
+    context,
+    flags,
+    list,
+    list.length === 0 ? ['no peer is banned'] : columns([['peer', 'until', 'reason'], ...rows]),
+  )
+}
+
+async function evidence(context: CliContext, flags: NodeFlags & { height?: number }): Promise<void> {
+  const list = asList(await new NodeClient(flags).rpc('getevidence', defined({ height: flags.height })), 'the evidence')
+  const rows = list.map((pair, i) => {
+    if (!isObject(pair)) throw unexpected(`evidence[${i}]`)
+    const { height, view, kind, signer } = pair
+    return [asInteger(height, 'height'), asInteger(view, 'view'), asText(kind, 'kind'), asText(signer, 'signer')]
+  })
+  const at = flags.height === undefined ? '' : ` for height ${flags.height}`
+  const lines =
+    rows.length === 0
+      ? [`the node holds no evidence${at} of a validator that signed twice`]
+      : columns([['height', 'view', 'kind', 'signer'], ...rows])
+  report(context, flags, list, lines)
+}
+
+async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
+  const client = new NodeClient(flags)
+  const { dataDir, ...owner } = await ownerOf(context, client, flags, 'stop')
+  await owner.client.rpc('stop', {}, owner)
+  const latest = performance.now() + stopPatience
+  const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
+  while ((await answers(client)) || isOpen()) {
+    if (performance.now() > latest) {
+      throw new UserError(`the node at ${client.rest} was told to stop, and has not within ${stopPatience / 1000} s`)
+    }
+    await setTimeout(stopPause)
+  }
+  // Without its directory, only its port was looked at.
+  const end = dataDir === undefined ? 'was told to stop, and answers no more' : 'has stopped'
+  report(context, flags, { stopped: client.rest }, [`The node at ${client.rest} ${end}.`])
+}
+
+async function answers(client: NodeClient): Promise<boolean> {
+  try {
+    await client.height()
+    return true
+  } catch (error) {
+    if (error instanceof NodeRefusal) return true
+    if (error instanceof UserError) return false
+    throw error
+  }
+}
+
+async function call(context: CliContext, method: string, words: readonly string[], flags: OwnersFlags): Promise<void> {
+  const result = await callAsOwner(context, new NodeClient(flags), method, callParams(words), flags)
+  context.out(`${JSON.stringify(result, null, 2)}\n`)
+}
+
+/** Rows of equal columns, the first of them a heading. */
+function columns(rows: readonly (readonly (string | number)[])[]): string[] {
+  const shown = rows.map((row) => row.map((cell) => visible(String(cell))))
+  const widths = (shown[0] ?? []).map((_, i) => Math.max(...shown.map((row) => (row[i] ?? '').length)))
+  return shown.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] as number))
+      .join('  ')
+      .trimEnd(),
+  )
+}

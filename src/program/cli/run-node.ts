@@ -1,0 +1,191 @@
+import type { Config } from '../../node/config/config.js'
+import { serve, type Servers } from '../../node/serve-node.js'
+import { type Node, type NodeOptions, type StartStep, startNode, startUnits } from '../../node/start-node.js'
+import { durationText } from '../console/progress-text.js'
+import { Progress, type Step } from '../console/progress.js'
+import { showStatus } from '../console/node-status.js'
+import { watchNode } from '../console/watch-node.js'
+import { CloseStack } from '../../base/runtime/close-stack.js'
+import type { Log } from '../../base/runtime/env.js'
+import { defined } from '../../base/primitives/defined.js'
+import { packageVersion } from '../../base/runtime/package-files.js'
+import { systemEnv } from '../../base/runtime/process-env.js'
+import { ServiceManager, type ServiceState } from '../../base/runtime/service-manager.js'
+import { type SigningState, signingText } from '../../voting/signing-state.js'
+import type { CliContext } from './cli-context.js'
+import type { QuietOptions } from './command-options.js'
+import { firstBlockText } from './first-block.js'
+import { openLog, type OpenLog } from './open-log.js'
+import { announce } from './print-output.js'
+import { endAtOnce, stopSignal } from './stop-signal.js'
+
+export interface RunOptions extends QuietOptions {
+  /** Whether the end of standard input stops the node. */
+  readonly stopOnEof?: boolean
+}
+
+/** Start output of a node: `value` with --json, else `lines`. */
+export interface Presentation {
+  readonly value: unknown
+  readonly lines: readonly string[]
+}
+
+/** The line of a node that starts with `--json`. */
+export type NodeStart = ReturnType<typeof startOf>['start']
+
+/** What every node prints at its start. */
+export function startOf(
+  node: Node,
+  { ports, metrics, host, openAt }: Pick<Servers, 'ports' | 'metrics' | 'host' | 'openAt'>,
+) {
+  const start = {
+    name: node.spec.name,
+    height: node.reader.height,
+    genesis: node.chain.genesis.hash,
+    dataDir: node.directory.path,
+    rest: `http://${host}:${ports.rest}`,
+    ws: `ws://${host}:${ports.ws}`,
+    rpc: `http://${host}:${ports.rpc}`,
+    ...defined({ metrics }),
+    p2p: node.network?.transport.addresses ?? [],
+  }
+  const lines = [
+    `didledger ${start.name} at height ${start.height}, genesis ${start.genesis}`,
+    '',
+    `REST      ${start.rest}/api/v1`,
+    `WebSocket ${start.ws}`,
+    `JSON-RPC  ${start.rpc}`,
+    ...(metrics === undefined ? [] : [`Metrics   ${metrics}`]),
+    ...(openAt.length > 0 ? [`Open      to other machines too, at ${openAt.join(', ')}`] : []),
+    ...start.p2p.map((address) => `P2P       ${address}`),
+    ...votesLine(node.voting?.status().signing),
+    ...blocksLine(node),
+    `Data      ${start.dataDir}`,
+  ]
+  return { start, lines }
+}
+
+/** Whether the key of a node votes; nothing of a node without one. */
+function votesLine(signing: SigningState | undefined): readonly string[] {
+  if (signing === undefined || signing.kind === 'no-key') return []
+  if (signing.kind === 'voting') return ['Votes     yes']
+  const elsewhere = signing.kind === 'not-validator'
+  const why = elsewhere ? 'the chain spec names other validators for the next block' : signingText(signing)
+  return [`Votes     not now: ${why}`]
+}
+
+/** When the first block comes, while there is none. */
+function blocksLine({ spec, reader }: Node): readonly string[] {
+  const first = reader.height > 0 ? undefined : firstBlockText(spec)
+  return first === undefined ? [] : [`Blocks    none yet; the first one comes ${first}`]
+}
+
+/** What systemd is told of a node that serves. */
+function serviceState(node: Node): ServiceState {
+  let failed = false
+  node.failure.catch(() => (failed = true))
+  return {
+    healthy: () => !failed,
+    status: () => {
+      const { stage, height, target } = node.sync()
+      const peers = node.network?.network.peers.neighbors().length
+      return [
+        stage === 'idle' ? `height ${height}` : `${stage}: height ${height} of ${target}`,
+        ...(peers === undefined ? [] : [`${peers} peers`]),
+        `${node.mempool.size} transactions waiting`,
+      ].join(', ')
+    },
+  }
+}
+
+/** Starts a node, opens its interfaces, presents it, and serves until a signal, its owner or a failure of the node ends it. */
+export async function runNode(
+  context: CliContext,
+  config: Config,
+  options: RunOptions,
+  chosen: Omit<NodeOptions, 'env' | 'tuning' | 'onStep'>,
+  present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
+): Promise<void> {
+  const { stopOnEof = false } = options
+  const { tuning } = config
+  const opened = openLog(context, tuning.node ?? {}, options, chosen.spec.devnet)
+  const { log, console } = opened
+  const env = systemEnv(log)
+  const stack = new CloseStack()
+  stack.defer(() => opened.close())
+  try {
+    // With a file, a hangup asks for it to be opened again.
+    const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
+    // A resumed standard input would keep the process alive with nothing left to do.
+    if (stopOnEof) stack.defer(() => process.stdin.pause())
+    const isOpen = endAtOnce(stop)
+    const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
+    /** Since when it serves; a node that never did has not stopped. */
+    const served: { since?: number } = {}
+    const progress = startProgress(opened)
+    const node = await startNode({ ...chosen, env, tuning, onStep: progress.show }).finally(progress.end)
+    stack.defer(async () => {
+      await node.close()
+      if (served.since === undefined) return
+      const { height } = node.chain.tip.header
+      const seconds = Math.round((env.clock.now() - served.since) / 1000)
+      sayOfNode(log, `stopped at height ${height} after ${durationText(seconds)}`, {
+        event: 'stopped',
+        height,
+        seconds,
+      })
+    })
+    isOpen()
+    let stopAsked = () => {}
+    const asked = new Promise<'its owner'>((resolve) => (stopAsked = () => resolve('its owner')))
+    const servers = await serve(node, { log, tuning, stop: stopAsked })
+    stack.defer(() => servers.close())
+    const { value, lines } = await present(node, servers)
+    announce(context, options, value, lines)
+    sayStarted(log, node, servers)
+    served.since = env.clock.now()
+    stack.defer(watchNode(node, env))
+    const terminal = console?.isTerminal === true ? console : undefined
+    stack.defer(showStatus({ node, log, timers: env.timers, terminal, warns: opened.json && !opened.quiet }))
+    if (manager !== undefined) stack.defer(() => manager.stopping())
+    manager?.ready(serviceState(node))
+    const cause = await Promise.race([stop, asked, node.failure])
+    sayOfNode(log, `stopping: ${cause}`, { event: 'stopping', cause })
+  } finally {
+    await stack.close()
+  }
+}
+
+/** What a log says of the stages of the opening. */
+const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
+  files: 'the files of the database are being checked',
+  layout: 'the layout of the database is being changed',
+  map: 'the map of DIDs, to which blocks commit, is being made',
+  blocks: 'the last blocks are being checked',
+  pool: 'the transactions of the pool are being checked again',
+  state: 'the blocks of the state file are being connected',
+  dids: 'DIDs are being registered',
+}
+
+/** Progress of the start: on the terminal, else as lines of the log. */
+function startProgress({ log, console, quiet }: OpenLog) {
+  const progress = new Progress<StartStep & Step>(console, ({ stage, done, total }) => {
+    if (!quiet) log.warn({ done, total }, stageMessages[stage])
+  })
+  return {
+    show: (step: StartStep) => progress.show({ ...step, unit: startUnits[step.stage] }),
+    end: () => progress.end(),
+  }
+}
+
+function sayStarted(log: Log, { spec, chain }: Node, { host, ports }: Servers): void {
+  const { height } = chain.tip.header
+  const version = packageVersion()
+  sayOfNode(log, `didledger ${version} serves ${spec.name} from height ${height}, REST at ${host}:${ports.rest}`, {
+    ...{ event: 'started', version, node: process.version, chain: spec.name, height },
+  })
+}
+
+function sayOfNode({ live }: Log, text: string, fields: Readonly<Record<string, unknown>>): void {
+  if (live?.wants('node') === true) live.write('node', { text, fields })
+}

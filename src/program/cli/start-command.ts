@@ -1,0 +1,67 @@
+import { type Command, Option } from 'commander'
+import { UserError } from '../../base/errors/rule-error.js'
+import { isShippedSpec } from '../../node/library/shipped.js'
+import { nodeOptions } from '../../node/node-options.js'
+import type { NodeValidator } from '../../node/start-node.js'
+import { defined } from '../../base/primitives/defined.js'
+import { storageOptions } from '../../ledger/storage/storage-options.js'
+import type { CliContext } from './cli-context.js'
+import { waysToSet, withConfig } from './config-options.js'
+import { namingTheRepair } from './damage.js'
+import { defaultDataDir } from './data-folder.js'
+import { loadSpec } from './load-spec.js'
+import { peeringOf, validatorOf } from './network-flags.js'
+import { examples } from './print-output.js'
+import { type RunOptions, runNode, startOf } from './run-node.js'
+
+/** Flags for one start alone, not part of the configuration. */
+interface StartFlags extends RunOptions {
+  readonly resetSignState?: NonNullable<NodeValidator['resetSignState']>
+}
+
+export function registerStart(program: Command, context: CliContext): void {
+  withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
+    const genesis = config.tuning.node?.genesis
+    if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
+    const spec = loadSpec(genesis)
+    const chosenDir = config.tuning.storage?.dataDir
+    const dataDir = chosenDir ?? defaultDataDir(context, spec)
+    const peering = peeringOf(config, spec)
+    const validator = validatorOf(config, spec, flags.resetSignState)
+    const chosen = { spec, ...defined({ peering, validator }) }
+    return namingTheRepair({ genesis, dataDir }, () =>
+      runNode(context, config.withDefault(storageOptions.dataDir, dataDir), flags, chosen, (node, servers) => {
+        const { start, lines } = startOf(node, servers)
+        const all = [
+          ...lines,
+          ...(chosenDir === undefined ? ['          (of this chain, and used again; --data-dir chooses another)'] : []),
+          ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
+        ]
+        return { value: start, lines: all }
+      }),
+    )
+  })
+    .description('run a node of a chain')
+    .addOption(
+      new Option(
+        '--reset-sign-state [when]',
+        'vote although it is unknown what the key has signed: from the next block on, or "now" where the chain waits for this key',
+      )
+        .choices(['next', 'now'])
+        .preset('next'),
+    )
+    .option('--stop-on-eof', 'stop when standard input ends, as it does when the program that started this one dies')
+    .addHelpText(
+      'after',
+      examples(
+        'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
+        'start --genesis pow',
+        'start --config node.json5 --print-config',
+      ),
+    )
+}
+
+const trialWarning = [
+  'A chain for trying things out: everybody knows its keys, and what is signed for it may hold on other chains too.',
+  'Never use a key here that is worth anything.',
+]

@@ -1,0 +1,87 @@
+import { addressOf } from '../../base/primitives/address.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { parseCode } from '../../base/primitives/program.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { payerOf } from '../../clients/wallet/build-transaction.js'
+import { isComplete, type ProgramSignatures, transactionSignatures } from '../../clients/wallet/multisig-signatures.js'
+import { isSigned, signatureCount } from '../../clients/wallet/sign-transaction.js'
+import { feeOf, type TransactionFile } from '../../clients/wallet/transaction-file.js'
+import { shellWord } from './print-output.js'
+
+/**
+ * Outputs and fee of a transaction, for text output. Input amounts are those of the file, which no signature covers. Only an
+ * output to the sole payer counts as change: the author of the file cannot choose that.
+ */
+export function transactionRows(file: TransactionFile): [string, string][] {
+  const { transaction } = file
+  const fee = feeOf(file)
+  const payers = transaction.programs.map(({ code }) => parseCode(code) && addressOf(payerOf(code)))
+  const payer = payers.length === 1 ? payers[0] : undefined
+  return [
+    ['txid', transaction.txid],
+    ...transaction.outputs.map(({ programHash, value, outputLock }): [string, string] => {
+      const to = addressOf(programHash)
+      const lock = outputLock === 0 ? '' : `  locked until ${outputLock}`
+      return [to === payer ? 'change' : 'pays', `${formatAmount(value)}  ${to}${lock}`]
+    }),
+    ['fee', fee === undefined ? 'unknown: the file does not tell what the inputs are worth' : formatAmount(fee)],
+  ]
+}
+
+/** Signed and open keys of multisig addresses, for text output. */
+export function signatureRows(transaction: Transaction): [string, string][] {
+  return transactionSignatures(transaction)
+    .filter(({ kind }) => kind === 'multisig')
+    .flatMap((program): [string, string][] => [
+      ['signatures', `${program.present} of ${program.required}  ${program.address}`],
+      ...program.keys.map((key, i): [string, string] => [program.signatures[i] ? 'signed' : 'open', toHex(key)]),
+    ])
+}
+
+/** Signatures of each program as JSON; keys in hex, in the order of their scripts. */
+export function signaturesJson(transaction: Transaction): Record<string, unknown>[] {
+  return transactionSignatures(transaction).map((program) => {
+    const keys = (signed: boolean) =>
+      program.keys.filter((_, i) => (program.signatures[i] !== undefined) === signed).map(toHex)
+    const { address, required, present, defect } = program
+    return {
+      address,
+      required,
+      present,
+      signed: keys(true),
+      open: keys(false),
+      ...defined({ defect }),
+    }
+  })
+}
+
+/** The addresses with missing signatures, for a sentence. */
+export function missingText(transaction: Transaction): string {
+  return incomplete(transaction).map(signatureCount).join(', ') || 'the payers'
+}
+
+/** The next step for a file that was just written, in lines. */
+export function nextStep(path: string, transaction: Transaction): string[] {
+  if (isSigned(transaction)) return [`Next: npx didledger wallet send ${shellWord(path)}`]
+  const still = `Still to be signed by ${missingText(transaction)}.`
+  return incomplete(transaction).some(({ kind }) => kind === 'multisig')
+    ? [still, `Next, by the owner of an open key: npx didledger wallet sign ${shellWord(path)}`]
+    : [still]
+}
+
+/**
+ * The file name after `path`: with `.signed`, and while multisig signatures are missing their number, so that each owner's file
+ * has its own name.
+ */
+export function signedPath(path: string, transaction: Transaction): string {
+  const base = path.replace(/\.[^./]*$/, '').replace(/\.signed-\d+$/, '')
+  const open = incomplete(transaction).filter(({ kind }) => kind === 'multisig')
+  const present = open.reduce((sum, program) => sum + program.present, 0)
+  return `${base}.signed${open.length > 0 ? `-${present}` : ''}.json`
+}
+
+function incomplete(transaction: Transaction): ProgramSignatures[] {
+  return transactionSignatures(transaction).filter((program) => !isComplete(program))
+}

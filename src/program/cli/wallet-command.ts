@@ -1,0 +1,238 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { generateMnemonic, isMnemonic, mnemonicFault } from '../../base/crypto/hd.js'
+import { isPrivateKey } from '../../base/crypto/keys.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import { fromHex, toHex } from '../../base/primitives/bytes.js'
+import { hexFault } from '../../base/primitives/hex-fault.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
+import { readTextFile } from '../../clients/wallet/files.js'
+import { createKeystore, keystoreAccounts, openKeystore, writeKeystore } from '../../clients/wallet/keystore.js'
+import { isKeystoreDat, readKeystoreDat } from '../../clients/wallet/keystore-dat.js'
+import type { CliContext } from './cli-context.js'
+import {
+  defaultWalletFile,
+  type RestFlags,
+  type OutputOptions,
+  passwordFileOption,
+  recipientOption,
+  type WalletOptions,
+  withNode,
+  withOutput,
+  withWallet,
+} from './command-options.js'
+import { examples, report, sameOptions, formatTable } from './print-output.js'
+import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
+import { registerMultisig } from './wallet-multisig-command.js'
+import { registerTransfers } from './wallet-transfer-command.js'
+
+interface CreateOptions extends OutputOptions {
+  readonly wallet: string
+  readonly passwordFile?: string
+  readonly words: number
+}
+
+interface ImportOptions extends Omit<CreateOptions, 'words'> {
+  readonly sourcePasswordFile?: string
+}
+
+/** `didledger wallet …` */
+export function registerWallet(program: Command, context: CliContext): void {
+  const wallet = program.command('wallet').description('keys, balances and transfers')
+  withOutput(wallet.command('create'))
+    .description('make a keystore with a new mnemonic')
+    .option('--wallet <file>', 'keystore file to write', defaultWalletFile)
+    .option('--words <n>', 'words of the mnemonic: 12 or 24', wordsOption, 12)
+    .addOption(passwordFileOption())
+    .addHelpText('after', examples('wallet create --wallet alice.json'))
+    .action((options: CreateOptions) => create(context, options))
+  withOutput(wallet.command('import [file]'))
+    .description('make a keystore from a mnemonic, a private key, or a keystore.dat')
+    .option('--wallet <file>', 'keystore file to write', defaultWalletFile)
+    .addOption(passwordFileOption())
+    .option('--source-password-file <file>', 'file with the password of the keystore.dat (else it is asked)')
+    .addHelpText(
+      'after',
+      `\nThe file holds a mnemonic, a private key in hex, or is a keystore.dat; without one the terminal asks.\n${examples(
+        'wallet import mnemonic.txt --wallet alice.json',
+        'wallet import keystore.dat',
+      )}`,
+    )
+    .action((file: string | undefined, options: ImportOptions) => importWallet(context, file, options))
+  withWallet(withOutput(wallet.command('address')))
+    .description('list the addresses and DIDs of a wallet')
+    .option('--new', 'add the next account of the mnemonic to the keystore')
+    .addHelpText('after', examples('wallet address', 'wallet address --new'))
+    .action((options: WalletOptions & { new?: boolean }) => address(context, options))
+  withNode(withWallet(withOutput(wallet.command('balance'))))
+    .description('show what the accounts of a wallet, or one address, hold')
+    .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
+    .addHelpText('after', examples('wallet balance --devnet-account 0'))
+    .action((of: string | undefined, options: WalletOptions & RestFlags) => balance(context, of, options))
+  registerTransfers(wallet, context)
+  registerMultisig(wallet, context)
+}
+
+function wordsOption(text: string): number {
+  if (text === '12' || text === '24') return Number(text)
+  throw new UserError('--words is 12 or 24', 2)
+}
+
+async function create(context: CliContext, options: CreateOptions): Promise<void> {
+  const mnemonic = generateMnemonic(context.random, options.words === 24 ? 24 : 12)
+  const account = await store(context, { kind: 'mnemonic', mnemonic }, options)
+  report(context, options, { wallet: options.wallet, mnemonic, ...accountJson(account) }, [
+    `Wrote ${options.wallet}. Write these words down: they are the wallet, and nobody can show them to you again.`,
+    '',
+    `  ${mnemonic}`,
+    '',
+    ...formatTable([
+      ['address', account.address],
+      ['DID', account.did],
+    ]),
+    '',
+    `Next: npx didledger wallet balance${sameOptions(options)}`,
+  ])
+}
+
+async function importWallet(context: CliContext, file: string | undefined, options: ImportOptions): Promise<void> {
+  const text = file === undefined ? await askSecret(context) : readTextFile(file, 'file to import')
+  const { secret, skipped } = await importedSecret(context, text, options)
+  const account = await store(context, secret, options)
+  const keys = secret.kind === 'keys' ? secret.privateKeys.length : undefined
+  report(context, options, { wallet: options.wallet, ...accountJson(account), ...defined({ keys }), skipped }, [
+    `Wrote ${options.wallet}${keys === undefined ? '' : ` with ${keys} private key${keys === 1 ? '' : 's'}`}.`,
+    ...skipped.map((skippedAddress) => `Left out ${skippedAddress}, which has no private key there (multisig).`),
+    '',
+    ...formatTable([
+      ['address', account.address],
+      ['DID', account.did],
+    ]),
+    '',
+    `Next: npx didledger wallet balance${sameOptions(options)}`,
+  ])
+}
+
+async function askSecret(context: CliContext): Promise<string> {
+  if (context.prompt === undefined) throw new UserError('name a file to import: there is no terminal to ask on', 2)
+  return context.prompt('Mnemonic or private key (hex): ')
+}
+
+async function importedSecret(
+  context: CliContext,
+  text: string,
+  options: ImportOptions,
+): Promise<{ secret: WalletSecret; skipped: readonly string[] }> {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{') && isKeystoreDat(tryJson(trimmed))) {
+    const password = await sourcePassword(context, options)
+    const { privateKeys, skipped } = readKeystoreDat(trimmed, password)
+    return { secret: { kind: 'keys', privateKeys }, skipped }
+  }
+  const privateKey = trimmed.length === 64 ? fromHex(trimmed) : undefined
+  if (privateKey !== undefined) {
+    if (!isPrivateKey(privateKey)) throw new UserError('these 64 hex digits are no private key of P-256')
+    return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
+  }
+  const mnemonic = trimmed.toLowerCase().split(/\s+/).join(' ')
+  if (!isMnemonic(mnemonic)) throw noSecret(trimmed, mnemonic)
+  return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
+}
+
+/** The refusal of a text that holds no secret, with what keeps it from being the one that it is most like. */
+function noSecret(text: string, mnemonic: string): UserError {
+  const forms =
+    'neither a mnemonic (12 to 24 English words with a right checksum), nor 64 hex digits, nor a keystore.dat'
+  if (text === '' || text.startsWith('{')) return new UserError(forms)
+  const why = mnemonic.includes(' ') ? `as a mnemonic, ${mnemonicFault(mnemonic)}` : `as hex, ${hexFault(text, 32)}`
+  return new UserError(`${forms}; ${why}`)
+}
+
+/** The password of the file to import; without a terminal, that of the new keystore. */
+function sourcePassword(context: CliContext, options: ImportOptions): Promise<string> {
+  if (options.sourcePasswordFile === undefined && context.prompt !== undefined) {
+    return context.prompt('Password of the keystore.dat: ')
+  }
+  const file = options.sourcePasswordFile ?? options.passwordFile
+  return readPassword(context, file, { text: 'Password of the keystore.dat' })
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Characters of a new password; older keystores with shorter ones open. */
+const leastPassword = 8
+
+async function store(
+  context: CliContext,
+  secret: WalletSecret,
+  options: { readonly wallet: string; readonly passwordFile?: string },
+): Promise<Account> {
+  if (existsSync(options.wallet)) throw new UserError(`${options.wallet} exists already and is not overwritten`)
+  const question = { text: `New password for ${options.wallet}`, confirm: true }
+  const password = await readPassword(context, options.passwordFile, question)
+  if ([...password].length < leastPassword) {
+    throw new UserError(`the password is too short: a new keystore wants ${leastPassword} characters or more`)
+  }
+  const keystore = createKeystore(secret, password, context.random)
+  writeKeystore(options.wallet, keystore)
+  return keystoreAccounts(keystore)[0] as Account
+}
+
+async function address(context: CliContext, options: WalletOptions & { new?: boolean }): Promise<void> {
+  if (options.new) await addAccount(context, options)
+  const all = listAccounts(options)
+  const accounts = options.account === undefined ? all : all.filter(({ index }) => index === options.account)
+  if (accounts.length === 0) throw new UserError(`this wallet has no account ${options.account}`)
+  report(
+    context,
+    options,
+    accounts.map(accountJson),
+    accounts.flatMap((account) => [
+      `Account ${account.index}`,
+      ...formatTable([
+        ['address', account.address],
+        ['DID', account.did],
+        ['public key', toHex(account.publicKey)],
+      ]),
+    ]),
+  )
+}
+
+async function addAccount(context: CliContext, options: WalletOptions): Promise<void> {
+  if (options.devnetAccount !== undefined) throw new UserError('--new adds to a keystore; name it with --wallet', 2)
+  const { path, keystore } = openWalletFile(options)
+  const password = await readPassword(context, options.passwordFile, { text: `Password of ${path}` })
+  const secret = openKeystore(keystore, password)
+  if (secret.kind === 'keys') throw new UserError(`${path} holds imported keys only; there is no next one to derive`)
+  const count = keystore.head.accounts.length + 1
+  writeKeystore(path, createKeystore(secret, password, context.random, { count }), { replace: true })
+}
+
+async function balance(context: CliContext, of: string | undefined, options: WalletOptions & RestFlags): Promise<void> {
+  const client = new NodeClient(options)
+  const all = of === undefined ? listAccounts(options).map((account) => account.address) : [of]
+  const addresses = of === undefined && options.account !== undefined ? all.slice(options.account).slice(0, 1) : all
+  if (addresses.length === 0) throw new UserError(`this wallet has no account ${options.account}`)
+  const balances = await Promise.all(
+    addresses.map(async (holder) => ({ address: holder, balance: await client.balance(holder) })),
+  )
+  const total = formatAmount(balances.reduce((sum, entry) => sum + entry.balance, 0n))
+  const rows = balances.map((entry) => ({ address: entry.address, balance: formatAmount(entry.balance) }))
+  report(context, options, { accounts: rows, total }, [
+    ...rows.map((row) => `${row.address}  ${row.balance}`),
+    ...(rows.length === 1 ? [] : [`${'total'.padEnd(34)}  ${total}`]),
+  ])
+}
+
+function accountJson({ index, address: text, did, publicKey }: Account): Record<string, unknown> {
+  return { account: index, address: text, did, publicKey: toHex(publicKey) }
+}

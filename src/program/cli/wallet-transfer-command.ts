@@ -1,0 +1,281 @@
+import type { Command } from 'commander'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { addressOf, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Account } from '../../clients/wallet/accounts.js'
+import { buildTransfer, type Payment, type Recipient } from '../../clients/wallet/build-transaction.js'
+import { parseCoins } from '../../clients/wallet/coins-file.js'
+import { readJsonFile } from '../../clients/wallet/files.js'
+import { isSigned, signTransaction, unsignedAddresses } from '../../clients/wallet/sign-transaction.js'
+import { type ChainRules, termsOf } from '../../clients/wallet/terms.js'
+import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
+import { readTransactionFile, writeTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
+import {
+  broadcast,
+  payment,
+  paymentFrom,
+  type PricedPayment,
+  requireEnough,
+  sentJson,
+  sentRows,
+  signAll,
+} from './broadcast.js'
+import { rulesAt, rulesOffline } from './chain-rules.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  type SpecFlags,
+  collect,
+  heightOption,
+  type RestFlags,
+  type OutputOptions,
+  recipientOption,
+  requireWithinSupply,
+  type SendOptions,
+  type WalletOptions,
+  withChain,
+  withNode,
+  withOutput,
+  withSending,
+  withWallet,
+} from './command-options.js'
+import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
+import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
+import {
+  missingText,
+  nextStep,
+  signaturesJson,
+  signatureRows,
+  signedPath,
+  transactionRows,
+} from './transaction-report.js'
+
+/** Options of commands that build a transfer. */
+export interface TransferOptions extends WalletOptions, SpecFlags, RestFlags {
+  readonly to?: { address: string; programHash: ProgramHash }[]
+  readonly amount?: bigint[]
+  readonly fee?: bigint
+  readonly outputLock?: number
+  readonly lockTime?: number
+}
+
+/** Options of commands that write a transfer to a file. */
+export interface BuildOptions extends TransferOptions {
+  readonly coins?: string
+  readonly height?: number
+  readonly output: string
+}
+
+/** `didledger wallet build | sign | show | send` */
+export function registerTransfers(wallet: Command, context: CliContext): void {
+  withBuilding(withTransfer(withNode(withChain(withWallet(withOutput(wallet.command('build')))))))
+    .description('build a transfer and write it to a file, unsigned')
+    .option('--from <address>', 'paying address of the wallet (default: that of the account)', recipientOption)
+    .addHelpText(
+      'after',
+      examples(
+        'wallet build --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 -o payment.json',
+        'wallet build --coins utxos.json --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5',
+      ),
+    )
+    .action((options: BuildOptions & { from?: { address: string } }) =>
+      buildFile(context, singleKeyCode(payingAccount(options).publicKey), options),
+    )
+  withWallet(withOutput(wallet.command('sign <file>')))
+    .description('sign a transaction file with the keys of a wallet, or with that of --account; needs no node')
+    .option('-o, --output <file>', 'file to write (default: the name of the file with .signed.json)')
+    .addHelpText(
+      'after',
+      `\nOf a multisig address each owner signs in turn, or each a copy; "wallet multisig combine" puts copies together.\n${examples(
+        'wallet sign payment.json',
+        'wallet sign payment.signed-1.json --wallet bob.json -o payment.signed-2.json',
+      )}`,
+    )
+    .action((file: string, options: WalletOptions & { output?: string }) => signFile(context, file, options))
+  withOutput(wallet.command('show <file>'))
+    .description('show what a transaction file does')
+    .addHelpText('after', examples('wallet show payment.json'))
+    .action((file: string, options: OutputOptions) => show(context, file, options))
+  withTransfer(withSending(withWallet(withOutput(wallet.command('send [file]')))))
+    .description('send a signed file, or build, sign and send a transfer in one step')
+    .addHelpText(
+      'after',
+      examples(
+        'wallet send payment.signed.json',
+        'wallet send --to ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD --amount 2.5 --devnet-account 0',
+      ),
+    )
+    .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
+}
+
+/** Adds the options for recipients, amounts, fee and locks. */
+export function withTransfer(command: Command): Command {
+  return command
+    .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
+    .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
+    .option('--fee <coins>', 'fee (default: the least that the node takes)', amountOption)
+    .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
+    .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
+}
+
+/** Adds the options of a command that writes a transaction to a file. */
+export function withBuilding(command: Command): Command {
+  return command
+    .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
+    .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
+    .option('-o, --output <file>', 'file to write', 'transaction.json')
+}
+
+/** Builds a transfer from the address of a program code and writes it to a file. */
+export async function buildFile(context: CliContext, code: Uint8Array, options: BuildOptions): Promise<void> {
+  const wanted = recipientsOf(options)
+  const client = options.coins === undefined ? new NodeClient(options) : undefined
+  const rules = client === undefined ? rulesOffline(options, options.height) : await rulesAt(client, options)
+  requireAmounts(rules, options)
+  const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
+  const built = buildTransfer(withLockTime(paid, options), wanted)
+  requireEnough(built, paid)
+  const file = fileOf(built)
+  writeTransactionFile(options.output, file)
+  const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
+  report(context, options, json, [
+    `Wrote ${options.output}, not signed yet.`,
+    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
+    '',
+    `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
+  ])
+
+  function offlinePayment(): PricedPayment {
+    const terms = termsOf(rules)
+    const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
+    return payment(context, { code, coins, terms }, options.fee)
+  }
+}
+
+function withLockTime(paid: Payment, { lockTime }: TransferOptions): Payment {
+  return lockTime === undefined ? paid : { ...paid, lockTime }
+}
+
+function payingAccount(options: BuildOptions & { from?: { address: string } }): Account {
+  if (options.from === undefined) return publicAccount(options)
+  const { address } = options.from
+  const account = listAccounts(options).find((candidate) => candidate.address === address)
+  if (account === undefined) throw new UserError(`--from ${address} is not an address of this wallet`)
+  return account
+}
+
+function recipientsOf(options: TransferOptions): Recipient[] {
+  const { to = [], amount = [], outputLock } = options
+  if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
+  if (to.length !== amount.length) {
+    throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
+  }
+  if (amount.includes(0n)) throw new UserError('--amount 0: an amount must be above zero', 2)
+  return to.map(({ programHash }, i) => ({ programHash, value: amount[i] as bigint, ...defined({ outputLock }) }))
+}
+
+/** Throws a {@link UserError} with exit code 2 for an amount or a fee that the chain cannot hold. */
+function requireAmounts(rules: ChainRules, { amount = [], fee }: TransferOptions): void {
+  if (fee !== undefined) requireWithinSupply('--fee', fee, rules)
+  for (const value of amount) requireWithinSupply('--amount', value, rules)
+}
+
+async function signFile(
+  context: CliContext,
+  path: string,
+  options: WalletOptions & { output?: string },
+): Promise<void> {
+  const unsigned = readTransactionFile(path)
+  const accounts = (await signingAccounts(context, options)).filter(
+    ({ index }) => options.account === undefined || index === options.account,
+  )
+  const signed = signTransaction(
+    unsigned.transaction,
+    accounts.map(({ privateKey }) => privateKey),
+  )
+  const file = { ...unsigned, transaction: signed.transaction }
+  const output = options.output ?? signedPath(path, signed.transaction)
+  writeTransactionFile(output, file)
+  const json = { ...transactionFileJson(file), missing: signed.missing, signatures: signaturesJson(file.transaction) }
+  report(context, options, { file: output, ...json }, [
+    `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
+    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
+    '',
+    ...nextStep(output, file.transaction),
+  ])
+}
+
+function show(context: CliContext, path: string, options: OutputOptions): void {
+  const file = readTransactionFile(path)
+  const { transaction } = file
+  const missing = unsignedAddresses(transaction)
+  const { hex, ...head } = transactionFileJson(file)
+  const json = { ...head, missing, signatures: signaturesJson(transaction), transaction: transaction.toJSON(), hex }
+  report(context, options, json, [
+    `Transaction ${transaction.txid}`,
+    ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
+    isSigned(transaction) ? 'Signed.' : `Still to be signed by ${missingText(transaction)}.`,
+  ])
+}
+
+async function send(
+  context: CliContext,
+  path: string | undefined,
+  options: TransferOptions & SendOptions,
+): Promise<void> {
+  if (path !== undefined && options.to !== undefined) {
+    throw new UserError('give a signed file, or --to and --amount, not both', 2)
+  }
+  if (path === undefined && options.to === undefined) {
+    throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
+  }
+  const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
+  const client = new NodeClient(options)
+  // Nothing is built of a file: only a chain that is named can be the wrong one.
+  if (path !== undefined && options.genesis !== undefined) await rulesAt(client, options)
+  const sent = await broadcast(context, client, file.transaction, options)
+  const fee = feeOf(file)
+  const [, ...rows] = transactionRows(file)
+  // The sender of a signed file need not have the wallet that signed it.
+  const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
+  report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
+    sent.block === undefined ? 'Sent.' : 'Sent and mined.',
+    ...formatTable([...sentRows(sent), ...rows]),
+    '',
+    sent.block === undefined
+      ? `Next: npx didledger wallet balance${whose}   (once it is mined)`
+      : `Next: npx didledger wallet balance${whose}`,
+  ])
+}
+
+/** An address whose balance the transaction changes: a payer, or the first recipient if the file names no payer. */
+function payerOf({ transaction, spent }: TransactionFile): string {
+  const payers = (spent ?? []).map(({ address }) => address)
+  const recipients = transaction.outputs.map(({ programHash }) => addressOf(programHash))
+  return [...payers, ...recipients][0] as string
+}
+
+async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
+  const recipients = recipientsOf(options)
+  const client = new NodeClient(options)
+  const code = singleKeyCode(publicAccount(options).publicKey)
+  const rules = await rulesAt(client, options)
+  requireAmounts(rules, options)
+  const paid = await paymentFrom(context, client, code, rules, options.fee)
+  const built = buildTransfer(withLockTime(paid, options), recipients)
+  requireEnough(built, paid)
+  const { privateKey } = await signingAccount(context, options)
+  return { ...fileOf(built), transaction: signAll(built, privateKey) }
+}
+
+function signedFile(path: string): TransactionFile {
+  const file = readTransactionFile(path)
+  if (!isSigned(file.transaction)) {
+    throw new UserError(
+      `${path} is not signed yet by ${missingText(file.transaction)}; run: npx didledger wallet sign ${shellWord(path)}`,
+    )
+  }
+  return file
+}

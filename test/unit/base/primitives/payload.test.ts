@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { kindOfType, txKinds, txType } from '../../../../src/base/primitives/payload.js'
+
+it('every type has a name of its own', () => {
+  expect(txKinds.map((kind) => kindOfType(txType[kind]))).toEqual(txKinds)
+  expect([0, 1, 2, 3, 5, 6, 7, 8, 10].map((type) => kindOfType(type as Parameters<typeof kindOfType>[0]))).toEqual([
+    'coinbase',
+    'registerAsset',
+    'transfer',
+    'record',
+    'sideChainPow',
+    'recharge',
+    'withdraw',
+    'crossChainTransfer',
+    'did',
+  ])
+})

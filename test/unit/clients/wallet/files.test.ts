@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { UserError } from '../../../../src/base/errors/rule-error.js'
+import { isThere, makeDirectory, maxFileSize, readTextFile } from '../../../../src/clients/wallet/files.js'
+
+const directory = mkdtempSync(join(tmpdir(), 'didledger-files-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('a file of a user', () => {
+  it('is read whole, up to its largest size', () => {
+    const path = join(directory, 'text')
+    for (const size of [0, 1, 65_535, 65_536, 65_537, maxFileSize]) {
+      writeFileSync(path, 'x'.repeat(size))
+      expect(readTextFile(path, 'file')).toHaveLength(size)
+    }
+    writeFileSync(path, 'x'.repeat(maxFileSize + 1))
+    expect(() => readTextFile(path, 'file')).toThrow(/^the file .* is larger than/)
+  })
+
+  it('is not read for ever', () => {
+    expect(() => readTextFile('/dev/zero', 'file')).toThrow(/^the file \/dev\/zero is larger than/)
+  })
+
+  it.each([
+    [directory, 'it is a directory'],
+    [join(directory, 'none'), 'there is no such file or directory'],
+  ])('%s is none', (path, reason) => {
+    expect(() => readTextFile(path, 'file')).toThrow(`cannot read the file ${path}: ${reason}`)
+  })
+})
+
+describe('a directory', () => {
+  it('is made with those above it, and is there already', () => {
+    const path = join(directory, 'a', 'b', 'c')
+    makeDirectory(path)
+    makeDirectory(path)
+    expect(statSync(path).isDirectory()).toBe(true)
+  })
+
+  it('is refused in words where it cannot be made', () => {
+    const file = join(directory, 'file')
+    writeFileSync(file, '')
+    const refused = (path: string, reason: string) => [path, `cannot make the directory ${path}: ${reason}`] as const
+    for (const [path, message] of [
+      refused(file, 'a file of that name is in the way'),
+      refused(join(file, 'below'), 'a part of its path is no directory'),
+      // Where the system says of every new name that it does not exist, an end must come too.
+      ...(process.platform === 'linux' ? [refused('/proc/none/b', 'there is no such file or directory')] : []),
+    ]) {
+      expect(() => makeDirectory(path)).toThrow(message)
+    }
+  })
+})
+
+describe('whether something is at a path', () => {
+  it('is seen, or it is said that it cannot be', () => {
+    const file = join(directory, 'there')
+    writeFileSync(file, '')
+    expect(isThere(file, 'key')).toBe(true)
+    expect(isThere(directory, 'key')).toBe(true)
+    expect(isThere(join(directory, 'nothing'), 'key')).toBe(false)
+    expect(isThere(join(file, 'below'), 'key')).toBe(false)
+    const loop = join(directory, 'loop')
+    symlinkSync(loop, loop)
+    expect(() => isThere(loop, 'key')).toThrow(`cannot see whether the key ${loop} exists: `)
+    expect(() => isThere(join(directory, 'x'.repeat(5000)), 'key')).toThrow(UserError)
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { compileCondition } from '../../../../src/identity/did-query/compile.js'
+import {
+  conditionOf,
+  type ConditionRow,
+  isComplete,
+  type KindName,
+  kinds,
+} from '../../../../src/explorer/find/condition.js'
+
+const row = (kind: KindName, value: string, changes: Partial<ConditionRow> = {}): ConditionRow => {
+  return { kind, value, name: '', negated: false, ...changes }
+}
+
+it('one row is its condition, several are joined, none is every DID', () => {
+  const [hub, claim] = [row('service', ' Hub '), row('claim', 'email', { negated: true })]
+  expect(conditionOf([hub], 'all')).toEqual({ service: { type: 'Hub' } })
+  expect(conditionOf([hub, claim], 'any')).toEqual({
+    $or: [{ service: { type: 'Hub' } }, { $nor: [{ credential: { subject: { email: { $exists: true } } } }] }],
+  })
+  expect(conditionOf([hub, claim, row('did', '')], 'all')).toMatchObject({ $and: [{}, {}] })
+  expect(conditionOf([row('did', '  ')], 'all')).toEqual({})
+})
+
+it('a row with a name needs it', () => {
+  expect(isComplete(row('claimIs', 'x'))).toBe(false)
+  expect(isComplete(row('claimIs', 'x', { name: 'y' }))).toBe(true)
+})
+
+it('values are numbers where they look so', () => {
+  expect(conditionOf([row('path', '2', { name: 'service.priority' })], 'all')).toEqual({ 'service.priority': 2 })
+  expect(conditionOf([row('path', '02', { name: 'a' })], 'all')).toEqual({ a: '02' })
+})
+
+it.each(Object.keys(kinds) as KindName[])('the node takes the condition of a row: %s', (kind) => {
+  const text = JSON.stringify(conditionOf([row(kind, '2030-01-01', { name: 'name' })], 'all'))
+  expect(() => compileCondition(text)).not.toThrow()
+})

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { credentialSubject, didSubject, searchTarget } from '../../../../src/explorer/find/search-target.js'
+
+const hash = 'AB'.repeat(32)
+
+it.each([
+  ['38', 'height', '38'],
+  [' 1 234 ', 'height', '1234'],
+  ['#7', 'height', '7'],
+  [hash, 'hash', hash.toLowerCase()],
+  [`0x${hash}`, 'hash', hash.toLowerCase()],
+  ['EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', 'address', 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'],
+  ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', 'did', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'],
+  ['did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#', 'did', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'],
+  ['did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#a', 'credential', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#a'],
+  ['LinkedDomains', 'service', 'LinkedDomains'],
+  ['<script>', 'service', '<script>'],
+])('%j names a %s', (input, kind, text) => expect(searchTarget(input)).toEqual({ kind, text }))
+
+it.each([
+  'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uH',
+  'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4ud',
+  'did:web:example.org',
+  'did:ledger:EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG',
+])('%s is mistyped', (input) => expect(searchTarget(input)).toMatchObject({ kind: 'wrong', text: input }))
+
+it('nothing is nothing', () => expect(searchTarget('  ')).toBeUndefined())
+
+const identifier = 'iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
+const did = `did:ledger:${identifier}`
+
+it('a page of a DID takes it in full or as its identifier, and no other text', () => {
+  for (const subject of [did, identifier]) expect(didSubject(subject)).toEqual({ kind: 'did', text: did })
+  const reasons: [string, RegExp][] = [
+    [`${did.slice(0, -1)}d`, /checksum is wrong/],
+    ['did:ledger:EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', /an address/],
+    ['did:ledger:i', /34 characters/],
+    ['', /34 characters/],
+    ['did:web:example.org', /begin with did:ledger:/],
+    [`${did}#key`, /the id of something/],
+  ]
+  for (const [subject, reason] of reasons) {
+    expect(didSubject(subject)).toMatchObject({ kind: 'wrong', reason: expect.stringMatching(reason) as string })
+  }
+})
+
+it('a page of a credential takes its absolute id, and no other text', () => {
+  expect(credentialSubject(`${did}#a`)).toEqual({ kind: 'credential', text: `${did}#a` })
+  for (const subject of [did, `${did}#`, `${did.slice(0, -1)}d#a`, '#a', ''])
+    expect(credentialSubject(subject).kind, subject).toBe('wrong')
+})

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { linkTo, readRoute } from '../../../src/explorer/route.js'
+
+it.each([
+  ['', '', '', {}],
+  ['#/', '', '', {}],
+  ['#/block/7', 'block', '7', {}],
+  ['#/did/did:ledger:iX?from=a&to=b', 'did', 'did:ledger:iX', { from: 'a', to: 'b' }],
+  ['#/credential/did:ledger:iX%23a%2Fb', 'credential', 'did:ledger:iX#a/b', {}],
+  ['#/search/%E0%A4%A', 'search', '%E0%A4%A', {}],
+])('reads %j', (hash, page, subject, options) => {
+  const route = readRoute(hash)
+  expect([route.page, route.subject, Object.fromEntries(route.options)]).toEqual([page, subject, options])
+})
+
+it('a link leads to what it was made of', () => {
+  const subject = 'did:ledger:iX#a/b?c&d <e>'
+  const route = readRoute(linkTo('credential', subject, { q: '{"a":"&b"}', skip: 20, none: undefined }))
+  expect(route).toEqual({
+    page: 'credential',
+    subject,
+    options: new Map([
+      ['q', '{"a":"&b"}'],
+      ['skip', '20'],
+    ]),
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { amountParts, bytes, coinsOf, counted, unitsOf, whole } from '../../../../src/explorer/text/numbers.js'
+
+describe('numbers', () => {
+  it('groups digits', () => {
+    expect(whole(1234567)).toBe('1\u202f234\u202f567')
+    expect(whole(999)).toBe('999')
+    expect(whole(10n ** 12n)).toBe('1\u202f000\u202f000\u202f000\u202f000')
+  })
+
+  it.each([
+    ['9987.49999900', { sign: '', coins: '9\u202f987', decimals: '499999' }],
+    ['-0.50000000', { sign: '-', coins: '0', decimals: '50' }],
+    ['7', { sign: '', coins: '7', decimals: '00' }],
+    ['1.00000001', { sign: '', coins: '1', decimals: '00000001' }],
+  ])('takes %s apart', (text, parts) => expect(amountParts(text)).toEqual(parts))
+
+  it.each(['', '1.', '.5', '1e3', '1.123456789', 'x', '--1', '9'.repeat(31)])('is no amount: %j', (text) => {
+    expect(amountParts(text)).toBeUndefined()
+    expect(unitsOf(text)).toBeUndefined()
+  })
+
+  it('counts amounts in units and back', () => {
+    for (const text of ['0.00000001', '12.50000000', '-3.00000100']) expect(coinsOf(unitsOf(text) ?? 0n)).toBe(text)
+  })
+
+  it('names bytes and counts', () => {
+    expect([0, 999, 1000, 12_345, 476_000, 2.5e9].map(bytes)).toEqual([
+      '0 B',
+      '999 B',
+      '1.0 kB',
+      '12.3 kB',
+      '476 kB',
+      '2.5 GB',
+    ])
+    expect(bytes(NaN)).toBe('?')
+    expect([counted(1, 'block'), counted(2, 'block'), counted(2, 'entry', 'entries')]).toEqual([
+      '1 block',
+      '2 blocks',
+      '2 entries',
+    ])
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { checkRecentBlocks } from '../../../../src/ledger/chain/check-recent-blocks.js'
+import { StorageError } from '../../../../src/ledger/storage/database.js'
+import { Overlay } from '../../../../src/ledger/storage/overlay.js'
+import { keys } from '../../../../src/ledger/storage/schema.js'
+import { values } from '../../../../src/ledger/storage/row-values.js'
+import { oneValidator, TestChain } from '../../../support/builders/chain.js'
+import { testAddress } from '../../../support/builders/spec.js'
+
+/** A chain of six heights with a transfer in each. */
+async function chainOf(overrides?: Parameters<typeof TestChain.open>[0]): Promise<TestChain> {
+  const test = await TestChain.open(overrides)
+  for (let i = 0; i < 6; i++) {
+    await test.send(await test.transfer(testAddress(30), 1_000_000n))
+    await test.mine()
+  }
+  return test
+}
+
+type Damage = (overlay: Overlay, test: TestChain) => void
+
+async function damage(test: TestChain, change: Damage): Promise<void> {
+  const overlay = new Overlay(test.database)
+  change(overlay, test)
+  const { height, hash } = test.chain.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: false })
+}
+
+const hashAt = ({ chain }: TestChain, height: number) => chain.headers.activeHash(height) as Uint8Array
+
+/** Puts an altered header in the place of the one at height 4, under the old hash. */
+const alteredHeader =
+  (change: (header: Buffer) => void): Damage =>
+  (overlay, test) => {
+    const key = keys.header(hashAt(test, 4))
+    const record = values.header.decode(test.database.get(key) as Buffer)
+    const header = Buffer.from(record.header)
+    change(header)
+    overlay.put(key, values.header.encode({ ...record, header }))
+    test.chain.headers.forget([hashAt(test, 4)])
+  }
+
+const damages: readonly (readonly [string, RegExp, Damage])[] = [
+  ['a missing transaction', /1 of 2 transactions/, (overlay) => overlay.del(keys.transaction(4, 1))],
+  ['a missing coinbase', /1 of 2 transactions/, (overlay) => overlay.del(keys.transaction(4, 0))],
+  [
+    'another transaction',
+    /not those of the header/,
+    (overlay, { database }) => overlay.put(keys.transaction(4, 1), database.get(keys.transaction(5, 1)) as Buffer),
+  ],
+  ['a missing undo record', /no undo record for height 4/, (overlay) => overlay.del(keys.undo(4))],
+  ['a missing confirm', /no confirm for height 4/, (overlay, test) => overlay.del(keys.confirm(hashAt(test, 4)))],
+  ['a header with another time', /height 4/, alteredHeader((header) => header.writeUInt32LE(1, 68))],
+  ['a header with another parent', /height 4/, alteredHeader((header) => header.fill(1, 4, 36))],
+  ['a header with another merkle root', /height 4/, alteredHeader((header) => header.fill(1, 36, 68))],
+  ['a missing entry of the active chain', /height 4 is gone/, (overlay) => overlay.del(keys.active(4))],
+  [
+    'an entry of the active chain that names another block',
+    /height 4/,
+    (overlay, test) => overlay.put(keys.active(4), hashAt(test, 5)),
+  ],
+  [
+    'a missing header record',
+    /height 4 is gone/,
+    (overlay, test) => {
+      overlay.del(keys.header(hashAt(test, 4)))
+      test.chain.headers.forget([hashAt(test, 4)])
+    },
+  ],
+  ['a block above the tip', /above the tip/, (overlay, test) => overlay.put(keys.active(7), hashAt(test, 5))],
+]
+
+describe('the look at recent blocks', () => {
+  it('finds nothing wrong with a whole chain', async () => {
+    for (const overrides of [undefined, oneValidator()]) {
+      const test = await chainOf(overrides)
+      for (const fromHeight of [undefined, 0, 3, 6, 9]) {
+        await expect(checkRecentBlocks(test.chain, { fromHeight })).resolves.toBe(undefined)
+      }
+    }
+  })
+
+  it.each(damages)('finds %s, and names the command that mends it', async (_, message, change) => {
+    const test = await chainOf(oneValidator())
+    await damage(test, change)
+    const found = checkRecentBlocks(test.chain, { fromHeight: 2 })
+    await expect(found).rejects.toThrow(StorageError)
+    await expect(found).rejects.toThrow(message)
+    await expect(found).rejects.toThrow(/didledger chain reindex/)
+  })
+
+  it('looks no further back than it is told', async () => {
+    const test = await chainOf()
+    await damage(test, (overlay) => overlay.del(keys.undo(2)))
+    await expect(checkRecentBlocks(test.chain, { fromHeight: 3 })).resolves.toBe(undefined)
+    await expect(checkRecentBlocks(test.chain, { fromHeight: 2 })).rejects.toThrow(/height 2/)
+  })
+})

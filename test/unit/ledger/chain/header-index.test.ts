@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { HeaderIndex } from '../../../../src/ledger/chain/header-index.js'
+import { craftBlock } from '../../../support/builders/blocks.js'
+import { TestChain } from '../../../support/builders/chain.js'
+
+describe('the headers', () => {
+  it('give the ancestors of a block on whichever branch it stands', async () => {
+    const test = await TestChain.open()
+    const { chain } = test
+    await test.mine(4)
+    const fork = chain.headers.active(2)
+    if (fork === undefined) throw new Error('no block at height 2')
+    const side = craftBlock(chain, { parent: fork })
+    await test.accept(side)
+    const known = chain.headers.get(side.header.hash)
+    if (known === undefined) throw new Error('the side block is not known')
+    const { parent, at } = chain.headers.ancestry(known)
+    expect(parent.height).toBe(3)
+    expect((at(3) as typeof known.header).id).toBe(side.hash)
+    expect((at(3) as typeof known.header).id).not.toBe(chain.headers.active(3)?.header.id)
+    expect((at(2) as typeof known.header).id).toBe(fork.header.id)
+    expect((at(0) as typeof known.header).id).toBe(chain.genesis.hash)
+  })
+
+  it('are read again after their records changed', async () => {
+    const test = await TestChain.open()
+    const genesis = test.chain.tip
+    const first = craftBlock(test.chain)
+    await test.accept(first)
+    expect(test.chain.headers.get(first.header.hash)?.status).toBe('active')
+    let parent = genesis
+    for (let i = 0; i < 2; i++) {
+      const block = craftBlock(test.chain, { parent })
+      await test.accept(block)
+      parent = test.chain.headers.get(block.header.hash) as typeof parent
+    }
+    expect(test.chain.headers.get(first.header.hash)?.status).toBe('side')
+    expect(test.chain.headers.active(1)?.status).toBe('active')
+    expect(parent.header.id).toBe(test.chain.tip.header.id)
+  })
+
+  it('stay right when there are more than the cache holds', async () => {
+    const test = await TestChain.open()
+    await test.mine(3)
+    const reads: string[] = []
+    const rows = {
+      get: (key: Buffer) => {
+        reads.push(key.toString('hex'))
+        return test.database.get(key)
+      },
+    }
+    const headers = new HeaderIndex(rows)
+    const { hash } = test.chain.tip.header
+    headers.get(hash)
+    headers.get(hash)
+    expect(reads).toHaveLength(1)
+    headers.forget([hash])
+    expect(headers.get(hash)?.header.id).toBe(test.chain.tip.header.id)
+    expect(reads).toHaveLength(2)
+    expect(headers.get(new Uint8Array(32))).toBe(undefined)
+  })
+})

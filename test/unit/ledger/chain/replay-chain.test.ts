@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import type { KnownHeader } from '../../../../src/ledger/chain/header-index.js'
+import {
+  copyUnmined,
+  replay,
+  stateDigest,
+  verifyChain,
+  type VerifyStep,
+} from '../../../../src/ledger/chain/replay-chain.js'
+import { toHex } from '../../../../src/base/primitives/bytes.js'
+import { Overlay } from '../../../../src/ledger/storage/overlay.js'
+import { keys, rangeOf, table } from '../../../../src/ledger/storage/schema.js'
+import { values } from '../../../../src/ledger/storage/row-values.js'
+import { craft, craftBlock, genesisCoin } from '../../../support/builders/blocks.js'
+import { oneValidator, TestChain } from '../../../support/builders/chain.js'
+import { holder } from '../../../support/builders/did.js'
+import { emptyChain, faultOf } from '../../../support/assert/row-invariants.js'
+import { testAddress } from '../../../support/builders/spec.js'
+
+async function busyChain(overrides?: Parameters<typeof TestChain.open>[0]): Promise<TestChain> {
+  const test = await TestChain.open(overrides)
+  const ada = holder()
+  const created = await test.publish(ada.create(), ada.did)
+  await test.send(await test.transfer(testAddress(30), 5_000_000n))
+  await test.publish(ada.update(created), ada.did)
+  await test.mine(2)
+  return test
+}
+
+async function change(test: TestChain, write: (overlay: Overlay) => void): Promise<void> {
+  const overlay = new Overlay(test.database)
+  write(overlay)
+  const { height, hash } = test.chain.tip.header
+  await overlay.commit({ kind: 'pool', height, hash }, { sync: false })
+}
+
+describe('a replay', () => {
+  it('makes the same state, with validators and without', async () => {
+    for (const overrides of [undefined, oneValidator()]) {
+      const test = await busyChain(overrides)
+      expect(await faultOf(test)).toBe(undefined)
+      const copy = await emptyChain(test)
+      expect(await replay(test.database, copy)).toBe(undefined)
+      expect(await stateDigest(copy.database)).toBe(await stateDigest(test.database))
+    }
+  })
+
+  it('tells how far a verification is: rows, each block, tables', async () => {
+    const test = await busyChain()
+    const steps: VerifyStep[] = []
+    expect(await verifyChain(test.chain, await emptyChain(test), (step) => steps.push(step))).toBeUndefined()
+    const { height } = test.chain.tip.header
+    expect([...new Set(steps.map(({ stage }) => stage))]).toEqual(['rows', 'blocks', 'tables'])
+    const blocks = steps.filter(({ stage }) => stage === 'blocks')
+    expect(blocks).toEqual(Array.from({ length: height }, (_, i) => ({ stage: 'blocks', done: i + 1, total: height })))
+  })
+
+  it('ends before a block that is missing or broken, and says why', async () => {
+    const test = await busyChain()
+    await change(test, (overlay) => overlay.del(keys.transaction(2, 1)))
+    const copy = await emptyChain(test)
+    expect(await replay(test.database, copy)).toMatchObject({ height: 2 })
+    expect(copy.tip.header.height).toBe(1)
+    await change(test, (overlay) => overlay.del(keys.active(1)))
+    const gap = await replay(test.database, await emptyChain(test))
+    expect(gap).toMatchObject({ height: 1, reason: expect.stringContaining('gone') as string })
+    await change(test, (overlay) => overlay.put(keys.transaction(3, 0), Uint8Array.of(1, 2, 3)))
+    const other = await busyChain()
+    await change(other, (overlay) => {
+      overlay.put(keys.header(other.chain.headers.activeHash(2) as Uint8Array), Uint8Array.of(1, 2))
+    })
+    expect(await replay(other.database, await emptyChain(other))).toMatchObject({ height: 2 })
+  })
+
+  it('finds one row that is wrong in each table that follows from the blocks', async () => {
+    const coinKey = async ({ database }: TestChain) => (await database.keys(rangeOf(table.coin)))[0] as Buffer
+    const first = async ({ database }: TestChain, of: number) => (await database.keys(rangeOf(of)))[0] as Buffer
+    const followers = [table.location, table.coin, table.addressCoin, table.balance, table.history]
+    for (const of of [...followers, table.didHead, table.didDocument]) {
+      const test = await busyChain()
+      const key = of === table.coin ? await coinKey(test) : await first(test, of)
+      await change(test, (overlay) => overlay.del(key))
+      expect(await verifyChain(test.chain, await emptyChain(test)), `table ${of}`).toContain('wrong')
+    }
+    const test = await busyChain()
+    const key = await coinKey(test)
+    const coin = values.coin.decode(test.database.get(key) as Buffer)
+    await change(test, (overlay) => overlay.put(key, values.coin.encode({ ...coin, value: coin.value + 1n })))
+    expect(await verifyChain(test.chain, await emptyChain(test))).toContain('wrong')
+    expect(await stateDigest(test.database)).not.toBe(await stateDigest((await busyChain()).database))
+  })
+
+  it('takes along what no block holds', async () => {
+    const test = await busyChain()
+    const pooled = await test.send(await test.transfer(testAddress(30), 1n))
+    const coin = genesisCoin(test.chain, 1)
+    const dropped = await test.send(craft(test.spec, [coin], [{ to: 1, value: 1n }], [11]))
+    test.clock.time += 1000 * 60 * 60 * 24 * 7
+    await test.mempool.expire()
+    const kept = await test.send(craft(test.spec, [coin], [{ to: 2, value: 1n }], [11]))
+    await change(test, (overlay) => overlay.put(keys.meta('clock'), Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)))
+    const copy = await emptyChain(test)
+    await replay(test.database, copy)
+    await copyUnmined(test.database, copy)
+    expect(copy.database.get(keys.pool(kept.hash))).toBeDefined()
+    expect(copy.database.get(keys.pool(pooled.hash))).toBe(undefined)
+    for (const { hash } of [pooled, dropped]) {
+      expect(copy.database.get(keys.dropped(hash))?.toString()).toContain('too long')
+    }
+    expect(copy.database.get(keys.meta('clock'))?.[0]).toBe(1)
+  })
+  it('takes along every branch that was left, but for those whose rows are gone or break a rule', async () => {
+    const test = await TestChain.open()
+    const genesis = test.chain.tip
+    await test.mine(3)
+    const side = async (parent = genesis) => {
+      const block = craftBlock(test.chain, { parent })
+      expect(await test.accept(block)).toBe('side')
+      return test.chain.headers.known(block.header.hash)
+    }
+    const [gone, garbled, sound] = [await side(), await side(), await side()]
+    const top = await side(sound)
+    const row = (known: KnownHeader) => ({ tip: known.header, forkHeight: 0 })
+    await change(test, (overlay) => {
+      overlay.put(keys.header(gone.header.hash), Uint8Array.of(1, 2))
+      overlay.put(keys.sideBody(garbled.header.hash), Uint8Array.of(1, 2))
+      const way = { from: gone.header, to: garbled.header }
+      overlay.put(keys.meta('reorganisation'), values.reorganisation.encode(way))
+      overlay.put(keys.leftBranch(7), Uint8Array.of(1))
+      overlay.put(keys.leftBranch(8), values.leftBranch.encode(row(top)))
+    })
+    const copy = await emptyChain(test)
+    expect(await replay(test.database, copy)).toBe(undefined)
+    const own = values.leftBranch.encode(row(genesis))
+    const target = new Overlay(copy.database)
+    target.put(keys.leftBranch(1), own)
+    await target.commit({ kind: 'pool', height: 3, hash: copy.tip.header.hash }, { sync: false })
+    // The header of the one and the row of a branch could not be read.
+    expect(await copyUnmined(test.database, copy)).toBe(2)
+    const status = ({ header }: KnownHeader) => copy.headers.get(header.hash)?.status
+    expect([gone, garbled, sound, top].map(status)).toEqual([undefined, undefined, 'side', 'side'])
+    const rows = await copy.database.rows(rangeOf(table.leftBranch))
+    expect(rows.map(([, value]) => toHex(value))).toEqual([own, values.leftBranch.encode(row(top))].map(toHex))
+  })
+})

@@ -1,0 +1,270 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Paid } from '../../../../src/ledger/mempool/fee-rate.js'
+import { PoolGraph } from '../../../../src/ledger/mempool/graph.js'
+import type { PoolEntry } from '../../../../src/ledger/mempool/pool-entry.js'
+import { runs } from '../../../support/builders/arbitraries.js'
+import { bareEntry, recordEntry } from '../../../support/builders/pool-entries.js'
+
+/** Additions, some with the removal of an earlier one and of what builds on it, or of that one alone. */
+const plan = fc.array(
+  fc.record({
+    parents: fc.uniqueArray(fc.nat(25), { maxLength: 3 }),
+    fee: fc.bigInt({ min: 0n, max: 1000n }),
+    size: fc.integer({ min: 4, max: 300 }),
+    remove: fc.option(fc.nat(25), { nil: undefined, freq: 4 }),
+    alone: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 25 },
+)
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never
+
+/** A graph after a plan; `alone`: whether some entries go without what builds on them. */
+function graphOf(steps: Plan, { alone }: { alone: boolean }): PoolGraph {
+  const graph = new PoolGraph()
+  const all: PoolEntry[] = []
+  const pooled = (index: number) => {
+    const entry = all[index]
+    return entry !== undefined && graph.get(entry.transaction.hash) === entry ? entry : undefined
+  }
+  steps.forEach((step, number) => {
+    const entry = recordEntry(
+      number,
+      step.parents.flatMap((index) => pooled(index) ?? []),
+      step.fee,
+      step.size,
+    )
+    all.push(entry)
+    graph.add(entry)
+    const going = step.remove === undefined ? undefined : pooled(step.remove)
+    if (going === undefined) return
+    for (const one of alone && step.alone ? [going] : graph.withDescendants([going])) graph.remove(one)
+  })
+  return graph
+}
+
+const bytesOf = ({ transaction }: PoolEntry) => transaction.bytes.length
+const sumOf = (entries: Iterable<PoolEntry>): Paid => {
+  const sum = { fee: 0n, bytes: 0 }
+  for (const entry of entries) {
+    sum.fee += entry.fee
+    sum.bytes += bytesOf(entry)
+  }
+  return sum
+}
+/** Above 0 where `a` pays more for a byte. */
+const compare = (a: Paid, b: Paid) => Number(a.fee * BigInt(b.bytes) - b.fee * BigInt(a.bytes))
+
+/** What an entry is worth by its definition, computed afresh. */
+function worthOf(graph: PoolGraph): (entry: PoolEntry) => Paid {
+  const entries = [...graph.entries()]
+  const carrier = new Map<PoolEntry, PoolEntry | undefined>()
+  for (const entry of entries) {
+    const byOwn = [...graph.parents(entry)].sort((a, b) => compare(sumOf([a]), sumOf([b])) || a.arrival - b.arrival)
+    carrier.set(entry, byOwn[0])
+  }
+  const packageOf = (entry: PoolEntry): PoolEntry[] => {
+    return [entry, ...entries.filter((one) => carrier.get(one) === entry).flatMap(packageOf)]
+  }
+  return (entry) => {
+    const [own, carried] = [sumOf([entry]), sumOf(packageOf(entry))]
+    return compare(carried, own) > 0 ? carried : own
+  }
+}
+
+/** The entries that are connected with one. */
+function componentOf(graph: PoolGraph, start: PoolEntry): Set<PoolEntry> {
+  const found = new Set([start])
+  for (const entry of found) {
+    for (const one of [...graph.parents(entry), ...graph.entries()]) {
+      if (graph.parents(entry).includes(one) || graph.parents(one).includes(entry)) found.add(one)
+    }
+  }
+  return found
+}
+
+describe('what goes first when the pool is full', () => {
+  it('is worth least, and no set that stands for itself pays less: sums are those computed afresh', () => {
+    fc.assert(
+      fc.property(plan, (steps) => {
+        const graph = graphOf(steps, { alone: true })
+        for (let { worst } = graph; worst !== undefined; { worst } = graph) {
+          const worth = worthOf(graph)
+          const last = worst
+          expect(compare(last.worth, worth(last.entry))).toBe(0)
+          for (const entry of graph.entries()) {
+            expect(compare(last.worth, worth(entry))).toBeLessThanOrEqual(0)
+            expect(compare(last.worth, sumOf(componentOf(graph, entry)))).toBeLessThanOrEqual(0)
+          }
+          const family = new Set(graph.withDescendants([last.entry]))
+          for (let leaf = graph.leafOf(last.entry); leaf !== undefined; leaf = graph.leafOf(last.entry)) {
+            expect(family.delete(leaf)).toBe(true)
+            expect(graph.withDescendants([leaf])).toEqual([leaf])
+            graph.remove(leaf)
+          }
+          expect(family.size).toBe(0)
+        }
+        expect([graph.size, graph.bytes]).toEqual([0, 0])
+      }),
+      runs,
+    )
+  })
+
+  it('is junk, however a dear child hangs on it', () => {
+    // A chain, and many parents of one child: in each the child alone pays more than what is honest, all together far less.
+    const shapes = [
+      (i: number, made: PoolEntry[]) => (i > 0 ? [made[i - 1] as PoolEntry] : []),
+      (i: number, made: PoolEntry[]) => (i === 24 ? made : []),
+    ]
+    for (const parentsOf of shapes) {
+      const graph = new PoolGraph()
+      const honest = recordEntry(99, [], 450n, 20)
+      graph.add(honest)
+      const made: PoolEntry[] = []
+      for (let i = 0; i <= 24; i++) {
+        const entry = recordEntry(i, parentsOf(i, made), i === 24 ? 400_000n : 100n, i === 24 ? 40 : 198_000)
+        graph.add(entry)
+        made.push(entry)
+      }
+      while (graph.size > 1) {
+        const { entry } = graph.worst as NonNullable<PoolGraph['worst']>
+        expect(entry).not.toBe(honest)
+        for (let leaf = graph.leafOf(entry); leaf !== undefined; leaf = graph.leafOf(entry)) graph.remove(leaf)
+      }
+      expect([...graph.entries()]).toEqual([honest])
+    }
+  })
+})
+
+describe('what a block takes', () => {
+  it('is always the package that pays most of those that fit, and no prefix pays less than what is left out', () => {
+    fc.assert(
+      fc.property(plan, fc.integer({ min: 50, max: 4000 }), (steps, room) => {
+        const graph = graphOf(steps, { alone: false })
+        const ancestors = (entry: PoolEntry) => new Set(ancestorsOf(graph, entry))
+        const taken: PoolEntry[] = []
+        /** By entry not taken: the packages taken since what it misses last changed. */
+        const since = new Map<PoolEntry, PoolEntry[]>([...graph.entries()].map((entry) => [entry, []]))
+        const missing = (entry: PoolEntry) => [...ancestors(entry), entry].filter((one) => !taken.includes(one))
+        for (const offered of graph.byFeeRate()) {
+          if (offered === undefined) continue
+          const { entries } = offered
+          const left = room - sumOf(taken).bytes
+          expect(new Set(entries)).toEqual(new Set(missing(entries.at(-1) as PoolEntry)))
+          expect([...entries].sort((a, b) => a.arrival - b.arrival)).toEqual(entries)
+          if (sumOf(entries).bytes > left) {
+            offered.leave()
+            continue
+          }
+          for (const [other] of since) {
+            const rival = sumOf(missing(other))
+            if (rival.bytes <= left) expect(compare(sumOf(entries), rival)).toBeGreaterThanOrEqual(0)
+          }
+          taken.push(...entries)
+          for (const one of entries) since.delete(one)
+          for (const [other, packages] of since) {
+            if (entries.some((one) => ancestors(other).has(one))) packages.length = 0
+            else packages.push(...entries)
+            const rival = sumOf(missing(other))
+            const fits = rival.bytes <= room - sumOf(taken).bytes
+            if (fits && packages.length > 0) expect(compare(sumOf(packages), rival)).toBeGreaterThanOrEqual(0)
+          }
+        }
+        // Nothing that still fits is left out.
+        for (const [other] of since) expect(sumOf(missing(other)).bytes).toBeGreaterThan(room - sumOf(taken).bytes)
+      }),
+      runs,
+    )
+  })
+
+  it('is never again what was left out, nor what builds on it, but may be what it builds on', () => {
+    const graph = new PoolGraph()
+    const [parent, middle, child, other] = [
+      recordEntry(0, [], 10n),
+      ...[1, 2, 3].map((number) => recordEntry(number, [], 0n)),
+    ] as [PoolEntry, PoolEntry, PoolEntry, PoolEntry]
+    const between = recordEntry(11, [parent], 20n)
+    const dear = recordEntry(12, [between], 9000n)
+    for (const entry of [parent, between, dear, middle, child, other]) graph.add(entry)
+    const offers: number[][] = []
+    for (const offered of graph.byFeeRate()) {
+      if (offered === undefined) continue
+      offers.push(offered.entries.map(({ arrival }) => arrival))
+      if (offered.entries.includes(between)) offered.leave(offered.entries.indexOf(between))
+    }
+    expect(offers).toEqual([[0, 11, 12], [0], [1], [2], [3]])
+  })
+})
+
+function ancestorsOf(graph: PoolGraph, entry: PoolEntry): PoolEntry[] {
+  return graph.parents(entry).flatMap((parent) => [parent, ...ancestorsOf(graph, parent)])
+}
+
+describe('every walk over a pool of 90,000', () => {
+  const count = 90_000
+  /** Milliseconds of this process for a piece of work. */
+  const time = (work: () => void) => {
+    const began = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(began)
+    return (user + system) / 1000
+  }
+  const shapes = {
+    'chains of 25': (number: number, made: readonly PoolEntry[]) =>
+      number % 25 === 0 ? [] : [made[number - 1] as PoolEntry],
+    'fans of 3,000': (number: number, made: readonly PoolEntry[]) =>
+      number % 3000 === 0 ? [] : [made[number - (number % 3000)] as PoolEntry],
+    'transfers that stand alone': () => [],
+  }
+
+  for (const [shape, parentsOf] of Object.entries(shapes)) {
+    it(`gives way and evicts one by one: ${shape}`, { timeout: 120_000 }, () => {
+      const graph = new PoolGraph()
+      const made: PoolEntry[] = []
+      for (let number = 0; number < count; number++) {
+        made.push(bareEntry(number, parentsOf(number, made), BigInt(100 + ((number * 7919) % 5000))))
+      }
+      const adding = time(() => made.forEach((entry) => graph.add(entry)))
+      let [offered, steps] = [0, 0]
+      const walking = time(() => {
+        for (const one of graph.byFeeRate()) {
+          offered += one?.entries.length ?? 0
+          steps++
+        }
+      })
+      expect(offered).toBe(count)
+      // Of 64 nodes at most in a step, as the heap is made, and then of one package.
+      expect(steps).toBeGreaterThan(count / 64)
+      let refused = 0
+      for (const one of graph.byFeeRate()) {
+        if (one === undefined) refused++
+        else one.leave(0)
+      }
+      // What builds on what was left is passed over step by step as well.
+      expect(refused).toBeGreaterThanOrEqual(made.filter((entry) => graph.parents(entry).length > 0).length)
+      const evicting = time(() => {
+        for (let left = 5000; left > 0; left--) {
+          graph.remove(graph.leafOf((graph.worst as { entry: PoolEntry }).entry) as PoolEntry)
+        }
+      })
+      expect(graph.size).toBe(count - 5000)
+      // A step is far from the 10 ms of a turn, also on a machine with much else to do.
+      expect(adding / count).toBeLessThan(1)
+      expect(walking / steps).toBeLessThan(1)
+      expect(evicting / 5000).toBeLessThan(1)
+    })
+  }
+
+  it('ends one beyond the most ancestors, of thousands', () => {
+    const graph = new PoolGraph()
+    const parents = Array.from({ length: 800 }, (_, i) => recordEntry(i, [], 1n))
+    for (const entry of parents) graph.add(entry)
+    const child = recordEntry(900, parents, 1n)
+    expect(graph.ancestors(child.transaction)).toHaveLength(800)
+    expect(graph.ancestors(child.transaction, undefined, undefined, 25)).toHaveLength(26)
+    graph.add(recordEntry(901, parents.slice(0, 25), 1n))
+    expect(
+      graph.ancestors(recordEntry(902, parents.slice(0, 25), 1n).transaction, undefined, undefined, 25),
+    ).toHaveLength(25)
+  })
+})

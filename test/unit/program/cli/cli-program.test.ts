@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { contextIn, type Surroundings } from '../../../../src/program/cli/cli-context.js'
+import { createProgram, runCommand } from '../../../../src/program/cli/cli-program.js'
+import { shellWord } from '../../../../src/program/cli/print-output.js'
+import { seededRandom } from '../../../support/builders/seeded-bytes.js'
+
+let printed = ''
+const context: Surroundings = {
+  clock: { now: () => 0 },
+  random: seededRandom('help'),
+  env: {},
+  out: (text) => void (printed += text),
+  err: (text) => void (printed += text),
+  prompt: undefined,
+}
+
+const leaves = (command: Command, path: string[]): { path: string[]; command: Command }[] =>
+  command.commands.length === 0
+    ? [{ path, command }]
+    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]))
+const commands = leaves(createProgram(contextIn(context)), [])
+
+async function help(path: readonly string[]): Promise<{ code: number; text: string }> {
+  printed = ''
+  const code = await runCommand([...path, '--help'], context)
+  return { code, text: printed }
+}
+
+describe('every command', () => {
+  it('is there', () => {
+    expect(commands.map(({ path }) => path.join(' '))).toEqual(
+      expect.arrayContaining(['wallet create', 'wallet send', 'did create', 'did publish', 'did history']),
+    )
+  })
+
+  it.each(commands.map(({ path }) => path))('%s %s has help with an example of itself, and --json', async (...path) => {
+    const { code, text } = await help(path)
+    expect(code).toBe(0)
+    expect(text).toContain(`$ npx didledger ${path.join(' ')}`)
+    expect(text).toContain('--json')
+  })
+
+  it.each(commands.map(({ path, command }) => ({ path, command })))('describes itself: $path', ({ command }) => {
+    expect(command.description()).not.toBe('')
+    for (const option of command.options) expect(option.description, option.flags).not.toBe('')
+  })
+})
+
+describe('words of a shell command', () => {
+  it.each([
+    ['wallet.json', 'wallet.json'],
+    ['/tmp/my wallet.json', "'/tmp/my wallet.json'"],
+    ["it's", "'it'\\''s'"],
+    ['', "''"],
+  ])('%s', (text, word) => {
+    expect(shellWord(text)).toBe(word)
+  })
+})
