@@ -1,58 +1,84 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { cruise, format, type ICruiseResult } from 'dependency-cruiser'
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 
 /**
  * npm run layers: checks the imports between files of `src` (scripts/config/layers.cjs) and what the head of each room says of
- * them, and prints the number of rooms and arrows. A room is an entry of `src`; an arrow is an ordered pair of rooms with an import
- * between them.
+ * them, and prints the number of wings, rooms and arrows. A wing is an entry of `src`, a room a folder of a wing; an arrow is an
+ * ordered pair of them with an import between them.
  */
+
+/** Wings whose folders are parts of one room. */
+const undivided = ['voting', 'network', 'explorer']
 
 const options = await extractOptions('./scripts/config/layers.cjs')
 const { output } = await cruise(['src'], options, undefined, { tsConfig: extractTsConfig('tsconfig.json') })
 const result = output as ICruiseResult
 const report = await format(result, { outputType: 'err' })
 console.log(report.output)
-const faults = wrongHeads()
+const faults = [...wings().flatMap(withoutPage), ...wrongHeads()]
 for (const fault of faults) console.log(`  error head: ${fault}`)
 console.log(count('src/'))
-for (const room of ['network', 'voting']) console.log(count(`src/${room}/`))
+for (const wing of wings()) console.log(count(`src/${wing}/`))
 process.exitCode = report.exitCode === 0 && faults.length === 0 ? 0 : 1
 
 /** The entries of one folder, and the arrows between them. */
 function count(folder: string): string {
-  const { rooms, arrows, files } = structureOf(folder)
+  const { rooms, arrows, files } = structureOf((path) => entryOf(folder, path))
   return `${folder}: ${rooms.size} entries, ${arrows.length} arrows, ${files} files`
 }
 
-function structureOf(folder: string): { rooms: Set<string>; arrows: (readonly [string, string])[]; files: number } {
-  const roomOf = (path: string) => path.slice(folder.length).split('/')[0] as string
-  const inside = result.modules.filter(({ source }) => source.startsWith(folder))
+function entryOf(folder: string, path: string): string | undefined {
+  return path.startsWith(folder) ? path.slice(folder.length).split('/')[0] : undefined
+}
+
+function wings(): string[] {
+  const { rooms } = structureOf((path) => entryOf('src/', path))
+  return [...rooms].filter((wing) => !wing.endsWith('.ts')).sort()
+}
+
+function withoutPage(wing: string): string[] {
+  return existsSync(`src/${wing}/README.md`) ? [] : [`src/${wing} has no README.md that says what it owns`]
+}
+
+/** The room of a file: the folder of its wing, or the wing where that is a room itself. */
+function roomOf(path: string): string | undefined {
+  const [root, wing = '', room = ''] = path.split('/')
+  if (root !== 'src' || wing.endsWith('.ts')) return undefined
+  return undivided.includes(wing) || room.endsWith('.ts') ? wing : `${wing}/${room}`
+}
+
+/** Places of files, and the arrows between them. */
+function structureOf(placeOf: (path: string) => string | undefined): {
+  readonly rooms: Set<string>
+  readonly arrows: (readonly [string, string])[]
+  readonly files: number
+} {
+  const inside = result.modules.filter(({ source }) => placeOf(source) !== undefined)
   const arrows = new Map<string, readonly [string, string]>()
   for (const { source, dependencies } of inside) {
     for (const { resolved } of dependencies) {
-      if (!resolved.startsWith(folder) || roomOf(resolved) === roomOf(source)) continue
-      arrows.set(`${roomOf(source)} ${roomOf(resolved)}`, [roomOf(source), roomOf(resolved)])
+      const [from, to] = [placeOf(source), placeOf(resolved)]
+      if (from !== undefined && to !== undefined && from !== to) arrows.set(`${from} ${to}`, [from, to])
     }
   }
-  const rooms = new Set(inside.map(({ source }) => roomOf(source)))
+  const rooms = new Set(inside.map(({ source }) => placeOf(source) as string))
   return { rooms, arrows: [...arrows.values()], files: inside.length }
 }
 
 /** What heads say wrongly of the imports of their rooms, and rooms without a head. */
 function wrongHeads(): string[] {
-  const { rooms, arrows } = structureOf('src/')
-  const folders = [...rooms].filter((room) => !room.endsWith('.ts'))
-  return folders.flatMap((room) => {
-    const files = result.modules
-      .map(({ source }) => source)
-      .filter((file) => new RegExp(`^src/${room}/[^/]+$`).test(file))
+  const { rooms, arrows } = structureOf(roomOf)
+  const nameOf = (room: string) => room.split('/').at(-1) as string
+  return [...rooms].flatMap((room) => {
+    const files = result.modules.map(({ source }) => source).filter((file) => dirname(file) === `src/${room}`)
     const head = files.map(headOf).find((text) => text !== undefined)
     if (head === undefined) return [`src/${room} has no head that says what it imports`]
-    const others = folders.filter((other) => other !== room)
-    const imports = arrows.filter(([from]) => from === room).map(([, to]) => to)
-    const users = arrows.filter(([, to]) => to === room).map(([from]) => from)
+    const others = [...rooms].filter((other) => other !== room).map(nameOf)
+    const imports = arrows.filter(([from]) => from === room).map(([, to]) => nameOf(to))
+    const users = arrows.filter(([, to]) => to === room).map(([from]) => nameOf(from))
     return [
       ...differences(`src/${room} imports`, imports, head.imports, others),
       ...(head.users === undefined ? [] : differences(`src/${room} is used by`, users, head.users, others)),
