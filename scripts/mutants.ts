@@ -93,18 +93,19 @@ function chosen(): Mutant[] {
 /** First what the tests meet, then the trials. */
 async function resultsOf(chosenOnes: readonly Mutant[]): Promise<Result[]> {
   const reasons = new Map(explained.map((one) => [keyOf(one), one.reason]))
+  const reasonOf = (mutant: Mutant) => mutant.unseen ?? reasons.get(keyOf(mutant))
   const results: Result[] = []
   const show = (mutant: Mutant, fate: Result['fate'], why: string) => {
     console.log(`${fate.padEnd(9)} ${textOf(mutant)}\n            ${why}`)
     results.push({ mutant, fate })
   }
   for (const mutant of chosenOnes) {
-    const reason = reasons.get(keyOf(mutant))
+    const reason = reasonOf(mutant)
     if (reason !== undefined) show(mutant, 'explained', reason)
   }
   // A budget of minutes may cut it off anywhere.
   const open = drawn(
-    chosenOnes.filter((mutant) => !reasons.has(keyOf(mutant))),
+    chosenOnes.filter((mutant) => reasonOf(mutant) === undefined),
     chosenOnes.length,
     Number(values.seed),
   )

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SeededRandom } from '../../test/support/builders/seeded-random.js'
 import { type Mutant, mutantsOf } from './points.js'
 
 /** Mutants of the lines of `src` that differ from a commit, those of uncommitted changes too. */
@@ -28,15 +28,17 @@ export function roomMutants(root: string, room: string): Mutant[] {
     .flatMap((path) => all(root, path))
 }
 
-/** `count` of the mutants, chosen and ordered by a seed. */
+/** `count` of the mutants, chosen and ordered by a seed. A change of one line of the room changes the choice of no other line. */
 export function drawn(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const random = new SeededRandom(seed)
-  const left = [...mutants.keys()]
-  for (let i = left.length - 1; i > 0; i--) {
-    const j = random.below(i + 1)
-    ;[left[i], left[j]] = [left[j] as number, left[i] as number]
-  }
-  return left.slice(0, count).map((i) => mutants[i] as Mutant)
+  const seen = new Map<string, number>()
+  const placed = mutants.map((mutant) => {
+    const name = `${mutant.file}\n${mutant.was}\n${mutant.becomes}`
+    const twin = seen.get(name) ?? 0
+    seen.set(name, twin + 1)
+    return { mutant, place: createHash('sha256').update(`${seed}\n${twin}\n${name}`).digest('hex') }
+  })
+  placed.sort((a, b) => (a.place < b.place ? -1 : 1))
+  return placed.slice(0, count).map(({ mutant }) => mutant)
 }
 
 function all(root: string, path: string): Mutant[] {

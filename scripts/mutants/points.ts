@@ -14,6 +14,8 @@ export interface Mutant {
   readonly replacement: string
   /** Whether a module evaluates it once, when it is loaded: outside of all functions. */
   readonly once: boolean
+  /** Why no test can see it, where the code itself says so. */
+  readonly unseen?: string
   /** The changed line before and after, without indentation: the name of the mutant, wherever the line moves. */
   readonly was: string
   readonly becomes: string
@@ -52,7 +54,25 @@ function mutantAt(source: ts.SourceFile, { kind, node, replacement, shown = [nod
   const becomes = flat(text.slice(from, start) + shown[1] + text.slice(end, to))
   const line = source.getLineAndCharacterOfPosition(start).line + 1
   const place = { start: node.getStart(), end: node.getEnd() }
-  return { file, line, kind, ...place, replacement, once: !isInFunction(node), was, becomes }
+  const unseen = unseenBy(node)
+  const rest = { replacement, once: !isInFunction(node), was, becomes }
+  return { file, line, kind, ...place, ...rest, ...(unseen !== undefined && { unseen }) }
+}
+
+function unseenBy(node: ts.Node): string | undefined {
+  for (let one = node; one !== undefined; one = one.parent) {
+    if (ts.isIfStatement(one) && onlyGivesWay(one)) return 'it changes how often a loop gives way'
+    if (ts.isFunctionLike(one)) return undefined
+    const isTagged = ts.isVariableStatement(one) || ts.isPropertyAssignment(one)
+    if (isTagged && ts.getJSDocTags(one).some(({ tagName }) => tagName.text === 'tuning')) {
+      return "a value of the node's own, by its tag @tuning"
+    }
+  }
+  return undefined
+}
+
+function onlyGivesWay({ thenStatement, elseStatement }: ts.IfStatement): boolean {
+  return elseStatement === undefined && /^(await \w+\.next\(\)|yield);?$/.test(thenStatement.getText())
 }
 
 function isInFunction(node: ts.Node): boolean {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /** Folders of test files that run in one process and need nothing built. */
-const folders = ['unit', 'rules', 'vectors', 'limits', 'behaviour', 'sim', 'pools']
+const folders = ['unit', 'rules', 'vectors', 'limits', 'behaviour']
 
 /** Finds the tests of a source file: nearest first. */
 export class RelatedTests {

@@ -36,6 +36,24 @@ describe('the mutants of a text', () => {
     expect(changesOf(text)).toEqual([])
   })
 
+  it.each([
+    '/** @tuning count: rows of a page */\nconst most = 5',
+    'const tuning = {\n  /** @tuning count: rows of a page */\n  rows: 5,\n}',
+    'function* f() { if (i % 3 === 0) yield }',
+    'if (yielder.over) await yielder.next()',
+  ])('no test sees those of %s', (text) => {
+    const mutants = mutantsOf('a.ts', text)
+    expect(mutants.length).toBeGreaterThan(1)
+    expect(mutants.filter(({ unseen }) => unseen === undefined)).toEqual([])
+  })
+
+  it.each(['const most = 5', 'if (i % 3 === 0) stop()', 'if (i % 3 === 0) yield 5'])(
+    'tests see those of %s',
+    (text) => {
+      expect(mutantsOf('a.ts', text).filter(({ unseen }) => unseen !== undefined)).toEqual([])
+    },
+  )
+
   it('name the line of a change, and its text before and after', () => {
     const [first] = mutantsOf('a.ts', 'const a = b\n  const c =\n    d <\n e\n')
     expect(first).toMatchObject({ line: 3, was: 'd <', becomes: 'd <=' })
@@ -124,6 +142,8 @@ describe('in a repository', () => {
     expect(new Set(room.map(({ file }) => file))).toEqual(new Set(['src/room/count.ts', 'src/room/least.ts']))
     expect([drawn(room, 4, 7), drawn(room, 400, 7).length]).toEqual([drawn(room, 4, 7), room.length])
     expect(drawn(room, 4, 7)).not.toEqual(drawn(room, 4, 8))
+    const [first, ...others] = room
+    expect(drawn(others, 300, 7)).toEqual(drawn(room, 300, 7).filter((mutant) => mutant !== first))
   })
 
   it('each mutant meets the tests that evaluate it, alone, and the tree stays as it is', () => {
