@@ -43,11 +43,7 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],
-    languageOptions: { parserOptions: { project: './tsconfig.json' } },
     rules: {
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
-      '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -63,14 +59,6 @@ export default tseslint.config(
       'no-restricted-imports': ['error', ...doorImports],
       'no-restricted-properties': ['error', ...doorProperties],
     },
-  },
-  {
-    files: ['src/explorer/**/*.{ts,tsx}'],
-    languageOptions: { parserOptions: { project: './src/explorer/tsconfig.json' } },
-  },
-  {
-    files: ['test/clients/**/*.ts'],
-    languageOptions: { parserOptions: { project: './test/clients/tsconfig.json' } },
   },
   {
     files: [

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { cruise, format, type ICruiseResult } from 'dependency-cruiser'
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
@@ -7,12 +8,22 @@ import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 /**
  * npm run layers: checks the imports between files of `src` (scripts/config/layers.cjs) and what the head of each room says of
  * them, and prints the number of wings, rooms and arrows. A wing is an entry of `src`, a room a folder of a wing; an arrow is an
- * ordered pair of them with an import between them.
+ * ordered pair of them with an import between them. Where neither imports nor heads changed since it passed, it passes again.
  */
 
 /** Wings whose folders are parts of one room. */
 const undivided = ['voting', 'network', 'explorer']
 
+/** What the last run without a fault looked at, and what it printed. */
+const passed = 'node_modules/.cache/layers.json'
+const inputs = inputsHash()
+const last = existsSync(passed)
+  ? (JSON.parse(readFileSync(passed, 'utf8')) as { inputs: string; counts: string })
+  : undefined
+if (last?.inputs === inputs) {
+  console.log(last.counts)
+  process.exit()
+}
 const options = await extractOptions('./scripts/config/layers.cjs')
 const { output } = await cruise(['src'], options, undefined, { tsConfig: extractTsConfig('tsconfig.json') })
 const result = output as ICruiseResult
@@ -20,9 +31,25 @@ const report = await format(result, { outputType: 'err' })
 console.log(report.output)
 const faults = [...wings().flatMap(withoutPage), ...wrongHeads()]
 for (const fault of faults) console.log(`  error head: ${fault}`)
-console.log(count('src/'))
-for (const wing of wings()) console.log(count(`src/${wing}/`))
+const counts = [count('src/'), ...wings().map((wing) => count(`src/${wing}/`))].join('\n')
+console.log(counts)
 process.exitCode = report.exitCode === 0 && faults.length === 0 ? 0 : 1
+if (process.exitCode === 0) writeFileSync(passed, JSON.stringify({ inputs, counts }))
+
+/** A hash of all that this script reads: names of files, their imports and their heads, and how layers are declared. */
+function inputsHash(): string {
+  const hash = createHash('sha256')
+  for (const file of ['scripts/layers.ts', 'scripts/config/layers.cjs', 'package-lock.json'])
+    hash.update(readFileSync(file))
+  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' }).sort()) {
+    hash.update(`${name}\n`)
+    if (!/\.tsx?$/.test(name)) continue
+    const text = readFileSync(`src/${name}`, 'utf8')
+    const imports = text.match(/^(?:import|export)\b[^;]*?\bfrom '[^']+'|^import '[^']+'|\bimport\('[^']+'\)/gm) ?? []
+    hash.update(imports.join('\n')).update(/^(?:#![^\n]*\n)?\/\*\*[^]*?\*\//.exec(text)?.[0] ?? '')
+  }
+  return hash.digest('hex')
+}
 
 /** The entries of one folder, and the arrows between them. */
 function count(folder: string): string {
