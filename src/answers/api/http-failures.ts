@@ -26,8 +26,9 @@ export function ruleErrorOf(error: unknown, log: Log): RuleError {
       return new RuleError('request-parameter', 'the path is not valid percent-encoding of UTF-8')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new RuleError('request-parameter', 'a segment of the path is too long')
-    // The client, or a time-out that has answered already, closed the connection before the body was complete.
+    // The client, or a time-out that has answered already, closed the connection before the body was complete, or the answer.
     case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
       return brokenRule('request-timeout')
     default:
       if (code?.startsWith('FST_') && isClients(statusCode)) {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { errorCodes } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { parserFailure, ruleErrorOf, statusOf } from '../../../../src/answers/api/http-failures.js'
@@ -20,6 +22,14 @@ describe('what the framework throws', () => {
       const status = statusOf(ruleErrorOf(error, log))
       expect([error.code, status >= 400 && status < 500, log.errors]).toEqual([error.code, true, []])
     }
+  })
+
+  test('is nothing to report where the client left', async () => {
+    const left = new Readable({ read: () => {} })
+    const thrown = finished(left).catch((error: unknown) => error)
+    left.destroy()
+    const log = quietLog()
+    expect([ruleErrorOf(await thrown, log).code, log.errors]).toEqual(['request-timeout', []])
   })
 
   test('keeps its status where there is a code for it', () => {
