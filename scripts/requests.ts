@@ -1,0 +1,132 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { run, type Running } from './bench/processes.js'
+import { answerTo } from './requests/exchange.js'
+import { type Described, type OddRequest, oddRequests } from './requests/odd-requests.js'
+
+/**
+ * npm run requests -- --against FOLDER [--count N] [--seed S]: sends the same odd requests (pipelined, malformed, slow, of every method
+ * and version) to the node that is built here and to the one of another checkout, each on a copy of one chain, and compares the
+ * answers byte for byte. A request whose answers differ is sent again, alone, until both nodes agree once: how portions meet and
+ * which side closes first is chance. Prints the others, and exits with code 1 if there are any.
+ */
+
+const { values } = parseArgs({
+  options: {
+    against: { type: 'string' },
+    count: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    at: { type: 'string', default: '64' },
+  },
+})
+/** Methods whose calls would change the chain, the node or its clock. */
+const changing = /^dev_|stop|restart|backup|mine|ban|node|prune|log|auxblock|send|submit|generate|subscribe/i
+const shown = 10
+const tries = 6
+
+process.exitCode = await main(resolve(values.against ?? '.'))
+
+async function main(other: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'didledger-requests-'))
+  try {
+    const chain = join(folder, 'chain')
+    const first = await startNode(other, chain, '--seed-dids', '30')
+    const described = await describedBy(first)
+    await first.running.stop()
+    const requests = oddRequests(described, Number(values.seed), Number(values.count))
+    const open = (checkout: string) => {
+      const copy = mkdtempSync(join(folder, 'copy-'))
+      cpSync(chain, copy, { recursive: true })
+      return startNode(checkout, copy)
+    }
+    const answersOf = async (checkout: string): Promise<string[]> => {
+      const node = await open(checkout)
+      const answers: string[] = []
+      let next = 0
+      const worker = async () => {
+        for (let i = next++; i < requests.length; i = next++)
+          answers[i] = await answerTo(requests[i] as OddRequest, node)
+      }
+      await Promise.all(Array.from({ length: Number(values.at) }, worker))
+      await node.running.stop()
+      return answers
+    }
+    const [before, now] = [await answersOf(other), await answersOf(resolve('.'))]
+    const doubtful = requests.flatMap((request, i) => (before[i] === now[i] ? [] : [request]))
+    const nodes = [await open(other), await open(resolve('.'))] as const
+    const different: OddRequest[] = []
+    await inTurns(doubtful, 8, async (request) => {
+      if (await neverAgree(request, nodes)) different.push(request)
+    })
+    await Promise.all(nodes.map(({ running }) => running.stop()))
+    for (const { portions, ...rest } of different.slice(0, shown)) {
+      console.log(rest, JSON.stringify(Buffer.concat(portions).toString('latin1').slice(0, 600)))
+      for (const node of nodes)
+        console.log(`  ${JSON.stringify((await answerTo({ portions, ...rest }, node)).slice(0, 600))}`)
+    }
+    console.log(`${requests.length} requests, ${doubtful.length} asked again, ${different.length} answered otherwise`)
+    return different.length > 0 ? 1 : 0
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Does something with each, so many at once. */
+async function inTurns<T>(
+  all: readonly T[],
+  atOnce: number,
+  work: (one: T, i: number) => Promise<void>,
+): Promise<void> {
+  const left = all.entries()
+  const worker = async () => {
+    for (const [i, one] of left) await work(one, i)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
+
+/** Whether no answer of one node is among those of the other in several tries. */
+async function neverAgree(request: OddRequest, nodes: readonly [Node, Node]): Promise<boolean> {
+  const said = [new Set<string>(), new Set<string>()] as const
+  for (let i = 0; i < tries; i++) {
+    const [one, two] = await Promise.all(nodes.map((node) => answerTo(request, node)))
+    said[0].add(one as string)
+    said[1].add(two as string)
+    if ([...said[0]].some((answer) => said[1].has(answer))) return false
+  }
+  return true
+}
+
+interface Node {
+  readonly running: Running
+  readonly rest: number
+  readonly rpc: number
+  /** Some that were registered at the start. */
+  readonly dids: readonly string[]
+}
+
+async function startNode(checkout: string, directory: string, ...more: readonly string[]): Promise<Node> {
+  const args = ['devnet', '--json', '--no-automine', '--port-base', '0', '--data-dir', directory, ...more]
+  const running = await run([join(checkout, 'dist/cli/main.js'), ...args], /^(\{.*\})$/)
+  const { rest, rpc, dids } = JSON.parse(running.announced) as { rest: string; rpc: string; dids?: { first: string[] } }
+  return { running, rest: Number(new URL(rest).port), rpc: Number(new URL(rpc).port), dids: dids?.first ?? [] }
+}
+
+/** Asks a node for its paths, its methods and some of its identifiers. */
+async function describedBy({ rest, rpc, dids }: Node): Promise<Described> {
+  const openapi = (await (await fetch(`http://127.0.0.1:${rest}/openapi.json`)).json()) as { paths: object }
+  const ask = async (method: string, params: unknown = {}): Promise<unknown> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`http://127.0.0.1:${rpc}/`, { method: 'POST', headers, body })
+    return ((await answer.json()) as { result: unknown }).result
+  }
+  const { methods } = (await ask('rpc.discover')) as { methods: { name: string }[] }
+  const hashes = await Promise.all([0, 1, 2].map(async (height) => String(await ask('getblockhash', [height]))))
+  return {
+    paths: [...Object.keys(openapi.paths), '/', '/metrics', '/healthz', '/readyz', '/openapi.json'],
+    methods: [...methods.map(({ name }) => name).filter((name) => !changing.test(name)), 'nothing', 'rpc.x', ''],
+    values: [...dids, ...hashes, '0', '1', '2', '3'],
+  }
+}

@@ -1,0 +1,51 @@
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { OddRequest } from './odd-requests.js'
+
+/** Milliseconds without a byte after which a connection that the server keeps open counts as answered. */
+const quiet = 1500
+
+/** What differs from one moment to the next, and what stands for it. */
+const moments: readonly (readonly [RegExp, string])[] = [
+  [/\r\nDate: [^\r]*/gi, '\r\nDate: now'],
+  // Numbers of moments make a body longer or shorter.
+  [/(content-length: )\d+(?=[^]*"(?:age|uptime|time)":)/gi, '$1n'],
+  [/("(?:uptime|time|age|seconds|elapsed|memory|load|pid|startedAt|now|lastSeen|port)":)[\d.]+/g, '$10'],
+  [/(X-Chain-Age: )\d+/gi, '$10'],
+  [/127\.0\.0\.1:\d+/g, '127.0.0.1:port'],
+  [/localhost:\d+/g, 'localhost:port'],
+]
+
+export interface Ports {
+  readonly rest: number
+  readonly rpc: number
+}
+
+/** All that a server sends on one connection, without what only time decides. */
+export async function answerTo({ port, portions, pause, ends }: OddRequest, ports: Ports): Promise<string> {
+  const socket = connect({ port: ports[port], host: '127.0.0.1', allowHalfOpen: true })
+  const parts: Buffer[] = []
+  let how = 'quiet'
+  const over = new Promise<void>((resolve) => {
+    const finish = (what: string) => () => {
+      how = what
+      resolve()
+    }
+    socket.on('data', (part: Buffer) => parts.push(part))
+    socket.on('end', finish('end'))
+    socket.on('error', finish('reset'))
+    socket.setTimeout(quiet, () => resolve())
+  })
+  for (const [i, portion] of portions.entries()) {
+    if (i > 0) await setTimeout(pause)
+    if (!socket.writable) break
+    socket.write(portion)
+  }
+  if (ends) socket.end()
+  await over
+  socket.destroy()
+  const text = Buffer.concat(parts).toString('latin1')
+  // A reset can overtake the answer before it; how many bytes arrive is chance.
+  if (how === 'reset') return 'reset'
+  return moments.reduce((said, [pattern, other]) => said.replaceAll(pattern, other), `${text}\n<${how}>`)
+}
