@@ -18,7 +18,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     count: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    at: { type: 'string', default: '64' },
+    at: { type: 'string', default: '16' },
   },
 })
 /** Methods whose calls would change the chain, the node or its clock. */
@@ -60,12 +60,12 @@ async function main(other: string): Promise<number> {
     await inTurns(doubtful, 8, async (request) => {
       if (await neverAgree(request, nodes)) different.push(request)
     })
-    await Promise.all(nodes.map(({ running }) => running.stop()))
     for (const { portions, ...rest } of different.slice(0, shown)) {
       console.log(rest, JSON.stringify(Buffer.concat(portions).toString('latin1').slice(0, 600)))
       for (const node of nodes)
         console.log(`  ${JSON.stringify((await answerTo({ portions, ...rest }, node)).slice(0, 600))}`)
     }
+    await Promise.all(nodes.map(({ running }) => running.stop()))
     console.log(`${requests.length} requests, ${doubtful.length} asked again, ${different.length} answered otherwise`)
     return different.length > 0 ? 1 : 0
   } finally {
