@@ -24,7 +24,7 @@ const nestedGenerator =
   'V8 keeps what a generator function within a function closes over; make it one of the module, or a method'
 // V8 allocates a map among the old objects for each closure of a generator function that runs. Collections of young objects treat all
 // that the map refers to as alive, so that what it closes over, on the way of a block the whole block, stays until a full collection
-// (docs/decisions/0031-blocks-that-wait-are-bytes.md).
+// (docs/decisions/0031-keep-queued-blocks-encoded.md).
 const syntax = [
   namedExports,
   { selector: ':function :function[generator=true]', message: nestedGenerator },

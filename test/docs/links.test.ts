@@ -53,3 +53,17 @@ it('docs/architecture.md has a row for every folder and file of src/', () => {
   const rows = [...layers.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
   expect(rows.sort()).toEqual(readdirSync(new URL('src/', root)).sort())
 })
+
+it('each decision has its number, a date and a state, and the index its title', () => {
+  const folder = new URL('docs/decisions/', root)
+  const index = repositoryFile('docs/decisions/README.md')
+  const files = readdirSync(folder).filter((name) => /^\d/.test(name))
+  for (const name of files) {
+    const text = repositoryFile(`docs/decisions/${name}`)
+    const [, number, title] =
+      /^# (\d+)\. (.+)\n\n\d{4}-\d\d-\d\d, (?:accepted|replaced by .+)\n\n## Context\n/.exec(text) ?? []
+    expect({ name, number }).toEqual({ name, number: String(Number(name.slice(0, 4))) })
+    expect(index).toContain(`- [${name.slice(0, 4)}](${name}) ${title}\n`)
+  }
+  expect(files.length).toBe(index.match(/^- \[\d{4}\]/gm)?.length)
+})
