@@ -22,12 +22,7 @@ export const txType = {
 export type TxKind = keyof typeof txType
 /** The names of the types, by which interfaces tell transactions apart. */
 export const txKinds = Object.keys(txType) as readonly TxKind[]
-const kindsByType = new Map<number, TxKind>(txKinds.map((kind) => [txType[kind], kind]))
-
-/** The name of a type. */
-export function kindOfType(type: Payload['type']): TxKind {
-  return kindsByType.get(type) as TxKind
-}
+type KindOf<T> = { [K in TxKind]: (typeof txType)[K] extends T ? K : never }[TxKind]
 
 export interface RegisterAsset {
   readonly name: string
@@ -81,8 +76,13 @@ type Read<P> =
   | { readonly at: 'once'; read(reader: Reader, version: number): P }
   | { readonly at: 'steps'; read(reader: Reader, version: number): Steps<P> }
 
-/** Codec of one payload type: read, write, JSON. */
+/** One payload type: its name, and its layout: read, write, JSON. */
 interface PayloadCodec<T extends Payload['type']> {
+  readonly kind: KindOf<T>
+  /** Its name in the live log; undefined: its number stands there. */
+  readonly label?: string
+  /** Whether a node that prunes gives up a transaction: everything that is asked of it later is in its coins. */
+  readonly prunable?: true
   /** Written without a version byte before the type, at transaction version 0 alone. */
   readonly withoutVersion?: true
   /** In steps if it may hold long texts or lists. */
@@ -126,11 +126,14 @@ const transfer = { type: 2 } as const
 
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
+    kind: 'coinbase',
+    prunable: true,
     read: once((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
     write: (w, p) => w.varbytes(p.data),
     json: (p) => ({ CoinbaseData: anyUtf8(p.data) }),
   },
   1: {
+    kind: 'registerAsset',
     read: stepwise(function* (r) {
       return {
         type: 1,
@@ -158,8 +161,17 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       Controller: toHex(reversed(p.controller)),
     }),
   },
-  2: { read: once(() => transfer), write: () => {}, json: () => ({}) },
+  2: {
+    kind: 'transfer',
+    label: 'transfer',
+    prunable: true,
+    read: once(() => transfer),
+    write: () => {},
+    json: () => ({}),
+  },
   3: {
+    kind: 'record',
+    label: 'record',
     read: stepwise(function* (r) {
       return { type: 3, recordType: yield* text(r), content: r.varbytes(bytesCap) }
     }),
@@ -167,6 +179,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     json: (p) => ({ Type: p.recordType, Content: toHex(p.content) }),
   },
   5: {
+    kind: 'sideChainPow',
     read: once((r) => ({
       type: 5,
       sideBlockHash: r.hash(),
@@ -184,6 +197,8 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   6: {
+    kind: 'recharge',
+    label: 'recharge',
     read: once((r, version) => {
       if (version === 0) {
         return { type: 6, merkleProof: r.varbytes(bytesCap), mainChainTransaction: r.varbytes(bytesCap) }
@@ -201,6 +216,8 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         : { Proof: toHex(p.merkleProof), MainChainTransaction: toHex(p.mainChainTransaction) },
   },
   7: {
+    kind: 'withdraw',
+    label: 'withdrawal',
     read: stepwise(function* (r, version) {
       if (version > 2) unknownVersion(version)
       return {
@@ -232,6 +249,8 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
           : {},
   },
   8: {
+    kind: 'crossChainTransfer',
+    label: 'transfer to another chain',
     read: stepwise(function* (r, version) {
       if (version > 1) unknownVersion(version)
       if (version === 1) return { type: 8, assets: [] }
@@ -249,6 +268,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   10: {
+    kind: 'did',
     withoutVersion: true,
     read: stepwise(function* (r) {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
@@ -282,6 +302,21 @@ function codecOf(type: number): PayloadCodec<Payload['type']> {
   const codec = codecs[type as Payload['type']] as PayloadCodec<Payload['type']> | undefined
   if (codec === undefined) throw new CodecError(`transaction type ${type} is not known`)
   return codec
+}
+
+/** The name of a type. */
+export function kindOfType(type: Payload['type']): TxKind {
+  return codecs[type].kind
+}
+
+/** The name of a type in the live log. */
+export function labelOfType(type: Payload['type']): string {
+  return codecs[type].label ?? `type ${type}`
+}
+
+/** Whether a node that prunes gives up transactions of a type that decodes. */
+export function isPrunable(type: number): boolean {
+  return codecOf(type).prunable === true
 }
 
 /** Reads the payload of a transaction type; throws a CodecError for a type or version without a known layout. */

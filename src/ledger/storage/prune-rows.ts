@@ -1,6 +1,6 @@
 import type { Coin } from '../consensus/ledger.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import { txType } from '../../base/primitives/payload.js'
+import { isPrunable, txType } from '../../base/primitives/payload.js'
 import { typeIn } from '../../base/primitives/transaction-parts.js'
 import { type Steps } from '../../base/primitives/steps.js'
 import { type RowReader, present } from './did-rows.js'
@@ -16,9 +16,6 @@ import { withoutCoinsSteps } from './undo-parts.js'
  * @limit count: least number of last blocks that keep their transactions
  */
 export const leastKept = 1000
-
-/** Of other types a DID, a credential or the type of a coin is known only by the transaction. */
-const givenUp: ReadonlySet<number> = new Set([txType.coinbase, txType.transfer])
 
 /** The highest block that has given up its transactions; 0: none has, since the genesis block keeps its own. */
 export function prunedHeight(rows: RowReader): number {
@@ -49,7 +46,7 @@ export function prunedType({ coinbase }: Pick<Coin, 'coinbase'>): number {
 /** Stages that a block gives up its transactions. */
 export function* pruneBlockSteps(overlay: Overlay, height: number, transactions: readonly [Key, Uint8Array][]): Steps {
   for (const [key, bytes] of transactions) {
-    if (givenUp.has(typeIn(bytes))) overlay.del(key)
+    if (isPrunable(typeIn(bytes))) overlay.del(key)
     yield
   }
   const undo = present(overlay.get(keys.undo(height)), `the undo record of height ${height}`)

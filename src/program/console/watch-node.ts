@@ -4,7 +4,8 @@ import type { PoolEntry } from '../../ledger/mempool/pool-entry.js'
 import type { Peer } from '../../network/peers/peer-record.js'
 import type { Node } from '../../node/start-node.js'
 import { formatAmount } from '../../base/primitives/amount.js'
-import { type Payload, txType } from '../../base/primitives/payload.js'
+import { isAboutCredential } from '../../base/primitives/did-operation.js'
+import { labelOfType, type Payload, txType } from '../../base/primitives/payload.js'
 import type { Log, Timers } from '../../base/runtime/env.js'
 import type { LiveLine, LiveLog } from '../../base/runtime/live-log.js'
 import { signingText } from '../../voting/signing-state.js'
@@ -101,19 +102,11 @@ function watchPool({ mempool }: Watched, live: LiveLog): () => void {
   return () => void mempool.events.off('accepted', show)
 }
 
-const kindNames: Readonly<Partial<Record<number, string>>> = {
-  [txType.transfer]: 'transfer',
-  [txType.record]: 'record',
-  [txType.recharge]: 'recharge',
-  [txType.withdraw]: 'withdrawal',
-  [txType.crossChainTransfer]: 'transfer to another chain',
-}
-
 /** `DID create`, `credential revoke`, `transfer`. */
 function kindOf(payload: Payload): string {
-  if (payload.type !== txType.did) return kindNames[payload.type] ?? `type ${payload.type}`
-  const { operation } = payload.operation
-  return `${operation === 'declare' || operation === 'revoke' ? 'credential' : 'DID'} ${operation}`
+  if (payload.type !== txType.did) return labelOfType(payload.type)
+  const { operation } = payload
+  return `${isAboutCredential(operation) ? 'credential' : 'DID'} ${operation.operation}`
 }
 
 function watchPeers({ network }: Watched, live: LiveLog): () => void {
