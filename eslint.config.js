@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import tseslint from 'typescript-eslint'
 import { vocabulary } from './scripts/config/vocabulary.js'
 
@@ -30,6 +31,20 @@ const syntax = [
   { selector: ':function :function[generator=true]', message: nestedGenerator },
   { selector: 'PropertyDefinition[static=false] :function[generator=true]', message: nestedGenerator },
 ]
+// What an operation does is asked of its row, so that a new one needs no other place: only its rules, its builder and its commands name it.
+const operationRows = readFileSync(new URL('src/base/primitives/did-operation.ts', import.meta.url), 'utf8')
+const operationNames = [...operationRows.matchAll(/^ {2}(\w+): \{$/gm)].map(([, name]) => name).join('|')
+const askTheRow = 'ask the row of the operation (operationForms in primitives/did-operation.ts) what it does'
+const operationLiterals = [
+  {
+    selector: `Literal[value=/^(${operationNames})$/]:not(CallExpression[callee.property.name='command'] > Literal)`,
+    message: askTheRow,
+  },
+  { selector: `MemberExpression[object.name='operationForms'][computed=false]`, message: askTheRow },
+]
+const namesOperations = ['src/identity/did/build.ts', 'src/identity/did/operations/*.ts']
+// Uses of a key, in words.
+const wordsOnly = ['src/explorer/did/key-uses.ts']
 const pureSyntax = [
   ...syntax,
   { selector: 'AwaitExpression', message: 'pure layers are synchronous' },
@@ -50,7 +65,7 @@ export default tseslint.config(
       'no-restricted-syntax': ['error', namedExports],
     },
   },
-  { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax] } },
+  { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax, ...operationLiterals] } },
   {
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/program/console/channel.ts'],
@@ -72,9 +87,11 @@ export default tseslint.config(
     rules: {
       'no-restricted-globals': ['error', ...pureGlobals],
       'no-restricted-properties': ['error', ...pureProperties],
-      'no-restricted-syntax': ['error', ...pureSyntax],
+      'no-restricted-syntax': ['error', ...pureSyntax, ...operationLiterals],
     },
   },
+  { files: wordsOnly, rules: { 'no-restricted-syntax': ['error', ...syntax] } },
+  { files: namesOperations, rules: { 'no-restricted-syntax': ['error', ...pureSyntax] } },
   {
     files: ['src/**/*.{ts,tsx}', 'scripts/**/*.ts'],
     plugins: { didledger: { rules: { vocabulary } } },

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { checkCommitment, checkDidRoot, namesNextValidators } from '../../src/ledger/consensus/commitment.js'
 import { equalBytes, hex, parseDisplayHash, toHex } from '../../src/base/primitives/bytes.js'
 import { parseSpec } from '../../src/base/primitives/spec.js'
+import { operationForms, type OperationName } from '../../src/base/primitives/did-operation.js'
 import { coinbaseInput } from '../../src/base/primitives/input.js'
 import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
 import { sha256 } from '../../src/base/primitives/hash.js'
@@ -10,7 +11,6 @@ import {
   emptyHistory,
   entryBytes,
   extendHistory,
-  operationNumber,
   readEntry,
   valueOfHistory,
 } from '../../src/identity/proofs/history.js'
@@ -34,7 +34,7 @@ interface MapVector {
     readonly height: number
     readonly time: number
     readonly operations: readonly {
-      readonly operation: keyof typeof operationNumber
+      readonly operation: OperationName
       readonly did?: string
       readonly credential?: string
       readonly signer?: string
@@ -110,7 +110,7 @@ describe.each(vectors.maps)('the map: $description', ({ genesis, blocks, proofs 
       for (const operation of operations) {
         const key = keyOf(operation)
         expect(toHex(key)).toBe(operation.key)
-        const number = operationNumber[operation.operation]
+        const number = operationForms[operation.operation].number
         const payloadHash = sha256(operation.payload)
         const entry = { operation: number, height, time, txid: internal(operation.txid), payloadHash }
         expect(toHex(entryBytes(entry))).toBe(operation.entry)

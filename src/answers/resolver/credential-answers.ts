@@ -9,8 +9,7 @@ import type {
 } from '../../identity/did/resolution.js'
 import type { MapProofJson, StateProof } from '../../identity/did/state-proof.js'
 import { displayHash } from '../../base/primitives/bytes.js'
-import type { DidOperation } from '../../base/primitives/did-operation.js'
-import { operationNumber } from '../../identity/proofs/history.js'
+import { type DidOperation, formOfNumber } from '../../base/primitives/did-operation.js'
 import type { Prover, WantedBlock } from '../prover/prover.js'
 import { credentialRow, declaredCount } from '../../ledger/storage/credential-rows.js'
 import type { Database } from '../../ledger/storage/database.js'
@@ -124,7 +123,7 @@ export class CredentialAnswers {
     const rowsOf = (signer: string) => (credentialRow(database, id, signer) ?? []).filter((row) => row.height <= height)
     const holder = didPart(id)
     const own = rowsOf(holder)
-    const declare = own.find(({ operation }) => operation === operationNumber.declare)
+    const declare = own.find(({ operation }) => formOfNumber(operation)?.effect === 'credential')
     const declared = declare && { row: declare, operation: operationAt(database, declare) }
     const credential = declared && namedCredential(declared.operation)
     const signers = [...new Set([holder, credential?.issuer ?? holder, issuer ?? holder])]
@@ -155,7 +154,7 @@ export function askedCredential(id: string, issuer: string | undefined): AskedCr
 }
 
 function firstRevoke(rows: readonly CredentialOperationRow[]): CredentialOperationRow | undefined {
-  return newestFirst(rows.filter(({ operation }) => operation === operationNumber.revoke)).at(-1)
+  return newestFirst(rows.filter(({ operation }) => formOfNumber(operation)?.effect === 'end')).at(-1)
 }
 
 function newestFirst(rows: readonly CredentialOperationRow[]): CredentialOperationRow[] {

@@ -14,27 +14,90 @@ export interface DidOperation {
   readonly signature: string
 }
 
-/** What the name of an operation says of its texts (format 3.2). */
+/** State of a DID or credential after an operation: it has that document, it is that credential, or it has ended for ever. */
+export type OperationEffect = 'document' | 'credential' | 'end'
+
+/** Everything that the name of an operation decides but its rules (format 3.2, 9). */
 export interface OperationForm {
-  /** What it is about; decides which specification strings are accepted. */
+  /** Its number in histories, from which proofs and rows are made: one byte. */
+  readonly number: number
+  /** Decides which specification strings are accepted, and which history it belongs to. */
   readonly subject: 'did' | 'credential'
-  /** What the payload holds: a document or a credential in base64url, or an id as it is. */
+  readonly effect: OperationEffect
+  /** Effects of the operation directly before it in its history; `nothing`: it can be the first one. */
+  readonly after: readonly (OperationEffect | 'nothing')[]
+  /** Content of the payload: a document or a credential in base64url, or an id as it is. */
   readonly payload: 'document' | 'did' | 'credential' | 'credential-id'
   /** Whether it names the operation before. */
   readonly previousTxid: boolean
+  /** Document whose authentication keys sign: its own, or the last one of the DID that signs. */
+  readonly signedIn: 'payload' | 'before'
+  /** Whether keys sign too that this document lists under authorization. */
+  readonly authorised: boolean
   /** Whether tools write out the type of its proof. */
   readonly proofType: boolean
 }
 
 export const operationForms = {
-  create: { subject: 'did', payload: 'document', previousTxid: false, proofType: true },
-  update: { subject: 'did', payload: 'document', previousTxid: true, proofType: true },
-  deactivate: { subject: 'did', payload: 'did', previousTxid: false, proofType: false },
-  declare: { subject: 'credential', payload: 'credential', previousTxid: false, proofType: true },
-  revoke: { subject: 'credential', payload: 'credential-id', previousTxid: false, proofType: true },
+  create: {
+    number: 1,
+    subject: 'did',
+    effect: 'document',
+    after: ['nothing'],
+    payload: 'document',
+    previousTxid: false,
+    signedIn: 'payload',
+    authorised: false,
+    proofType: true,
+  },
+  update: {
+    number: 2,
+    subject: 'did',
+    effect: 'document',
+    after: ['document'],
+    payload: 'document',
+    previousTxid: true,
+    signedIn: 'before',
+    authorised: false,
+    proofType: true,
+  },
+  deactivate: {
+    number: 3,
+    subject: 'did',
+    effect: 'end',
+    after: ['document'],
+    payload: 'did',
+    previousTxid: false,
+    signedIn: 'before',
+    authorised: true,
+    proofType: false,
+  },
+  declare: {
+    number: 4,
+    subject: 'credential',
+    effect: 'credential',
+    after: ['nothing'],
+    payload: 'credential',
+    previousTxid: false,
+    signedIn: 'before',
+    authorised: false,
+    proofType: true,
+  },
+  revoke: {
+    number: 5,
+    subject: 'credential',
+    effect: 'end',
+    after: ['nothing', 'credential'],
+    payload: 'credential-id',
+    previousTxid: false,
+    signedIn: 'before',
+    authorised: false,
+    proofType: true,
+  },
 } as const satisfies Readonly<Record<string, OperationForm>>
 
 export type OperationName = keyof typeof operationForms
+export type OperationNumber = (typeof operationForms)[OperationName]['number']
 
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operationForms, name)
@@ -43,6 +106,23 @@ export function isOperationName(name: string): name is OperationName {
 /** The form of an operation; undefined for a name that does not exist. */
 export function operationForm({ operation }: Pick<DidOperation, 'operation'>): OperationForm | undefined {
   return isOperationName(operation) ? operationForms[operation] : undefined
+}
+
+const formsByNumber = new Map<number, OperationForm>(Object.values(operationForms).map((form) => [form.number, form]))
+
+/** The form of the operation with a number; undefined for a number that no operation has. */
+export function formOfNumber(number: number): OperationForm | undefined {
+  return formsByNumber.get(number)
+}
+
+/** Whether an operation can stand directly after another one of its history; `before` undefined: whether it can be the first. */
+export function canFollow(form: OperationForm, before: OperationForm | undefined): boolean {
+  return form.after.includes(before?.effect ?? 'nothing')
+}
+
+/** Effect of an operation; undefined for a name that does not exist. */
+export function effectOf(operation: Pick<DidOperation, 'operation'>): OperationEffect | undefined {
+  return operationForm(operation)?.effect
 }
 
 /** Whether it declares or revokes a credential; else it changes a DID. */

@@ -5,6 +5,7 @@ import type {
   ResolveResult,
 } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { canFollow, operationForm } from '../../base/primitives/did-operation.js'
 import { asResolveResult } from './read-answers.js'
 
 /** Requests for `resolvedid` of a node, and a whole history in as many of them as it takes. */
@@ -76,12 +77,13 @@ function sizeOf(transactions: readonly ResolvedTransaction[]): number {
   return transactions.reduce((sum, { operation }) => sum + 400 + operation.payload.length, 0)
 }
 
-/** Whether each update names the operation before it, down to the create: parts of two branches do not. */
+/** Whether each operation can follow the one before it, and names it where it has to, down to the first: parts of two branches do not. */
 function isLinked(transactions: readonly ResolvedTransaction[]): boolean {
   return transactions.every(({ operation: { header } }, i) => {
     const before = transactions[i + 1]
-    if (before === undefined) return header.operation === 'create'
-    return header.operation === 'update' ? header.previousTxid === before.txid : header.operation === 'deactivate'
+    const form = operationForm(header)
+    if (form?.subject !== 'did' || !canFollow(form, before && operationForm(before.operation.header))) return false
+    return !form.previousTxid || header.previousTxid === before?.txid
   })
 }
 

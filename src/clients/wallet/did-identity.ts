@@ -20,7 +20,7 @@ import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
-import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 
@@ -98,7 +98,7 @@ export function updateIdentity(
 
 /** A prepared update, signed again to follow the current last operation; its document stays unchanged. */
 export function rebaseUpdate(account: SigningAccount, current: CurrentIdentity, prepared: DidOperation): DidOperation {
-  if (prepared.operation !== 'update') {
+  if (!operationForm(prepared)?.previousTxid) {
     throw new UserError(`only an update can be rebased; this operation is "${prepared.operation}"`)
   }
   if (didOfOperation(prepared) !== current.document.id) {

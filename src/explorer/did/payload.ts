@@ -2,6 +2,7 @@ import { documentJsonLimits } from '../../identity/did/document.js'
 import { parseLibraryDocument } from '../../identity/did/library-document.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { effectOf } from '../../base/primitives/did-operation.js'
 import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { Operation } from '../ask/shapes.js'
 
@@ -32,9 +33,9 @@ export function payloadObject(payload: string): Members | undefined {
   }
 }
 
-/** The document of a create or update in the normalised form, where every id and default is written out. */
+/** The document of an operation that has one, in the normalised form, where every id and default is written out. */
 export function documentOf({ header, payload }: Operation): Members | undefined {
-  if (header.operation !== 'create' && header.operation !== 'update') return undefined
+  if (effectOf(header) !== 'document') return undefined
   const raw = payloadObject(payload)
   return raw === undefined ? undefined : normalised(raw, payloadText(payload) ?? '')
 }

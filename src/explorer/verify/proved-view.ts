@@ -1,4 +1,5 @@
 import type { LightCredential, LightResult, ProvedEntry } from '../../clients/light/proved.js'
+import { effectOf, type OperationForm, operationForms } from '../../base/primitives/did-operation.js'
 import type { DidTransaction } from '../ask/shapes.js'
 import { documentOf, type Members, payloadObject } from '../did/payload.js'
 import { secondsOf } from '../text/times.js'
@@ -16,9 +17,11 @@ export interface Part {
 export function provedDid(did: string, { status, transaction = [], proved }: LightResult, part: Part): DidView {
   const { count = 0, entries = [] } = proved.history ?? {}
   const first = count - entries.length + 1
+  const shown = new Map(transaction.map(({ txid, operation }) => [txid, operation.header.operation]))
   const operations = entries.map((entry, i): ShownOperation => {
     const number = first + i
-    return { ...fromEntry(entry), number, name: nameOf(number, status === 2 && number === count) }
+    const name = shown.get(entry.txid) ?? nameOf(number, status === 2 && number === count)
+    return { ...fromEntry(entry), number, name }
   })
   const { skip, rows } = part
   const last = transaction.find(hasDocument)
@@ -41,7 +44,7 @@ export function versionIn(transactions: readonly DidTransaction[], txid: string)
 
 export function provedCredential(id: string, { status, transaction = [], proved }: LightCredential): CredentialView {
   const entries = new Map(proved.history?.entries.map((entry) => [entry.txid, entry]))
-  const declare = transaction.find(({ operation }) => operation.header.operation === 'declare')
+  const declare = transaction.find(({ operation }) => effectOf(operation.header) === 'credential')
   return {
     id,
     status,
@@ -61,12 +64,15 @@ function fromEntry({ txid, height, time, signedBy }: ProvedEntry): Omit<ShownOpe
   return { txid, height, time, signer: signedBy }
 }
 
-/** The operation at a place: proofs of histories in any other order are refused. */
+/** Names of the operations that can stand at a place, mostly one: proofs of histories in any other order are refused. */
 function nameOf(number: number, ends: boolean): string {
-  if (number === 1) return 'create'
-  return ends ? 'deactivate' : 'update'
+  const before = number === 1 ? 'nothing' : 'document'
+  const possible = Object.entries<OperationForm>(operationForms).filter(([, { subject, effect, after }]) => {
+    return subject === 'did' && after.includes(before) && (effect === 'end') === ends
+  })
+  return possible.map(([name]) => name).join(' or ')
 }
 
 function hasDocument({ operation: { header } }: DidTransaction): boolean {
-  return header.operation !== 'deactivate'
+  return effectOf(header) !== 'end'
 }

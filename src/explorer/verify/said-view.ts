@@ -1,3 +1,4 @@
+import { effectOf } from '../../base/primitives/did-operation.js'
 import { Refusal } from '../ask/refusal.js'
 import { asMembers, documentOf, type Members, objectsIn, payloadObject, textIn } from '../did/payload.js'
 import type { Operation } from '../ask/shapes.js'
@@ -42,7 +43,7 @@ export function saidVersion(did: string, answer: unknown): Members | undefined {
 export function saidCredential(id: string, answer: unknown): CredentialView {
   const { status, members } = answerAbout('id', id, answer)
   const transactions = transactionsIn(members)
-  const declare = transactions.find(({ operation }) => operation.header.operation === 'declare')
+  const declare = transactions.find(({ operation }) => effectOf(operation.header) === 'credential')
   return {
     id,
     status,
@@ -101,7 +102,7 @@ function shown({ txid, time, operation }: SaidTransaction): Omit<ShownOperation,
 }
 
 function hasDocument({ operation: { header } }: SaidTransaction): boolean {
-  return header.operation !== 'deactivate'
+  return effectOf(header) !== 'end'
 }
 
 /** A document of another DID is none of this one. */

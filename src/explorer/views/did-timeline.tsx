@@ -1,3 +1,4 @@
+import { effectOf } from '../../base/primitives/did-operation.js'
 import { useAnswer } from '../ask/use-answer.js'
 import type { Members } from '../did/payload.js'
 import { Answered, Panel } from '../parts/panel.js'
@@ -72,7 +73,7 @@ export function DidTimeline({ view, of, skip, options, versionOf }: Props) {
 }
 
 function hasDocument({ name }: ShownOperation): boolean {
-  return name !== 'deactivate'
+  return effectOf({ operation: name }) !== 'end'
 }
 
 /** Says so where operations that are counted are not shown, and are in no other part either. */

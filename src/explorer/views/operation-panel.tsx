@@ -1,3 +1,4 @@
+import { isAboutCredential } from '../../base/primitives/did-operation.js'
 import type { Operation } from '../ask/shapes.js'
 import { asMembers, documentOf, type Members, payloadObject, textIn } from '../did/payload.js'
 import { JsonView } from '../parts/json-view.js'
@@ -59,7 +60,7 @@ function didOf({ payload, proof }: Operation, content: Members | undefined): str
 }
 
 function credentialOf({ header, payload }: Operation, content: Members | undefined) {
-  if (header.operation !== 'declare' && header.operation !== 'revoke') return undefined
+  if (!isAboutCredential(header)) return undefined
   const id = content === undefined ? payload : (textIn(content, 'id') ?? '')
   return <a href={linkTo('credential', id)}>{<Plain text={id} />}</a>
 }

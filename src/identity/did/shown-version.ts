@@ -1,4 +1,5 @@
 import { defined } from '../../base/primitives/defined.js'
+import { operationForm } from '../../base/primitives/did-operation.js'
 import type { ResolveContext, ResolvedTransaction, ResolveResult } from './resolution.js'
 import { type KeyForm, type W3cDocument, w3cDocument } from './w3c.js'
 
@@ -78,7 +79,7 @@ function isPast(expires: string, { time }: ResolveContext, now: number): boolean
 }
 
 function documentOf(did: string, { operation }: ResolvedTransaction, keys: KeyForm): W3cDocument | null {
-  if (operation.header.operation === 'deactivate') {
+  if (operationForm(operation.header)?.payload === 'did') {
     requireSame(did, operation.payload)
     return null
   }

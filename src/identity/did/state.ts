@@ -1,3 +1,4 @@
+import type { OperationName } from '../../base/primitives/did-operation.js'
 import type { SignatureCheck } from '../../base/primitives/signature.js'
 import type { DidRules } from './did-rules.js'
 import type { KnownDocument } from './known-document.js'
@@ -65,17 +66,20 @@ export interface CredentialState {
 }
 
 /** What an operation says of a credential. */
-export type CredentialChange = {
+export interface CredentialChange {
   /** Absolute. */
   readonly id: string
   /** The DID in whose name it is said. */
   readonly signer: string
-} & ({ readonly action: 'declare'; readonly issuer: string } | { readonly action: 'revoke' })
+  readonly action: OperationName
+  /** Of the credential that it declares; undefined: it revokes one. */
+  readonly issuer?: string
+}
 
 /** The state of a credential after a change. */
 export function nextCredentialState(before: CredentialState | undefined, change: CredentialChange): CredentialState {
-  if (change.action === 'revoke') return { ...before, revoked: true }
   const { issuer } = change
+  if (issuer === undefined) return { ...before, revoked: true }
   return { declared: { issuer: () => issuer }, revoked: false }
 }
 

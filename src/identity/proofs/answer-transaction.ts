@@ -2,8 +2,9 @@ import { formatDate } from '../did/date.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import { operationForm } from '../../base/primitives/did-operation.js'
 import { sha256 } from '../../base/primitives/hash.js'
-import { type Entry, operationNumber } from './history.js'
+import type { Entry } from './history.js'
 import { fail } from './proof-failure.js'
 import { list, members, optionalText, text } from './read-json.js'
 
@@ -51,10 +52,11 @@ export function requireEntry(transaction: ResolvedTransaction, entry: Entry, bef
   const wrong = (what: string): never => fail('answer-transaction', `${what} of ${transaction.txid}`)
   if (transaction.txid !== displayHash(entry.txid)) wrong('the txid')
   if (transaction.timestamp !== formatDate(entry.time)) wrong('the time')
-  if (operationNumber[header.operation as keyof typeof operationNumber] !== entry.operation) wrong('the operation')
+  const form = operationForm(header)
+  if (form?.number !== entry.operation) wrong('the operation')
   if (!equalBytes(sha256(payload), entry.payloadHash)) wrong('the payload')
   const { previousTxid } = header
-  if ((previousTxid !== undefined) !== (entry.operation === operationNumber.update)) wrong('the previous txid')
+  if ((previousTxid !== undefined) !== (form?.previousTxid === true)) wrong('the previous txid')
   if (previousTxid === undefined) return
   // Of another length, what is signed with it could be read in two ways.
   if (before === undefined ? !txidForm.test(previousTxid) : previousTxid !== displayHash(before.txid))

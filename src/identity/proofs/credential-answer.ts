@@ -5,6 +5,7 @@ import { credentialOfBytes } from '../did/operations/credential-operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { formOfNumber, operationForm } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
 import {
@@ -21,7 +22,7 @@ import {
 import { requireEntry } from './answer-transaction.js'
 import type { Checking } from './checking.js'
 import { parsed, payloadBytes } from './did-answer.js'
-import { type Entry, operationNumber } from './history.js'
+import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
 import { fail } from './proof-failure.js'
 
@@ -89,7 +90,7 @@ function declared(
   transactions: readonly ResolvedTransaction[],
   id: string,
 ): Credential | undefined {
-  const entry = own?.entries.find(({ operation }) => operation === operationNumber.declare)
+  const entry = own?.entries.find(({ operation }) => formOfNumber(operation)?.effect === 'credential')
   if (entry === undefined) return undefined
   const declare = transactions.find(({ txid }) => txid === displayHash(entry.txid))
   if (declare === undefined) {
@@ -119,7 +120,9 @@ function requireTransactions(
     entries.delete(transaction.txid)
     requireEntry(transaction, entry, undefined)
     const { header, payload } = transaction.operation
-    if (header.operation === 'revoke' && payload !== id) fail('answer-document', 'a revocation of another credential')
+    if (operationForm(header)?.payload === 'credential-id' && payload !== id) {
+      fail('answer-document', 'a revocation of another credential')
+    }
     return entry
   })
   requireNewestFirst(shown, histories)

@@ -4,6 +4,7 @@ import type { DidDocument } from '../did/model.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, fromUtf8 } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { operationForm } from '../../base/primitives/did-operation.js'
 import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
 import {
   type AnswerTrust,
@@ -130,7 +131,7 @@ function placesOf(
 
 /** The document in a transaction of a DID; undefined: it is a deactivation of that DID. Throws `answer-document`. */
 function documentOf({ operation: { header, payload } }: ResolvedTransaction, did: string): DidDocument | undefined {
-  if (header.operation === 'deactivate') {
+  if (operationForm(header)?.payload === 'did') {
     return payload === did ? undefined : fail('answer-document', 'a deactivation of another DID')
   }
   const document = parsed(() => parseDocumentBytes(payloadBytes(payload), { method: didMethod, chain: true }))

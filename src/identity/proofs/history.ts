@@ -1,12 +1,9 @@
 import { concat, joined } from '../../base/primitives/bytes.js'
 import { Reader } from '../../base/primitives/codec.js'
+import { formOfNumber, type OperationNumber } from '../../base/primitives/did-operation.js'
 import { type Hash, sha256, zeroHash } from '../../base/primitives/hash.js'
 
 /** The history of a DID, or of what one DID said of a credential: a chain of hashes over its operations. */
-
-/** Numbers of operations, here and in rows. */
-export const operationNumber = { create: 1, update: 2, deactivate: 3, declare: 4, revoke: 5 } as const
-export type OperationNumber = (typeof operationNumber)[keyof typeof operationNumber]
 
 /** One operation as its leaf binds it. */
 export interface Entry {
@@ -58,7 +55,7 @@ export interface HistoryEnd {
 
 /** State of a leaf: 1, or 2 once a DID is deactivated or a credential revoked. */
 export function stateAfter(last: OperationNumber): 1 | 2 {
-  return last === operationNumber.deactivate || last === operationNumber.revoke ? 2 : 1
+  return formOfNumber(last)?.effect === 'end' ? 2 : 1
 }
 
 /** sha256(state u8 ‖ count u32 ‖ digest). */

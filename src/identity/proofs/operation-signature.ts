@@ -4,6 +4,7 @@ import type { DidDocument, DidKey } from '../did/model.js'
 import { signedText } from '../did/operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
+import { operationForm } from '../../base/primitives/did-operation.js'
 import type { SignatureDue } from './checking.js'
 import { fail } from './proof-failure.js'
 
@@ -37,11 +38,12 @@ export function operationSignature({
   before,
 }: SignedOperation): OperationSignature | undefined {
   const { header, payload, proof } = transaction.operation
-  const signing = header.operation === 'create' ? document : before
+  const form = operationForm(header)
+  const signing = form?.signedIn === 'payload' ? document : before
   if (signing === undefined) return undefined
   const { verificationMethod } = proof
   const id = verificationMethod.startsWith('#') ? did + verificationMethod : verificationMethod
-  const keys = keysOf(signing, header.operation === 'deactivate')
+  const keys = keysOf(signing, form?.authorised === true)
   const key = keys.find((one) => one.id === id)?.publicKey
   if (key === undefined) return fail('answer-signature', `${verificationMethod.slice(0, 300)} has no right to sign it`)
   const signature = decodeSignature(proof.signature) ?? fail('answer-signature', 'the text is no signature')
@@ -51,7 +53,7 @@ export function operationSignature({
   return { due: { key, message: fromUtf8(signedText(texts)), signature }, signedBy: relativeId(name, did) }
 }
 
-/** The keys of a document that may sign what follows it; those of other DIDs may only end it. */
-function keysOf({ authentication, authorization }: DidDocument, ends: boolean): readonly DidKey[] {
-  return [...authentication.values(), ...(ends ? authorization.values() : [])]
+/** The keys of a document that may sign an operation; those of other DIDs only where the operation permits it. */
+function keysOf({ authentication, authorization }: DidDocument, authorised: boolean): readonly DidKey[] {
+  return [...authentication.values(), ...(authorised ? authorization.values() : [])]
 }

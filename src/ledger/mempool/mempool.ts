@@ -48,6 +48,7 @@ import type { Verifier } from '../../base/crypto/verifier.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { operationForm } from '../../base/primitives/did-operation.js'
 import { txType } from '../../base/primitives/payload.js'
 import { paramsAt } from '../../base/primitives/spec.js'
 import type { Steps } from '../../base/primitives/steps.js'
@@ -588,5 +589,7 @@ function waitingOf(entry: PoolEntry): Waiting {
 
 /** Order of operations by what they refuse after them: a revoke the declare, a deactivate everything. */
 function refusing({ transaction: { payload } }: Waiting): number {
-  return payload.type === txType.did ? ['revoke', 'deactivate'].indexOf(payload.operation.operation) : -1
+  const form = payload.type === txType.did ? operationForm(payload.operation) : undefined
+  if (form?.effect !== 'end') return 0
+  return form.subject === 'credential' ? 1 : 2
 }

@@ -3,10 +3,10 @@ import { issuerInPayload } from '../../identity/did/named-did.js'
 import type { CredentialChange, CredentialState } from '../../identity/did/state.js'
 import { InvariantError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
+import { formOfNumber, operationForms } from '../../base/primitives/did-operation.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { operationPayloadOf } from '../../base/primitives/transaction-parts.js'
-import { operationNumber } from '../../identity/proofs/history.js'
 import { credentialMapKey } from '../../identity/proofs/map-tree.js'
 import { didKey, operationOf, present, type RowReader, transactionAt } from './did-rows.js'
 import type { Overlay } from './overlay.js'
@@ -30,8 +30,8 @@ export function credentialState(
 ): CredentialState | undefined {
   const operations = credentialRow(rows, id, signer)
   if (operations === undefined) return undefined
-  const revoked = operations.some(({ operation }) => operation === operationNumber.revoke)
-  const declare = operations.find(({ operation }) => operation === operationNumber.declare)
+  const revoked = operations.some(({ operation }) => formOfNumber(operation)?.effect === 'end')
+  const declare = operations.find(({ operation }) => formOfNumber(operation)?.effect === 'credential')
   if (declare === undefined) return { revoked }
   return { declared: { issuer: () => issuerOf(declare) }, revoked }
 }
@@ -59,18 +59,18 @@ export interface Mined extends Location {
 /** Stages the rows of a declare or revoke; returns what takes it back. */
 export function putCredential(
   overlay: Overlay,
-  { id, signer, action }: CredentialChange,
+  { id, signer, action, issuer }: CredentialChange,
   { height, index, time, tx }: Mined,
 ): CredentialUndo {
   const holderDid = didPart(id)
   const holder = present(didKey(holderDid), 'the key of a holder')
-  const operation = operationNumber[action]
+  const operation = operationForms[action].number
   const key = credentialMapKey(id, signer)
   const payloadHash = sha256(operationOf(tx.payload).payload)
   const before = credentialRow(overlay, id, signer) ?? []
   const added = { index, operation, height, time, txid: tx.hash, payloadHash }
   overlay.put(keys.credential(key), values.credential.encode([...before, added]))
-  if (action === 'declare') {
+  if (issuer !== undefined) {
     const count = declaredCount(overlay, holder)
     overlay.put(keys.declared(holder, count), values.declared.encode(id.slice(holderDid.length + 1)))
     overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count + 1))
@@ -84,7 +84,7 @@ export function popCredential(overlay: Overlay, { operation, key, holder }: Cred
   const before = values.credential.decode(present(overlay.get(row), 'the row of a credential')).slice(0, -1)
   if (before.length === 0) overlay.del(row)
   else overlay.put(row, values.credential.encode(before))
-  if (operation === operationNumber.revoke) return
+  if (formOfNumber(operation)?.effect === 'end') return
   const count = declaredCount(overlay, holder) - 1
   overlay.del(keys.declared(holder, count))
   if (count === 0) overlay.del(keys.declaredCount(holder))

@@ -1,8 +1,8 @@
 import { Reader } from '../../base/primitives/codec.js'
-import type { OperationName } from '../../base/primitives/did-operation.js'
+import { operationForms, type OperationName } from '../../base/primitives/did-operation.js'
 import { type Hash, sha256 } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
-import { type Entry, operationNumber } from '../../identity/proofs/history.js'
+import type { Entry } from '../../identity/proofs/history.js'
 import { operationAt, present, type RowReader } from './did-rows.js'
 import { keys, type Location } from './schema.js'
 import { values } from './row-values.js'
@@ -11,7 +11,7 @@ import { values } from './row-values.js'
 export function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {
   const { operation, payload } = operationAt(rows, location)
   return {
-    operation: operationNumber[operation as OperationName],
+    operation: operationForms[operation as OperationName].number,
     height: location.height,
     time: blockTime(rows, location.height),
     txid,

@@ -2,16 +2,10 @@ import type { Coin } from '../consensus/ledger.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { asBuffer, fromUtf8, mapKey, utf8 } from '../../base/primitives/bytes.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
+import type { OperationNumber } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { eachSteps, finish, type Steps } from '../../base/primitives/steps.js'
-import {
-  type Entry,
-  entryBytes,
-  entrySize,
-  operationNumber,
-  type OperationNumber,
-  readEntry,
-} from '../../identity/proofs/history.js'
+import { type Entry, entryBytes, entrySize, readEntry, stateAfter } from '../../identity/proofs/history.js'
 import type { MapKey } from '../../identity/proofs/map-tree.js'
 import { type Key, keys, type Location } from './schema.js'
 
@@ -83,18 +77,13 @@ export interface SideChainUndo {
 
 /** A declare or revoke to take back. */
 export interface CredentialUndo {
-  readonly operation: CredentialOperation
+  readonly operation: OperationNumber
   readonly key: MapKey
   readonly holder: ProgramHash
 }
 
-/** Numbers of the operations on credentials in rows. */
-export type CredentialOperation = (typeof operationNumber)['declare' | 'revoke']
-
 /** One operation in the row of a credential and a signer: 75 bytes. */
-export interface CredentialOperationRow extends Location, Entry {
-  readonly operation: CredentialOperation
-}
+export type CredentialOperationRow = Location & Entry
 
 /** What one DID said of one credential, in chain order: a declare, a revoke, or the one and then the other. */
 export type CredentialRow = readonly CredentialOperationRow[]
@@ -226,7 +215,7 @@ export const values = {
       const dids = reader.list(0xffff, 21, () => reader.take(21))
       if (reader.remaining === 0) return { spent, dids, credentials: [], sideChains: [] }
       const credentials = reader.list(0xffff, 54, () => {
-        return { operation: reader.u8() as CredentialOperation, key: reader.take(32), holder: reader.take(21) }
+        return { operation: reader.u8() as OperationNumber, key: reader.take(32), holder: reader.take(21) }
       })
       if (reader.remaining === 0) return { spent, dids, credentials, sideChains: [] }
       const sideChains = reader.list(0xffff, 36, () => {
@@ -239,8 +228,10 @@ export const values = {
   /** The state is that after the last operation: 1 declared, 2 revoked. */
   credential: {
     encode: (operations: CredentialRow): Uint8Array => {
-      const revoked = operations.at(-1)?.operation === operationNumber.revoke
-      const writer = new Writer(2 + (2 + entrySize) * operations.length).u8(revoked ? 2 : 1).u8(operations.length)
+      const last = operations.at(-1)
+      const writer = new Writer(2 + (2 + entrySize) * operations.length)
+        .u8(last === undefined ? 1 : stateAfter(last.operation))
+        .u8(operations.length)
       for (const operation of operations) writer.u16(operation.index).bytes(entryBytes(operation))
       return writer.finish()
     },
@@ -249,7 +240,7 @@ export const values = {
       reader.u8()
       return Array.from({ length: reader.u8() }, () => {
         const index = reader.u16()
-        return { index, ...(readEntry(reader.take(entrySize)) as Entry & { operation: CredentialOperation }) }
+        return { index, ...readEntry(reader.take(entrySize)) }
       })
     },
   },

@@ -12,7 +12,7 @@ import { isCredentialId } from '../../identity/did/operations/credential-operati
 import { fromPlain } from '../../identity/did/plain.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
-import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
+import { type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'
 import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
 
 /** JSON text, or the plain object that JSON.parse makes of it. */
@@ -120,8 +120,8 @@ export function verifyOperation(
     previousTxidOf(read)
     const by = entitlingDocument(read, document, rules)
     const id = absoluteId(read.verificationMethod, by.id, rules)
-    const key =
-      by.authentication.get(id ?? '') ?? (read.operation === 'deactivate' ? by.authorization.get(id ?? '') : undefined)
+    const authorised = operationForm(read)?.authorised === true
+    const key = by.authentication.get(id ?? '') ?? (authorised ? by.authorization.get(id ?? '') : undefined)
     if (key === undefined) throw new Failure(`${read.verificationMethod} may not sign this operation for ${by.id}`)
     if (read.proofType !== '' && read.proofType !== signatureType) throw brokenRule('did-proof-type')
     const signature = decodeSignature(options.legacy ? withoutPadding(read.signature) : read.signature)
@@ -133,14 +133,14 @@ export function verifyOperation(
 /** The document whose keys may sign the operation, once the payload is known to concern the same DID. */
 function entitlingDocument(operation: DidOperation, document: JsonInput | undefined, rules: LibraryRules): DidDocument {
   const given = document === undefined ? undefined : parseLibraryDocument(fromPlain(document), rules)
-  if (operation.operation === 'create') {
+  const form = operationForm(operation)
+  if (form?.signedIn === 'payload') {
     const created = parseLibraryDocument(fromPlain(payloadJson(operation)), rules)
     if (given !== undefined && documentText(given) !== documentText(created)) {
       throw new Failure('the document given is not the one in the payload')
     }
     return created
   }
-  const form = operationForm(operation)
   if (form === undefined) throw new Failure(`there is no operation ${operation.operation}`)
   if (form.subject === 'credential') return signersDocument(operation, given, rules)
   if (given === undefined) throw new Failure('the document before the operation is needed')
@@ -156,7 +156,7 @@ function signersDocument(operation: DidOperation, given: DidDocument | undefined
   if (given === undefined) throw new Failure('the document of the signer is needed')
   if (named.signer !== given.id) throw new Failure(`the operation is one of ${named.signer}, not of ${given.id}`)
   const holder = didPart(named.id)
-  if (operation.operation === 'declare' && named.signer !== holder) {
+  if (effectOf(operation) === 'credential' && named.signer !== holder) {
     throw new Failure(`only the holder ${holder} can declare ${named.id}`)
   }
   if (isCredentialId(named.id, { ...rules, chain: true })) return given

@@ -5,6 +5,7 @@ import { LightError } from '../../clients/light/light-error.js'
 import type { LightResolver } from '../../clients/light/light-resolver.js'
 import type { LightResult } from '../../clients/light/proved.js'
 import { fromBase64url, utf8 } from '../../base/primitives/bytes.js'
+import { effectOf } from '../../base/primitives/did-operation.js'
 
 export interface VerifyResolutionOptions {
   /** The version that was asked for, by its txid. */
@@ -57,7 +58,7 @@ function shownIn(
   shown: ResolvedTransaction | undefined,
   keys: KeyForm,
 ): { readonly document: unknown; readonly expires: string | null } {
-  if (shown === undefined || shown.operation.header.operation === 'deactivate') return { document: null, expires: null }
+  if (shown === undefined || effectOf(shown.operation.header) === 'end') return { document: null, expires: null }
   return w3cDocument(utf8(fromBase64url(shown.operation.payload)) ?? '', { keys })
 }
 

@@ -7,7 +7,12 @@ import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primit
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { type DidOperation, type DidOperationJson, isAboutCredential } from '../../base/primitives/did-operation.js'
+import {
+  type DidOperation,
+  type DidOperationJson,
+  isAboutCredential,
+  operationForm,
+} from '../../base/primitives/did-operation.js'
 import { txType } from '../../base/primitives/payload.js'
 import type { Random } from '../../base/runtime/env.js'
 import { didKey, storedDocument } from '../../ledger/storage/did-rows.js'
@@ -105,7 +110,7 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
 
   /** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
   function addsLeaf(operation: DidOperation, signer = ''): boolean {
-    if (operation.operation !== 'revoke') return isAboutCredential(operation)
+    if (operationForm(operation)?.payload !== 'credential-id') return isAboutCredential(operation)
     return node().chain.state.credential(operation.payload, signer) === undefined
   }
 

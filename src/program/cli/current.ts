@@ -1,7 +1,7 @@
 import type { NodeClient } from '../../clients/client/node-client.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { canFollow, type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'
 import { txType } from '../../base/primitives/payload.js'
 import { type CurrentIdentity, didOfOperation, documentOf } from '../../clients/wallet/did-identity.js'
 
@@ -21,10 +21,12 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
   if (status === 2) throw new UserError(`${did} is deactivated, which is final`)
   const mined = transaction?.[0]
   let last = mined && { txid: mined.txid, payload: mined.operation.payload }
-  for (let next = successor(waiting, last?.txid); next !== undefined; next = successor(waiting, last?.txid)) {
+  const left = new Set(waiting)
+  for (let next = successor(left, last?.txid); next !== undefined; next = successor(left, last?.txid)) {
+    left.delete(next)
     last = { txid: next.txid, payload: next.operation.payload }
   }
-  if (waiting.some(({ operation }) => operation.operation === 'deactivate')) {
+  if (waiting.some(({ operation }) => effectOf(operation) === 'end')) {
     throw new UserError(`${did} is about to be deactivated by a transaction that waits for its block`)
   }
   if (last === undefined) {
@@ -37,7 +39,7 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
 
 /** The id of the pooled transaction that creates a DID. */
 export async function pendingCreate(client: NodeClient, did: string): Promise<string | undefined> {
-  return successor(await pendingOperations(client, did), undefined)?.txid
+  return successor(new Set(await pendingOperations(client, did)), undefined)?.txid
 }
 
 interface Pending {
@@ -45,10 +47,14 @@ interface Pending {
   readonly operation: DidOperation
 }
 
-function successor(waiting: readonly Pending[], txid: string | undefined): Pending | undefined {
-  return waiting.find(({ operation }) =>
-    txid === undefined ? operation.operation === 'create' : operation.previousTxid === txid,
-  )
+/** The operation on a DID that follows the one with a txid; undefined: the first one. */
+function successor(waiting: ReadonlySet<Pending>, txid: string | undefined): Pending | undefined {
+  return [...waiting].find(({ operation }) => {
+    const form = operationForm(operation)
+    if (form?.subject !== 'did') return false
+    if (canFollow(form, undefined)) return txid === undefined
+    return txid !== undefined && (!form.previousTxid || operation.previousTxid === txid)
+  })
 }
 
 async function pendingOperations(client: NodeClient, did: string): Promise<Pending[]> {

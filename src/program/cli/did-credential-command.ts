@@ -3,6 +3,7 @@ import { NodeClient } from '../../clients/client/node-client.js'
 import type { CredentialResult } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
+import { effectOf } from '../../base/primitives/did-operation.js'
 import { buildDeclare, buildRevoke, readCredential, requireCredentialId } from '../../clients/wallet/did-credential.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
@@ -117,7 +118,7 @@ async function show(
   options: RestFlags & OutputOptions & { issuer?: string },
 ): Promise<void> {
   const result = await new NodeClient(options).resolveCredential(id, options.issuer)
-  const declared = result.transaction?.find(({ operation }) => operation.header.operation === 'declare')
+  const declared = result.transaction?.find(({ operation }) => effectOf(operation.header) === 'credential')
   report(context, options, result, [
     credentialLine(result),
     ...ageLines(result),

@@ -5,7 +5,13 @@ import type { NodeClient } from '../../clients/client/node-client.js'
 import { didPart } from '../../identity/did/identifier.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { singleKeyCode } from '../../base/primitives/address.js'
-import { type DidOperation, isAboutCredential, operationJson } from '../../base/primitives/did-operation.js'
+import {
+  canFollow,
+  type DidOperation,
+  effectOf,
+  operationForm,
+  operationJson,
+} from '../../base/primitives/did-operation.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
@@ -113,14 +119,16 @@ async function publish(
 
 /** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
 async function addsLeaf(client: NodeClient, operation: DidOperation): Promise<boolean> {
-  const { operation: name, payload } = operation
-  if (name !== 'revoke' || didOfOperation(operation) !== didPart(payload)) return isAboutCredential(operation)
+  const form = operationForm(operation)
+  if (form?.subject !== 'credential') return false
+  const { payload } = operation
+  if (form.payload !== 'credential-id' || didOfOperation(operation) !== didPart(payload)) return true
   const declared = await client.resolveCredential(payload).catch((error: unknown) => {
     // The fee for a leaf is enough in any case; an id of a wrong form is for the node to refuse.
     if (error instanceof UserError) return undefined
     throw error
   })
-  return !declared?.transaction?.some(({ operation: { header } }) => header.operation === 'declare')
+  return !declared?.transaction?.some(({ operation: { header } }) => effectOf(header) === 'credential')
 }
 
 /**
@@ -130,7 +138,9 @@ async function addsLeaf(client: NodeClient, operation: DidOperation): Promise<bo
 async function withState(client: NodeClient, operation: DidOperation, error: unknown): Promise<unknown> {
   const did = didOfOperation(operation)
   const refused = error instanceof NodeRefusal && error.code === interfaceErrors['did-exists'].rest
-  if (!refused || operation.operation !== 'create' || did === undefined) return error
+  const form = operationForm(operation)
+  const isFirst = form?.subject === 'did' && canFollow(form, undefined)
+  if (!refused || !isFirst || did === undefined) return error
   const found = await stateOf(client, did).catch((failed: unknown) => {
     // An answer would only have added to the refusal.
     if (failed instanceof UserError) return undefined

@@ -3,6 +3,7 @@ import { defaultRestUrl, NodeClient } from '../../clients/client/node-client.js'
 import { formatDate } from '../../identity/did/date.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { LightCredential, LightResult } from '../../clients/light/proved.js'
+import { effectOf } from '../../base/primitives/did-operation.js'
 import type { ProvedFork } from '../../identity/proofs/fork.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument, type OutputOptions, withOutput } from './command-options.js'
@@ -97,7 +98,7 @@ async function verify(context: CliContext, file: string, options: TrustFlags & O
   if (isEvidence(bundle)) return showFork(context, options, await light.verifyEvidence(bundle))
   const result = await light.verifyBundle(bundle, maxAge === undefined ? {} : { maxAge })
   const { transaction = [] } = result
-  const shown = transaction.find(({ operation }) => !['deactivate', 'revoke'].includes(operation.header.operation))
+  const shown = transaction.find(({ operation }) => effectOf(operation.header) !== 'end')
   report(context, options, result, [
     'did' in result ? provedStateLine(result) : provedCredentialLine(result),
     ...provedLines(result, options),
@@ -117,7 +118,7 @@ function provedStateLine(result: LightResult): string {
 /** The state of a credential; a revocation that counts for this question alone is told as one. */
 function provedCredentialLine(result: LightCredential): string {
   const { transaction = [], proved, status } = result
-  const revokes = transaction.filter(({ operation }) => operation.header.operation === 'revoke')
+  const revokes = transaction.filter(({ operation }) => effectOf(operation.header) === 'end')
   const by = (proved.said ?? []).filter(({ operations }) => revokes.some(({ txid }) => operations.includes(txid)))
   if (status !== 2 || by.some(({ as }) => as !== 'asked')) return credentialLine(result)
   const stranger = by.map(({ signer }) => signer).join(', ')

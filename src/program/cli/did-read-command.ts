@@ -4,6 +4,7 @@ import { decodeBase64url } from '../../identity/did/base64url.js'
 import type { ResolvedTransaction, ResolveResult } from '../../identity/did/resolution.js'
 import { utf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import { effectOf } from '../../base/primitives/did-operation.js'
 import type { CliContext } from './cli-context.js'
 import {
   countOption,
@@ -68,7 +69,7 @@ async function resolve(context: CliContext, did: string, options: ResolveOptions
   const { all = false, versionId, versionTime, versionHeight } = options
   const asked = { all, ...defined({ versionId, versionTime, versionHeight }) }
   const result = await new NodeClient(options).resolve(did, asked)
-  const newest = result.transaction?.find(({ operation }) => operation.header.operation !== 'deactivate')
+  const newest = result.transaction?.find(({ operation }) => effectOf(operation.header) !== 'end')
   report(context, options, result, [
     stateLine(result),
     ...ageLines(result),

@@ -7,7 +7,7 @@ import { Block, fullHeaderBytes, transactionRoot, witnessRoot } from '../../../s
 import { concat, displayHash, mapKey, toHex } from '../../../src/base/primitives/bytes.js'
 import { easiestBits } from '../../../src/base/primitives/compact.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/base/primitives/confirm.js'
-import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import { type DidOperation, operationForms, type OperationName } from '../../../src/base/primitives/did-operation.js'
 import { type Hash, sha256, zeroHash } from '../../../src/base/primitives/hash.js'
 import { Header, type HeaderFields } from '../../../src/base/primitives/header.js'
 import { firstBranchSteps } from '../../../src/base/primitives/merkle.js'
@@ -23,7 +23,6 @@ import {
   type Entry,
   entryBytes,
   extendHistory,
-  operationNumber,
   readEntry,
   stateAfter,
   valueOfHistory,
@@ -125,7 +124,7 @@ export class ProofBook {
       const { operation } = payload
       const key = keyOf(operation)
       const before = histories.get(mapKey(key))?.entries ?? []
-      const number = operationNumber[operation.operation as keyof typeof operationNumber]
+      const number = operationForms[operation.operation as OperationName].number
       const entry = { operation: number, height, time, txid: hash, payloadHash: sha256(operation.payload) }
       histories.set(mapKey(key), { key, entries: [...before, entryBytes(entry)] })
     }
@@ -247,7 +246,7 @@ export class ProofBook {
   #status(entries: readonly Entry[], now: number): 0 | 1 | 2 | 3 {
     const last = entries.at(-1)
     if (last === undefined) return 3
-    if (last.operation === operationNumber.deactivate) return 2
+    if (last.operation === operationForms.deactivate.number) return 2
     const { payload } = this.shown(last, '').operation
     const { expires } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { expires: string }
     return Date.parse(expires) <= now * 1000 ? 1 : 0
@@ -257,13 +256,13 @@ export class ProofBook {
     const { height = this.pages.length - 1 } = asked
     const owner = didPart(id)
     const own = this.history(credentialMapKey(id, owner), height)
-    const declare = own.find(({ operation }) => operation === operationNumber.declare)
+    const declare = own.find(({ operation }) => operation === operationForms.declare.number)
     const text = declare && Buffer.from(this.shown(declare, owner).operation.payload, 'base64url').toString()
     const credential =
       text === undefined ? undefined : (JSON.parse(text) as { issuer?: string; expirationDate?: string })
     const signers = [...new Set([owner, credential?.issuer ?? owner, asked.issuer ?? owner])]
     const said = signers.flatMap((signer) => this.history(credentialMapKey(id, signer), height))
-    const isRevoked = said.some(({ operation }) => operation === operationNumber.revoke)
+    const isRevoked = said.some(({ operation }) => operation === operationForms.revoke.number)
     const isExpired = Date.parse(credential?.expirationDate ?? '9999-01-01T00:00:00Z') <= now * 1000
     const shown = said.sort((a, b) => b.height - a.height).map((entry) => this.shown(entry, owner))
     return {

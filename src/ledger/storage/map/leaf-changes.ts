@@ -2,7 +2,7 @@ import type { ConnectedOperation } from '../../consensus/connect.js'
 import { addressOf, type ProgramHash } from '../../../base/primitives/address.js'
 import { mapKey as textOf } from '../../../base/primitives/bytes.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
-import type { OperationName } from '../../../base/primitives/did-operation.js'
+import { operationForms, type OperationName } from '../../../base/primitives/did-operation.js'
 import { sha256 } from '../../../base/primitives/hash.js'
 import { eachSteps, type Steps } from '../../../base/primitives/steps.js'
 import { operationPayloadOf } from '../../../base/primitives/transaction-parts.js'
@@ -11,7 +11,6 @@ import {
   entryBytes,
   extendHistory,
   type HistoryEnd,
-  operationNumber,
   valueOfHistory,
 } from '../../../identity/proofs/history.js'
 import { didMapKey, type MapKey } from '../../../identity/proofs/map-tree.js'
@@ -69,7 +68,7 @@ function putDidOperation(
   const did = present(didKey(id), 'the key of a connected DID')
   const sequence = state.operationCount - 1
   const { operation } = operationOf(tx.payload)
-  const number = operationNumber[operation as OperationName]
+  const number = operationForms[operation as OperationName].number
   const payloadHash = sha256(operationPayloadOf(tx.bytes))
   const entry = { operation: number, height, time, txid: tx.hash, payloadHash }
   const before = sequence === 0 ? emptyHistory : didOperation(overlay, did, sequence - 1).digest

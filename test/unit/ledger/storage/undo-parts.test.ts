@@ -3,7 +3,7 @@ import type { Coin } from '../../../../src/ledger/consensus/ledger.js'
 import { mapKey } from '../../../../src/base/primitives/bytes.js'
 import { finish } from '../../../../src/base/primitives/steps.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
-import { operationNumber } from '../../../../src/identity/proofs/history.js'
+import { operationForms } from '../../../../src/base/primitives/did-operation.js'
 import { type UndoRecord, values } from '../../../../src/ledger/storage/row-values.js'
 import { operationCountSteps, spentSteps, withoutCoinsSteps } from '../../../../src/ledger/storage/undo-parts.js'
 import { random } from '../../../support/builders/random-chain.js'
@@ -28,7 +28,7 @@ function record(spent: readonly number[], dids: number, credentials: number, sid
     spent: spent.map((count) => Array.from({ length: count }, () => coin(++value))),
     dids: Array.from({ length: dids }, (_, i) => programHash(`did ${i}`)),
     credentials: Array.from({ length: credentials }, (_, i) => {
-      return { operation: operationNumber.declare, key: sha256(`key ${i}`), holder: programHash(`holder ${i}`) }
+      return { operation: operationForms.declare.number, key: sha256(`key ${i}`), holder: programHash(`holder ${i}`) }
     }),
     sideChains: Array.from({ length: sideChains }, (_, i) => {
       return { genesis: sha256(`side chain ${i}`), before: i % 2 === 0 ? undefined : 2 ** 29 - i }
