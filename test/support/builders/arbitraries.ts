@@ -5,7 +5,7 @@ import { Block } from '../../../src/base/primitives/block.js'
 import { mapKey } from '../../../src/base/primitives/bytes.js'
 import { Writer } from '../../../src/base/primitives/codec.js'
 import type { Confirm, Proposal, Vote } from '../../../src/base/primitives/confirm.js'
-import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import { type DidOperation, operationForm, operationForms } from '../../../src/base/primitives/did-operation.js'
 import type { ParentHeader } from '../../../src/base/primitives/header.js'
 import { Header } from '../../../src/base/primitives/header.js'
 import type { Output, OutputExtra } from '../../../src/base/primitives/output.js'
@@ -41,14 +41,14 @@ const few = <T>(item: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(item, { ma
 const operation: fc.Arbitrary<DidOperation> = fc
   .record({
     specification: text,
-    operation: fc.constantFrom('create', 'update', 'deactivate', 'declare', 'revoke', 'other', ''),
+    operation: fc.constantFrom(...Object.keys(operationForms), 'other', ''),
     previousTxid: text,
     payload: text,
     proofType: fc.constantFrom('', 'ECDSAsecp256r1'),
     verificationMethod: text,
     signature: text,
   })
-  .map(({ previousTxid, ...rest }) => (rest.operation === 'update' ? { ...rest, previousTxid } : rest))
+  .map(({ previousTxid, ...rest }) => (operationForm(rest)?.previousTxid ? { ...rest, previousTxid } : rest))
 
 /** A payload of every layout there is, with its version. */
 type TypedPayload<T> = fc.Arbitrary<{ payload: Extract<Payload, { type: T }>; payloadVersion: number }>

@@ -1,4 +1,4 @@
-import type { DidOperation } from '../../../base/primitives/did-operation.js'
+import type { DidOperation, OperationName, operationForms } from '../../../base/primitives/did-operation.js'
 import type { Steps } from '../../../base/primitives/steps.js'
 import type { DidRules } from '../did-rules.js'
 import type { Credential, DidDocument } from '../model.js'
@@ -11,14 +11,23 @@ export interface WithDocument {
   readonly payloadSize: number
 }
 
-/** What an operation is about, read by its own row. `owner` is its DID, or the holder of its credential: the base of key ids. */
-export type OperationSubject = { readonly owner: string } & (
-  | ({ readonly kind: 'create' } & WithDocument)
-  | ({ readonly kind: 'update'; readonly previousTxid: string } & WithDocument)
-  | { readonly kind: 'deactivate' }
-  | { readonly kind: 'declare'; readonly credential: Credential }
-  | { readonly kind: 'revoke'; readonly credentialId: string }
-)
+/** Members that follow from the payload of an operation, by the form that its row names. */
+interface PayloadMembers {
+  document: WithDocument
+  did: unknown
+  credential: { readonly credential: Credential }
+  'credential-id': { readonly credentialId: string }
+}
+
+type Form<K extends OperationName> = (typeof operationForms)[K]
+type SubjectOf<K extends OperationName> = {
+  readonly kind: K
+  readonly owner: string
+} & PayloadMembers[Form<K>['payload']] &
+  (Form<K>['previousTxid'] extends true ? { readonly previousTxid: string } : unknown)
+
+/** Subject of an operation, read by its own row. `owner` is its DID, or the holder of its credential: the base of key ids. */
+export type OperationSubject = { [K in OperationName]: SubjectOf<K> }[OperationName]
 
 /** An operation with valid texts and a parsed document or credential, not yet checked against any state. */
 export type ParsedOperation = OperationSubject & {
