@@ -45,7 +45,7 @@ export async function sceneOf(overrides: SpecOverrides): Promise<Scene> {
   return { test, book: await bookOf(test), server, alice, dave, ids }
 }
 
-export async function closeScene({ server, test }: Scene): Promise<void> {
+export async function closeScene({ server, test }: Pick<Scene, 'server' | 'test'>): Promise<void> {
   await server.close()
   await test.close()
 }
