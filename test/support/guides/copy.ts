@@ -53,11 +53,19 @@ export class Copy {
     return readFileSync(join(this.directory, file), 'utf8')
   }
 
-  /** Runs a command of the repository; rejects where it fails. */
+  /** Runs a command of the packages; rejects where it fails. */
   async run(command: string, ...parameters: readonly string[]): Promise<string> {
-    const path = join(root, 'node_modules/.bin', command)
+    return this.#run(join(root, 'node_modules/.bin', command), parameters)
+  }
+
+  /** Runs the text of a command as a shell does; rejects where it fails. */
+  async shell(text: string): Promise<string> {
+    return this.#run('sh', ['-c', text])
+  }
+
+  async #run(file: string, parameters: readonly string[]): Promise<string> {
     const options = { cwd: this.directory, env: environment(), maxBuffer: 64 * 1024 * 1024 }
-    return (await run(path, [...parameters], options)).stdout
+    return (await run(file, [...parameters], options)).stdout
   }
 
   /** Runs files of tests; `passed` counts the tests that pass. */
