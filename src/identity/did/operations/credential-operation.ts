@@ -6,13 +6,13 @@ import { finish, type Steps } from '../../../base/primitives/steps.js'
 import { parseStrictJson } from '../../../base/primitives/strict-json.js'
 import { parseCredential } from '../credential.js'
 import { absoluteId, didPart, type IdRules } from '../identifier.js'
-import { keyOf, type KnownDocument } from '../known-document.js'
+import type { KnownDocument } from '../known-document.js'
 import { asObject, requiredText } from '../members.js'
 import type { Credential } from '../model.js'
 import type { AppliedOperation, CredentialChange, CredentialState, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
 import type { ParsedAs } from './operation-row.js'
-import { operationCheck, operationCost, requireValid } from './signing.js'
+import { checkByLast, operationCost, requireValid } from './signing.js'
 
 /**
  * What declare and revoke share. Both say something of a credential in the name of the DID that signs, and leave that DID as it
@@ -55,12 +55,10 @@ export function signerOf(
   operation: ParsedAs<'declare' | 'revoke'>,
   reads: DocumentReads,
 ): Signer {
-  const { did, signer } = operation
+  const { did } = operation
   const state = requireValid(before, did)
   const document = reads.own(state, did)
-  const key = keyOf(document.authentication, signer)
-  const check = operationCheck(operation, key, 'authentication of the last document on the chain')
-  return { state, document, check }
+  return { state, document, check: checkByLast(operation, document) }
 }
 
 /** An operation that the state of its credential permits; `before`: what its DID said of the credential so far. */

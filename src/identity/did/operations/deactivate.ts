@@ -1,9 +1,9 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { idRules } from '../did-rules.js'
 import { isDid } from '../identifier.js'
-import { keyOf, type KnownDocument } from '../known-document.js'
+import type { KnownDocument } from '../known-document.js'
 import type { OperationRow } from './operation-row.js'
-import { operationCheck, operationCost, requireValid } from './signing.js'
+import { checkByLast, operationCost, requireValid } from './signing.js'
 
 /** Ends a DID for ever; signed by an authentication or authorization key of the last document. */
 export const deactivate: OperationRow<'deactivate'> = {
@@ -13,13 +13,11 @@ export const deactivate: OperationRow<'deactivate'> = {
   },
 
   *apply(before, operation, reads) {
-    const { did, signer } = operation
+    const { did } = operation
     const previous = requireValid(before, did)
-    const { authentication, authorization } = reads.own(previous, did)
+    const document = reads.own(previous, did)
     yield
-    const key = keyOf(authentication, signer) ?? keyOf(authorization, signer)
-    const listed = 'authentication or authorization of the last document on the chain'
-    const check = operationCheck(operation, key, listed)
+    const check = checkByLast(operation, document)
     const { operationCount, documentTxid, documentPayloadSize } = previous
     return {
       next: {

@@ -1,5 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { operationForms } from '../../../base/primitives/did-operation.js'
 import type { SignatureCheck } from '../../../base/primitives/signature.js'
+import { keyOf, type KnownDocument } from '../known-document.js'
 import type { DidState } from '../state.js'
 import type { ParsedOperation } from './operation-row.js'
 
@@ -20,6 +22,18 @@ export function operationCheck(
     code: 'did-signature',
     subject: `${operation.kind} operation of ${operation.did}`,
   }
+}
+
+/** The check of a signature by a key of the last document before, under the lists that the row of the operation names. */
+export function checkByLast(
+  operation: ParsedOperation,
+  { authentication, authorization }: KnownDocument,
+): SignatureCheck {
+  const { kind, signer } = operation
+  const { authorised } = operationForms[kind]
+  const key = keyOf(authentication, signer) ?? (authorised ? keyOf(authorization, signer) : undefined)
+  const lists = authorised ? 'authentication or authorization' : 'authentication'
+  return operationCheck(operation, key, `${lists} of the last document on the chain`)
 }
 
 /** The state of the DID that an operation changes, or that declares or revokes; `did-unknown` or `did-deactivated` if it has none. */

@@ -1,8 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { keyOf } from '../known-document.js'
 import { parseDocumentPayload, withDocument } from './document-operation.js'
 import type { OperationRow } from './operation-row.js'
-import { operationCheck, requireValid } from './signing.js'
+import { checkByLast, requireValid } from './signing.js'
 
 /** Replaces the document; names the last operation, and is signed by an authentication key of the document before. */
 export const update: OperationRow<'update'> = {
@@ -12,7 +11,7 @@ export const update: OperationRow<'update'> = {
   },
 
   *apply(before, operation, reads) {
-    const { did, signer, previousTxid } = operation
+    const { did, previousTxid } = operation
     const previous = requireValid(before, did)
     if (previousTxid !== previous.lastTxid) {
       throw new RuleError(
@@ -20,10 +19,8 @@ export const update: OperationRow<'update'> = {
         `previousTxid is ${previousTxid}, but the last operation of ${did} is ${previous.lastTxid}`,
       )
     }
-    const { authentication } = reads.own(previous, did)
+    const document = reads.own(previous, did)
     yield
-    const key = keyOf(authentication, signer)
-    const check = operationCheck(operation, key, 'authentication of the last document on the chain')
-    return yield* withDocument(previous, operation, check, reads)
+    return yield* withDocument(previous, operation, checkByLast(operation, document), reads)
   },
 }
