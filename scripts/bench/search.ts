@@ -19,7 +19,6 @@ import {
   table,
 } from './dist.js'
 import { didSizes } from './did-sizes.js'
-import { layoutChange } from './layout.js'
 import { fundedSpec, mineBlock, quiet, withChain, withDirectory } from './load.js'
 import { runNode } from './processes.js'
 import { median, type Row } from './report.js'
@@ -92,12 +91,10 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
   )
   const figures: Figures = new Map()
   const rows: Row[] = []
-  let indexing = 0
   try {
     const { hash, height } = chain.tip.header
     const tip = { hash, height, time: chain.tip.header.time }
     const written = await writeOperations(database, tip, seededCreates(size), 1)
-    indexing = written.index
     rows.push(
       { name: `bytes of a document, ${text(size)} DIDs`, value: written.bytes / size, unit: 'B' },
       { name: 'index of a create', value: (written.index * 1000) / size, unit: 'µs', target: { most: 200 } },
@@ -130,7 +127,6 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
   const value = performance.now() - began
   await node.stop()
   rows.push({ name: `start of a node with ${text(size)} DIDs`, value, unit: 'ms', target: { most: 2000 } })
-  rows.push(await layoutChange(dataDir, start, { size, expected: indexing }))
   return { figures, rows }
 }
 

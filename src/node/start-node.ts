@@ -222,7 +222,7 @@ interface Store extends Ledger {
 }
 
 async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: CloseStack): Promise<Store> {
-  const { dataDir, cacheBytes: databaseCache, migrate = true, keepBlocks, archiveProofs } = tuning.storage ?? {}
+  const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs } = tuning.storage ?? {}
   // Before there is a directory.
   if (keepBlocks !== undefined && spec.devnet) {
     throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
@@ -237,7 +237,7 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
     directory,
     verifier,
     env,
-    defined({ databaseCache, runs, migrate, keepBlocks, archiveProofs, onStep }),
+    defined({ databaseCache, runs, keepBlocks, archiveProofs, onStep }),
   )
   const { chain, database } = ledger
   stack.defer(async () => {

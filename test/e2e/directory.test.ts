@@ -5,7 +5,7 @@ import { shellWord } from '../../src/program/cli/print-output.js'
 import { parseAddress, type ProgramHash } from '../../src/base/primitives/address.js'
 import { Database } from '../../src/ledger/storage/database.js'
 import { Overlay } from '../../src/ledger/storage/overlay.js'
-import { keys } from '../../src/ledger/storage/schema.js'
+import { keys, schemaVersion } from '../../src/ledger/storage/schema.js'
 import { values } from '../../src/ledger/storage/row-values.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
@@ -122,6 +122,17 @@ describe('chain verify and chain reindex', () => {
     const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', directory)
     expect(await waiting(node)).toEqual(pending)
     await node.stop()
+  })
+
+  it('refuse a database of an older layout, and build its rows again', async () => {
+    const directory = directories.copyOf(original)
+    await tamper(directory, (overlay) => overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion - 1)))
+    for (const command of [['chain', 'info'], ['chain', 'verify'], ['devnet']]) {
+      const said = await failure(...command, '--data-dir', directory)
+      expect(said).toMatch(/has layout 3, this version of didledger reads layout 4; to build it again .* chain reindex/)
+    }
+    expect(await runJson('chain', 'reindex', '--data-dir', directory)).toMatchObject({ height: held.height, lost: 0 })
+    expect(await info(directory)).toEqual(held)
   })
 
   it.each<[string, RegExp, (overlay: Overlay) => void]>([

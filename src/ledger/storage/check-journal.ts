@@ -1,7 +1,7 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { type Database, damaged, logReach, reindexHint, StorageError } from './database.js'
 import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './journal.js'
-import { keys, oldestLayout, schemaVersion } from './schema.js'
+import { keys, schemaVersion } from './schema.js'
 import { values } from './row-values.js'
 
 /** Journal rows read at once. */
@@ -12,8 +12,6 @@ const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
 
 /** Result of the journal check: the batches since the last clean point. */
 export interface JournalSpan {
-  /** Whether the rows are those of the layout before, which can be changed. */
-  readonly isOlderLayout: boolean
   /** The lowest tip height among them; undefined in an empty database. */
   readonly fromHeight: number | undefined
 }
@@ -26,10 +24,10 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   const version = database.get(keys.meta('version'))
   if (database.sequence === 0) {
     if (version !== undefined) throw damaged('the journal is gone')
-    return { isOlderLayout: false, fromHeight: undefined }
+    return { fromHeight: undefined }
   }
   if (version === undefined) throw damaged('the first batch is gone')
-  const isOlderLayout = checkLayout(version[0]) < schemaVersion
+  checkLayout(version[0])
   let expected = database.sequence
   let successor: JournalRow | undefined
   let tipSeen = false
@@ -52,7 +50,7 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
       }
       fromHeight = Math.min(fromHeight, row.height)
       bytes += row.bytes + journalRowSize
-      if (row.kind === 'checkpoint' || bytes > logReach) return { isOlderLayout, fromHeight }
+      if (row.kind === 'checkpoint' || bytes > logReach) return { fromHeight }
       successor = row
       expected--
     }
@@ -60,20 +58,17 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   }
   // The journal is trimmed only far behind its end, so a walk that reaches its beginning must reach the first batch.
   if (expected > 0) throw damaged(`batches 1 to ${expected} are gone`)
-  return { isOlderLayout, fromHeight }
+  return { fromHeight }
 }
 
-/** Refuses a database of a layout version that a start does not change into this one: its rows have another meaning. */
-function checkLayout(layout: number | undefined): number {
-  if (layout !== undefined && layout >= oldestLayout && layout <= schemaVersion) return layout
-  if (layout === undefined || layout > schemaVersion)
-    throw new StorageError(`${otherLayout(layout)}; use a newer version`)
-  throw new StorageError(`${otherLayout(layout)}; to build it again from its blocks, ${reindexHint}`)
-}
-
-/** Beginning of a message. */
-export function otherLayout(layout: number | undefined): string {
-  return `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}`
+/** Refuses a database of another layout: its rows have another meaning. */
+function checkLayout(layout: number | undefined): void {
+  if (layout === schemaVersion) return
+  const isOlder = layout !== undefined && layout < schemaVersion
+  const remedy = isOlder ? `to build it again from its blocks, ${reindexHint}` : 'use a newer version'
+  throw new StorageError(
+    `the database has layout ${layout}, this version of didledger reads layout ${schemaVersion}; ${remedy}`,
+  )
 }
 
 /** Checks that the tip row is the tip of the chain's last batch; otherwise one of the two is lost. */

@@ -91,8 +91,6 @@ export const table = {
 } as const
 
 export const schemaVersion = 4
-/** The oldest layout that a start changes into this one. */
-export const oldestLayout = 2
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */
 export const stateTables = [table.coin, table.didHead, table.didOperation, table.credential] as const
@@ -191,7 +189,6 @@ export const keys = {
       | 'events'
       | 'assumed'
       | 'reorganisation'
-      | 'migration'
       | 'indexUndo'
       | 'pruned'
       | 'didMap'

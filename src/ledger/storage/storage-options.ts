@@ -8,8 +8,6 @@ export interface StorageTarget {
   readonly dataDir: string
   /** Bytes that the database keeps of its tables. */
   readonly cacheBytes: number
-  /** Whether a database of an older layout is changed. */
-  readonly migrate: boolean
   /** Last blocks that keep their transactions. */
   readonly keepBlocks: number
   /** Whether every state of the map of DIDs is kept for proofs. */
@@ -58,15 +56,5 @@ export const storageOptions = {
     expects: 'true or false',
     commands: ['start'],
     sets: 'archiveProofs',
-  }),
-  migrate: option({
-    key: 'storage.migrate',
-    flag: '--no-migrate',
-    schema: Type.Boolean(),
-    default: true,
-    description: 'refuse a database of an older layout instead of changing it',
-    expects: 'true or false',
-    tuning: true,
-    sets: 'migrate',
   }),
 }

@@ -159,7 +159,6 @@ export async function runNode(
 /** What a log says of the stages of the opening. */
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   files: 'the files of the database are being checked',
-  layout: 'the layout of the database is being changed',
   map: 'the map of DIDs, to which blocks commit, is being made',
   blocks: 'the last blocks are being checked',
   pool: 'the transactions of the pool are being checked again',

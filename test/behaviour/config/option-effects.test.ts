@@ -69,8 +69,8 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    const { migrate, keepBlocks, archiveProofs } = options ?? {}
-    given.set('ledger', { changesLayout: migrate, keptBlocks: keepBlocks, keepsStates: archiveProofs })
+    const { keepBlocks, archiveProofs } = options ?? {}
+    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs })
     return real.openLedger(spec, directory, verifier, env, options)
   }
   return { ...real, openLedger }
@@ -171,7 +171,6 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
   'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
-  'storage.migrate': { value: 'false', room: 'ledger', is: { changesLayout: false } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },
   'api.hostNames': { value: 'node.example.org', room: 'access', is: { hostNames: ['node.example.org'] } },
   'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },

@@ -14,7 +14,6 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'storage.cacheSize': { accepted: '1048576', refused: '1048575' },
   'storage.prune': { accepted: '1000', refused: '999' },
   'storage.archiveProofs': { accepted: 'true', refused: 'yes' },
-  'storage.migrate': { accepted: 'false', refused: 'no' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
   'api.hostNames': { accepted: 'node.example.org,node', refused: 'node,' },
   'api.trustedProxies': { accepted: '192.0.2.7,10.0.0.0/8', refused: '192.0.2.7,192.0.2.7' },

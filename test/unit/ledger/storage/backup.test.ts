@@ -82,7 +82,7 @@ describe('a backup', () => {
     await writeBackup(source(), path)
     await checkFiles(join(path, 'chain'), Infinity)
     const copy = await Database.open(join(path, 'chain'))
-    expect(await checkJournal(copy)).toEqual({ isOlderLayout: false, fromHeight: tip.height })
+    expect(await checkJournal(copy)).toEqual({ fromHeight: tip.height })
     expect(copy.sequence).toBe(database.sequence + 1)
     const [last, before] = await copy.rows(rangeOf(table.journal), { reverse: true, limit: 2 })
     const { kind, previous } = journalRow.decode(last![1])
