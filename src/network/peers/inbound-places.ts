@@ -91,7 +91,7 @@ function safeOf<T extends Occupant>(occupants: readonly T[], inbound: number): S
 function ofLargest<T extends Aged>(all: readonly T[], open: readonly T[], keyOf: (one: T) => string): readonly T[] {
   const sizes = new Map<string, number>()
   for (const one of all) sizes.set(keyOf(one), (sizes.get(keyOf(one)) ?? 0) + 1)
-  const sizeOf = (one: T) => sizes.get(keyOf(one)) ?? 0
+  const sizeOf = (one: T) => sizes.get(keyOf(one)) as number
   const most = Math.max(...open.map(sizeOf))
   const key = keyOf(youngest(open.filter((one) => sizeOf(one) === most)))
   return open.filter((one) => keyOf(one) === key)

@@ -138,6 +138,13 @@ describe('the handshake', () => {
     expect(a.peers.all().length).toBe(2)
   })
 
+  it('needs no place among those that come in where it opens the connection itself', async () => {
+    const a = await world.open()
+    const b = await world.open({ inbound: 0, peers: [a.address] })
+    await world.run()
+    expect([a.sees(b), b.sees(a)]).toEqual([true, true])
+  })
+
   it('always has room for those it was told of, also where it cannot reach them itself', async () => {
     const a = await world.open({ inbound: 2, peers: ['77.1.0.1:9999'] })
     const strangers = []

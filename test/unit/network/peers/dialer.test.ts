@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { Link } from '../../../../src/network/link.js'
 import type { KnownAddress } from '../../../../src/network/peers/address-book.js'
-import { dialOrder } from '../../../../src/network/peers/dialer.js'
+import { dialOrder, Dialer, type DialerOptions } from '../../../../src/network/peers/dialer.js'
 import { SeededRandom } from '../../../support/builders/seeded-random.js'
+import { quietLog } from '../../../support/builders/chain.js'
+import { idleLink } from '../../../support/fakes/stubs.js'
 
 function known(number: number, seen: number, prunes: boolean): KnownAddress {
   const address = `${number}.${number}.0.1:20338`
@@ -36,5 +39,21 @@ describe('the order of dials', () => {
   it('ends with those that prune where they would be of no use', () => {
     for (const order of orders(true)) expect(isSorted(order, ({ prunes }) => prunes)).toBe(true)
     expect(orders(false).every((order) => isSorted(order, ({ prunes }) => prunes))).toBe(false)
+  })
+})
+
+describe('a dial', () => {
+  it('that ends after the node has stopped makes no peer', async () => {
+    let arrive = (_: Link) => {}
+    const transport = { dial: () => new Promise<Link>((resolve) => (arrive = resolve)) }
+    const connections = { open: vi.fn(), peerOf: () => undefined, ofKey: () => undefined }
+    const options = { transport, connections, book: { failed: () => {} }, log: quietLog() }
+    const dialer = new Dialer(options as unknown as DialerOptions)
+    const dialled = expect(dialer.dial(known(1, 0, false))).rejects.toMatchObject({ failure: 'closed' })
+    dialer.close()
+    const close = vi.fn()
+    arrive({ ...idleLink, close })
+    await dialled
+    expect([connections.open.mock.calls.length, close.mock.calls.length]).toEqual([0, 1])
   })
 })
