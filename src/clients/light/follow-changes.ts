@@ -105,7 +105,7 @@ export async function bundledLists(
   const lists = [checkpoint === undefined ? first : listIn(texts, checkpoint)]
   for (const change of changes) {
     const before = lists.at(-1) as ValidatorList
-    if (change.height <= (checkpoint?.height ?? -1) + 1) continue
+    if (checkpoint !== undefined && change.height <= checkpoint.height + 1) continue
     lists.push(await signatures.settle(checkChange(change, before, trust.chain)))
   }
   return lists

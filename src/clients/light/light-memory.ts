@@ -25,7 +25,7 @@ const maxRemembered = 1_100_000
 export interface SeenBlock {
   readonly header: Header
   /** On a chain with validators; undefined for a believed one. */
-  readonly confirm?: Confirm
+  readonly confirm?: Confirm | undefined
 }
 
 /** What is remembered. */
@@ -85,7 +85,7 @@ function readMemory(kept: string, { chain, validators }: Trust): LightMemory {
   const inOrder = lists.every((one, i) => i === 0 || one.height > (lists[i - 1] as ValidatorList).height)
   if (!inOrder || lists.length + headers.length === 0) damaged()
   const work = validators === undefined ? readWork(sent['work']) : 0n
-  return { seen: { header, ...(confirm && { confirm }) }, lists, headers, work }
+  return { seen: { header, confirm }, lists, headers, work }
 }
 
 function damaged(): never {

@@ -50,6 +50,8 @@ describe('one server', () => {
   it.each([
     ['http://a', 'https://a'],
     ['http://a', 'http://a:81'],
+    ['http://a:81', 'http://a81'],
+    ['http://a:81', 'http://a:82'],
     ['http://a/x', 'http://a/X'],
     ['http://a/x', 'http://a/x/y'],
     ['http://a', 'http://b'],
