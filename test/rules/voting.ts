@@ -115,6 +115,7 @@ export const votingRows: readonly RuleRow[] = [
   ),
   row('vote-proof', [propose({ ...later, prevotes: quorum })], propose({ validView: 0, prevotes: quorum })),
   row('vote-proof', [propose()], propose({ prevotes: quorum })),
+  row('vote-proof', [propose()], propose({ prevotes: quorum.slice(2) })),
   row('vote-proof', [{ kind: 'proof', height, view: 0, header: header(), prevotes: quorum }], {
     kind: 'proof',
     height,

@@ -58,7 +58,8 @@ export class Dialer {
     const count = (group: string) => groups.set(group, (groups.get(group) ?? 0) + 1)
     open.forEach(({ link }) => count(groupOf(plainHost(link.host))))
     others.forEach(({ group }) => count(group))
-    const due = book.addresses().filter((known) => !known.configured && this.#isDue(known))
+    // Those that are configured are being dialled already.
+    const due = book.addresses().filter((known) => this.#isDue(known))
     for (const known of dialOrder(due, this.#options.random, this.#isFarBehind())) {
       if (room === 0) break
       const { group } = known

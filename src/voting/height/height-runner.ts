@@ -156,8 +156,7 @@ export class HeightRunner {
    */
   anticipate(view: number, within: number): void {
     const { chain, signer, proposals, maySign, track } = this.#dependencies
-    if (!this.votes || signer === undefined) return
-    if (!equalBytes(proposerAt(chain.spec, this.height, view), signer.publicKey)) return
+    if (signer === undefined || !equalBytes(proposerAt(chain.spec, this.height, view), signer.publicKey)) return
     const stop = () => this.#closed || this.machine.view > view || this.#search.busy
     this.#after(Math.max(0, within - proposals.lead(view)), () => {
       const begun = this.machine.view >= view && (view > 0 || this.#started)

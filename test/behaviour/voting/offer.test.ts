@@ -62,6 +62,26 @@ describe('a block handed in at a sponsor', () => {
     expect(await codeOf(other.voting.offer(block))).toBe('template-stale')
   })
 
+  it('is stale as well when the height goes by while it is checked', async () => {
+    net = await TestNet.four(sponsorSpec)
+    const [other] = net.nodes as [TestNode]
+    const { chain } = other.test
+    const block = craftBlock(chain)
+    const { prepare } = chain
+    let goOn = () => {}
+    chain.prepare = async (...given) => {
+      chain.prepare = prepare
+      const checked = await chain.prepare(...given)
+      await new Promise<void>((resolve) => (goOn = resolve))
+      return checked
+    }
+    const offered = codeOf(other.voting.offer(block))
+    await net.allAt(1, 12_000)
+    goOn()
+    await net.settle()
+    expect(await Promise.race([offered, 'it waits'])).toBe('template-stale')
+  })
+
   it('is refused where it breaks a rule, and where this node does not vote', async () => {
     net = await TestNet.four(sponsorSpec)
     const follower = await net.add({ person: undefined })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Block } from '../../../src/base/primitives/block.js'
 import type { Header } from '../../../src/base/primitives/header.js'
 import { checkJournal } from '../../../src/ledger/storage/check-journal.js'
+import { Overlay } from '../../../src/ledger/storage/overlay.js'
 import { ProposedBodies } from '../../../src/voting/proposed-bodies.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -22,6 +24,21 @@ describe('bodies of blocks that are voted on', () => {
     await test.accept(block)
     expect([block, other].map(({ header }) => bodies.get(header.hash))).toEqual([undefined, undefined])
     expect(await test.database.keys({ gte: Buffer.of(0x24), lt: Buffer.of(0x25) })).toEqual([])
+    await test.close()
+  })
+
+  it('go up to the highest height that is decided at once, and those above it stay', async () => {
+    const test = await TestChain.open()
+    const bodies = await open(test)
+    const at = (height: number) => craftBlock(test.chain, { header: { height } })
+    const blocks = [1, 2, 3].map(at)
+    for (const { header, bytes } of blocks) await bodies.put(header, bytes)
+    const staged = (...connected: Block[]) => {
+      bodies.stage(new Overlay(test.database), { reorganised: false, disconnected: [], connected: connected as never })
+      return blocks.map(({ header }) => bodies.has(header.hash))
+    }
+    expect(staged()).toEqual([true, true, true])
+    expect(staged(at(1), at(2))).toEqual([false, false, true])
     await test.close()
   })
 

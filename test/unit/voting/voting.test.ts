@@ -121,6 +121,30 @@ describe('four validators', () => {
   })
 })
 
+describe('a key', () => {
+  it('that another node votes with is an error in the log, and an own vote that comes back is none', async () => {
+    net = new TestNet()
+    net.healing = false
+    for (const person of [0, 1]) await net.add({ person })
+    await net.advance(12_000)
+    const [first, second] = net.nodes as [TestNode, TestNode]
+    const own = [
+      ...(await first.voting.missing(second.voting.summary())),
+      ...(await second.voting.missing(first.voting.summary())),
+    ]
+    for (const { voting } of net.nodes) for (const message of own) await voting.receive(message)
+    const errors = () => net.nodes.map(({ test }) => test.log.errors.map(({ fields }) => fields))
+    expect([net.nodes.map(({ voting }) => voting.received > 0), errors()]).toEqual([
+      [true, true],
+      [[], []],
+    ])
+    const genesis = first.test.chain.genesis.header.hash
+    const unsigned = { kind: 'precommit-nil', height: 1, view: 7, signer: testPublicKey(0) } as const
+    for (const { voting } of net.nodes) await voting.receive(signMessage(unsigned, genesis, testKey(0)))
+    expect(errors()).toEqual([[{ height: 1, view: 7, step: 'precommit' }], []])
+  })
+})
+
 describe.each([1, 2, 3, 7])('%i validators', (count) => {
   it('confirm blocks, and with as many as a quorum go on after a restart of one', async () => {
     const persons = Array.from({ length: count }, (_, person) => person)

@@ -15,6 +15,10 @@ class Bench {
   readonly blocks: readonly Block[]
   readonly fetched: string[] = []
   readonly found: string[] = []
+  /** What a peer serves instead of the body. */
+  served: ((block: Block | undefined) => Uint8Array | undefined) | undefined
+  /** Pauses that are not over. */
+  readonly pauses = new Map<() => void, number>()
   readonly #working = new Set<Promise<void>>()
   wanted: Hash | undefined
   #release = () => {}
@@ -31,13 +35,16 @@ class Bench {
         fetch: async (hash) => {
           const block = blocks.find(({ header }) => equalBytes(header.hash, hash))
           this.fetched.push(block?.hash as string)
-          return block?.bytes
+          return this.served === undefined ? block?.bytes : this.served(block)
         },
       },
       wanted: (hash) => this.wanted !== undefined && equalBytes(this.wanted, hash),
       keep: ({ hash, height }, bytes) => bodies.put({ hash, height } as Block['header'], bytes),
       found: ({ id }, verdict) => void this.found.push(`${id} ${verdict}`),
-      after: () => () => {},
+      after: (milliseconds, callback) => {
+        this.pauses.set(callback, milliseconds)
+        return () => this.pauses.delete(callback)
+      },
       track: (work) => void this.#working.add(work),
     })
   }
@@ -56,6 +63,14 @@ class Bench {
   /** The chain goes on, and all that can be done is done. */
   async release(): Promise<void> {
     this.#release()
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  }
+
+  /** The present pauses are over. */
+  async pass(): Promise<void> {
+    const over = [...this.pauses.keys()]
+    this.pauses.clear()
+    over.forEach((callback) => callback())
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   }
 
@@ -130,5 +145,40 @@ describe('bodies of blocks that are voted on', () => {
       expect(bench.search.proposable?.id, `seed ${seed}, round ${round}`).toBe(names.at(-1)?.hash)
       expect(bench.search.busy).toBe(false)
     }
+  })
+
+  it.each<[string, (bench: Bench) => Bench['served']]>([
+    ['no peer has', () => () => undefined],
+    [
+      'a peer gives another for',
+      ({ blocks }) =>
+        () =>
+          blocks[1]?.bytes,
+    ],
+  ])('that %s are asked for again after half a second, until they come', async (_, served) => {
+    const [first] = bench.blocks as [Block]
+    bench.served = served(bench)
+    await bench.name(first)
+    for (let asked = 1; asked < 4; asked++) {
+      expect([bench.fetched.length, [...bench.pauses.values()], bench.found]).toEqual([asked, [500], []])
+      await bench.pass()
+    }
+    bench.served = undefined
+    await bench.pass()
+    expect([bench.pauses.size, bench.found]).toEqual([0, [`${first.hash} valid`]])
+  })
+
+  it('are not asked for any more once their view is over, nor after the end', async () => {
+    const [first, second] = bench.blocks as [Block, Block]
+    bench.served = () => undefined
+    await bench.name(first)
+    await bench.name(second)
+    for (let i = 0; i < 3; i++) await bench.pass()
+    expect(bench.fetched.slice(-2)).toEqual([second.hash, second.hash])
+    const asked = bench.fetched.length
+    bench.search.close()
+    await bench.pass()
+    expect([bench.fetched.length, bench.pauses.size, bench.found]).toEqual([asked, 0, []])
+    expect(await bench.search.body(first.header.hash)).toBeUndefined()
   })
 })
