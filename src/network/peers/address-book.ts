@@ -214,10 +214,7 @@ export class AddressBook {
   }
 
   #ofKey(publicKey: Uint8Array): KnownAddress[] {
-    const [first] = publicKey
-    return this.addresses().filter(
-      ({ publicKey: key }) => key?.[0] === first && key !== undefined && equalBytes(key, publicKey),
-    )
+    return this.addresses().filter(({ publicKey: key }) => key !== undefined && equalBytes(key, publicKey))
   }
 
   /** Deletes the worst of these addresses; false if all were connected recently, or at random if the worst never failed. */

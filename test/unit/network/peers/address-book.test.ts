@@ -88,9 +88,9 @@ describe('an address', () => {
 
   it('is given up after some failures where no node ever was, not after the first', () => {
     const known = learnt('1.1.1.1', 1)
-    book.failed(known)
+    for (let i = 0; i < 7; i++) book.failed(known)
     expect(listed(book)).toEqual(['1.1.1.1:1'])
-    for (let i = 0; i < 20; i++) book.failed(known)
+    book.failed(known)
     expect(listed(book)).toEqual([])
   })
 })
@@ -156,13 +156,18 @@ describe('a full group of addresses', () => {
   it('takes none for those where a node was met lately, or is not missed yet', () => {
     const known = fill()
     known.forEach((one, i) => book.connected(one, keyOf(i + 1)))
-    shelf.now += 1_000_001
+    const [, met, missed] = known as [KnownAddress, KnownAddress, KnownAddress]
+    for (let i = 0; i < 8; i++) book.failed(met)
+    for (let i = 0; i < 7; i++) book.failed(missed)
+    shelf.now += 1_000_000
+    book.stable(known[0] as KnownAddress)
     expect(another()).toBe(false)
-    for (let i = 0; i < 7; i++) book.failed(known[3] as KnownAddress)
+    met.seen = shelf.now
+    shelf.now += 1
     expect(another()).toBe(false)
-    book.failed(known[3] as KnownAddress)
+    book.failed(missed)
     expect(another()).toBe(true)
-    expect(listed(book)).not.toContain('5.5.0.3:1')
+    expect(listed(book)).not.toContain('5.5.0.2:1')
   })
 })
 
@@ -186,6 +191,12 @@ describe('the rows of a book', () => {
     book.failed(known)
     await book.flush()
     expect((await shelf.open()).addresses()).toMatchObject([{ failures: 1 }])
+    book.connected(known, keyOf(1))
+    await book.flush()
+    shelf.now += 40_000
+    book.stable(known)
+    await book.flush()
+    expect((await shelf.open()).addresses()).toMatchObject([{ failures: 0, seen: shelf.now }])
     book.forget(known)
     await book.flush()
     expect((await shelf.open()).size).toBe(0)

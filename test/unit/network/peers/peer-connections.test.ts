@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { Link } from '../../../../src/network/link.js'
+import { type Link, LinkError } from '../../../../src/network/link.js'
 import { MisbehaviourScores } from '../../../../src/network/peers/misbehaviour-scores.js'
 import { PeerConnections, type PeersEvents } from '../../../../src/network/peers/peer-connections.js'
+import { equalBytes } from '../../../../src/base/primitives/bytes.js'
+import { statusExchange } from '../../../../src/network/wire/status-message.js'
 import { idleLink, idleStatus } from '../../../support/fakes/stubs.js'
 import { ManualTime } from '../../../support/fakes/manual-time.js'
 import { keyOf } from '../../../support/network/peers-world.js'
@@ -15,26 +17,37 @@ class Node {
   /** Levels of the log at which no connection came of one. */
   readonly refusals: string[] = []
   readonly connections: PeerConnections
+  /** Peers that joined and left. */
+  readonly happened: string[] = []
+  bannedKey: Uint8Array | undefined
+  suspect = ''
   #links = 0
 
   constructor(inbound = 32) {
     const log = (level: string) => (_: unknown, message: string) => {
       if (message === 'no connection to a peer') this.refusals.push(level)
     }
-    const bans = { find: () => undefined, suspects: () => false }
+    const isBanned = (key = keyOf(0)) => this.bannedKey !== undefined && equalBytes(key, this.bannedKey)
+    const bans = {
+      find: (key?: Uint8Array) => (isBanned(key) ? { until: 0, reason: 'for the test' } : undefined),
+      suspects: (host: string) => host === this.suspect,
+    }
+    const events = new EventEmitter<PeersEvents>()
+    events.on('joined', ({ link }) => this.happened.push(`joined ${link.host}`))
+    events.on('left', ({ link }, reason) => this.happened.push(`left ${link.host}: ${reason}`))
     this.connections = new PeerConnections({
       ...{ clock: this.time, timers: this.time, publicKey: keyOf(0), inbound, perHost: 8, bans: bans as never },
       common: { genesis: idleStatus.genesis, spec: { name: 'test', upgradesDigest: () => idleStatus.upgrades } },
       log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       scores: new MisbehaviourScores(() => this.time.now()),
-      events: new EventEmitter<PeersEvents>(),
+      events,
       ...{ ownStatus: () => idleStatus, expected: () => 0, named: () => false, namedByKey: () => false },
     })
   }
 
   /** A connection from a host of its own, unless it is given one. */
-  comes(host = `${++this.#links}.1.0.1`): Link & { closed: boolean } {
-    const link = { ...idleLink, host, inbound: true, publicKey: keyOf(++this.#links) }
+  comes(host = `${++this.#links}.1.0.1`, changes: Partial<Link> = {}): Link & { closed: boolean } {
+    const link = { ...idleLink, host, inbound: true, publicKey: keyOf(++this.#links), ...changes }
     link.close = () => {
       link.closed = true
       this.connections.disconnected(link)
@@ -98,5 +111,188 @@ describe('where all places are taken', () => {
     expect([node.admits(), first.closed]).toEqual([false, false])
     await node.time.advance(1)
     expect([node.admits(), first.closed, rest.some(({ closed }) => closed)]).toEqual([true, true, false])
+  })
+})
+
+describe('a connection', () => {
+  const own = keyOf(0)
+  const [larger, smaller] = [keyOf(1), keyOf(2)].sort((a, b) => (a < b ? 1 : -1))
+
+  it('is let in before anything is known of it, but for the own key, banned ones, and those without room', () => {
+    const node = new Node(1)
+    node.bannedKey = keyOf(5)
+    const admits = (publicKey: Uint8Array | undefined, inbound = false) =>
+      node.connections.admits({ host: '9.1.0.1', inbound, ...(publicKey && { publicKey }) })
+    expect([admits(own), admits(keyOf(5)), admits(keyOf(6)), admits(undefined), admits(undefined, true)]).toEqual([
+      ...[false, false, true, true, true],
+    ])
+  })
+
+  it('that comes without room is closed at once, and one that is opened is not', () => {
+    const node = new Node(32)
+    const links = Array.from({ length: 9 }, () => node.comes('7.1.0.1'))
+    expect(links.map(({ closed }) => closed)).toEqual([...Array<boolean>(8).fill(false), true])
+    expect(node.comes('7.1.0.1', { inbound: false }).closed).toBe(false)
+  })
+
+  it('has ten seconds for its handshake', async () => {
+    const node = new Node()
+    const [silent, other] = [node.comes(), node.comes()]
+    await node.time.advance(9_999)
+    node.connections.answerStatus(other, idleStatus)
+    expect(silent.closed).toBe(false)
+    await node.time.advance(1)
+    expect([silent.closed, node.time.pending]).toEqual([true, 0])
+    await node.time.advance(60_000)
+    expect(other.closed).toBe(false)
+  })
+
+  it('that was told why it is not wanted gets no other answer', () => {
+    const node = new Node()
+    const link = node.comes()
+    expect(node.connections.answerStatus(link, foreign)).toMatchObject({ refusal: 'peer-genesis' })
+    expect(() => node.connections.answerStatus(link, idleStatus)).toThrow('not wanted')
+    expect(node.happened).toEqual([])
+  })
+
+  it('joins once, although both ends tell their status first', async () => {
+    const node = new Node()
+    let answer = (_: Uint8Array) => {}
+    const request = () => new Promise<Uint8Array>((resolve) => (answer = resolve))
+    const link = node.comes('7.1.0.1', { inbound: false, request })
+    const opened = node.connections.open(link)
+    const asked = node.connections.arrived(link)
+    expect(node.connections.answerStatus(link, idleStatus).refusal).toBeUndefined()
+    answer(statusExchange.answer.encode({ status: idleStatus, refusal: undefined }))
+    expect(await opened).toBe(node.connections.peerOf(link))
+    expect(await asked).toBe(node.connections.peerOf(link))
+    expect([link.closed, node.happened]).toEqual([false, ['joined 7.1.0.1']])
+  })
+
+  it('is no peer where it was closed meanwhile, or where the other end refuses', async () => {
+    const node = new Node()
+    const opened = (changes: Partial<Link>) =>
+      node.connections.open(node.comes('7.1.0.1', { inbound: false, ...changes }))
+    const answer = (refusal?: 'peer-crowded') =>
+      Promise.resolve(statusExchange.answer.encode({ status: idleStatus, refusal }))
+    await expect(opened({ request: () => answer('peer-crowded') })).rejects.toMatchObject({ code: 'peer-crowded' })
+    const closes = opened({ closed: true, request: () => answer() })
+    await expect(closes).rejects.toMatchObject({ failure: 'closed' })
+    expect(node.connections.all()).toEqual([])
+  })
+
+  it('takes the place of an older one of that node, whichever key is smaller', () => {
+    for (const publicKey of [larger, smaller]) {
+      const node = new Node()
+      const links = [node.comes('7.1.0.1', { publicKey }), node.comes('7.1.0.2', { publicKey })]
+      for (const link of links) expect(node.connections.answerStatus(link, idleStatus).refusal).toBeUndefined()
+      expect(links.map(({ closed }) => closed)).toEqual([true, false])
+      expect(node.happened).toEqual([
+        'joined 7.1.0.1',
+        'left 7.1.0.1: there is a newer connection to it',
+        'joined 7.1.0.2',
+      ])
+    }
+  })
+
+  it('of a node that lost its own hears of a new tip only once', () => {
+    const node = new Node()
+    const link = node.comes()
+    node.connections.answerStatus(link, idleStatus)
+    const peer = node.connections.peerOf(link)
+    expect(peer?.refreshDue(node.time.now() + 5_000, idleStatus.tipHash)).toBe(false)
+    expect(peer?.refreshDue(node.time.now() + 5_000, keyOf(3))).toBe(true)
+    node.connections.answerStatus(link, { ...idleStatus, tipHeight: 9 })
+    expect(peer?.status.tipHeight).toBe(9)
+  })
+
+  it('of a node whose chain is another later on ends, with the reason', async () => {
+    const node = new Node()
+    const link = node.comes('7.1.0.1')
+    node.connections.answerStatus(link, idleStatus)
+    expect(node.connections.answerStatus(link, foreign).refusal).toBe('peer-genesis')
+    await node.time.advance(1_000)
+    expect([link.closed, node.refusals]).toEqual([true, ['warn']])
+  })
+
+  it('ends when the node does, in its handshake too', () => {
+    const node = new Node()
+    const [peer, silent] = [node.comes(), node.comes()]
+    node.connections.answerStatus(peer, idleStatus)
+    node.connections.close()
+    expect([peer.closed, silent.closed, node.time.pending]).toEqual([true, true, 0])
+  })
+})
+
+describe('an exchange of statuses', () => {
+  const joined = (answer: () => Promise<Uint8Array>) => {
+    const node = new Node()
+    const link = node.comes('7.1.0.1', { request: answer })
+    node.connections.answerStatus(link, idleStatus)
+    const peer = node.connections.peerOf(link)
+    if (peer === undefined) throw new TypeError('no peer')
+    return { node, link, peer, refresh: () => node.connections.refresh(peer) }
+  }
+  const encoded = (refusal?: 'peer-upgrades', status = idleStatus) =>
+    Promise.resolve(statusExchange.answer.encode({ status: { ...status, tipHeight: 5 }, refusal }))
+
+  it('brings the status of the peer, and is over then', async () => {
+    const { peer, refresh, link, node } = joined(() => encoded())
+    await refresh()
+    expect([peer.status.tipHeight, link.closed]).toEqual([5, false])
+    expect(peer.refreshDue(node.time.now() + 10_000, idleStatus.tipHash)).toBe(true)
+  })
+
+  it.each([
+    ['the peer refuses', () => encoded('peer-upgrades'), 'the other side refused'],
+    ['its chain is another', () => encoded(undefined, foreign), 'genesis'],
+  ])('ends the connection where %s', async (_, answer, reason) => {
+    const { link, refresh, node } = joined(answer)
+    await refresh()
+    expect([link.closed, node.happened.at(-1)]).toEqual([true, expect.stringContaining(reason)])
+  })
+
+  it('that gets no answer ends nothing, and one that meets a mistake of this node tells of it', async () => {
+    const silent = joined(() => Promise.reject(new LinkError('timeout', 'for the test')))
+    await silent.refresh()
+    expect(silent.link.closed).toBe(false)
+    expect(silent.peer.refreshDue(silent.node.time.now() + 10_000, idleStatus.tipHash)).toBe(true)
+    await expect(joined(() => Promise.reject(new TypeError('a mistake'))).refresh()).rejects.toThrow('a mistake')
+  })
+})
+
+describe('the places of those that come in', () => {
+  const joins = (node: Node, host?: string, changes: Partial<Link> = {}) => {
+    const link = node.comes(host, changes)
+    return { link, refusal: node.connections.answerStatus(link, idleStatus).refusal }
+  }
+
+  it('are for new ones while any is left, for suspect hosts while more than a fourth is', () => {
+    const node = new Node(8)
+    node.suspect = '66.1.0.1'
+    const codes = Array.from({ length: 5 }, () => joins(node).refusal)
+    expect(codes).toEqual(Array(5).fill(undefined))
+    expect(joins(node, '66.1.0.1').refusal).toBeUndefined()
+    expect(joins(node, '66.1.0.1').refusal).toBe('peer-crowded')
+    expect([joins(node).refusal, joins(node).refusal]).toEqual([undefined, undefined])
+    expect(node.connections.all()).toHaveLength(8)
+  })
+
+  it('are given to another where all are taken, by one that leaves', () => {
+    const node = new Node(4)
+    const crowd = Array.from({ length: 4 }, () => joins(node, '44.1.0.1').link)
+    const { link, refusal } = joins(node, '45.1.0.1')
+    expect([refusal, link.closed]).toEqual([undefined, false])
+    expect(crowd.filter(({ closed }) => closed)).toHaveLength(1)
+    expect(node.happened).toContain('left 44.1.0.1: another node takes its place')
+    expect(joins(node, '44.1.0.1').refusal).toBe('peer-crowded')
+  })
+
+  it('are none for a banned key, nor for the own', () => {
+    const node = new Node()
+    node.bannedKey = keyOf(5)
+    expect(joins(node, '9.1.0.1', { publicKey: node.bannedKey }).refusal).toBe('peer-banned')
+    expect(joins(node, '9.1.0.1', { publicKey: keyOf(0) }).refusal).toBe('peer-self')
+    expect(node.connections.refusals.map(({ by, code }) => `${by} ${code}`)).toEqual(['us peer-banned', 'us peer-self'])
   })
 })
