@@ -29,6 +29,22 @@ describe('addresses', () => {
     expect(await told(asker, seed)).toEqual([listens.address])
   })
 
+  it('are asked of those that were dialled, at once and every ten minutes, and of no others', async () => {
+    const seed = await world.open({ outbound: 0 })
+    const node = await world.open({ peers: [seed.address], outbound: 0 })
+    const asked = new Map([seed, node].map((one) => [one, 0]))
+    for (const one of [seed, node]) {
+      one.peers.serve(addressesExchange, async () => {
+        asked.set(one, (asked.get(one) ?? 0) + 1)
+        return []
+      })
+    }
+    await world.run(2_000)
+    expect([...asked.values()]).toEqual([1, 0])
+    await world.run(30 * 60_000)
+    expect([...asked.values()]).toEqual([4, 0])
+  })
+
   it('are chosen again only after a while, however often a peer asks', async () => {
     const seed = await world.open({ outbound: 0 })
     const asker = await world.open({ peers: [seed.address], outbound: 0 })

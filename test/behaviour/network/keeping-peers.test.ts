@@ -194,6 +194,27 @@ describe('keeping peers', () => {
     expect(again.sees(a)).toBe(true)
   })
 
+  it('remembers where those listen who came to it', async () => {
+    const a = await world.open({ outbound: 1 })
+    const b = await world.open({ peers: [a.address], outbound: 0 })
+    await world.open({ peers: [a.address], outbound: 0, port: 0 })
+    await world.run(2_000)
+    await a.stop()
+    const again = await world.open({ number: 1, store: a.store, port: 30_000 })
+    await world.run(2_000)
+    expect(again.transport.dialled).toEqual([b.address])
+    expect(outbound(again)).toHaveLength(1)
+  })
+
+  it('does not return to where it was told to disconnect', async () => {
+    const a = await world.open({ outbound: 0 })
+    const b = await world.open({ peers: [a.address], outbound: 0 })
+    await world.run(2_000)
+    expect(b.peers.disconnect(b.peer(a).id)).toBe(true)
+    await world.run(30 * 60_000)
+    expect([b.sees(a), b.transport.dialled]).toEqual([false, [a.address]])
+  })
+
   it('connects and disconnects on demand', async () => {
     const a = await world.open({ outbound: 0 })
     const b = await world.open()

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { brokenRule } from '../../../src/base/errors/broken-rule.js'
 import type { RuleError } from '../../../src/base/errors/rule-error.js'
+import { type GossipResult, LinkError } from '../../../src/network/link.js'
 import { peerName } from '../../../src/network/address/peer-identity.js'
 import type { Peer } from '../../../src/network/peers/peer-record.js'
 import { addressesExchange } from '../../../src/network/wire/addresses-message.js'
@@ -41,6 +42,10 @@ async function ask(from: TestNode, text = 'hello'): Promise<string> {
     )
   await world.run(10)
   return asking
+}
+
+const raise = (error: Error): never => {
+  throw error
 }
 
 describe('questions', () => {
@@ -170,6 +175,21 @@ describe('gossip', () => {
     for (const text of ['a', 'b']) bad.peers.broadcast(chat, fromUtf8(text))
     await world.run(100)
     expect([node.sees(bad), node.sees(good), heard.length]).toEqual([false, true, 0])
+  })
+
+  it.each<[string, () => GossipResult, GossipResult]>([
+    ['that is accepted is told on', () => 'accept', 'accept'],
+    ['that is ignored is not', () => 'ignore', 'ignore'],
+    ['that breaks a rule is bad', () => raise(brokenRule('vote-signature')), 'reject'],
+    ['that breaks a rule at no cost is not', () => raise(brokenRule('vote-height')), 'ignore'],
+    ['that meets a mistake of this node is not', () => raise(new TypeError('a mistake')), 'ignore'],
+    ['that comes too late is not', () => raise(new LinkError('closed', 'for the test')), 'ignore'],
+  ])('%s', async (_, listener, result) => {
+    node.peers.listen(chat, async () => listener())
+    const { link } = node.peer(good)
+    expect(await node.peers.onGossip(link, chat.topic, Uint8Array.of(7))).toBe(result)
+    expect(await node.peers.onGossip(link, { ...chat.topic, name: 'other' }, Uint8Array.of(7))).toBe('ignore')
+    expect(await node.peers.onGossip({ ...link }, chat.topic, Uint8Array.of(7))).toBe('ignore')
   })
 
   it('floods are dropped, and banned while another peer goes on', async () => {
