@@ -156,17 +156,12 @@ export class PeerConnections implements PenaltySink {
     return this.#peers.get(link)
   }
 
-  /** Handshake of an outbound link. Rejects with a RuleError, whose text says which end refused, or a LinkError. */
+  /** Handshake of an outbound link. Rejects with a RuleError, whose text says which end refused, or a LinkError; the link is to be closed then. */
   async open(link: Link): Promise<PeerRecord> {
-    try {
-      const answer = await this.#ask(link)
-      const peer = this.#completeHandshake(link, answer.status, answer.refusal)
-      if (peer.closed) throw new LinkError('closed', `${link.peer} closed the connection`)
-      return peer
-    } catch (error) {
-      link.close()
-      throw error
-    }
+    const { status, refusal } = await this.#ask(link)
+    const peer = this.#completeHandshake(link, status, refusal)
+    if (peer.closed) throw new LinkError('closed', `${link.peer} closed the connection`)
+    return peer
   }
 
   /** Answer to a status, in the handshake and after it. */

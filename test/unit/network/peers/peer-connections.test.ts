@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Link, LinkError } from '../../../../src/network/link.js'
 import { MisbehaviourScores } from '../../../../src/network/peers/misbehaviour-scores.js'
 import { PeerConnections, type PeersEvents } from '../../../../src/network/peers/peer-connections.js'
+import type { PeerRecord } from '../../../../src/network/peers/peer-record.js'
 import { equalBytes } from '../../../../src/base/primitives/bytes.js'
 import { statusExchange } from '../../../../src/network/wire/status-message.js'
 import { idleLink, idleStatus } from '../../../support/fakes/stubs.js'
@@ -20,6 +21,9 @@ class Node {
   /** Peers that joined and left. */
   readonly happened: string[] = []
   bannedKey: Uint8Array | undefined
+  /** Tip of the node. */
+  tip = idleStatus.tipHash
+  digest = () => idleStatus.upgrades
   suspect = ''
   #links = 0
 
@@ -37,11 +41,16 @@ class Node {
     events.on('left', ({ link }, reason) => this.happened.push(`left ${link.host}: ${reason}`))
     this.connections = new PeerConnections({
       ...{ clock: this.time, timers: this.time, publicKey: keyOf(0), inbound, perHost: 8, bans: bans as never },
-      common: { genesis: idleStatus.genesis, spec: { name: 'test', upgradesDigest: () => idleStatus.upgrades } },
+      common: { genesis: idleStatus.genesis, spec: { name: 'test', upgradesDigest: () => this.digest() } },
       log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       scores: new MisbehaviourScores(() => this.time.now()),
       events,
-      ...{ ownStatus: () => idleStatus, expected: () => 0, named: () => false, namedByKey: () => false },
+      ...{
+        ownStatus: () => ({ ...idleStatus, tipHash: this.tip }),
+        expected: () => 0,
+        named: () => false,
+        namedByKey: () => false,
+      },
     })
   }
 
@@ -195,15 +204,34 @@ describe('a connection', () => {
     }
   })
 
-  it('of a node that lost its own hears of a new tip only once', () => {
+  it('of a node that asks for the status needs not be told of the tip that it got', () => {
     const node = new Node()
     const link = node.comes()
+    const isDue = () => node.connections.peerOf(link)?.refreshDue(node.time.now() + 5_000, node.tip)
     node.connections.answerStatus(link, idleStatus)
-    const peer = node.connections.peerOf(link)
-    expect(peer?.refreshDue(node.time.now() + 5_000, idleStatus.tipHash)).toBe(false)
-    expect(peer?.refreshDue(node.time.now() + 5_000, keyOf(3))).toBe(true)
+    expect(isDue()).toBe(false)
+    node.tip = keyOf(3) as typeof node.tip
+    expect(isDue()).toBe(true)
     node.connections.answerStatus(link, { ...idleStatus, tipHeight: 9 })
-    expect(peer?.status.tipHeight).toBe(9)
+    expect([isDue(), node.connections.peerOf(link)?.status.tipHeight]).toEqual([false, 9])
+  })
+
+  it('that is closed in its handshake is no peer, and leaves nothing behind', async () => {
+    const node = new Node()
+    const link = node.comes('7.1.0.1', { inbound: false })
+    const asked = node.connections.arrived(link)
+    link.close()
+    expect([await asked, node.time.pending, node.happened]).toEqual([undefined, 0, []])
+  })
+
+  it('meets a mistake of this node as one, not as a refusal', () => {
+    const node = new Node()
+    node.digest = () => {
+      throw new TypeError('a mistake')
+    }
+    const link = node.comes()
+    expect(() => node.connections.answerStatus(link, idleStatus)).toThrow('a mistake')
+    expect([node.refusals, link.closed]).toEqual([[], false])
   })
 
   it('of a node whose chain is another later on ends, with the reason', async () => {
@@ -217,10 +245,12 @@ describe('a connection', () => {
 
   it('ends when the node does, in its handshake too', () => {
     const node = new Node()
-    const [peer, silent] = [node.comes(), node.comes()]
+    const [peer, silent, other] = [node.comes(), node.comes(), node.comes()]
+    // A transport may report nothing any more.
+    other.close = () => void (other.closed = true)
     node.connections.answerStatus(peer, idleStatus)
     node.connections.close()
-    expect([peer.closed, silent.closed, node.time.pending]).toEqual([true, true, 0])
+    expect([peer.closed, silent.closed, other.closed, node.time.pending]).toEqual([true, true, true, 0])
   })
 })
 
@@ -258,6 +288,23 @@ describe('an exchange of statuses', () => {
     expect(silent.link.closed).toBe(false)
     expect(silent.peer.refreshDue(silent.node.time.now() + 10_000, idleStatus.tipHash)).toBe(true)
     await expect(joined(() => Promise.reject(new TypeError('a mistake'))).refresh()).rejects.toThrow('a mistake')
+  })
+})
+
+describe('late answers', () => {
+  it('close the connection at the tenth, those in time between them taken off', async () => {
+    const answers = () => Promise.resolve(statusExchange.answer.encode({ status: idleStatus, refusal: undefined }))
+    const node = new Node()
+    const link = node.comes('7.1.0.1', { request: answers })
+    node.connections.answerStatus(link, idleStatus)
+    const peer = node.connections.peerOf(link) as PeerRecord
+    for (let i = 0; i < 9; i++) peer.penalise('peer-slow')
+    for (let i = 0; i < 9; i++) await node.connections.refresh(peer)
+    peer.penalise('peer-slow')
+    expect([link.closed, peer.addSlowness(0)]).toEqual([false, 91])
+    await node.connections.refresh(peer)
+    peer.penalise('peer-slow')
+    expect([link.closed, peer.closeReason]).toEqual([true, 'it answers too late'])
   })
 })
 
