@@ -44,7 +44,7 @@ describe('the addresses for a peer', () => {
     time = now - 5_500
     met('9.0.0.3', 3)
     met('no.host.at.all', 4)
-    book.configure('/unix/5').publicKey = keyOf(5)
+    book.connected(book.configure('/unix/5'), keyOf(5))
     book.configure('9.0.0.6:1')
     const requester = peerAt('9.0.0.7', 7)
     const peers = [requester, peerAt('9.0.0.8', 8), peerAt('9.0.0.9', 9, {}, 0)]
@@ -84,7 +84,7 @@ describe('the addresses of a peer', () => {
   })
 
   it('are those that can be reached, are new, and have room', async () => {
-    const some = ['8.0.0.1', '10.0.0.1', '9.0.0.1', 'name.example', '8.0.0.2', '8.0.0.3'].map((host, i) =>
+    const some = ['8.0.0.1', '10.0.0.1', '9.0.0.1', 'name.example', 'no address', '8.0.0.2', '8.0.0.3'].map((host, i) =>
       told(host, now / 1000, 60 + i),
     )
     expect(await taken(some)).toEqual({ count: 3, hosts: ['9.0.0.1', '8.0.0.1', '8.0.0.2', '8.0.0.3'], left: true })

@@ -187,7 +187,7 @@ describe('the addresses that a peer is sent', () => {
 describe('a peer that is closed', () => {
   it('keeps the first reason', () => {
     const { peer, closed, link } = peerSince()
-    expect([peer.closeReason, peer.since]).toEqual([undefined, begin])
+    expect([peer.closeReason, peer.since, peer.status]).toEqual([undefined, begin, idleStatus])
     peer.close('one')
     peer.close('two')
     expect([peer.closeReason, closed, link.closed]).toEqual(['one', ['one'], true])
