@@ -62,7 +62,7 @@ export function givingWay<T extends Pick<Occupant, 'host' | 'since'>>(
   now: number,
 ): T | undefined {
   const countOf = (site: string) => waiting.filter((one) => siteOf(one.host) === site).length
-  const most = Math.max(0, ...waiting.map((one) => countOf(siteOf(one.host))))
+  const most = Math.max(...waiting.map((one) => countOf(siteOf(one.host))))
   if (most > countOf(siteOf(host)) + 1) return waiting.find((one) => countOf(siteOf(one.host)) === most)
   return waiting.find(({ since }) => Math.abs(now - since) >= slowHandshake)
 }

@@ -140,6 +140,9 @@ describe('inbound places', () => {
     expect(givingWay(waiting, '1.1.0.1', 10)).toBeUndefined()
     expect(givingWay(waiting, '1.1.0.1', 5_000)).toBe(waiting[0])
     expect(givingWay([], '1.1.0.1', 5_000)).toBeUndefined()
+    // One that has one more than the newcomer would have as many as it then.
+    expect(givingWay(waiting.slice(1), '3.1.0.1', 10)).toBeUndefined()
+    expect([1_999, 2_000].map((now) => givingWay(waiting, '1.1.0.1', now))).toEqual([undefined, waiting[0]])
   })
 })
 
