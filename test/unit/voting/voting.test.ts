@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { Block } from '../../../src/base/primitives/block.js'
 import { equalBytes, toHex } from '../../../src/base/primitives/bytes.js'
+import { parseMessage } from '../../../src/voting/tendermint/message.js'
+import { encodeSummary } from '../../../src/voting/tendermint/summary.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { signingText } from '../../../src/voting/signing-state.js'
 import { sideChainPow } from '../../rules/transaction.js'
@@ -127,11 +129,10 @@ describe('a key', () => {
     net.healing = false
     for (const person of [0, 1]) await net.add({ person })
     await net.advance(12_000)
-    const [first, second] = net.nodes as [TestNode, TestNode]
-    const own = [
-      ...(await first.voting.missing(second.voting.summary())),
-      ...(await second.voting.missing(first.voting.summary())),
-    ]
+    const [first] = net.nodes as [TestNode]
+    const nothing = encodeSummary({ height: 1, view: 0, step: 'propose', validView: -1, views: [] })
+    const own = (await Promise.all(net.nodes.map(({ voting }) => voting.missing(nothing)))).flat().map(parseMessage)
+    expect(own.length).toBeGreaterThan(1)
     for (const { voting } of net.nodes) for (const message of own) await voting.receive(message)
     const errors = () => net.nodes.map(({ test }) => test.log.errors.map(({ fields }) => fields))
     expect([net.nodes.map(({ voting }) => voting.received > 0), errors()]).toEqual([

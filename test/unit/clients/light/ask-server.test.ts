@@ -8,7 +8,7 @@ import { failureOf } from '../../../support/builders/light-world.js'
 import { withPassingTime } from '../../../support/fakes/passing-time.js'
 
 const bound = { bytes: 1_000, tokens: 100 }
-const serverOf = (body: BodyInit | null, status = 200) =>
+const serverOf = (body: ConstructorParameters<typeof Response>[0], status = 200) =>
   new Server('http://a', () => Promise.resolve(new Response(body, { status })))
 
 describe('a request to a server', () => {

@@ -152,6 +152,57 @@ describe('a view begins', () => {
   })
 })
 
+describe('a quorum that is proved', () => {
+  const proof = (view: number, header: Header) =>
+    ({ kind: 'proof', height, view, header, prevotes: prevotes(view, header) }) as const
+  const of = (seat: Seat) => {
+    const nothing = new TendermintMachine({ height, validators: voters.keys }).summary()
+    return seat.machine
+      .missing(nothing)
+      .flatMap((one) => (one.kind === 'proof' ? `${name(one.header.hash)} ${one.view}` : []))
+  }
+
+  it('is handed on, from view 0 on, until a later one is known', () => {
+    const seat = Seat.begun('none')
+    expect([of(seat), seat.machine.summary().validView]).toEqual([[], -1])
+    for (const [view, header, known] of [
+      [0, a, 'a 0'],
+      [2, b, 'b 2'],
+      [1, a, 'b 2'],
+      [2, a, 'b 2'],
+    ] as const) {
+      seat.handle({ type: 'message', message: proof(view, header) })
+      expect(of(seat)).toEqual([known])
+    }
+  })
+
+  it('keeps a sponsor from proposing, whose key has proposed the block in this view already', () => {
+    const seat = Seat.begun(0)
+    const said = seat.handle({ type: 'message', message: proof(0, a) })
+    said.push(...seat.handle({ type: 'template', view: 0, header: b }))
+    expect(said.filter((one) => one.startsWith('proposal'))).toEqual([])
+  })
+
+  it('has a later sponsor propose its block only once its body is valid', () => {
+    const seat = new Seat(1)
+    seat.handle({ type: 'start' })
+    seat.hear(...prevotes(0, a, [0, 2, 3]), voters.proposal(0, a))
+    const said = seat.hear(voters.nilPrecommit(0, 1), voters.nilPrecommit(2, 1))
+    expect(said).toContain('request-proposal 1')
+    expect(said.filter((one) => one.startsWith('proposal'))).toEqual([])
+    expect(seat.block(a)).toContain('proposal a in 1 since 0')
+  })
+})
+
+describe('a block for a proposal', () => {
+  it('says nothing of the block to who is not on duty', () => {
+    const seat = new Seat(3)
+    seat.handle({ type: 'start' })
+    seat.handle({ type: 'template', view: 0, header: a })
+    expect(seat.hear(voters.proposal(0, a))).toContain('request-verdict a')
+  })
+})
+
 describe('a proposal without an earlier quorum (22)', () => {
   it('gets a prevote when its block is valid and its time acceptable, and none other', () => {
     expect(Seat.begun().hear(voters.proposal(0, a))).toEqual(['prevote a in 0'])
