@@ -79,7 +79,7 @@ describe('a block handed in at a sponsor', () => {
     await net.allAt(1, 12_000)
     goOn()
     await net.settle()
-    expect(await Promise.race([offered, 'it waits'])).toBe('template-stale')
+    expect(await Promise.race([offered, Promise.resolve('it waits')])).toBe('template-stale')
   })
 
   it('is refused where it breaks a rule, and where this node does not vote', async () => {

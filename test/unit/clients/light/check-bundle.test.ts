@@ -3,7 +3,7 @@ import { failureOf, lightOver, lightWorld } from '../../../support/builders/ligh
 import type { Json } from '../../../support/fakes/light-server.js'
 
 const { book, alice, bob, kept, dave } = lightWorld({ changeAt: 9 })
-const strange = lightWorld({ genesis: 'strange' })
+const strange = lightWorld({ genesis: 'strange', changeAt: 9 }).book
 const { changes } = book.changes(0)
 
 const bundle = (asked: object, answer: object, more: object = {}) => ({
@@ -40,7 +40,12 @@ describe('a bundle', () => {
     ['a proof of another kind', 'form', bundle({ did: alice.did, proof: 'all' }, answer)],
     ['no proof given', 'proof-missing', bundle({ did: alice.did }, { ...answer, proof: undefined })],
     ['a proof that is none', 'form', bundle({ did: alice.did }, { ...answer, proof: 5 })],
-    ['an answer of another chain', 'chain', bundle({ did: alice.did }, strange.book.answer(alice.did))],
+    ['an answer of another chain', 'chain', bundle({ did: alice.did }, strange.answer(alice.did))],
+    [
+      'all that another chain has',
+      'chain',
+      bundle({ did: alice.did }, strange.answer(alice.did), { changes: strange.changes(0).changes }),
+    ],
     ['an answer to another question', 'answer-did', bundle({ did: bob.did }, answer)],
     ['a question that is not known', 'form', bundle({ did: alice.did, more: 1 }, answer)],
     ['a credential that is none', 'form', bundle({ id: 'x' }, book.credential(kept))],

@@ -96,6 +96,15 @@ describe('changes of validators of a server', () => {
     })
   })
 
+  it('are refused where one of them comes again', async () => {
+    const given = serverOf()
+    const again = (path: string) => (given.asked.push(path), Promise.resolve(changed.changes(1, 1)))
+    expect(await follow({ ...given, server: { url: 'http://a', get: again } })).toMatchObject({
+      found: 'changes-order',
+    })
+    expect(given.asked).toEqual(['changes/1', 'changes/3'])
+  })
+
   it('are collected as they are sent, since genesis or from a checkpoint on', async () => {
     const heights = async (given: ReturnType<typeof serverOf>, checkpoint?: number) => {
       const from =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeBase64url } from '../../../../src/identity/did/base64url.js'
 import { displayHash } from '../../../../src/base/primitives/bytes.js'
-import { readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust.js'
 import { lightWorld } from '../../../support/builders/light-world.js'
 
 const sent = (miners: boolean) => lightWorld({ miners }).book.trust() as Record<string, unknown>
@@ -40,5 +40,30 @@ describe('a Trust', () => {
       interval: 2,
       spacing: 1,
     })
+  })
+})
+
+describe('a Checkpoint', () => {
+  const { book } = lightWorld()
+  const sent = book.checkpoint(5)
+
+  it('names a block of the chain, and its validators where it has some', () => {
+    const { header } = book.page(5).block
+    const { height, hash, keysHash } = readCheckpoint(sent, readTrust(validators))
+    expect([height, displayHash(hash), keysHash?.length]).toEqual([5, header.id, 32])
+    const mined = lightWorld({ miners: true }).book.checkpoint(5)
+    expect(readCheckpoint(mined, readTrust(miners)).keysHash).toBeUndefined()
+  })
+
+  it.each<[string, string, object]>([
+    ['another format', 'form', { format: 'didledger/checkpoint/2' }],
+    ['another chain', 'chain', { chain: sent.hash }],
+    ['no height', 'form', { height: undefined }],
+    ['a hash of another length', 'form', { hash: `${sent.hash}00` }],
+    ['no validators', 'form', { keysHash: undefined }],
+  ])('is refused with %s: %s', (_, failure, changes) => {
+    expect(() => readCheckpoint({ ...sent, ...changes }, readTrust(validators))).toThrow(
+      expect.objectContaining({ failure }),
+    )
   })
 })
