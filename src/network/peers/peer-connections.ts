@@ -156,7 +156,10 @@ export class PeerConnections implements PenaltySink {
     return this.#peers.get(link)
   }
 
-  /** Handshake of an outbound link, which the caller closes if it fails: with a RuleError, whose text says which end refused, or a LinkError. */
+  /**
+   * Handshake of an outbound link. Rejects with a RuleError, whose text says which end refused, or a LinkError; the caller closes the
+   * link then.
+   */
   async open(link: Link): Promise<PeerRecord> {
     const { status, refusal } = await this.#ask(link)
     const peer = this.#completeHandshake(link, status, refusal)
