@@ -318,7 +318,8 @@ export class Chain {
     if (!better) await this.#branches.checkRoom(block, record)
     try {
       await runCooperatively(blockSanitySteps(block, this.sanity))
-      if (better && this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
+      // A block on the tip is always the better one.
+      if (this.#isTip(parent)) await this.#extend(block, record, confirmBytes)
       else if (better) await this.#reorganise(block, record)
       else await this.#branches.keepAside(block, record)
     } catch (error) {

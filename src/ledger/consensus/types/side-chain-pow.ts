@@ -38,5 +38,5 @@ export const sideChainPow: TypeRules<{ readonly type: 5 } & SideChainPow> = {
 
 /** The three fields before the signature. */
 function signedBytes({ sideBlockHash, sideGenesisHash, blockHeight }: SideChainPow): Uint8Array {
-  return new Writer(68).bytes(sideBlockHash).bytes(sideGenesisHash).u32(blockHeight).finish()
+  return new Writer().bytes(sideBlockHash).bytes(sideGenesisHash).u32(blockHeight).finish()
 }

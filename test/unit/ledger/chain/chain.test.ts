@@ -137,6 +137,21 @@ describe('a block as bytes', () => {
     expect(strict.chain.headers.get(refused.header.hash)).toBe(undefined)
   })
 
+  it('is stale below the tip where validators confirm blocks, also with a confirm that holds', async () => {
+    const test = await TestChain.open(oneValidator())
+    const rival = craftBlock(test.chain)
+    const before = test.chain.tip
+    await test.mine()
+    const after = craftBlock(test.chain, { parent: before })
+    const tip = test.chain.tip.header.id
+    for (const late of [rival, after]) {
+      await expect(test.accept(late)).rejects.toMatchObject({ code: 'block-stale' })
+      expect(test.chain.headers.get(late.header.hash)).toBe(undefined)
+    }
+    expect(test.chain.tip.header.id).toBe(tip)
+    expect(await test.accept(craftBlock(test.chain))).toBe('connected')
+  })
+
   it('is not marked for a time that will be right later', async () => {
     const test = await TestChain.open()
     const block = craftBlock(test.chain, { header: { time: test.clock.time / 1000 + 7300 } })

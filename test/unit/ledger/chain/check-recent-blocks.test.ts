@@ -95,4 +95,13 @@ describe('the look at recent blocks', () => {
     await expect(checkRecentBlocks(test.chain, { fromHeight: 3 })).resolves.toBe(undefined)
     await expect(checkRecentBlocks(test.chain, { fromHeight: 2 })).rejects.toThrow(/height 2/)
   })
+
+  it('looks at genesis too', async () => {
+    const test = await chainOf()
+    await damage(test, (overlay) => overlay.del(keys.undo(0)))
+    for (const fromHeight of [undefined, 0]) {
+      await expect(checkRecentBlocks(test.chain, { fromHeight })).rejects.toThrow(/no undo record for height 0/)
+    }
+    await expect(checkRecentBlocks(test.chain, { fromHeight: 1 })).resolves.toBe(undefined)
+  })
 })

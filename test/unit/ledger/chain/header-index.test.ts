@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HeaderIndex } from '../../../../src/ledger/chain/header-index.js'
+import { keys } from '../../../../src/ledger/storage/schema.js'
 import { craftBlock } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
 
@@ -20,6 +21,18 @@ describe('the headers', () => {
     expect((at(3) as typeof known.header).id).not.toBe(chain.headers.active(3)?.header.id)
     expect((at(2) as typeof known.header).id).toBe(fork.header.id)
     expect((at(0) as typeof known.header).id).toBe(chain.genesis.hash)
+  })
+
+  it('say of which block an ancestor is gone', async () => {
+    const test = await TestChain.open()
+    await test.mine(4)
+    const gone = keys.header(test.activeHeader(2).header.hash)
+    const headers = new HeaderIndex({ get: (key) => (gone.equals(key) ? undefined : test.database.get(key)) })
+    const { header } = test.chain.tip
+    const { at } = headers.ancestry(test.chain.tip)
+    expect(at(3).height).toBe(3)
+    expect(() => at(2)).toThrow(`an ancestor of ${header.id} at height 2 is gone`)
+    expect(() => headers.ancestry({ ...test.activeHeader(3), status: 'side' }).at(1)).toThrow(/at height 1 is gone/)
   })
 
   it('are read again after their records changed', async () => {
@@ -58,5 +71,23 @@ describe('the headers', () => {
     expect(headers.get(hash)?.header.id).toBe(test.chain.tip.header.id)
     expect(reads).toHaveLength(2)
     expect(headers.get(new Uint8Array(32))).toBe(undefined)
+  })
+
+  it('give way to others in memory, the oldest first', async () => {
+    const test = await TestChain.open()
+    const row = test.database.get(keys.header(test.chain.genesis.header.hash)) as Buffer
+    let reads = 0
+    const headers = new HeaderIndex({ get: () => (reads++, row) })
+    const hash = (number: number) => {
+      const bytes = Buffer.alloc(32)
+      bytes.writeUInt32LE(number)
+      return bytes
+    }
+    const count = 10_000
+    for (let number = 0; number < count; number++) headers.get(hash(number))
+    headers.get(hash(count - 1))
+    expect(reads).toBe(count)
+    headers.get(hash(0))
+    expect(reads).toBe(count + 1)
   })
 })

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../../src/ledger/chain/header-index.js'
 import {
   copyUnmined,
+  highestKnown,
   replay,
   stateDigest,
   verifyChain,
   type VerifyStep,
 } from '../../../../src/ledger/chain/replay-chain.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
+import type { Database } from '../../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../../src/ledger/storage/overlay.js'
 import { keys, rangeOf, table } from '../../../../src/ledger/storage/schema.js'
 import { values } from '../../../../src/ledger/storage/row-values.js'
@@ -88,6 +90,30 @@ describe('a replay', () => {
     await change(test, (overlay) => overlay.put(key, values.coin.encode({ ...coin, value: coin.value + 1n })))
     expect(await verifyChain(test.chain, await emptyChain(test))).toContain('wrong')
     expect(await stateDigest(test.database)).not.toBe(await stateDigest((await busyChain()).database))
+  })
+
+  it('knows the greatest height that any row of a damaged chain still names', async () => {
+    const test = await busyChain()
+    const { height } = test.chain.tip.header
+    const change = async (write: (overlay: Overlay) => void) => {
+      const overlay = new Overlay(test.database)
+      write(overlay)
+      // Its own row of the journal is of a lower height.
+      await overlay.commit({ kind: 'pool', height: 1, hash: test.chain.tip.header.hash }, { sync: false })
+    }
+    expect(await highestKnown(test.database)).toBe(height)
+    await change((overlay) => overlay.put(keys.meta('tip'), Uint8Array.of(1)))
+    expect(await highestKnown(test.database)).toBe(height)
+    await change((overlay) => {
+      for (let at = height; at > 3; at--) overlay.del(keys.active(at))
+    })
+    expect(await highestKnown(test.database)).toBe(3)
+    await change((overlay) => {
+      for (let at = 3; at >= 0; at--) overlay.del(keys.active(at))
+    })
+    expect(await highestKnown(test.database)).toBe(1)
+    const rowless = { get: () => undefined, rows: () => Promise.resolve([]) } as unknown as Database
+    expect(await highestKnown(rowless)).toBe(undefined)
   })
 
   it('takes along what no block holds', async () => {

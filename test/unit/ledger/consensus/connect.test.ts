@@ -186,6 +186,29 @@ describe('spending', () => {
     expect(state.coin(input(0))).toBe(undefined)
     expect(state.coin(outputOf(tx))).toMatchObject({ value: 1000n, height: 100, coinbase: false })
   })
+
+  it('moves many coins in steps of few, and the same at once', () => {
+    for (const count of [1, 8, 9, 60]) {
+      const view = ledger(...Array.from({ length: count }, () => ({})))
+      const inputs = Array.from({ length: count }, (_, index) => input(index))
+      const outputs = Array.from({ length: count }, () => ({ to: 30, value: 9000n }))
+      const tx = craft(test.spec, inputs, outputs, [10])
+      const [whole, divided] = [new StateOverlay(view), new StateOverlay(view)]
+      checkTransaction(tx, whole, context).apply()
+      let [moved, most] = [0, 0]
+      for (const steps = checkTransaction(tx, divided, context).applySteps(); steps.next().done !== true;) {
+        most = Math.max(most, divided.coins.size - moved)
+        moved = divided.coins.size
+      }
+      expect(most).toBeLessThanOrEqual(32)
+      expect(moved > 0).toBe(count > 16)
+      for (const state of [whole, divided]) {
+        expect([...state.coins.spent.keys()]).toEqual(inputs.map(outpointKey))
+        expect([...state.coins.created.values()]).toHaveLength(count)
+      }
+      expect([...divided.coins.created]).toEqual([...whole.coins.created])
+    }
+  })
 })
 
 describe('a block', () => {

@@ -104,6 +104,22 @@ describe('a transaction by itself', () => {
     expect(sanity({ programs: [{ ...standard, code: hex('51') }] })).toBe('tx-program-form')
   })
 
+  it('keeps each rule in all of its parts, however many there are', () => {
+    const [output, input, program] = [transfer.outputs[0], transfer.inputs[0], transfer.programs[0]]
+    if (output === undefined || input === undefined || program === undefined) throw new Error('an empty transfer')
+    const odd = { ...output, programHash: Uint8Array.of(0x4b, ...output.programHash.subarray(1)) }
+    for (const count of [1, 8, 9, 16, 17, 31, 40]) {
+      const outputs = Array.from({ length: count }, () => ({ ...output, value: 1n }))
+      const inputs = Array.from({ length: count }, (_, index) => ({ ...input, index }))
+      const programs = Array.from({ length: count }, () => program)
+      expect(sanity({ outputs, inputs, programs })).toBe(undefined)
+      expect(sanity({ outputs: [...outputs, odd] })).toBe('tx-output-address')
+      expect(sanity({ inputs: [...inputs, inputs[0] as typeof input] })).toBe('tx-input-repeated')
+      const unsigned = { ...program, parameter: new Uint8Array(0) }
+      expect(sanity({ programs: [...programs, unsigned] })).toBe('tx-program-form')
+    }
+  })
+
   it('costs one check a key and n times k for a multisig, and what its type asks', () => {
     const keys = [1, 2, 3, 4].map(testPublicKey)
     const multisig = { code: multisigCode(2, keys), parameter: parameterOf([signature, signature, signature]) }

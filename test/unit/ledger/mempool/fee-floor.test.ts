@@ -97,6 +97,14 @@ describe('the floor of the pool', () => {
     expect(floor.perThousand).toBe(0)
   })
 
+  it('sinks by half in an hour, by the policy', () => {
+    const clock = { time: 5_000_000_000, now: () => clock.time }
+    const floor = new FeeFloor(clock, policy, () => policy.poolSize)
+    floor.raise({ fee: 1_000_000_000n, bytes: 1000 })
+    clock.time += 3_600_000
+    expect(floor.perThousand).toBe(500_000_005)
+  })
+
   it('ends below half a step, and is not moved by a clock that goes back', () => {
     const { clock, floor } = floorOf(size)
     floor.raise({ fee: 0n, bytes: 1000 })

@@ -177,6 +177,19 @@ describe('what a block takes', () => {
     )
   })
 
+  it('is sooner what builds on something that another took along', () => {
+    const graph = new PoolGraph()
+    const parent = recordEntry(0, [], 0n, 200)
+    const dear = recordEntry(1, [parent], 9000n)
+    const cheap = recordEntry(2, [parent], 1200n)
+    const grandchild = recordEntry(3, [cheap], 1000n)
+    // As long as a child with its input.
+    const alone = recordEntry(4, [], 900n, 4 + 38)
+    for (const entry of [parent, dear, cheap, grandchild, alone]) graph.add(entry)
+    const offered = [...graph.byFeeRate()].flatMap((one) => (one === undefined ? [] : [one.entries]))
+    expect(offered.map((entries) => entries.map(({ arrival }) => arrival))).toEqual([[0, 1], [2], [3], [4]])
+  })
+
   it('is never again what was left out, nor what builds on it, but may be what it builds on', () => {
     const graph = new PoolGraph()
     const [parent, middle, child, other] = [
