@@ -176,9 +176,9 @@ const inOrder: readonly Phase<CoinRules>[] = [
   inputs((rules, i) => rules.requireMature(i)),
 ]
 
-/** Whether the lockTime lets a transaction into a block at `height`. */
+/** Whether the lockTime lets a transaction into a block at `height`, from 1 on. */
 export function isFinal(tx: Transaction, height: number): boolean {
-  return tx.lockTime === 0 || tx.lockTime < height || tx.inputs.every(({ sequence }) => sequence === finalSequence)
+  return tx.lockTime < height || tx.inputs.every(({ sequence }) => sequence === finalSequence)
 }
 
 /** Throws `tx-fee` for a fee below what the rules ask for this room. */

@@ -13,7 +13,7 @@ export function checkCoinbaseSize(spec: Spec, height: number, { unsignedSize }: 
   throw new RuleError('coinbase-too-large', reason)
 }
 
-/** Whether proofs may stand on the block at a height: it commits to the state of all DIDs, or names validators. */
+/** Whether proofs may stand on the block at a height from 1 on: it commits to the state of all DIDs, or names validators. */
 function mayBeAnchor(spec: Spec, height: number): boolean {
-  return height > 0 && (spec.hasValidators || paramsAt(spec, height).didRoot)
+  return spec.hasValidators || paramsAt(spec, height).didRoot
 }

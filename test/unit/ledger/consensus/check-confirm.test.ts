@@ -4,6 +4,7 @@ import { checkConfirm, proposerAt } from '../../../../src/ledger/consensus/check
 import { holds } from '../../../../src/base/crypto/verify.js'
 import { soloAuxPow } from '../../../../src/base/primitives/auxpow.js'
 import { Block } from '../../../../src/base/primitives/block.js'
+import type { Confirm } from '../../../../src/base/primitives/confirm.js'
 import { zeroHash } from '../../../../src/base/primitives/hash.js'
 import { Header } from '../../../../src/base/primitives/header.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
@@ -58,6 +59,24 @@ describe('a confirm', () => {
       if (quorum > 1) expect(check([...persons(quorum - 1), 0])).toBe('confirm-signer')
       expect(check([...persons(count), 0])).toBe('confirm-signer')
     }
+  })
+
+  it('has votes that accept its proposal, and no other', () => {
+    const spec = specOf(4)
+    const block = blockAt(3)
+    const confirm = craftConfirm(spec, block, { voters: [0, 1, 2] })
+    const [first, ...rest] = confirm.votes as [Confirm['votes'][number], ...Confirm['votes']]
+    const check = (vote: Partial<typeof first>, proposal = {}) => {
+      const changed = { proposal: { ...confirm.proposal, ...proposal }, votes: [...rest, { ...first, ...vote }] }
+      return codeOf(() => checkConfirm(spec, block.header, changed))
+    }
+    expect(check({})).toBe(undefined)
+    expect(check({ accept: false })).toBe('confirm-vote')
+    expect(check({ proposalHash: new Uint8Array(32) })).toBe('confirm-vote')
+    expect(check({}, { blockHash: new Uint8Array(32) })).toBe('confirm-block')
+    expect(codeOf(() => checkConfirm(spec, block.header, craftConfirm(spec, block, { view: 1, sponsor: 3 })))).toBe(
+      'confirm-sponsor',
+    )
   })
 
   it('returns one check for the proposal and one for every vote, which hold', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   checkCommitment,
+  checkDidRoot,
   commitmentAttribute,
   namesNextValidators,
 } from '../../../../src/ledger/consensus/commitment.js'
@@ -41,6 +42,20 @@ describe('the commitment of a coinbase', () => {
     )
     expect(codeFor(work, commitmentAttribute(work, 1, { witnessRoot: root }))).toBe(undefined)
     expect(codeFor(confirmed, commitmentAttribute(confirmed, 1, { witnessRoot: root }))).toBe(undefined)
+  })
+
+  it('has the root of all DIDs where the rules of the height ask for one', () => {
+    const asking = parseSpec(testSpec(withoutValidators))
+    const other = new Uint8Array(32).fill(6)
+    const code = (spec: typeof work, didRoot?: Uint8Array) => {
+      const named = commitmentAttribute(asking, 1, { witnessRoot: root, didRoot })
+      return codeOf(() => checkDidRoot(spec, 1, coinbase(named), other))
+    }
+    expect(code(asking, other)).toBe(undefined)
+    expect(code(asking, root)).toBe('coinbase-did-root')
+    expect(code(asking)).toBe('coinbase-did-root')
+    expect(code(work)).toBe(undefined)
+    expect(codeFor(asking, commitmentAttribute(work, 1, { witnessRoot: root }))).toBe('coinbase-commitment')
   })
 
   it('names the validators of the height after its own', () => {

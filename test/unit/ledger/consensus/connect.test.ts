@@ -1,10 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BlockBudget } from '../../../../src/ledger/consensus/block-budget.js'
 import { isFinal } from '../../../../src/ledger/consensus/coin-rules.js'
 import { BlockConnector, checkTransaction } from '../../../../src/ledger/consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../../../../src/ledger/consensus/ledger.js'
-import { noWork } from '../../../../src/ledger/consensus/signature-work.js'
 import { sign } from '../../../../src/base/crypto/keys.js'
 import { holds } from '../../../../src/base/crypto/verify.js'
 import { prefix, programHash } from '../../../../src/base/primitives/address.js'
@@ -27,7 +24,6 @@ import {
 import { TestChain } from '../../../support/builders/chain.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { testKey, testPublicKey, testSpec } from '../../../support/builders/spec.js'
-import { rounds } from '../../../support/process/thorough.js'
 
 const test = await TestChain.open()
 const context = { ...test.chain.sanity, height: 100 }
@@ -240,6 +236,39 @@ describe('a block', () => {
     expect([...state.coins.spent.values()].map(({ value }) => value)).toEqual([rich])
   })
 
+  it('gives its coinbase no more than the subsidy and its fees', () => {
+    const genesis = { txid: (test.chain.genesis.transactions[0] as Transaction).hash, index: 0 }
+    const paying = craft(test.spec, [genesis], [{ to: 30, value: rich - fee }], [10])
+    for (const [fees, code] of [
+      [fee - 1n, undefined],
+      [fee, undefined],
+      [fee + 1n, 'coinbase-value'],
+    ] as const) {
+      const block = craftBlock(test.chain, { transactions: [paying], fees })
+      const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
+      const seen: string[] = []
+      for (const steps = connector.steps(({ checks }) => seen.push(checks[0]?.subject ?? '')); !steps.next().done;);
+      expect(seen).toEqual([paying.txid].map((txid) => expect.stringContaining(txid) as string))
+      expect(codeOf(() => connector.finish())).toBe(code)
+    }
+  })
+
+  it('says which coin it spends twice, and calls no other fault so', () => {
+    const genesis = { txid: (test.chain.genesis.transactions[0] as Transaction).hash, index: 0 }
+    const first = craft(test.spec, [genesis], [{ to: 30, value: rich - fee }], [10])
+    const faultOf = (second: Transaction) => {
+      const block = craftBlock(test.chain, { transactions: [first, second] })
+      const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
+      connector.step()
+      return codeOf(() => connector.step())
+    }
+    expect(faultOf(craft(test.spec, [genesis], [{ to: 31, value: rich - fee }], [10]))).toBe('block-double-spend')
+    expect(faultOf(craft(test.spec, [input(7)], [{ to: 31, value: 1n }], [10]))).toBe('tx-input-unknown')
+    const locked = { lockTime: 50 }
+    const early = craft(test.spec, [{ ...genesis, sequence: 0 }], [{ to: 31, value: 1n }], [10], locked)
+    expect(faultOf(early)).toBe('tx-not-final')
+  })
+
   it('refuses a transaction that spends one after it', () => {
     const genesis = { txid: (test.chain.genesis.transactions[0] as Transaction).hash, index: 0 }
     const first = craft(test.spec, [genesis], [{ to: 30, value: rich - fee }], [10])
@@ -274,85 +303,5 @@ describe('a side-chain proof of work', () => {
     const proof = spend([input(0)], 1000n, [10], { payload })
     const { work } = checkTransaction(proof, new StateOverlay(ledger({})), { ...context, spec, height: 100 })
     expect(work).toEqual({ cost: 2, keys: 1 + 4, hashedBytes: proof.unsigned.length })
-  })
-})
-
-describe('the budget of a block', () => {
-  const spending = (cost: number, documents: readonly { txid: string; payloadSize: number }[] = []) => ({
-    work: { ...noWork, cost },
-    did: { reads: documents.map((document) => ({ issuer: true, ...document })) },
-  })
-
-  it('bounds signature checks, and counts nothing of what it refuses', () => {
-    const budget = new BlockBudget({ blockCost: 10 })
-    budget.add(spending(6))
-    expect(codeOf(() => budget.add(spending(5)))).toBe('block-signature-cost')
-    budget.add(spending(4))
-    expect(codeOf(() => budget.add(spending(1)))).toBe('block-signature-cost')
-  })
-
-  it('bounds the keys and hashed bytes of programs, and a share of it half of them', () => {
-    const most = { keys: 16_000, hashedBytes: 1024 * 1024 * 1024 }
-    for (const name of ['keys', 'hashedBytes'] as const) {
-      for (const share of [1, 0.5]) {
-        const budget = new BlockBudget({ blockCost: 40_000 }, share)
-        budget.add({ work: { ...noWork, [name]: share * most[name] - 1 } })
-        expect(codeOf(() => budget.add({ work: { ...noWork, [name]: 2 } }))).toBe('block-signature-work')
-        budget.add({ work: { ...noWork, [name]: 1 } })
-        expect(codeOf(() => budget.add({ work: { ...noWork, [name]: 1 } }))).toBe('block-signature-work')
-      }
-    }
-  })
-
-  it('bounds the bytes of issuer documents, each counted once', () => {
-    const budget = new BlockBudget({ blockCost: 100 })
-    const megabyte = 1024 * 1024
-    const large = { txid: 'a', payloadSize: 15 * megabyte }
-    budget.add(spending(1, [large]))
-    budget.add(spending(1, [large]))
-    expect(codeOf(() => budget.add(spending(1, [{ txid: 'b', payloadSize: megabyte + 1 }])))).toBe(
-      'block-issuer-documents',
-    )
-    budget.add(spending(1, [{ txid: 'b', payloadSize: megabyte }]))
-    expect(codeOf(() => budget.add(spending(1, [{ txid: 'c', payloadSize: 1 }])))).toBe('block-issuer-documents')
-  })
-
-  it('counts own previous documents with them, and each only as often as it is new', () => {
-    const budget = new BlockBudget({ blockCost: 10_000 })
-    const megabyte = 1024 * 1024
-    const own = (txid: string, payloadSize: number) => ({
-      work: noWork,
-      did: { reads: [{ txid, payloadSize, issuer: false }] },
-    })
-    for (let i = 0; i < 16; i++) budget.add(own(`${i}`, megabyte))
-    budget.add(own('3', megabyte))
-    expect(codeOf(() => budget.add(own('16', 1)))).toBe('block-issuer-documents')
-    expect(codeOf(() => budget.require([{ txid: '16', payloadSize: 1, issuer: false }]))).toBe('block-issuer-documents')
-    // The same document in another use needs no more bytes.
-    budget.add(spending(1, [{ txid: '3', payloadSize: megabyte }]))
-  })
-
-  it('is what any order of the same documents comes to', () => {
-    const reads = fc.array(fc.record({ txid: fc.constantFrom('a', 'b', 'c', 'd'), issuer: fc.boolean() }), {
-      maxLength: 8,
-    })
-    const sizes: Record<string, number> = { a: 1, b: 8 * 1024 * 1024, c: 8 * 1024 * 1024 - 2, d: 1 }
-    fc.assert(
-      fc.property(fc.array(reads, { maxLength: 6 }), (transactions) => {
-        const budget = new BlockBudget({ blockCost: 1000 })
-        const seen = new Set<string>()
-        for (const each of transactions) {
-          const named = [...new Map(each.map((read) => [read.txid, read])).values()]
-          const documents = named.map((read) => ({ ...read, payloadSize: sizes[read.txid] as number }))
-          const all = new Set([...seen, ...named.map(({ txid }) => txid)])
-          const bytes = [...all].reduce((sum, txid) => sum + (sizes[txid] as number), 0)
-          const fits = bytes <= 16 * 1024 * 1024
-          const code = codeOf(() => budget.add({ work: noWork, did: { reads: documents } }))
-          expect(code).toBe(fits ? undefined : 'block-issuer-documents')
-          if (fits) all.forEach((txid) => seen.add(txid))
-        }
-      }),
-      { numRuns: rounds(500, 500) },
-    )
   })
 })

@@ -5,6 +5,7 @@ import { typeRulesOf } from '../../../../src/ledger/consensus/types/all-types.js
 import { Block } from '../../../../src/base/primitives/block.js'
 import { hex } from '../../../../src/base/primitives/bytes.js'
 import { multisigCode, parameterOf, standardProgram } from '../../../../src/base/primitives/program.js'
+import { coinbaseInput } from '../../../../src/base/primitives/input.js'
 import type { Steps } from '../../../../src/base/primitives/steps.js'
 import { attributeUsage, Transaction } from '../../../../src/base/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, genesisCoin } from '../../../support/builders/blocks.js'
@@ -120,6 +121,25 @@ describe('a transaction by itself', () => {
     }
   })
 
+  it('spends no coinbase outpoint, has a part that is signed of other than 64 bytes, and fits into a block', () => {
+    const [input] = transfer.inputs
+    if (input === undefined) throw new Error('no input')
+    expect(sanity({ inputs: [input, coinbaseInput] })).toBe('tx-input-coinbase')
+    expect(sanity({ inputs: [] })).toBe('tx-input-count')
+    const record = (size: number) => ({ type: 3, recordType: '', content: new Uint8Array(size) }) as const
+    const bare = { attributes: [], outputs: [], inputs: [] }
+    const { unsignedSize } = new Transaction({ ...fieldsOf(transfer), ...bare, payload: record(0) })
+    // 64 bytes could be two hashes of a merkle tree.
+    for (const size of [63, 64, 65]) {
+      const code = sanity({ ...bare, payload: record(size - unsignedSize) })
+      expect(code).toBe(size === 64 ? 'tx-ambiguous-size' : 'tx-input-count')
+    }
+    const around = new Transaction({ ...fieldsOf(transfer), payload: record(100_000) }).bytes.length - 100_000
+    const most = test.spec.limits.blockSize
+    expect(sanity({ payload: record(most - around) })).toBe(undefined)
+    expect(sanity({ payload: record(most - around + 1) })).toBe('tx-size')
+  })
+
   it('costs one check a key and n times k for a multisig, and what its type asks', () => {
     const keys = [1, 2, 3, 4].map(testPublicKey)
     const multisig = { code: multisigCode(2, keys), parameter: parameterOf([signature, signature, signature]) }
@@ -181,6 +201,51 @@ describe('a block by itself', () => {
     const payload = { type: 3, recordType: '', content: new Uint8Array(1_000_000) } as const
     expect(withMany(multisig(16, { payload }), 4)).toBe(undefined)
     expect(withMany(multisig(16, { payload }), 5)).toBe('block-signature-work')
+  })
+
+  it('has one coinbase, the first, which is of the form that a coinbase has', () => {
+    const [coinbase] = block.transactions as [Transaction]
+    const codeWith = (changes: Partial<Transaction>, others: readonly Transaction[] = [transfer]) => {
+      const transactions = [new Transaction({ ...fieldsOf(coinbase), ...changes }), ...others]
+      return codeOf(() => run(blockSanitySteps(new Block(block.header, block.auxPow, transactions), context)))
+    }
+    const [output] = coinbase.outputs
+    if (output === undefined) throw new Error('no output')
+    const { maxMoney } = test.spec
+    const memo = (size: number) => ({ usage: attributeUsage.memo, data: new Uint8Array(size) })
+    const cases: readonly (readonly [string | undefined, Partial<Transaction>])[] = [
+      [undefined, {}],
+      ['coinbase-input', { inputs: [] }],
+      ['coinbase-input', { inputs: [coinbaseInput, coinbaseInput] }],
+      ['coinbase-input', { inputs: [{ ...coinbaseInput, index: 0 }] }],
+      ['coinbase-input', { inputs: [{ ...coinbaseInput, txid: new Uint8Array(32).fill(1) }] }],
+      ['coinbase-input', { inputs: [{ ...coinbaseInput, sequence: 0 }] }],
+      ['tx-output-count', { outputs: [] }],
+      ['tx-output-asset', { outputs: [{ ...output, assetId: new Uint8Array(32) }] }],
+      ['tx-output-value', { outputs: [{ ...output, value: maxMoney + 1n }] }],
+      ['tx-attribute', { attributes: [memo(1025)] }],
+      ['coinbase-program', { programs: transfer.programs }],
+      ['coinbase-payload-version', { payloadVersion: 3 }],
+      ['coinbase-height', { lockTime: 0 }],
+      ['coinbase-height', { lockTime: 2 }],
+    ]
+    for (const [code, changes] of cases) expect(codeWith(changes), JSON.stringify(code)).toBe(code)
+    expect(codeWith({}, [transfer, coinbase])).toBe('block-coinbase-position')
+  })
+
+  it('has no more transactions and bytes than it may', () => {
+    const { limits } = test.spec
+    const codeFor = (changed: Partial<typeof limits>) => {
+      const spec = { ...test.spec, limits: { ...limits, ...changed } }
+      return codeOf(() => run(blockSanitySteps(block, { ...context, spec })))
+    }
+    expect(codeFor({ blockTransactions: 2 })).toBe(undefined)
+    expect(codeFor({ blockTransactions: 1 })).toBe('block-transaction-count')
+    expect(codeFor({ blockSize: block.limitedSize })).toBe(undefined)
+    expect(codeFor({ blockSize: block.limitedSize - 1 })).toBe('block-size')
+    expect(codeFor({ transactionCost: 1, blockCost: 1 })).toBe(undefined)
+    expect(codeFor({ transactionCost: 0 })).toBe('tx-signature-cost')
+    expect(codeFor({ blockCost: 0 })).toBe('block-signature-cost')
   })
 
   it('is named by the first transaction that breaks a rule', () => {
