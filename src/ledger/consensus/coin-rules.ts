@@ -86,7 +86,8 @@ class CoinRules implements CheckedCoins {
     if (outputLock === 0) return
     const { lockTime } = this.tx
     const { sequence } = inputAt(this.tx, index)
-    if (sequence === lockSequence && lockTime >= outputLock && lockTime < this.#context.height) return
+    // Of a transaction that is final, such an input leaves only a lockTime that is passed.
+    if (sequence === lockSequence && lockTime >= outputLock) return
     throw new RuleError(
       'tx-output-locked',
       `${inputName(this.tx, index)} is locked until height ${outputLock}: it needs sequence 0xfffffffe and a lockTime from there on that is passed`,

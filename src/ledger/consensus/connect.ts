@@ -231,7 +231,7 @@ export class BlockConnector {
   /** Connects all transactions; `found` gets each. */
   *steps(found?: (connected: ConnectedTransaction) => void): Steps {
     const { transactions } = this.#block
-    if (this.#next === 0) yield* this.#coinbaseSteps()
+    yield* this.#coinbaseSteps()
     while (this.#next < transactions.length) {
       const tx = transactions[this.#next] as Transaction
       const isSimple = tx.isShort && typeRulesOf(tx).parse === undefined

@@ -10,6 +10,7 @@ import { mapKey } from '../../../../src/base/primitives/bytes.js'
 import { leastFee } from '../../../../src/base/primitives/fees.js'
 import { multisigCode, parameterOf, sortPrograms, standardProgram } from '../../../../src/base/primitives/program.js'
 import { paramsAt, parseSpec } from '../../../../src/base/primitives/spec.js'
+import { finish } from '../../../../src/base/primitives/steps.js'
 import { outpointKey } from '../../../../src/base/primitives/input.js'
 import { attributeUsage, Transaction } from '../../../../src/base/primitives/transaction.js'
 import type { TransactionFields } from '../../../../src/base/primitives/transaction-fields.js'
@@ -136,6 +137,19 @@ describe('spending', () => {
     expect(code([0], [10], { attributes })).toBe('tx-program-mismatch')
   })
 
+  it('needs programs of a form that unlocks, also where sanity was not asked', () => {
+    const good = spend([input(0)], 1000n)
+    const [program] = good.programs
+    if (program === undefined) throw new Error('no program')
+    const code = (changes: Partial<typeof program>) => {
+      const tx = new Transaction({ ...fieldsOf(good), programs: [{ ...program, ...changes }] })
+      return codeOf(() => check(tx, ledger({})))
+    }
+    expect(code({})).toBe(undefined)
+    expect(code({ parameter: new Uint8Array(0) })).toBe('tx-program-form')
+    expect(code({ code: new Uint8Array(1) })).toBe('tx-program-form')
+  })
+
   it('matches trailer and prefix: the same key has other addresses', () => {
     const standard = standardProgram(testPublicKey(10), new Uint8Array(64))
     const didCode = Uint8Array.of(...standard.code.subarray(0, 34), 0xad)
@@ -250,6 +264,34 @@ describe('a block', () => {
       for (const steps = connector.steps(({ checks }) => seen.push(checks[0]?.subject ?? '')); !steps.next().done;);
       expect(seen).toEqual([paying.txid].map((txid) => expect.stringContaining(txid) as string))
       expect(codeOf(() => connector.finish())).toBe(code)
+    }
+  })
+
+  it('names the transaction that breaks a rule, and counts the work of each', () => {
+    const genesis = (index: number) => ({ txid: (test.chain.genesis.transactions[0] as Transaction).hash, index })
+    const first = craft(test.spec, [genesis(0)], [{ to: 30, value: rich - fee }], [10])
+    // One that is long is connected in steps.
+    const memo = (size: number) => [{ usage: attributeUsage.memo, data: new Uint8Array(size) }]
+    const attributes = [...memo(1000), ...memo(1000), ...memo(1000)]
+    for (const changes of [{}, { attributes }]) {
+      const paid = { to: 31, value: 2n * rich - 10n * fee }
+      const second = craft(test.spec, [genesis(1)], [paid], [11], changes)
+      const unpaid = craft(test.spec, [genesis(1)], [{ ...paid, value: 2n * rich }], [11], changes)
+      expect(second.isShort).toBe(changes.attributes === undefined)
+      const connect = (transactions: readonly Transaction[], blockCost: number) => {
+        const spec = { ...test.spec, limits: { ...test.spec.limits, blockCost } }
+        const block = craftBlock(test.chain, { transactions })
+        const connector = new BlockConnector(block, test.chain.state, { ...test.chain.sanity, spec })
+        return () => finish(connector.steps())
+      }
+      expect(codeOf(connect([first, second], 2))).toBe(undefined)
+      const named = (code: string, { txid }: Transaction) =>
+        expect.objectContaining({
+          ...{ code, transaction: txid },
+          message: expect.stringContaining(`transaction 2 (${txid})`) as string,
+        }) as Error
+      expect(connect([first, second], 1)).toThrow(named('block-signature-cost', second))
+      expect(connect([first, unpaid], 2)).toThrow(named('tx-fee', unpaid))
     }
   })
 

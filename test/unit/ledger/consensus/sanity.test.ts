@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { blockSanitySteps, bodyMatchSteps, checkTransactionSanity } from '../../../../src/ledger/consensus/sanity.js'
+import {
+  blockSanitySteps,
+  bodyMatchSteps,
+  checkTransactionSanity,
+  transactionSanitySteps,
+} from '../../../../src/ledger/consensus/sanity.js'
 import { transactionWork } from '../../../../src/ledger/consensus/signature-work.js'
 import { typeRulesOf } from '../../../../src/ledger/consensus/types/all-types.js'
 import { Block } from '../../../../src/base/primitives/block.js'
 import { hex } from '../../../../src/base/primitives/bytes.js'
 import { multisigCode, parameterOf, standardProgram } from '../../../../src/base/primitives/program.js'
 import { coinbaseInput } from '../../../../src/base/primitives/input.js'
-import type { Steps } from '../../../../src/base/primitives/steps.js'
+import { finish, type Steps } from '../../../../src/base/primitives/steps.js'
 import { attributeUsage, Transaction } from '../../../../src/base/primitives/transaction.js'
 import { craft, craftBlock, fieldsOf, genesisCoin } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
@@ -24,8 +29,13 @@ function run(steps: Steps): void {
   while (steps.next().done !== true);
 }
 
-const sanity = (changes: Partial<Transaction>) =>
-  codeOf(() => checkTransactionSanity(new Transaction({ ...fieldsOf(transfer), ...changes }), context))
+/** Checks the transfer with these changes, at once and in steps. */
+function sanity(changes: Partial<Transaction>): string | undefined {
+  const tx = new Transaction({ ...fieldsOf(transfer), ...changes })
+  const code = codeOf(() => checkTransactionSanity(tx, context))
+  expect(codeOf(() => finish(transactionSanitySteps(tx, context)))).toBe(code)
+  return code
+}
 
 describe('a transaction by itself', () => {
   it('may be of the types that a chain accepts', async () => {
@@ -36,6 +46,7 @@ describe('a transaction by itself', () => {
     expect(sanity({ version: 9, outputs: transfer.outputs.map(withExtra(0)) })).toBe(undefined)
     expect(sanity({ payload: { type: 0, data: new Uint8Array(0) } })).toBe('tx-type')
     expect(sanity({ payload: { type: 1, ...test.spec.asset } })).toBe('tx-type')
+    expect(sanity({ payloadVersion: 1 })).toBe('tx-payload-version')
   })
 
   const withExtra = (type: number) => (output: Transaction['outputs'][number]) => {
@@ -102,6 +113,7 @@ describe('a transaction by itself', () => {
     expect(sanity({ programs: [{ ...standard, code: trailer(0xad) }] })).toBe(undefined)
     expect(sanity({ programs: [{ ...standard, code: trailer(0xaf) }] })).toBe('tx-program-form')
     expect(sanity({ programs: [{ ...standard, parameter: new Uint8Array(0) }] })).toBe('tx-program-form')
+    expect(sanity({ programs: [] })).toBe('tx-program-count')
     expect(sanity({ programs: [{ ...standard, code: hex('51') }] })).toBe('tx-program-form')
   })
 
