@@ -29,7 +29,7 @@ export function putRules(overlay: Overlay): void {
 export async function checkByRules(database: Database, spec: Spec, tip: TipRow): Promise<void> {
   if ((database.get(keys.meta('rules'))?.[0] ?? 0) >= rulesNow) return
   for (let from = 1; from <= tip.height; from += blocksAtOnce) {
-    await checkCoinbases(database, spec, { from, end: Math.min(from + blocksAtOnce, tip.height + 1) })
+    await checkCoinbases(database, spec, { from, end: from + blocksAtOnce })
   }
   const overlay = new Overlay(database)
   putRules(overlay)

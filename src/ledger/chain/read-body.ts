@@ -36,7 +36,7 @@ export async function eachTransaction(
 export async function readBlockBytes(database: RangeReader, known: KnownHeader): Promise<Uint8Array> {
   const transactions = await transactionRows(database, known)
   const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
-  return concat(head, new Writer(4).u32(transactions.length).finish(), ...transactions)
+  return concat(head, new Writer().u32(transactions.length).finish(), ...transactions)
 }
 
 async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {

@@ -139,8 +139,7 @@ export function* transactionSteps(
   operation?: ParsedOperation,
 ): Steps<ConnectableTransaction> {
   const coins = yield* coinSteps(tx, state, context)
-  const hasOperation = typeRulesOf(tx).parse !== undefined
-  const applied = hasOperation ? yield* applyTypeSteps(tx, state, context, operation) : undefined
+  const applied = yield* applyTypeSteps(tx, state, context, operation)
   return connectable(tx, { coins, applied }, state, context)
 }
 
@@ -205,8 +204,8 @@ export interface ConnectedBlock {
 }
 
 /**
- * Connects a block that passed sanity, so that the caller can divide a long one into slices. Call `step` until it returns
- * undefined, then `finish`; or run through `steps`, which are shorter.
+ * Connects a block that passed sanity, so that the caller can divide a long one into slices. Run through `steps`,
+ * then call `finish`.
  */
 export class BlockConnector {
   readonly #block: Block
@@ -223,11 +222,6 @@ export class BlockConnector {
     this.#state = new StateOverlay(view)
   }
 
-  /** Connects the next transaction; undefined when there is none left. */
-  step(): ConnectedTransaction | undefined {
-    return finish(this.#nextSteps())
-  }
-
   /** Connects all transactions; `found` gets each. */
   *steps(found?: (connected: ConnectedTransaction) => void): Steps {
     const { transactions } = this.#block
@@ -239,12 +233,6 @@ export class BlockConnector {
       found?.(connected)
       if (this.#next % transactionsAtOnce === 0) yield
     }
-  }
-
-  *#nextSteps(): Steps<ConnectedTransaction | undefined> {
-    if (this.#next === 0) yield* this.#coinbaseSteps()
-    const tx = this.#block.transactions[this.#next]
-    return tx && (yield* this.#transactionSteps(tx))
   }
 
   /** The coinbase comes first: its outputs must exist for the maturity rule to refuse them. */

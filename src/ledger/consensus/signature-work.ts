@@ -18,7 +18,7 @@ export interface SignatureWork {
 
 export const noWork: SignatureWork = { cost: 0, keys: 0, hashedBytes: 0 }
 
-/** Work of the programs of a transaction, 1 check for one key, n × k for a multisig; and of so many more checks and keys. */
+/** Work of the programs of a transaction, each of an accepted form: 1 check for one key, n × k for a multisig; and of so many more checks and keys. */
 export function transactionWork(tx: Transaction, moreCost: number, moreKeys = 0): SignatureWork {
   let cost = 0
   let keys = 0
@@ -26,7 +26,7 @@ export function transactionWork(tx: Transaction, moreCost: number, moreKeys = 0)
     const script = tx.scriptAt(i)
     const listed = script?.kind === 'multisig' ? script.keys.length : 1
     keys += listed
-    cost += script?.kind === 'multisig' ? listed * ((tx.programs[i] as Program).parameter.length / 65) : 1
+    cost += listed * ((tx.programs[i] as Program).parameter.length / 65)
   }
   return { cost: cost + moreCost, keys: keys + moreKeys, hashedBytes: cost * tx.unsignedSize }
 }

@@ -188,7 +188,6 @@ class Selection {
       this.#taken.add(node)
       for (const child of node.children) open.push(child)
     }
-    if (open.length === 0) return
     const seen = new Set<PoolNode>()
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       if (seen.has(node) || this.#taken.has(node)) continue

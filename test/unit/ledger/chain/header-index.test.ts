@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { HeaderIndex } from '../../../../src/ledger/chain/header-index.js'
 import { keys } from '../../../../src/ledger/storage/schema.js'
+import { values } from '../../../../src/ledger/storage/row-values.js'
+import { Header, type HeaderFields } from '../../../../src/base/primitives/header.js'
 import { craftBlock } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
+
+const fieldsOf = ({ version, previous, merkleRoot, time, bits, nonce, height }: Header): HeaderFields => {
+  return { version, previous, merkleRoot, time, bits, nonce, height }
+}
 
 describe('the headers', () => {
   it('give the ancestors of a block on whichever branch it stands', async () => {
@@ -71,6 +77,50 @@ describe('the headers', () => {
     expect(headers.get(hash)?.header.id).toBe(test.chain.tip.header.id)
     expect(reads).toHaveLength(2)
     expect(headers.get(new Uint8Array(32))).toBe(undefined)
+  })
+
+  it('know the rival of a header: another active block on the same parent', async () => {
+    const test = await TestChain.open()
+    await test.mine(3)
+    const { headers } = test.chain
+    const [below, active, above] = [1, 2, 3].map((height) => test.activeHeader(height).header) as [
+      Header,
+      Header,
+      Header,
+    ]
+    const other = new Header({ ...fieldsOf(active), nonce: active.nonce + 1 })
+    expect(headers.rivalOf(other)?.header.id).toBe(active.id)
+    expect(headers.rivalOf(active)).toBe(undefined)
+    expect(headers.rivalOf(new Header({ ...fieldsOf(other), previous: above.hash }))).toBe(undefined)
+    expect(headers.rivalOf(new Header({ ...fieldsOf(other), previous: active.hash, height: 4 }))).toBe(undefined)
+    const genesis = test.chain.genesis.header
+    expect(headers.rivalOf(new Header({ ...fieldsOf(genesis), nonce: 9 }))).toBe(undefined)
+    expect(headers.rivalOf(new Header({ ...fieldsOf(below), nonce: 9 }))?.header.id).toBe(below.id)
+  })
+
+  it('are settled once their block is stored or known to be invalid', async () => {
+    const test = await TestChain.open()
+    const bad = craftBlock(test.chain, { fees: 1n })
+    await expect(test.accept(bad)).rejects.toMatchObject({ code: 'coinbase-value' })
+    const { headers } = test.chain
+    expect([test.chain.genesis.header.hash, bad.header.hash].map((hash) => headers.isSettled(hash))).toEqual([
+      true,
+      true,
+    ])
+    expect(headers.isSettled(new Uint8Array(32))).toBe(false)
+    const row = values.header.encode({ ...test.chain.tip, header: test.chain.tip.header.bytes, status: 'header' })
+    expect(new HeaderIndex({ get: () => row }).isSettled(bad.header.hash)).toBe(false)
+  })
+
+  it('are all read again once the memory is cleared', async () => {
+    const test = await TestChain.open()
+    let reads = 0
+    const headers = new HeaderIndex({ get: (key) => (reads++, test.database.get(key)) })
+    for (let i = 0; i < 3; i++) {
+      headers.clear()
+      headers.get(test.chain.tip.header.hash)
+    }
+    expect(reads).toBe(3)
   })
 
   it('give way to others in memory, the oldest first', async () => {

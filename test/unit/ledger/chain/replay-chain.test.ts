@@ -101,16 +101,19 @@ describe('a replay', () => {
       // Its own row of the journal is of a lower height.
       await overlay.commit({ kind: 'pool', height: 1, hash: test.chain.tip.header.hash }, { sync: false })
     }
+    const below = (end: number, from: number) =>
+      change((overlay) => {
+        for (let at = from; at > end; at--) overlay.del(keys.active(at))
+      })
+    expect(await highestKnown(test.database)).toBe(height)
+    await below(4, height)
     expect(await highestKnown(test.database)).toBe(height)
     await change((overlay) => overlay.put(keys.meta('tip'), Uint8Array.of(1)))
-    expect(await highestKnown(test.database)).toBe(height)
-    await change((overlay) => {
-      for (let at = height; at > 3; at--) overlay.del(keys.active(at))
-    })
+    expect(await highestKnown(test.database)).toBe(4)
+    await change((overlay) => overlay.del(keys.meta('tip')))
+    await below(3, 4)
     expect(await highestKnown(test.database)).toBe(3)
-    await change((overlay) => {
-      for (let at = 3; at >= 0; at--) overlay.del(keys.active(at))
-    })
+    await below(-1, 3)
     expect(await highestKnown(test.database)).toBe(1)
     const rowless = { get: () => undefined, rows: () => Promise.resolve([]) } as unknown as Database
     expect(await highestKnown(rowless)).toBe(undefined)

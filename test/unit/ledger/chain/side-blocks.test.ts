@@ -5,7 +5,9 @@ import { sideBlockLimit, SideBlocks } from '../../../../src/ledger/chain/side-bl
 import { mapKey } from '../../../../src/base/primitives/bytes.js'
 import type { Hash } from '../../../../src/base/primitives/hash.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
-import { memoryStore } from '../../../support/builders/chain.js'
+import type { Block } from '../../../../src/base/primitives/block.js'
+import { craftBlock } from '../../../support/builders/blocks.js'
+import { memoryStore, TestChain } from '../../../support/builders/chain.js'
 
 const database = await Database.over(memoryStore())
 const open = () => SideBlocks.open(database, new HeaderIndex(database))
@@ -85,6 +87,25 @@ describe('the store of side blocks', () => {
       { numRuns: 30 },
     )
   }, 60_000)
+
+  it('is known again after a restart', async () => {
+    const store = memoryStore()
+    const test = await TestChain.open(undefined, { store })
+    await test.mine(3)
+    const [light, heavy] = [0, 1].map((height) => craftBlock(test.chain, { parent: test.activeHeader(height) }))
+    for (const block of [light, heavy] as [Block, Block]) expect(await test.accept(block)).toBe('side')
+    await test.close()
+    const again = await Database.over(store)
+    const side = await SideBlocks.open(again, new HeaderIndex(again))
+    expect(side.below(3).map(({ height, size }) => [height, size])).toEqual(
+      expect.arrayContaining([
+        [1, light?.bytes.length],
+        [2, heavy?.bytes.length],
+      ]),
+    )
+    expect(side.below(2)).toHaveLength(1)
+    await again.close()
+  })
 
   it('is full at its number of blocks, and takes one less', async () => {
     const side = await open()

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { isFinal } from '../../../../src/ledger/consensus/coin-rules.js'
-import { BlockConnector, checkTransaction } from '../../../../src/ledger/consensus/connect.js'
+import {
+  BlockConnector,
+  checkTransaction,
+  type ConnectedTransaction,
+} from '../../../../src/ledger/consensus/connect.js'
 import { type Coin, StateOverlay, type StateView } from '../../../../src/ledger/consensus/ledger.js'
 import { sign } from '../../../../src/base/crypto/keys.js'
 import { holds } from '../../../../src/base/crypto/verify.js'
@@ -221,6 +225,11 @@ describe('spending', () => {
   })
 })
 
+/** Connects all of a block. */
+function run(connector: BlockConnector, found?: (connected: ConnectedTransaction) => void): void {
+  finish(connector.steps(found))
+}
+
 describe('a block', () => {
   const rich = 100_000_000_000n
 
@@ -237,11 +246,12 @@ describe('a block', () => {
     const second = craft(test.spec, [outputOf(first)], [{ to: 31, value: rich - 3n * fee }], [30])
     const block = craftBlock(test.chain, { transactions: [first, second], fees: 3n * fee })
     const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
-    const steps = [connector.step(), connector.step(), connector.step(), connector.step()]
-    expect(steps.map((connected) => connected?.fee)).toEqual([fee, 2n * fee, undefined, undefined])
+    const steps: ConnectedTransaction[] = []
+    run(connector, (connected) => steps.push(connected))
+    expect(steps.map((connected) => connected.fee)).toEqual([fee, 2n * fee])
     const { fees, transactions, state } = connector.finish()
     expect(fees).toBe(3n * fee)
-    expect(steps.map((connected) => connected?.checks.length)).toEqual([1, 1, undefined, undefined])
+    expect(steps.map((connected) => connected.checks.length)).toEqual([1, 1])
     expect(transactions.map(({ spent }) => spent[0]?.value)).toEqual([rich, rich - fee])
     expect([...state.coins.created.values()].map(({ value }) => value)).toEqual([
       500_000_000n + 3n * fee,
@@ -261,7 +271,7 @@ describe('a block', () => {
       const block = craftBlock(test.chain, { transactions: [paying], fees })
       const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
       const seen: string[] = []
-      for (const steps = connector.steps(({ checks }) => seen.push(checks[0]?.subject ?? '')); !steps.next().done;);
+      run(connector, ({ checks }) => seen.push(checks[0]?.subject ?? ''))
       expect(seen).toEqual([paying.txid].map((txid) => expect.stringContaining(txid) as string))
       expect(codeOf(() => connector.finish())).toBe(code)
     }
@@ -282,7 +292,7 @@ describe('a block', () => {
         const spec = { ...test.spec, limits: { ...test.spec.limits, blockCost } }
         const block = craftBlock(test.chain, { transactions })
         const connector = new BlockConnector(block, test.chain.state, { ...test.chain.sanity, spec })
-        return () => finish(connector.steps())
+        return () => run(connector)
       }
       expect(codeOf(connect([first, second], 2))).toBe(undefined)
       const named = (code: string, { txid }: Transaction) =>
@@ -295,14 +305,29 @@ describe('a block', () => {
     }
   })
 
+  it('is not to blame where its coins cannot be read', () => {
+    const failure = new Error('the disk is gone')
+    const view = {
+      ...ledger(),
+      coin: () => {
+        throw failure
+      },
+    }
+    const attributes = Array.from({ length: 3 }, () => ({ usage: attributeUsage.memo, data: new Uint8Array(1000) }))
+    for (const changes of [{}, { attributes }]) {
+      const block = craftBlock(test.chain, { transactions: [spend([input(0)], 1000n, [10], changes)] })
+      const connector = new BlockConnector(block, view, test.chain.sanity)
+      expect(() => run(connector)).toThrow(failure)
+    }
+  })
+
   it('says which coin it spends twice, and calls no other fault so', () => {
     const genesis = { txid: (test.chain.genesis.transactions[0] as Transaction).hash, index: 0 }
     const first = craft(test.spec, [genesis], [{ to: 30, value: rich - fee }], [10])
     const faultOf = (second: Transaction) => {
       const block = craftBlock(test.chain, { transactions: [first, second] })
       const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
-      connector.step()
-      return codeOf(() => connector.step())
+      return codeOf(() => run(connector))
     }
     expect(faultOf(craft(test.spec, [genesis], [{ to: 31, value: rich - fee }], [10]))).toBe('block-double-spend')
     expect(faultOf(craft(test.spec, [input(7)], [{ to: 31, value: 1n }], [10]))).toBe('tx-input-unknown')
@@ -317,7 +342,7 @@ describe('a block', () => {
     const second = craft(test.spec, [outputOf(first)], [{ to: 31, value: rich - 3n * fee }], [30])
     const block = craftBlock(test.chain, { transactions: [second, first] })
     const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
-    expect(codeOf(() => connector.step())).toBe('tx-input-unknown')
+    expect(codeOf(() => run(connector))).toBe('tx-input-unknown')
   })
 
   it('may not spend its own coinbase', () => {
@@ -326,7 +351,7 @@ describe('a block', () => {
     const thief = craft(test.spec, [outputOf(coinbase)], [{ to: 30, value: 400_000_000n }], [20])
     const block = new Block(base.header, base.auxPow, [coinbase, thief])
     const connector = new BlockConnector(block, test.chain.state, test.chain.sanity)
-    expect(codeOf(() => connector.step())).toBe('tx-immature')
+    expect(codeOf(() => run(connector))).toBe('tx-immature')
   })
 })
 

@@ -44,6 +44,7 @@ describe('a transaction by itself', () => {
     expect(codeOf(() => checkTransactionSanity(operation, context))).toBe(undefined)
     expect(sanity({ payload: { type: 3, recordType: 'text', content: new Uint8Array(9) } })).toBe(undefined)
     expect(sanity({ version: 9, outputs: transfer.outputs.map(withExtra(0)) })).toBe(undefined)
+    expect(sanity({ version: 9, outputs: transfer.outputs.map(withExtra(1)) })).toBe('tx-output-type')
     expect(sanity({ payload: { type: 0, data: new Uint8Array(0) } })).toBe('tx-type')
     expect(sanity({ payload: { type: 1, ...test.spec.asset } })).toBe('tx-type')
     expect(sanity({ payloadVersion: 1 })).toBe('tx-payload-version')

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { genesisInto } from '../../../../src/ledger/chain/block-records.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
+import { hasMap } from '../../../../src/ledger/storage/map/map-rows.js'
+import { Overlay } from '../../../../src/ledger/storage/overlay.js'
+import { keys, schemaVersion } from '../../../../src/ledger/storage/schema.js'
+import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
+import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { memoryStore } from '../../../support/builders/chain.js'
+import { testSpec } from '../../../support/builders/spec.js'
+
+describe('the rows of genesis', () => {
+  it('name the layout and the rules, and a map of DIDs where the chain keeps one', async () => {
+    const genesis = genesisBlock(parseSpec(testSpec()))
+    for (const map of [true, false]) {
+      const database = await Database.over(memoryStore())
+      const overlay = new Overlay(database)
+      await genesisInto(overlay, genesis, { map })
+      await overlay.commit({ kind: 'genesis', height: 0, hash: genesis.header.hash }, { sync: false })
+      expect(database.get(keys.meta('version'))).toEqual(Buffer.of(schemaVersion))
+      expect(database.get(keys.meta('rules'))).toEqual(Buffer.of(1))
+      expect(database.get(keys.active(0))).toEqual(Buffer.from(genesis.header.hash))
+      expect(hasMap(database)).toBe(map)
+      await database.close()
+    }
+  })
+})
