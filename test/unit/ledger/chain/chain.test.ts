@@ -4,6 +4,9 @@ import type { Block } from '../../../../src/base/primitives/block.js'
 import { confirmBytes } from '../../../../src/base/primitives/confirm.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
+import { journalRow } from '../../../../src/ledger/storage/journal.js'
+import { keys } from '../../../../src/ledger/storage/schema.js'
 import { craft, craftBlock, craftConfirm, genesisCoin } from '../../../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { faultOf } from '../../../support/assert/row-invariants.js'
@@ -168,6 +171,11 @@ describe('the chain', () => {
     await test.mine(3)
     const { tip } = test.chain
     await test.close()
+    const closed = await Database.over(store)
+    // It ended at a clean point: nothing of it has to be looked at again.
+    const { kind, height } = journalRow.decode(closed.get(keys.journal(closed.sequence)) as Buffer)
+    expect([kind, height]).toEqual(['checkpoint', 3])
+    await closed.close()
     const again = await TestChain.open(undefined, { store })
     expect(again.chain.tip.header.id).toBe(tip.header.id)
     expect(again.chain.tip.chainWork).toBe(tip.chainWork)
