@@ -35,7 +35,9 @@ describe('the content of a pool that is restored', () => {
     const mined = await test.send(pay(test, 0))
     await test.mine(2)
     const pooled = await test.send(craft(test.spec, [outputOf(mined)], [{ to: 31, value: 1000n }], [30]))
-    const other = pay(test, 1)
+    const other = await test.send(pay(test, 1))
+    await test.mempool.remove([other.hash], 'a test')
+    expect(test.mempool.droppedReason(other.hash)).toBeDefined()
     await restore(test, [other])
     expect(test.reader.height).toBe(0)
     expect(idsOf(test.mempool)).toEqual([other.txid])
@@ -44,6 +46,7 @@ describe('the content of a pool that is restored', () => {
     await test.close()
     const again = await TestChain.open(overrides, { store })
     expect(idsOf(again.mempool)).toEqual([other.txid])
+    expect(again.mempool.droppedReason(other.hash)).toBe(undefined)
     // It works as before: blocks take it, and what they leave is gone.
     await again.mine()
     expect(again.mempool.size).toBe(0)
@@ -70,6 +73,20 @@ describe('the content of a pool that is restored', () => {
     })
     expect(await Promise.all(codes)).toEqual(['tx-double-spend', 'tx-known', 'taken'])
     expect(idsOf(test.mempool)).toEqual([restored.txid, other.txid])
+    await test.close()
+  })
+})
+
+describe('a block that is taken back', () => {
+  it('returns its transactions, be it one alone', async () => {
+    const test = await TestChain.open({ ...oneValidator(), devnet: true })
+    await test.mine()
+    const mined = await test.send(pay(test, 0))
+    await test.mine()
+    const target = test.activeHeader(1).header.hash
+    await test.chain.exclusive((writer) => writer.rewind(target, []))
+    await test.mempool.settled()
+    expect(idsOf(test.mempool)).toEqual([mined.txid])
     await test.close()
   })
 })
