@@ -86,6 +86,18 @@ describe('the budget of a block', () => {
     )
   })
 
+  it('counts a document for an issuer again once that use was taken back', () => {
+    const share = 1 / fixedLimits.issuerDocuments
+    const budget = new BlockBudget({ blockCost: 1000 }, share)
+    const use = (txid: string, issuer: boolean) =>
+      codeOf(() => budget.add({ work: noWork, did: { reads: [{ txid, payloadSize: 1, issuer }] } }))
+    expect(use('a', false)).toBe(undefined)
+    const takeBack = budget.save()
+    expect([use('a', true), use('b', true)]).toEqual([undefined, 'block-issuer-documents'])
+    takeBack()
+    expect([use('a', true), use('a', true), use('b', true)]).toEqual([undefined, undefined, 'block-issuer-documents'])
+  })
+
   it('is the sum of what was counted and not taken back, whatever came in which order', () => {
     // A share of the limits in which two documents of issuers fit, and ten signatures.
     const share = 2 / fixedLimits.issuerDocuments
