@@ -7,7 +7,7 @@ import { RuleError } from '../../src/base/errors/rule-error.js'
 
 /** A bound on what a peer, client, server, file or user feeds, with the way to feed it. */
 export interface Limit {
-  /** Path below `src` without `.ts`, a dot, and the constant: `primitives/spec.fixedLimits.outputs`. */
+  /** Path below `src` without `.ts`, a dot, and the constant: `base/primitives/spec.fixedLimits.outputs`. */
   readonly name: string
   readonly unit: string
   /** The largest that is accepted, written out: a row that took it from the constant could not tell that the constant is wrong. */

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/clients/wallet/devnet-accounts.js'
 
 function shipped(name: string) {
-  return parseSpec(readFileSync(new URL(`../../../genesis/${name}.json`, import.meta.url), 'utf8'))
+  return parseSpec(readFileSync(new URL(`../../../../genesis/${name}.json`, import.meta.url), 'utf8'))
 }
 
 /** A change of these is another chain: whoever runs one would no longer find it. */

@@ -1,11 +1,11 @@
 import { describe, expect, it, type MockInstance, vi } from 'vitest'
-import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
-import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
-import { Mempool } from '../../../../src/ledger/mempool/mempool.js'
-import type { Transaction } from '../../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../../src/ledger/storage/schema.js'
-import { craft, craftBlock, genesisCoin, outputOf } from '../../../support/builders/blocks.js'
-import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
+import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
+import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
+import { Mempool } from '../../../src/ledger/mempool/mempool.js'
+import type { Transaction } from '../../../src/base/primitives/transaction.js'
+import { rangeOf, table } from '../../../src/ledger/storage/schema.js'
+import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
+import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 
 const rich = 100_000_000_000n
 const idsOf = (mempool: Mempool) => [...mempool.entries()].map(({ transaction }) => transaction.txid)
