@@ -21,8 +21,8 @@ const { values } = parseArgs({
     at: { type: 'string', default: '16' },
   },
 })
-/** Methods whose calls would change the chain, the node or its clock. */
-const changing = /^dev_|stop|restart|backup|mine|ban|node|prune|log|auxblock|send|submit|generate|subscribe/i
+/** Methods that change the chain, the node or its clock, or whose answers have a random part. */
+const changing = /^dev_|stop|restart|backup|mine|ban|node|prune|log|auxblock|send|submit|generate|subscribe|provetoken/i
 const shown = 10
 const tries = 6
 

@@ -5,9 +5,14 @@ import type { OddRequest } from './odd-requests.js'
 /** Milliseconds without a byte after which a connection that the server keeps open counts as answered. */
 const quiet = 1500
 
-/** What differs from one moment to the next, and what stands for it. */
+/** What differs from one moment to the next, or names a build, and what stands for it. */
 const moments: readonly (readonly [RegExp, string])[] = [
   [/\r\nDate: [^\r]*/gi, '\r\nDate: now'],
+  [/(content-type: text\/html[^\r]*\r\netag: )"[^"]*"/gi, '$1"page"'],
+  [/("(?:PRC|Rest|WS)Port":)\d+/g, '$10'],
+  [/content-length: \d+(\r\nDate: now\r\nConnection: [^]*?\r\n\r\n)# HELP [^]*?(?=HTTP\/1|\n<)/gi, '$1figures'],
+  [/(content-type: text\/plain; version=0\.0\.4[^]*?content-length: )\d+/gi, '$1n'],
+  [/(assets\/\w+)-[\w-]{8}\./g, '$1-hash.'],
   // Numbers of moments make a body longer or shorter.
   [/(content-length: )\d+(?=[^]*"(?:age|uptime|time)":)/gi, '$1n'],
   [/("(?:uptime|time|age|seconds|elapsed|memory|load|pid|startedAt|now|lastSeen|port)":)[\d.]+/g, '$10'],
