@@ -1,7 +1,13 @@
 import type { NodeClient } from '../../clients/client/node-client.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import { canFollow, type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'
+import {
+  canFollow,
+  type DidOperation,
+  effectOf,
+  isAboutCredential,
+  operationForm,
+} from '../../base/primitives/did-operation.js'
 import { txType } from '../../base/primitives/payload.js'
 import { type CurrentIdentity, didOfOperation, documentOf } from '../../clients/wallet/did-identity.js'
 
@@ -62,7 +68,9 @@ async function pendingOperations(client: NodeClient, did: string): Promise<Pendi
   return pool.flatMap(({ txid, type, payload }) => {
     if (type !== txType.did) return []
     const operation = operationOf(payload)
-    return operation !== undefined && didOfOperation(operation) === did ? [{ txid, operation }] : []
+    // What waits of a credential in its name neither changes the DID nor ends it.
+    if (operation === undefined || isAboutCredential(operation)) return []
+    return didOfOperation(operation) === did ? [{ txid, operation }] : []
   })
 }
 

@@ -168,6 +168,9 @@ describe('didledger did', () => {
     expect(
       node.pool.map((transaction) => (transaction.toJSON().payload as DidOperationJson).header.previousTxid),
     ).toEqual([undefined, created['txid'], updated['txid']])
+    // A revoke ends a credential, not the DID that signs it.
+    await bench.json('did', 'revoke', `${devnetAccount(0).did}#none`, ...as(0), '--no-wait')
+    await bench.json('did', 'update', ...as(0), '--years', '2', '--no-wait')
     await bench.json('did', 'deactivate', ...as(0), '--no-wait')
     const late = await bench.run('did', 'update', ...as(0), '--years', '1')
     expect(late).toMatchObject({ code: 1, err: expect.stringContaining('about to be deactivated') })
