@@ -62,8 +62,8 @@ chmodSync(`${folder}/main.js`, 0o755)
 
 const server = await build({
   ...common,
-  entryPoints: [`${root}src/answers/api/http-app.ts`],
-  outfile: `${root}dist/answers/api/http-app.js`,
+  entryPoints: [`${root}src/answers/api/http/http-app.ts`],
+  outfile: `${root}dist/answers/api/http/http-app.js`,
   plugins: [onlyFastifyInside],
 })
 

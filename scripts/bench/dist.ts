@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type * as TallyModule from '../../src/answers/api/answer-metrics.js'
+import type * as TallyModule from '../../src/answers/api/metrics/answer-metrics.js'
 import type * as LimitsModule from '../../src/answers/api/api-limits.js'
-import type * as BudgetModule from '../../src/answers/api/body-budget.js'
-import type * as CountModule from '../../src/answers/api/count-answers.js'
-import type * as ListenersModule from '../../src/answers/api/listeners.js'
+import type * as BudgetModule from '../../src/answers/api/http/body-budget.js'
+import type * as CountModule from '../../src/answers/api/http/count-answers.js'
+import type * as ListenersModule from '../../src/answers/api/http/listeners.js'
 import type * as ChainModule from '../../src/ledger/chain/chain.js'
 import type * as NextDidRootModule from '../../src/ledger/chain/next-did-root.js'
 import type * as CommitmentModule from '../../src/ledger/consensus/commitment.js'
@@ -67,11 +67,11 @@ export const commandFile = join(root, 'dist/cli/main.js')
 if (process.env['BENCH_BUILT'] === undefined && isStale()) build()
 process.env['BENCH_BUILT'] = 'yes'
 
-export const { Tally } = await compiled<typeof TallyModule>('answers/api/answer-metrics')
-export const { BodyBudget, countBodies } = await compiled<typeof BudgetModule>('answers/api/body-budget')
-export const { countAnswers } = await compiled<typeof CountModule>('answers/api/count-answers')
+export const { Tally } = await compiled<typeof TallyModule>('answers/api/metrics/answer-metrics')
+export const { BodyBudget, countBodies } = await compiled<typeof BudgetModule>('answers/api/http/body-budget')
+export const { countAnswers } = await compiled<typeof CountModule>('answers/api/http/count-answers')
 export const { apiLimits } = await compiled<typeof LimitsModule>('answers/api/api-limits')
-export const { Listeners } = await compiled<typeof ListenersModule>('answers/api/listeners')
+export const { Listeners } = await compiled<typeof ListenersModule>('answers/api/http/listeners')
 export const { Chain } = await compiled<typeof ChainModule>('ledger/chain/chain')
 export const { didRootAfter, nextDidRoot } = await compiled<typeof NextDidRootModule>('ledger/chain/next-did-root')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('ledger/consensus/commitment')

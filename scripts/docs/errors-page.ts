@@ -1,4 +1,4 @@
-import { restDescriptions } from '../../src/answers/api/error-mapping.js'
+import { restDescriptions } from '../../src/answers/api/http/error-mapping.js'
 import { type CodeEntry, codes } from '../../src/node/library/codes.js'
 
 /** docs/errors.md: every code of src/base/errors/error-codes.ts. */

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ApiContext } from '../../src/answers/api/api-context.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
-import { accessNotes, parametersOf } from '../../src/answers/api/openrpc.js'
+import { accessNotes, parametersOf } from '../../src/answers/api/rpc/openrpc.js'
 import { rpcMethods } from '../../src/answers/api/rpc/all-methods.js'
 import type { Access, RpcMethod } from '../../src/answers/api/rpc/method.js'
 import { shippedSpecFile } from '../../src/node/library/shipped.js'

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
-import { NodeMetrics } from '../../src/answers/api/metrics.js'
-import { stallReasons } from '../../src/answers/api/node-views.js'
-import { badStates, warningMetrics } from '../../src/answers/api/readiness.js'
-import { plainRoutes } from '../../src/answers/api/plain-routes.js'
+import { NodeMetrics } from '../../src/answers/api/metrics/node-metrics.js'
+import { stallReasons } from '../../src/answers/api/node-handles.js'
+import { badStates, warningMetrics } from '../../src/answers/api/metrics/readiness.js'
+import { plainRoutes } from '../../src/answers/api/paths/plain-routes.js'
 import type { Chain } from '../../src/ledger/chain/chain.js'
 import type { Mempool } from '../../src/ledger/mempool/mempool.js'
 

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
-import { lightPrefix, type LightRoute, lightRoutes } from '../../src/answers/api/light-routes.js'
-import { failureStatuses } from '../../src/answers/api/openapi.js'
+import { lightPrefix, type LightRoute, lightRoutes } from '../../src/answers/api/paths/light-routes.js'
+import { failureStatuses } from '../../src/answers/api/paths/openapi.js'
 import { parameterSchemas } from '../../src/answers/api/parameters.js'
-import { restPrefix, type RestRoute, restRoutes } from '../../src/answers/api/rest/rest-routes.js'
+import { restPrefix, type RestRoute, restRoutes } from '../../src/answers/api/paths/rest-routes.js'
 import { type RestExchange, runRestSamples } from './rest-samples.js'
 import { cut, linkTo, longest, tableRow, typeText } from './shown.js'
 

@@ -1,4 +1,4 @@
-import type { ChainStall } from '../answers/api/node-views.js'
+import type { ChainStall } from '../answers/api/node-handles.js'
 import type { Chain, ChainChange } from '../ledger/chain/chain.js'
 import { defined } from '../base/primitives/defined.js'
 import type { Clock, Log } from '../base/runtime/env.js'

@@ -1,6 +1,6 @@
 import type { ApiContext } from '../answers/api/api-context.js'
-import type { NodeHealth, NetworkView } from '../answers/api/node-views.js'
-import { isLoopbackName, loopbackHosts } from '../answers/api/origin.js'
+import type { NodeHealth, NetworkView } from '../answers/api/node-handles.js'
+import { isLoopbackName, loopbackHosts } from '../answers/api/http/origin.js'
 import { countTransactions } from '../ledger/mempool/transaction-count.js'
 import { networkVersion, servicesOf } from '../network/wire/status-message.js'
 import { defined } from '../base/primitives/defined.js'
@@ -72,14 +72,14 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { WebSockets },
     { WsServer },
   ] = await Promise.all([
-    import('../answers/api/answer-gate.js'),
-    import('../answers/api/body-budget.js'),
-    import('../answers/api/flight.js'),
+    import('../answers/api/streams/admission.js'),
+    import('../answers/api/http/body-budget.js'),
+    import('../answers/api/streams/shared-answer.js'),
     import('../answers/api/api-limits.js'),
-    import('../answers/api/http-server.js'),
-    import('../answers/api/metrics.js'),
-    import('../answers/api/metrics-server.js'),
-    import('../answers/api/page-files.js'),
+    import('../answers/api/servers/node-server.js'),
+    import('../answers/api/metrics/node-metrics.js'),
+    import('../answers/api/servers/metrics-server.js'),
+    import('../answers/api/http/page-files.js'),
     import('../answers/api/rpc/kept-calls.js'),
     import('../answers/api/ws/web-sockets.js'),
     import('../answers/api/ws/ws-server.js'),

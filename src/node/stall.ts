@@ -1,4 +1,4 @@
-import type { ChainStall, StallReason } from '../answers/api/node-views.js'
+import type { ChainStall, StallReason } from '../answers/api/node-handles.js'
 import { toHex } from '../base/primitives/bytes.js'
 import { quorum, type Spec } from '../base/primitives/spec.js'
 import type { ReceivedVotes } from '../voting/received-votes.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createNode } from '../../src/index.js'
-import { PageFiles } from '../../src/answers/api/page-files.js'
+import { PageFiles } from '../../src/answers/api/http/page-files.js'
 import { displayHash } from '../../src/base/primitives/bytes.js'
 import { TestChain } from '../support/builders/chain.js'
 import { contextOf, serve } from '../support/client/api.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PageFiles } from '../../src/answers/api/page-files.js'
-import type { ApiServer } from '../../src/answers/api/http-server.js'
+import { PageFiles } from '../../src/answers/api/http/page-files.js'
+import type { ApiServer } from '../../src/answers/api/servers/node-server.js'
 import { changing, closeScene, type Scene, sceneOf } from '../support/builders/light-scene.js'
 import { contextOf, serve } from '../support/client/api.js'
 import type { Json } from '../support/fakes/light-server.js'

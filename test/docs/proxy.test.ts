@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Scene } from '../../scripts/docs/scene.js'
-import { plainRoutes } from '../../src/answers/api/plain-routes.js'
+import { plainRoutes } from '../../src/answers/api/paths/plain-routes.js'
 import { defaultPortBase, portOffsets } from '../../src/node/ports.js'
 import { repositoryFile, section } from '../support/assert/markdown.js'
 

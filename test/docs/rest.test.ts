@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { restSamples } from '../../scripts/docs/rest-samples.js'
-import { restPrefix, restRoutes } from '../../src/answers/api/rest/rest-routes.js'
+import { restPrefix, restRoutes } from '../../src/answers/api/paths/rest-routes.js'
 import { repositoryFile, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/rest.md')

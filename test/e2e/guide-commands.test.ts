@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../src/answers/api/servers/node-server.js'
 import { commandsOf, repositoryFile, tableRows } from '../support/assert/markdown.js'
 import { TestChain } from '../support/builders/chain.js'
 import { contextOf, serve } from '../support/client/api.js'

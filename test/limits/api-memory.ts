@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Holder, SharedBytes } from '../../src/answers/api/answer-gate.js'
+import { type Holder, SharedBytes } from '../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
-import { BodyBudget } from '../../src/answers/api/body-budget.js'
-import { boundUnread, ConnectionShares } from '../../src/answers/api/http-connections.js'
-import { SharedSource } from '../../src/answers/api/shared-source.js'
+import { BodyBudget } from '../../src/answers/api/http/body-budget.js'
+import { boundUnread, ConnectionShares } from '../../src/answers/api/http/connections.js'
+import { SharedSource } from '../../src/answers/api/servers/shared-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
 import { RequestRate } from '../../src/answers/api/ws/rate.js'
 import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
@@ -273,7 +273,7 @@ export const apiMemoryRows = [
     refusal: 'request-rate',
   }),
   limit({
-    name: 'answers/api/shared-source.maxWaiting',
+    name: 'answers/api/servers/shared-source.maxWaiting',
     unit: 'count',
     value: 512,
     feed: async (n) => {

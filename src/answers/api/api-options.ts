@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { type Dereference, dereferenceForms } from '../identifiers/answer.js'
 import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
-import { accessDefaults, type AccessOptions } from './access-options.js'
+import { accessDefaults, type AccessOptions } from './http/access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
-import { loopbackHosts } from './origin.js'
+import { loopbackHosts } from './http/origin.js'
 
 /** What the options of REST, JSON-RPC and WebSocket set. */
 export interface ApiTarget extends ApiLimits, AccessOptions {

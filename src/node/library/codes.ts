@@ -1,4 +1,4 @@
-import { type InterfaceError, interfaceErrors } from '../../answers/api/error-mapping.js'
+import { type InterfaceError, interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { type Code, meanings } from '../../base/errors/error-codes.js'
 import { type Offence, offences } from '../../network/penalties.js'
 

@@ -15,7 +15,7 @@
 import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { loopbackHosts } from '../../answers/api/origin.js'
+import { loopbackHosts } from '../../answers/api/http/origin.js'
 import { requireKnown, requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { acceptedPrefixes } from '../../ledger/consensus/sanity.js'
 import { automine, type MiningMode } from '../devnet/mining-mode.js'

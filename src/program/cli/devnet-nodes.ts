@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { interfaceErrors } from '../../answers/api/error-mapping.js'
+import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { optionsOf, variableOf } from '../../node/config/all-options.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { interfaceErrors } from '../../answers/api/error-mapping.js'
+import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NodeRefusal } from '../../clients/client/http.js'
 import type { NodeClient } from '../../clients/client/node-client.js'
 import { didPart } from '../../identity/did/identifier.js'

@@ -69,7 +69,7 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const stop = stopSignal()
   await tryOut(light, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
-  const { openLightServer } = await import('../../answers/api/light-server.js')
+  const { openLightServer } = await import('../../answers/api/servers/light-server.js')
   const server = await openLightServer({ light, hosts: [host], port, dereference, log })
   const listens = server.addresses.map((address) => `http://${address}`)
   const lines = [

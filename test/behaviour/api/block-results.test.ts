@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Sink } from '../../../src/answers/api/parts.js'
+import type { Sink } from '../../../src/answers/api/streams/streamed-answer.js'
 import { blockHex } from '../../../src/answers/api/results/block-results.js'
 import type { Block } from '../../../src/base/primitives/block.js'
 import { memoryStore, TestChain } from '../../support/builders/chain.js'

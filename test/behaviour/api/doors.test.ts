@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { DriverServer } from '../../../src/answers/api/driver-server.js'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { HttpResolver } from '../../../src/clients/client/http-resolver.js'
 import type { Standing } from '../../../src/answers/resolver/standing.js'
 import { Resolver } from '../../../src/answers/resolver/resolver.js'

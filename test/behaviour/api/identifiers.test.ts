@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import type { W3cDocument } from '../../../src/identity/did/w3c.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { type Holder, holder, txid } from '../../support/builders/did.js'

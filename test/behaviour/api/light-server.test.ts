@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DriverServer } from '../../../src/answers/api/driver-server.js'
-import { openLightServer } from '../../../src/answers/api/light-server.js'
+import type { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import { openLightServer } from '../../../src/answers/api/servers/light-server.js'
 import type { LightOptions } from '../../../src/clients/light/light-resolver.js'
 import { quietLog } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'

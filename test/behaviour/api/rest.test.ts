@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
-import type { NodeInfo } from '../../../src/answers/api/node-views.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import type { NodeInfo } from '../../../src/answers/api/node-handles.js'
 import { Block } from '../../../src/base/primitives/block.js'
 import { displayHash, toHex } from '../../../src/base/primitives/bytes.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'

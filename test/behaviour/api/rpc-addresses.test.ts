@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { NodeClient } from '../../../src/clients/client/node-client.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../../src/base/primitives/address.js'
 import { registerAssetTransaction } from '../../../src/base/primitives/genesis.js'

@@ -1,7 +1,7 @@
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documentedMethods } from '../../../scripts/docs/json-rpc-page.js'
-import type { DevnetControl } from '../../../src/answers/api/node-views.js'
+import type { DevnetControl } from '../../../src/answers/api/node-handles.js'
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { digestOf } from '../../../src/ledger/storage/table-digest.js'
 import { stateTables } from '../../../src/ledger/storage/schema.js'

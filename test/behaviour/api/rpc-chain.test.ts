@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { Block } from '../../../src/base/primitives/block.js'
 import { displayHash, hex, toHex } from '../../../src/base/primitives/bytes.js'
 import { parseConfirm } from '../../../src/base/primitives/confirm.js'

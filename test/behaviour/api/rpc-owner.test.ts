@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tokenProof } from '../../../src/answers/api/token-proof.js'
+import { tokenProof } from '../../../src/answers/api/http/token-proof.js'
 import { hex, toHex } from '../../../src/base/primitives/bytes.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { contextOf } from '../../support/client/api.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { NetworkView } from '../../../src/answers/api/node-views.js'
+import type { NetworkView } from '../../../src/answers/api/node-handles.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { peerName } from '../../../src/network/address/peer-identity.js'
 import { LinkError } from '../../../src/network/link.js'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { accessFailure } from '../../../src/ledger/storage/failure.js'

@@ -56,7 +56,7 @@ describe('the entries of the package', () => {
   it('didledger/wallet runs no node', () => {
     const { files, packages } = loadedBy('node/library/wallet-entry.ts')
     // The tables of `codes`, which know nothing but the codes.
-    const tables = ['answers/api/error-mapping.ts', 'network/penalties.ts']
+    const tables = ['answers/api/http/error-mapping.ts', 'network/penalties.ts']
     const others = [...files.keys()].filter((name) => !tables.includes(name))
     const folders = new Set(others.map((name) => name.split('/')[1]))
     expect([...folders].sort()).toEqual(['crypto', 'did', 'errors', 'library', 'primitives', 'runtime', 'wallet'])

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { askJson, contextOf, serve } from '../../support/client/api.js'
 import { craftBlock } from '../../support/builders/blocks.js'

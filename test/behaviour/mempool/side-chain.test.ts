@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { SideChainPow } from '../../../src/base/primitives/payload.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'

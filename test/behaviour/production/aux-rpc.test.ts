@@ -1,6 +1,6 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { miningMethods } from '../../../src/answers/api/rpc/mining-methods.js'
 import { parseAddress, type ProgramHash } from '../../../src/base/primitives/address.js'
 import { auxPowBytes } from '../../../src/base/primitives/auxpow.js'

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { expect } from 'vitest'
-import { failureSchemas, successSchema } from '../../../src/answers/api/openapi.js'
-import { restPrefix, restRoutes } from '../../../src/answers/api/rest/rest-routes.js'
+import { failureSchemas, successSchema } from '../../../src/answers/api/paths/openapi.js'
+import { restPrefix, restRoutes } from '../../../src/answers/api/paths/rest-routes.js'
 
 const compiled = new Map<TSchema, ReturnType<typeof TypeCompiler.Compile>>()
 

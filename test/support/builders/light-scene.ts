@@ -1,4 +1,4 @@
-import type { ApiServer } from '../../../src/answers/api/http-server.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { LightResolver, type LightOptions } from '../../../src/clients/light/light-resolver.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { contextOf, serve } from '../client/api.js'

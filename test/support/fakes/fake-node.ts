@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { restDescriptions } from '../../../src/answers/api/error-mapping.js'
+import { restDescriptions } from '../../../src/answers/api/http/error-mapping.js'
 import { checkTransaction } from '../../../src/ledger/consensus/connect.js'
 import { StateOverlay } from '../../../src/ledger/consensus/ledger.js'
 import { checkTransactionSanity } from '../../../src/ledger/consensus/sanity.js'

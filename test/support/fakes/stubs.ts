@@ -1,5 +1,5 @@
 import type { ApiContext } from '../../../src/answers/api/api-context.js'
-import type { DevnetControl } from '../../../src/answers/api/node-views.js'
+import type { DevnetControl } from '../../../src/answers/api/node-handles.js'
 import { type Link, LinkError, type LinkHandler } from '../../../src/network/link.js'
 import { networkVersion, type Status } from '../../../src/network/wire/status-message.js'
 import { zeroHash } from '../../../src/base/primitives/hash.js'

@@ -14,7 +14,7 @@ import { historyRange, keys, type Location, positionInKey } from '../../../ledge
 import { spentSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { withDecoded } from './transaction-text.js'
 
 /** A page of a list, newest first. */

@@ -7,7 +7,7 @@ import { keys } from '../../../ledger/storage/schema.js'
 import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
 /** A block of the list. */

@@ -22,7 +22,7 @@ import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/database.js'
 import { keys } from '../../../ledger/storage/schema.js'
 import { values } from '../../../ledger/storage/row-values.js'
-import { chainKey, PartsAnswer, type Sink } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink } from '../streams/streamed-answer.js'
 import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
 
 /** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */

@@ -4,7 +4,7 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { displayHash, equalBytes } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { assetJson } from '../../../base/primitives/payload.js'
-import { chainKey, PartsAnswer } from '../parts.js'
+import { chainKey, PartsAnswer } from '../streams/streamed-answer.js'
 
 /** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 

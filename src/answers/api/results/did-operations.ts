@@ -18,7 +18,7 @@ import {
 import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import type { PageRequest } from './address-history.js'
 import { withDecoded } from './transaction-text.js'
 

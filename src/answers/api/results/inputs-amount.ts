@@ -6,7 +6,7 @@ import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
 import { keys } from '../../../ledger/storage/schema.js'
 import { values } from '../../../ledger/storage/row-values.js'
 import { apiLimits } from '../api-limits.js'
-import type { Sink } from '../parts.js'
+import type { Sink } from '../streams/streamed-answer.js'
 import { withDecoded } from './transaction-text.js'
 
 /**

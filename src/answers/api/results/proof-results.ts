@@ -1,5 +1,5 @@
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
 
 /** Bytes of operations in a proof that is answered like a single version. */
 const shortProof = 64 * 1024

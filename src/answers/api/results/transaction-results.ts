@@ -5,7 +5,7 @@ import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, writeArray } from '../parts.js'
+import { chainKey, PartsAnswer, writeArray } from '../streams/streamed-answer.js'
 import { placeIn } from './block-results.js'
 import { hexPiece, isSmall, transactionText, withDecoded, writeTransaction } from './transaction-text.js'
 

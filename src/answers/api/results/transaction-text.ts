@@ -8,7 +8,7 @@ import {
   type TransactionPlace,
 } from '../../../base/primitives/transaction-json.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { type Sink, writeArray } from '../parts.js'
+import { type Sink, writeArray } from '../streams/streamed-answer.js'
 
 /** Inputs, outputs and programs of a transaction that is written in one go. */
 const atOnce = 100

@@ -10,7 +10,7 @@ import { keys } from '../../../ledger/storage/schema.js'
 import { values } from '../../../ledger/storage/row-values.js'
 import { type SpendableCoin, unusable } from '../../../clients/wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
-import { type Sink, writeArray } from '../parts.js'
+import { type Sink, writeArray } from '../streams/streamed-answer.js'
 
 /** Unspent outputs of the active chain, with the data that decides when they can be spent. */
 

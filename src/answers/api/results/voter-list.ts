@@ -5,7 +5,7 @@ import type { Confirm } from '../../../base/primitives/confirm.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
 /** Heights from which to show voters, both included. */

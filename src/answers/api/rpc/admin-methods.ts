@@ -4,7 +4,7 @@ import { hex, toHex } from '../../../base/primitives/bytes.js'
 import { type Log, logLevels } from '../../../base/runtime/env.js'
 import { liveChoice, liveChoiceForm } from '../../../base/runtime/live-log.js'
 import { closed, hash, hashParam, oneOf, orNull } from '../schemas/common-schemas.js'
-import { tokenProof } from '../token-proof.js'
+import { tokenProof } from '../http/token-proof.js'
 import { method, type RpcMethod } from './method.js'
 
 const levelForm = `one of ${logLevels.join(', ')}`

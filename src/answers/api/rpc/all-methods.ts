@@ -1,4 +1,4 @@
-import type { DevnetControl } from '../node-views.js'
+import type { DevnetControl } from '../node-handles.js'
 import { addressMethods } from './address-methods.js'
 import { adminMethods } from './admin-methods.js'
 import { backupMethods } from './backup-methods.js'

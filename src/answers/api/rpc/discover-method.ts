@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { openRpcDocument } from '../openrpc.js'
+import { openRpcDocument } from './openrpc.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
 /** `rpc.discover`, which describes the methods that `all` returns, itself among them. */

@@ -6,7 +6,7 @@ import { keyOfPeerName, peerName } from '../../../network/address/peer-identity.
 import { LinkError } from '../../../network/link.js'
 import { hex, toHex } from '../../../base/primitives/bytes.js'
 import type { ApiContext } from '../api-context.js'
-import type { NetworkView } from '../node-views.js'
+import type { NetworkView } from '../node-handles.js'
 import { closed } from '../schemas/common-schemas.js'
 import { syncStatus } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { credentialIdText } from '../../resolver/did-key.js'
-import type { ProvedAnswers } from '../proved-answers.js'
+import type { ProvedAnswers } from '../servers/proved-answers.js'
 import { credentialResult, resolveResult } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
 import type { RpcContext } from './rpc-core.js'

@@ -6,7 +6,7 @@ import {
   refuseAmbiguous,
   refuseLongCondition,
 } from '../../resolver/document-search.js'
-import { chainKey, PartsAnswer, writeText } from '../parts.js'
+import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
 import { queryResult } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { stallReasons } from '../node-views.js'
+import { stallReasons } from '../node-handles.js'
 import { closed, oneOf, orNull, publicKey, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 

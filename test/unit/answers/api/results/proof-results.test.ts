@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiContext } from '../../../../../src/answers/api/api-context.js'
-import { PartsAnswer } from '../../../../../src/answers/api/parts.js'
+import { PartsAnswer } from '../../../../../src/answers/api/streams/streamed-answer.js'
 import { changeList, headerList, historyProof } from '../../../../../src/answers/api/results/proof-results.js'
 import { TestChain } from '../../../../support/builders/chain.js'
 import { contextOf } from '../../../../support/client/api.js'

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { UserError } from '../../../base/errors/rule-error.js'
+import type { AccessOptions } from './access-options.js'
+import { adminRefusal } from './admin-token.js'
+import { crossSiteRefusal, hostRefusal, isLoopback } from './origin.js'
+
+/** The parts of a request on which access depends. */
+export interface AccessRequest {
+  readonly method?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** Remote address of the connection. */
+  readonly address: string | undefined
+}
+
+/** What tells where a request comes from. */
+interface RequestOrigin {
+  readonly headers: IncomingHttpHeaders
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/** Decides what a request may do, by address, headers and the owner's token. */
+export class Access {
+  readonly #names: readonly string[]
+  readonly #proxies: BlockList | undefined
+  readonly #header: string
+  readonly #token: Uint8Array | undefined
+
+  /** `hosts`: addresses listened on, which count as configured names. Throws a UserError for a proxy that is no address. */
+  constructor(options: AccessOptions, token: Uint8Array | undefined, hosts: readonly string[] = []) {
+    this.#names = [...options.hostNames, ...hosts].map((name) => name.toLowerCase())
+    this.#proxies = options.trustedProxies.length === 0 ? undefined : listOf(options.trustedProxies)
+    this.#header = options.clientHeader.toLowerCase()
+    this.#token = token
+  }
+
+  /** Whether proxies are configured: then no request counts as local. */
+  get proxied(): boolean {
+    return this.#proxies !== undefined
+  }
+
+  isProxy(address: string | undefined): boolean {
+    if (this.#proxies === undefined || address === undefined) return false
+    const family = isIP(address)
+    return family !== 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  }
+
+  /** Whether a connection comes from this machine, with no proxy configured. */
+  isLocal(address: string | undefined): boolean {
+    return this.#proxies === undefined && isLoopback(address)
+  }
+
+  /**
+   * Address of the client: the remote address, or the one that a trusted proxy reports. Of several in the header the last one
+   * that is no proxy counts: a client can write the others itself.
+   */
+  clientAddress({ headers, socket: { remoteAddress } }: RequestOrigin): string {
+    const address = remoteAddress ?? ''
+    if (!this.isProxy(address)) return address
+    const named = forwarded(this.#header, headers)
+    for (let at = named.length - 1; at >= 0; at--) {
+      const one = named[at] as string
+      if (isIP(one) === 0) break
+      if (!this.isProxy(one)) return one
+    }
+    return address
+  }
+
+  /** Reason to refuse a request that changes the node; undefined: its origin is allowed. */
+  controlRefusal({ headers, address }: AccessRequest): string | undefined {
+    const host = isLoopback(address) || this.isProxy(address) ? hostRefusal(headers, this.#names) : undefined
+    return host ?? crossSiteRefusal(headers, this.#names)
+  }
+
+  /** Reason to refuse a request that only the owner may make. */
+  adminRefusal({ headers }: Pick<AccessRequest, 'headers'>): string | undefined {
+    return adminRefusal(this.#token, headers)
+  }
+
+  /** Reason to refuse a request that has to come from this machine, by itself and not through a proxy; undefined: it does. */
+  elsewhereRefusal({ headers, address }: AccessRequest): string | undefined {
+    const client = this.clientAddress({ headers, socket: { remoteAddress: address } })
+    return isLoopback(client) ? undefined : 'only programs on the machine of the node may ask for this'
+  }
+
+  /**
+   * Reason to refuse a request that needs this machine or the token. A link or an image of a page can make a GET, so a GET from a
+   * page needs the token even on this machine.
+   */
+  strangerRefusal(request: AccessRequest): string | undefined {
+    const { headers, address, method = 'POST' } = request
+    const fromPage = method !== 'POST' && headers.origin !== undefined
+    const refusal = this.controlRefusal(request)
+    return refusal ?? (this.isLocal(address) && !fromPage ? undefined : this.adminRefusal(request))
+  }
+}
+
+function listOf(proxies: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/')
+    const family = isIP(address)
+    const most = family === 6 ? 128 : 32
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
+    if (family === 0 || length < 0 || length > most) {
+      throw new UserError(`api.trustedProxies: ${proxy} is no IP address and no network such as 10.0.0.0/8`, 2)
+    }
+    list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+/** Addresses in a header, in order: a list as in X-Forwarded-For, or the elements of Forwarded. */
+function forwarded(name: string, headers: IncomingHttpHeaders): string[] {
+  const value = headers[name]
+  const texts = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',')
+  if (name !== 'forwarded') return texts.map((text) => bare(text.trim()))
+  return texts.map((text) => bare(/(?:^|;)\s*for="?([^;"]*)"?/i.exec(text.trim())?.[1] ?? ''))
+}
+
+/** Strips port and brackets from an address. */
+function bare(text: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1]
+  return bracketed ?? /^([^:]*):\d+$/.exec(text)?.[1] ?? text
+}

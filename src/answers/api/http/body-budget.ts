@@ -1,0 +1,206 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
+import { brokenRule } from '../../../base/errors/broken-rule.js'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import type { ApiLimits } from '../api-limits.js'
+import { isJson } from './origin.js'
+
+/** Initial buffer of a body in bytes; a body that outgrows its buffer gets twice as much. */
+const firstPiece = 1024
+
+/** The answer to a request with a body, which its client may leave unread. */
+type UnsentAnswer = Pick<ServerResponse, 'destroy' | 'socket'>
+
+/** A body that is held or being received. */
+export class CountedBody {
+  readonly #budget: BodyBudget
+  readonly #answer: UnsentAnswer | undefined
+  readonly #began = performance.now()
+  #held = 0
+  #whole = false
+  /** Ends it to make room for others; once it is complete, only where its client does not read the answer. */
+  evict: ((error: RuleError) => void) | undefined
+
+  constructor(budget: BodyBudget, answer?: UnsentAnswer) {
+    this.#budget = budget
+    this.#answer = answer
+  }
+
+  /** Bytes that it takes. */
+  get held(): number {
+    return this.#held
+  }
+
+  /** Whether it arrives, or its answer is read, too slowly to keep its memory when others need it. */
+  isSlow({ bodyGrace, bodyRate }: ApiLimits): boolean {
+    const milliseconds = performance.now() - this.#began
+    if (this.evict === undefined || milliseconds < bodyGrace) return false
+    return this.#whole ? this.#unread : this.#held < (bodyRate * milliseconds) / 1000
+  }
+
+  /** Takes `bytes` in total, or throws `busy`. */
+  grow(bytes: number): void {
+    this.#budget.move(this, this.#held, bytes)
+    this.#held = bytes
+  }
+
+  /**
+   * Notes that all of it is there. It counts until its answer is sent, which is ended where others need the memory and the client does
+   * not read.
+   */
+  complete(): void {
+    const answer = this.#answer
+    this.#whole = true
+    this.evict = answer && (() => void answer.destroy())
+  }
+
+  get #unread(): boolean {
+    return (this.#answer?.socket?.writableLength ?? 0) > 0
+  }
+
+  release(): void {
+    this.grow(0)
+    this.evict = undefined
+  }
+}
+
+/** Bounds the bytes of all request bodies in memory; small and large bodies separately. */
+export class BodyBudget {
+  readonly #limits: ApiLimits
+  readonly #free: { small: number; large: number }
+  readonly #bodies = new Set<CountedBody>()
+
+  constructor(limits: ApiLimits) {
+    this.#limits = limits
+    this.#free = { small: limits.smallBodies, large: limits.allBodies - limits.smallBodies }
+  }
+
+  /** Starts to count an empty body; `answer`: that to its request. */
+  begin(answer?: UnsentAnswer): CountedBody {
+    return new CountedBody(this, answer)
+  }
+
+  /** Changes the count of a body from `before` to `after`; evicts slow bodies to make room. Throws `busy`. */
+  move(body: CountedBody, before: number, after: number): void {
+    this.#free[this.#poolOf(before)] += before
+    const pool = this.#poolOf(after)
+    while (after > this.#free[pool]) {
+      const slow = [...this.#bodies].find((one) => one !== body && this.#poolOf(one.held) === pool && this.#isSlow(one))
+      if (slow === undefined) {
+        this.#free[this.#poolOf(before)] -= before
+        throw tooMany()
+      }
+      slow.evict?.(tooMany())
+      slow.release()
+    }
+    this.#free[pool] -= after
+    if (after === 0) this.#bodies.delete(body)
+    else this.#bodies.add(body)
+  }
+
+  #poolOf(bytes: number): 'small' | 'large' {
+    return bytes <= this.#limits.smallBody ? 'small' : 'large'
+  }
+
+  #isSlow(body: CountedBody): boolean {
+    return body.isSlow(this.#limits)
+  }
+}
+
+function tooMany(): RuleError {
+  return new RuleError('busy', 'too many large requests at once; try again')
+}
+
+/** Where the bytes of a body are that was read before the framework got the request, and when that came; performance.now(). */
+export const readAlready = Symbol('body')
+export const arrivedAt = Symbol('arrival')
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    [readAlready]?: Buffer
+    [arrivedAt]?: number
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The counted body of the request. */
+    counted: CountedBody | null
+  }
+}
+
+/**
+ * Hook for routes with bodies: counts each body until its answer is sent. It reduces the content type to JSON or not, because the
+ * framework refuses what it cannot parse.
+ */
+export function countBodies(budget: BodyBudget): preParsingHookHandler {
+  return (request, reply, payload, done) => {
+    if (request.method === 'POST') {
+      const { headers } = request.raw
+      headers['content-type'] = isJson(headers) ? 'application/json' : 'application/octet-stream'
+      const body = budget.begin(reply.raw)
+      request.counted = body
+      reply.raw.once('close', () => body.release())
+    }
+    done(null, payload)
+  }
+}
+
+/** Reads bodies of at most `most` bytes and counts received bytes, whatever length was announced. */
+export function readBodies(most: number): FastifyContentTypeParser {
+  return (request, payload, done) => {
+    const { counted } = request
+    let bytes = Buffer.alloc(0)
+    let length = 0
+    let ended = false
+    const end = (error?: Error) => {
+      if (ended) return
+      ended = true
+      payload.off('data', take).off('end', complete).off('error', end)
+      if (error === undefined) {
+        counted?.complete()
+        return done(null, bytes.subarray(0, length))
+      }
+      counted?.release()
+      bytes = Buffer.alloc(0)
+      done(error)
+    }
+    const take = (chunk: Buffer) => {
+      try {
+        const needed = length + chunk.length
+        if (needed > most) throw brokenRule('request-too-large')
+        if (needed > bytes.length) {
+          const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
+          counted?.grow(size)
+          const larger = Buffer.allocUnsafe(size)
+          bytes.copy(larger, 0, 0, length)
+          bytes = larger
+        }
+        chunk.copy(bytes, length)
+        length = needed
+      } catch (error) {
+        end(error as Error)
+      }
+    }
+    const complete = () => end(isAsAnnounced(request, length) ? undefined : wrongLength())
+    if (Number(request.headers['content-length']) > most) return end(brokenRule('request-too-large'))
+    const whole = request.raw[readAlready]
+    if (whole !== undefined) {
+      take(whole)
+      return complete()
+    }
+    if (counted !== null) counted.evict = end
+    payload.on('data', take).on('end', complete).on('error', end)
+    // It is paused where its first piece was put back.
+    payload.resume()
+  }
+}
+
+function isAsAnnounced({ headers }: FastifyRequest, length: number): boolean {
+  const announced = headers['content-length']
+  return announced === undefined || Number(announced) === length
+}
+
+function wrongLength(): RuleError {
+  return new RuleError('request-form', 'the body does not have the length that Content-Length says')
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { packageFile } from '../../../base/runtime/package-files.js'
+
+/** Where the build puts the pages. */
+export const builtPages = packageFile('dist/pages/')
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** One file, ready to be sent. */
+export interface PageFile {
+  readonly contentType: string
+  /** Quoted, as in the header. */
+  readonly etag: string
+  readonly bytes: Buffer
+  readonly gzip: Buffer
+  /** Whether its name has a hash of its content. */
+  readonly hashed: boolean
+}
+
+/** The files of the pages, read into memory at the first request. */
+export class PageFiles {
+  readonly #folder: URL
+  #files: ReadonlyMap<string, PageFile> | undefined
+
+  /** `folder` ends in a slash; one that does not exist has no files. */
+  constructor(folder: URL = builtPages) {
+    this.#folder = folder
+  }
+
+  /** The file at a path such as `/`, `/favicon.svg` or `/assets/main-1a2b.js`. */
+  get(path: string): PageFile | undefined {
+    this.#files ??= this.#read()
+    return this.#files.get(path)
+  }
+
+  #read(): Map<string, PageFile> {
+    if (!existsSync(this.#folder)) return new Map()
+    const names = readdirSync(this.#folder, { recursive: true, encoding: 'utf8' })
+    const files = new Map<string, PageFile>()
+    for (const name of names) {
+      const contentType = types[extname(name)]
+      if (contentType === undefined) continue
+      const bytes = readFileSync(new URL(name, this.#folder))
+      const path = `/${name.replaceAll('\\', '/')}`
+      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+      const file = { contentType, etag, bytes, gzip: gzipSync(bytes), hashed: path.startsWith('/assets/') }
+      files.set(path === '/index.html' ? '/' : path, file)
+    }
+    return files
+  }
+}

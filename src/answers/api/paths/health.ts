@@ -1,0 +1,47 @@
+import { defined } from '../../../base/primitives/defined.js'
+import { jsonType } from '../http/answer-forms.js'
+import type { PlainAnswer, PlainRoute } from './plain-route.js'
+import { failure, readiness, type warningMetrics } from '../metrics/readiness.js'
+
+/** `/healthz`: whether a restart would help. `/readyz`: whether the answers of the node can be used. */
+export const healthRoutes: readonly PlainRoute[] = [
+  {
+    path: '/healthz',
+    summary: 'Whether the node lives: 503 once it cannot go on.',
+    answer: ({ health }) => {
+      const { failed } = health()
+      return failed ? answer(503, { status: 'failed', reason: failure }) : answer(200, { status: 'ok' })
+    },
+  },
+  {
+    path: '/readyz',
+    summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it cannot.',
+    answer: ({ health, reader, mempool: { refusedBlocks } }) => {
+      const state = health()
+      const { height, time } = reader.chain.tip.header
+      const { status, reason } = readiness(state)
+      // A warning without a metric does not compile.
+      const warnings: Record<keyof typeof warningMetrics, string | undefined> = {
+        refusedBlock: refusedBlocks.reason,
+        clock: clockText(state.clockOffset),
+      }
+      const shown = {
+        status,
+        ...defined({ reason }),
+        ...{ height, target: state.sync.target, time, age: state.standing.age, inStep: state.standing.inStep },
+        refusedBlocks: refusedBlocks.count,
+        ...defined(warnings),
+      }
+      return answer(status === 'ready' ? 200 : 503, shown)
+    },
+  },
+]
+
+function clockText(offset: number | undefined): string | undefined {
+  if (offset === undefined) return undefined
+  return `the clock of this node is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} those of the others`
+}
+
+function answer(status: number, body: unknown): PlainAnswer {
+  return { status, contentType: jsonType, body: JSON.stringify(body) }
+}

@@ -1,0 +1,20 @@
+import type { ApiContext } from '../api-context.js'
+
+/** An answer in a form of its own, without envelope. */
+export interface PlainAnswer {
+  /** HTTP status. */
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** A path on the REST port beside the REST interface, for monitoring. GET and HEAD. */
+export interface PlainRoute {
+  /** Matches exactly. */
+  readonly path: string
+  /** Whether pages of other sites may not read it. */
+  readonly ownSite?: boolean
+  /** One sentence for the reference. */
+  readonly summary: string
+  answer(context: ApiContext): PlainAnswer | Promise<PlainAnswer>
+}

@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import { utf8 } from '../../../base/primitives/bytes.js'
+import type { ApiContext } from '../api-context.js'
+import { apiLimits } from '../api-limits.js'
+import { refuseManyValues } from '../http/large-body.js'
+import { transactionBytes } from '../results/transaction-results.js'
+
+/** Body of `POST /api/v1/transaction`. */
+export const sendTransactionBody = Type.Object({
+  Action: Type.Literal('sendrawtransaction'),
+  data: Type.String({ description: 'the signed transaction in hex; Data is read where data is missing' }),
+})
+
+/** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
+export async function sendTransaction({ mempool, limits }: ApiContext, body: Uint8Array | undefined): Promise<string> {
+  if (body !== undefined) refuseManyValues(body, { ...apiLimits, ...limits })
+  const request = jsonObject(body)
+  const action = request.get('Action')
+  if (typeof action !== 'string') throw new RuleError('request-parameter', 'Action: missing or not a string')
+  if (action !== 'sendrawtransaction') {
+    throw new RuleError('request-action', `Action: only "sendrawtransaction" is known, not ${shorten(action)}`)
+  }
+  // The family's own documentation spells the member both ways.
+  const data = request.has('data') ? request.get('data') : request.get('Data')
+  if (typeof data !== 'string' || data === '') {
+    throw new RuleError('request-parameter', 'data: missing, empty or not a string; it is a signed transaction in hex')
+  }
+  const { txid } = await mempool.accept(transactionBytes(data), { local: true })
+  return JSON.stringify(txid)
+}
+
+function jsonObject(body: Uint8Array | undefined): Map<string, unknown> {
+  const text = body === undefined ? undefined : utf8(body)
+  if (text === undefined) throw new RuleError('request-json', 'the body is missing or not UTF-8')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new RuleError('request-json', `the body is not JSON: ${(error as SyntaxError).message}`)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value))
+  throw new RuleError('request-parameter', 'Action: the body is JSON but not an object, so it has no members')
+}
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}

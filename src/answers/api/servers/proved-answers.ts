@@ -1,0 +1,90 @@
+import type { ResolveOptions } from '../../../identity/did/resolution.js'
+import { RuleError } from '../../../base/errors/rule-error.js'
+import type { IdentifierSource } from '../../identifiers/identifiers.js'
+import { failureSentence } from '../../../clients/light/failure-texts.js'
+import { LightError } from '../../../clients/light/light-error.js'
+import type { LightResolver } from '../../../clients/light/light-resolver.js'
+import type { LightCredential, LightResult } from '../../../clients/light/proved.js'
+import { resolveProved } from '../../../clients/light/proved-context.js'
+import { credentialIdOf, didOf, identifierOf } from '../../resolver/did-key.js'
+import { readResolveRequest } from '../../resolver/resolve-request.js'
+import type { Log } from '../../../base/runtime/env.js'
+import { SharedSource } from './shared-source.js'
+
+/** What is asked of a DID: its last version, all of them, or one. */
+export interface ProvedQuestion {
+  readonly did: string
+  readonly all?: boolean
+  readonly versionId?: string
+  readonly versionTime?: string
+}
+
+/**
+ * The answers of a light resolver for an interface: questions are checked, few are asked at once, and what is not proved is
+ * `answer-unproved`, whose text begins with the name of the failure.
+ */
+export class ProvedAnswers implements IdentifierSource {
+  readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
+  readonly #log: Log
+  readonly #shared: SharedSource
+  /** The headers of the contradiction that was told last. */
+  #told: string | undefined
+
+  constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
+    this.#light = light
+    this.#log = log
+    this.#shared = new SharedSource({
+      resolve: async (did, asked) => shortened(await resolveProved(light, did, asked)),
+    })
+  }
+
+  /** The version asked for, with its context; `proof-unavailable` where a proof is asked for. */
+  async resolve(
+    did: string,
+    options: ResolveOptions,
+    request: { readonly signal?: AbortSignal } = {},
+  ): ReturnType<SharedSource['resolve']> {
+    if (options.proof !== undefined) {
+      throw new RuleError('proof-unavailable', 'proofs are checked here, and not handed on: ask a node for one')
+    }
+    return this.#proved(this.#shared.resolve(did, options, request))
+  }
+
+  /** The answer of `resolvedid`, with what was proved. */
+  async did({ did, ...asked }: ProvedQuestion, signal?: AbortSignal): Promise<LightResult> {
+    const full = didOf(identifierOf(did))
+    readResolveRequest(asked)
+    return this.#proved(this.#shared.ask(() => this.#light.resolve(full, asked), signal))
+  }
+
+  /** The answer of `did_resolveCredential`, with what was proved. */
+  async credential(id: string, issuer?: string, signal?: AbortSignal): Promise<LightCredential> {
+    const full = credentialIdOf(id)
+    const options = issuer === undefined ? {} : { issuer: didOf(identifierOf(issuer, 'issuer')) }
+    return this.#proved(this.#shared.ask(() => this.#light.resolveCredential(full, options), signal))
+  }
+
+  async #proved<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      if (!(error instanceof LightError)) throw error
+      this.#report(error)
+      throw new RuleError('answer-unproved', `${error.failure}: ${failureSentence(error)}`)
+    }
+  }
+
+  /** A resolver that has met a contradiction gives no answer any more: it is told once, with all of its signatures. */
+  #report({ failure, failures, evidence }: LightError): void {
+    const told = evidence?.headers.join()
+    const isKnown = told !== undefined && told === this.#told
+    this.#told = told ?? this.#told
+    this.#log.warn({ failure, failures, ...(!isKnown && { evidence }) }, 'an answer is not proved')
+  }
+}
+
+/** An answer without the places of all operations: its context says what a document needs of them. */
+function shortened<Answer extends Pick<LightResult, 'proved'>>({ proved, ...answer }: Answer) {
+  const { history: _, ...rest } = proved
+  return { ...answer, proved: rest }
+}
