@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { buildPages } from './build-pages.js'
 import { licencesOf } from './bundle-licences.js'
 
@@ -15,8 +15,7 @@ import { licencesOf } from './bundle-licences.js'
  * - src/explorer becomes dist/pages, which the REST port serves.
  *
  * dist/commit.txt holds the commit of the checkout, for --version; outside of one there is none.
- *
- * The library stays modules; the one that uses fastify takes it in (docs/decisions/0021-node-20-and-dependencies.md).
+ * The library stays modules.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -39,17 +38,6 @@ const common = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-/** Leaves imports outside: those between modules of `src`, and packages but fastify and what it needs. */
-const onlyFastifyInside: Plugin = {
-  name: 'only-fastify-inside',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^/ }, ({ path, importer }) => {
-      const inside = importer === '' || !importer.startsWith(`${root}src/`) || /^@?fastify(\/|$)/.test(path)
-      return inside ? undefined : { path, external: true }
-    })
-  },
-}
-
 rmSync(folder, { recursive: true, force: true })
 const program = await build({
   ...common,
@@ -60,19 +48,14 @@ const program = await build({
 })
 chmodSync(`${folder}/main.js`, 0o755)
 
-const server = await build({
-  ...common,
-  entryPoints: [`${root}src/answers/api/http/http-app.ts`],
-  outfile: `${root}dist/answers/api/http/http-app.js`,
-  plugins: [onlyFastifyInside],
-})
-
 const commit = commitOfCheckout()
 if (commit === undefined) rmSync(`${root}dist/commit.txt`, { force: true })
 else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
 
-const inBundles = [program, server].flatMap(({ metafile }) => Object.keys(metafile.inputs))
-const inputs = [...inBundles, ...(await buildPages()).map((file) => relative(packagesRoot, file))]
+const inputs = [
+  ...Object.keys(program.metafile.inputs),
+  ...(await buildPages()).map((file) => relative(packagesRoot, file)),
+]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))
 
 /** The commit of this checkout; undefined where the package lies in a checkout of something else, or in none. */

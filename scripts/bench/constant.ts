@@ -1,12 +1,10 @@
 /**
  * A process that answers a constant, to measure HTTP alone: `/LENGTH` gives a buffer of so many bytes. Prints the port of a
- * server with the listeners, hooks and headers of the node's, and that of bare node:http.
+ * server with the listeners, steps and headers of the node's, and that of bare node:http.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import cors from '@fastify/cors'
-import fastify from 'fastify'
-import { apiLimits, BodyBudget, countAnswers, countBodies, Listeners, Tally } from './dist.js'
+import { Access, accessDefaults, apiLimits, HttpPort, Tally } from './dist.js'
 
 const type = 'application/json; charset=utf-8'
 const answers = new Map<string, Buffer>()
@@ -17,27 +15,23 @@ function answerTo(path: string): Buffer {
   return answer
 }
 
-const app = fastify({ serverFactory: (handler) => createServer(handler) })
 const tally = new Tally()
-countAnswers(app, { requests: () => tally })
-await app.register(cors, { origin: '*', methods: ['GET', 'HEAD', 'POST'], strictPreflight: false, maxAge: 86_400 })
-app.decorateRequest('counted', null)
-app.removeAllContentTypeParsers()
-app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
-app.route({
-  method: ['GET', 'POST'],
-  url: '/:length',
-  preParsing: countBodies(new BodyBudget(apiLimits)),
-  handler: (request, reply) => reply.header('content-type', type).send(answerTo(request.url)),
-})
-await app.ready()
-const alike = await Listeners.open({
+const alike = await HttpPort.open({
   hosts: ['127.0.0.1'],
   port: 0,
   limits: apiLimits,
-  handler: app.routing,
-  parserAnswer: () => ({ status: 400, body: '{}' }),
-  exempt: () => false,
+  access: new Access(accessDefaults, undefined),
+  log: { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} },
+  tallyOf: () => tally,
+  rows: [
+    {
+      path: '/:length',
+      methods: ['GET', 'POST'],
+      form: ({ message }) => ({ status: 400, headers: {}, body: message }),
+      body: apiLimits.restBody,
+      run: ({ path }) => ({ headers: { 'content-type': type }, body: answerTo(path) }),
+    },
+  ],
 })
 
 const bare = createServer((request, response) => {

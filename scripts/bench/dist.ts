@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as TallyModule from '../../src/answers/api/metrics/answer-metrics.js'
 import type * as LimitsModule from '../../src/answers/api/api-limits.js'
-import type * as BudgetModule from '../../src/answers/api/http/body-budget.js'
-import type * as CountModule from '../../src/answers/api/http/count-answers.js'
-import type * as ListenersModule from '../../src/answers/api/http/listeners.js'
+import type * as AccessOptionsModule from '../../src/answers/api/http/access-options.js'
+import type * as AccessModule from '../../src/answers/api/http/access.js'
+import type * as PortModule from '../../src/answers/api/http/http-port.js'
 import type * as ChainModule from '../../src/ledger/chain/chain.js'
 import type * as NextDidRootModule from '../../src/ledger/chain/next-did-root.js'
 import type * as CommitmentModule from '../../src/ledger/consensus/commitment.js'
@@ -68,10 +68,10 @@ if (process.env['BENCH_BUILT'] === undefined && isStale()) build()
 process.env['BENCH_BUILT'] = 'yes'
 
 export const { Tally } = await compiled<typeof TallyModule>('answers/api/metrics/answer-metrics')
-export const { BodyBudget, countBodies } = await compiled<typeof BudgetModule>('answers/api/http/body-budget')
-export const { countAnswers } = await compiled<typeof CountModule>('answers/api/http/count-answers')
+export const { Access } = await compiled<typeof AccessModule>('answers/api/http/access')
+export const { accessDefaults } = await compiled<typeof AccessOptionsModule>('answers/api/http/access-options')
 export const { apiLimits } = await compiled<typeof LimitsModule>('answers/api/api-limits')
-export const { Listeners } = await compiled<typeof ListenersModule>('answers/api/http/listeners')
+export const { HttpPort } = await compiled<typeof PortModule>('answers/api/http/http-port')
 export const { Chain } = await compiled<typeof ChainModule>('ledger/chain/chain')
 export const { didRootAfter, nextDidRoot } = await compiled<typeof NextDidRootModule>('ledger/chain/next-did-root')
 export const { commitmentAttribute } = await compiled<typeof CommitmentModule>('ledger/consensus/commitment')

@@ -66,9 +66,9 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { apiLimits },
     { ApiServer },
     { NodeMetrics },
-    { MetricsServer },
+    { openMetricsPort },
     { PageFiles },
-    { KeptCalls },
+    { KeptAnswers },
     { WebSockets },
     { WsServer },
   ] = await Promise.all([
@@ -80,7 +80,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     import('../answers/api/metrics/node-metrics.js'),
     import('../answers/api/servers/metrics-server.js'),
     import('../answers/api/http/page-files.js'),
-    import('../answers/api/rpc/kept-calls.js'),
+    import('../answers/api/http/kept-answers.js'),
     import('../answers/api/ws/web-sockets.js'),
     import('../answers/api/ws/ws-server.js'),
   ])
@@ -113,7 +113,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     access: api,
     flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
-    calls: new KeptCalls(resolver, { ...apiLimits, ...api }.callCache),
+    calls: new KeptAnswers(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,
     ...defined({ dereference: api.dereference }),
     metricsApart: metricsHosts !== undefined,
@@ -153,7 +153,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws'), sockets }))
     ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
     if (metricsHosts !== undefined) {
-      const own = await opened(MetricsServer.open(context, { hosts: metricsHosts, port: port('metrics') }))
+      const own = await opened(openMetricsPort(context, { hosts: metricsHosts, port: port('metrics') }))
       metricsUrl = `http://${urlHost(metricsHosts)}:${own}/metrics`
     }
   } catch (error) {

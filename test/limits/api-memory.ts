@@ -8,7 +8,7 @@ import { BodyBudget } from '../../src/answers/api/http/body-budget.js'
 import { boundUnread, ConnectionShares } from '../../src/answers/api/http/connections.js'
 import { SharedSource } from '../../src/answers/api/servers/shared-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
-import { RequestRate } from '../../src/answers/api/ws/rate.js'
+import { RequestRate } from '../../src/answers/api/http/request-rate.js'
 import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
 import { WsConnection } from '../../src/answers/api/ws/ws-connection.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
@@ -84,8 +84,8 @@ function slowBody(bytes: number, milliseconds: number): string | undefined {
 /** Requests of one address, or as many addresses, by a clock. */
 function rate(share: (i: number) => string, count: number, wait = 0): string | undefined {
   const counted = new RequestRate(apiLimits)
-  const taken = each(count, (i) => counted.take(share(i), false, 1000))
-  const last = wait === 0 ? true : counted.take(share(0), false, 1000 + wait)
+  const taken = each(count, (i) => !counted.take(share(i), 1000).exceeded)
+  const last = wait === 0 ? true : !counted.take(share(0), 1000 + wait).exceeded
   return taken.includes(false) || !last ? 'request-rate' : undefined
 }
 
@@ -266,7 +266,7 @@ export const apiMemoryRows = [
     refusal: 'request-rate',
   }),
   limit({
-    name: 'answers/api/ws/rate.mostAddresses',
+    name: 'answers/api/http/request-rate.mostAddresses',
     unit: 'count',
     value: 10_000,
     feed: (n) => rate((i) => `address ${i}`, n),

@@ -1,3 +1,18 @@
+/**
+ * Serves a node over HTTP and WebSocket: REST, JSON-RPC, DID Resolution, proofs, pages and figures.
+ *
+ *   connection -> Listeners -> HttpPort: path and method, rate, Access, BodyBudget -> PathRow.kept | PathRow.run
+ *     servers/  the ports of a node, of a driver, of the metrics
+ *     paths/    every path of every port, one row each -> results/, rpc/ -> answer with its envelope
+ *     streams/  long answers: made once for all who ask, in parts, in bounded memory
+ *   RuleError  -> http/error-mapping -> status, envelope with code
+ *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
+ *
+ * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, prover, resolver, runtime, storage, voting,
+ * wallet; used by node, library, cli.
+ * - Holds no state of the chain: caches end with the tip.
+ * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
+ */
 import type { ChainReader } from '../../ledger/chain/reader.js'
 import type { Mempool } from '../../ledger/mempool/mempool.js'
 import type { Dereference } from '../identifiers/answer.js'
@@ -9,7 +24,7 @@ import type { Log } from '../../base/runtime/env.js'
 import type { AccessOptions } from './http/access-options.js'
 import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './http/body-budget.js'
-import type { KeptCalls } from './rpc/kept-calls.js'
+import type { KeptAnswers } from './http/kept-answers.js'
 import type { Flights } from './streams/shared-answer.js'
 import type { NodeMetrics } from './metrics/node-metrics.js'
 import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-handles.js'
@@ -56,7 +71,7 @@ export interface ApiContext {
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
   /** Answers to calls that are kept, shared likewise. */
-  readonly calls?: KeptCalls
+  readonly calls?: KeptAnswers
   /** Absent: the REST port serves no pages. */
   readonly pages?: PageFiles
   readonly log: Log

@@ -51,9 +51,9 @@ async function drive(context: CliContext, { rpc, port, host, dereference, json }
   const source = driverSource(url)
   const stop = stopSignal()
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
-  const { DriverServer } = await import('../../answers/api/servers/driver-server.js')
+  const { openDriver } = await import('../../answers/api/servers/driver-server.js')
   const log = openWarnings(context)
-  const server = await DriverServer.open({ source, hosts: [host], port, dereference, log })
+  const server = await openDriver({ source, hosts: [host], port, dereference, log })
   const start = { listens: server.addresses.map((address) => `http://${address}`), rpc: source.url }
   const lines = [
     ...start.listens.map((address) => `Identifiers ${address}/1.0/identifiers/`),

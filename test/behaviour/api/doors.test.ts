@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
+import { openDriver } from '../../../src/answers/api/servers/driver-server.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { HttpResolver } from '../../../src/clients/client/http-resolver.js'
 import type { Standing } from '../../../src/answers/resolver/standing.js'
@@ -19,7 +20,7 @@ const height = 1
 
 let node: TestChain
 let server: ApiServer
-let driver: DriverServer
+let driver: HttpPort
 let standing: Standing
 
 beforeAll(async () => {
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await node.publish(person.create({ services: [home] }), person.did)
   server = await serve(contextOf(node, { standing: () => standing }))
   const source = new HttpResolver(`http://127.0.0.1:${server.port}/rpc`)
-  driver = await DriverServer.open({ source, hosts: ['127.0.0.1'], port: 0, log: quietLog() })
+  driver = await openDriver({ source, hosts: ['127.0.0.1'], port: 0, log: quietLog() })
 })
 afterAll(async () => {
   await driver.close()

@@ -2,7 +2,8 @@ import { createServer, request as httpRequest, type Server, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
+import { openDriver } from '../../../src/answers/api/servers/driver-server.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { maxAsked, maxWaiting } from '../../../src/answers/api/servers/shared-source.js'
 import { HttpResolver } from '../../../src/clients/client/http-resolver.js'
@@ -44,9 +45,9 @@ afterEach(async () => {
 
 const nodeAt = (port: number) => new HttpResolver(`http://127.0.0.1:${port}/rpc`, { timeout: 2000 })
 
-async function drive(source: IdentifierSource): Promise<{ driver: DriverServer; log: ReturnType<typeof quietLog> }> {
+async function drive(source: IdentifierSource): Promise<{ driver: HttpPort; log: ReturnType<typeof quietLog> }> {
   const log = quietLog()
-  const driver = await DriverServer.open({ source, hosts: ['127.0.0.1'], port: 0, log })
+  const driver = await openDriver({ source, hosts: ['127.0.0.1'], port: 0, log })
   opened.push(driver)
   return { driver, log }
 }
@@ -116,7 +117,7 @@ describe('a driver', () => {
 
   it('answers the address of a service instead of redirecting to it, where it is told to', async () => {
     const options = { source: nodeAt(server.port), hosts: ['127.0.0.1'], port: 0, log: quietLog() }
-    const driver = await DriverServer.open({ ...options, dereference: 'url' })
+    const driver = await openDriver({ ...options, dereference: 'url' })
     opened.push(driver)
     const asked = (accept: string) => ask(driver.port, `${path}?service=home`, { headers: { accept } })
     const list = await asked('text/uri-list')
@@ -263,7 +264,7 @@ describe('a driver', () => {
   it('says what to do where its port is taken', async () => {
     const { driver } = await drive(nodeAt(server.port))
     const again = { source: nodeAt(server.port), hosts: ['127.0.0.1'], port: driver.port, log: quietLog() }
-    await expect(DriverServer.open(again)).rejects.toBeInstanceOf(UserError)
+    await expect(openDriver(again)).rejects.toBeInstanceOf(UserError)
   })
 })
 

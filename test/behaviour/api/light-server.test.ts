@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
 import { openLightServer } from '../../../src/answers/api/servers/light-server.js'
 import type { LightOptions } from '../../../src/clients/light/light-resolver.js'
 import { quietLog } from '../../support/builders/chain.js'
@@ -13,7 +13,7 @@ import { type Json, type Lies, lightServers } from '../../support/fakes/light-se
 const { book, alice, bob, carol, kept, revoked, versions } = lightWorld({ changeAt: 9 })
 const proved = { height: book.tip.height, hash: book.tip.id, time: book.tip.time, age: 0, servers: ['http://node'] }
 
-const opened: DriverServer[] = []
+const opened: HttpPort[] = []
 afterEach(async () => {
   for (const server of opened.splice(0)) await server.close()
 })

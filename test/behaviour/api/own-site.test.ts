@@ -2,7 +2,8 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { accessDefaults } from '../../../src/answers/api/http/access-options.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
-import { MetricsServer } from '../../../src/answers/api/servers/metrics-server.js'
+import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
+import { openMetricsPort } from '../../../src/answers/api/servers/metrics-server.js'
 import { plainRoutes } from '../../../src/answers/api/paths/plain-routes.js'
 import { parseMetrics } from '../../support/assert/prometheus.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -12,13 +13,13 @@ import { type Answer, ask, askJson, contextOf, serve } from '../../support/clien
 
 let node: TestChain
 let rest: ApiServer
-let apart: MetricsServer
+let apart: HttpPort
 
 beforeEach(async () => {
   node = await TestChain.open()
   const access = { ...accessDefaults, hostNames: ['node.example'] }
   rest = await serve(contextOf(node, { access }))
-  apart = await MetricsServer.open(contextOf(node, { access }), { hosts: ['127.0.0.1'], port: 0 })
+  apart = await openMetricsPort(contextOf(node, { access }), { hosts: ['127.0.0.1'], port: 0 })
 })
 afterEach(async () => {
   await Promise.all([rest.close(), apart.close()])
@@ -150,7 +151,7 @@ describe('the port of the metrics', () => {
   })
 
   it('that is taken is named', async () => {
-    const opening = MetricsServer.open(contextOf(node), { hosts: ['127.0.0.1'], port: apart.port })
+    const opening = openMetricsPort(contextOf(node), { hosts: ['127.0.0.1'], port: apart.port })
     await expect(opening).rejects.toThrow(`port ${apart.port} of 127.0.0.1 is in use`)
   })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { DriverServer } from '../../../src/answers/api/servers/driver-server.js'
+import { openDriver } from '../../../src/answers/api/servers/driver-server.js'
 import { openLightServer } from '../../../src/answers/api/servers/light-server.js'
 import { PageFiles } from '../../../src/answers/api/http/page-files.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const rpc = await serve(context, { serves: 'rpc' })
   const ws = await WsServer.open(context, { events, port: 0, sockets })
   const source = new HttpResolver(`http://127.0.0.1:${rpc.port}/rpc`)
-  const driver = await DriverServer.open({ source, hosts, port: 0, log })
+  const driver = await openDriver({ source, hosts, port: 0, log })
   const light = await openLightServer({ light: lightOver(lightWorld().book), hosts, port: 0, log })
   const servers = { rest, rpc, ws, driver, light }
   for (const [name, server] of Object.entries(servers)) ports[name as Port] = server.port

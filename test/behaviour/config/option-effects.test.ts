@@ -1,7 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { ApiServer } from '../../../src/answers/api/servers/node-server.js'
-import { MetricsServer } from '../../../src/answers/api/servers/metrics-server.js'
+import type * as metricsServerModule from '../../../src/answers/api/servers/metrics-server.js'
+import { openMetricsPort } from '../../../src/answers/api/servers/metrics-server.js'
 import { allOptions, optionsOf, variableOf } from '../../../src/node/config/all-options.js'
 import { fromText } from '../../../src/node/config/values.js'
 import type * as logFileModule from '../../../src/program/console/log-file.js'
@@ -128,6 +129,11 @@ vi.mock('../../../src/node/serve-node.js', async (original) => {
   return { ...real, serve }
 })
 
+vi.mock('../../../src/answers/api/servers/metrics-server.js', async (original) => {
+  const real = await original<typeof metricsServerModule>()
+  return { ...real, openMetricsPort: vi.fn(real.openMetricsPort) }
+})
+
 const opened = {
   directory: vi.spyOn(DataDirectory, 'open'),
   database: vi.spyOn(Database, 'open'),
@@ -135,7 +141,7 @@ const opened = {
   network: vi.spyOn(Network, 'open'),
   voting: vi.spyOn(Voting, 'open'),
   server: vi.spyOn(ApiServer, 'open'),
-  metrics: vi.spyOn(MetricsServer, 'open'),
+  metrics: vi.mocked(openMetricsPort),
 }
 
 const bench = new Workbench()

@@ -1,6 +1,8 @@
 import type { Code } from '../../../base/errors/error-codes.js'
 import { type RuleError } from '../../../base/errors/rule-error.js'
 import { interfaceErrors, restDescriptions } from './error-mapping.js'
+import { retryAfter, statusOf } from './failures.js'
+import type { RefusalForm } from './path-row.js'
 
 /** The forms that answers have on the wire. A result is JSON text already. */
 
@@ -28,6 +30,20 @@ export function failure(envelope: Envelope, error: RuleError): string {
   if (envelope === 'light') return JSON.stringify({ error: rpcErrorOf(error, interfaceErrors[error.code].rpc) })
   return rpcFailure('null', error, rpcCodeWithoutMethod(error))
 }
+
+/** Refuses with a failure in an envelope; one that will not last says when to ask again. */
+export function jsonForm(envelope: Envelope): RefusalForm {
+  return (rule) => ({
+    status: statusOf(rule),
+    headers: {
+      'content-type': jsonType,
+      ...(passing.includes(rule.code) ? { 'retry-after': String(retryAfter) } : {}),
+    },
+    body: failure(envelope, rule),
+  })
+}
+
+const passing: readonly Code[] = ['busy', 'resolver-behind']
 
 /** Where no method was read yet, there is none that could be unknown: such a request is invalid. */
 function rpcCodeWithoutMethod(error: RuleError): number {

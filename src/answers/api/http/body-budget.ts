@@ -1,9 +1,7 @@
-import type { ServerResponse } from 'node:http'
-import type { FastifyContentTypeParser, FastifyRequest, preParsingHookHandler } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { ApiLimits } from '../api-limits.js'
-import { isJson } from './origin.js'
 
 /** Initial buffer of a body in bytes; a body that outgrows its buffer gets twice as much. */
 const firstPiece = 1024
@@ -111,94 +109,52 @@ function tooMany(): RuleError {
   return new RuleError('busy', 'too many large requests at once; try again')
 }
 
-/** Where the bytes of a body are that was read before the framework got the request, and when that came; performance.now(). */
-export const readAlready = Symbol('body')
-export const arrivedAt = Symbol('arrival')
-
-declare module 'node:http' {
-  interface IncomingMessage {
-    [readAlready]?: Buffer
-    [arrivedAt]?: number
-  }
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The counted body of the request. */
-    counted: CountedBody | null
-  }
-}
-
 /**
- * Hook for routes with bodies: counts each body until its answer is sent. It reduces the content type to JSON or not, because the
- * framework refuses what it cannot parse.
+ * Reads the body of a request, of at most `most` bytes, and counts what arrives, whatever length was announced. Calls `done` once, with
+ * the body or the reason why there is none; it counts until it is released.
  */
-export function countBodies(budget: BodyBudget): preParsingHookHandler {
-  return (request, reply, payload, done) => {
-    if (request.method === 'POST') {
-      const { headers } = request.raw
-      headers['content-type'] = isJson(headers) ? 'application/json' : 'application/octet-stream'
-      const body = budget.begin(reply.raw)
-      request.counted = body
-      reply.raw.once('close', () => body.release())
+export function readBody(
+  request: IncomingMessage,
+  counted: CountedBody,
+  most: number,
+  done: (error: Error | undefined, body?: Buffer) => void,
+): void {
+  const announced = request.headers['content-length']
+  let bytes = Buffer.alloc(0)
+  let length = 0
+  const end = (error?: Error) => {
+    request.off('data', take).off('end', complete).off('error', end)
+    if (error === undefined) {
+      counted.complete()
+      return done(undefined, bytes.subarray(0, length))
     }
-    done(null, payload)
+    counted.release()
+    bytes = Buffer.alloc(0)
+    done(error)
   }
-}
-
-/** Reads bodies of at most `most` bytes and counts received bytes, whatever length was announced. */
-export function readBodies(most: number): FastifyContentTypeParser {
-  return (request, payload, done) => {
-    const { counted } = request
-    let bytes = Buffer.alloc(0)
-    let length = 0
-    let ended = false
-    const end = (error?: Error) => {
-      if (ended) return
-      ended = true
-      payload.off('data', take).off('end', complete).off('error', end)
-      if (error === undefined) {
-        counted?.complete()
-        return done(null, bytes.subarray(0, length))
+  const take = (chunk: Buffer) => {
+    try {
+      const needed = length + chunk.length
+      if (needed > most) throw brokenRule('request-too-large')
+      if (needed > bytes.length) {
+        const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
+        counted.grow(size)
+        const larger = Buffer.allocUnsafe(size)
+        bytes.copy(larger, 0, 0, length)
+        bytes = larger
       }
-      counted?.release()
-      bytes = Buffer.alloc(0)
-      done(error)
+      chunk.copy(bytes, length)
+      length = needed
+    } catch (error) {
+      return end(error as Error)
     }
-    const take = (chunk: Buffer) => {
-      try {
-        const needed = length + chunk.length
-        if (needed > most) throw brokenRule('request-too-large')
-        if (needed > bytes.length) {
-          const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
-          counted?.grow(size)
-          const larger = Buffer.allocUnsafe(size)
-          bytes.copy(larger, 0, 0, length)
-          bytes = larger
-        }
-        chunk.copy(bytes, length)
-        length = needed
-      } catch (error) {
-        end(error as Error)
-      }
-    }
-    const complete = () => end(isAsAnnounced(request, length) ? undefined : wrongLength())
-    if (Number(request.headers['content-length']) > most) return end(brokenRule('request-too-large'))
-    const whole = request.raw[readAlready]
-    if (whole !== undefined) {
-      take(whole)
-      return complete()
-    }
-    if (counted !== null) counted.evict = end
-    payload.on('data', take).on('end', complete).on('error', end)
-    // It is paused where its first piece was put back.
-    payload.resume()
+    // All of it is there before the stream says so.
+    if (length === Number(announced)) end()
   }
-}
-
-function isAsAnnounced({ headers }: FastifyRequest, length: number): boolean {
-  const announced = headers['content-length']
-  return announced === undefined || Number(announced) === length
+  const complete = () => end(announced === undefined || Number(announced) === length ? undefined : wrongLength())
+  if (Number(announced) > most) return end(brokenRule('request-too-large'))
+  counted.evict = end
+  request.on('data', take).on('end', complete).on('error', end)
 }
 
 function wrongLength(): RuleError {

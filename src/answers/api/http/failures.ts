@@ -1,5 +1,4 @@
 import { brokenRule } from '../../../base/errors/broken-rule.js'
-import type { Code } from '../../../base/errors/error-codes.js'
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
@@ -14,53 +13,17 @@ export const retryAfter = 2
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error
-  const { code, message, stack, statusCode }: Thrown = error instanceof Error ? error : { message: String(error) }
-  switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return brokenRule('request-too-large')
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return brokenRule('request-media-type')
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new RuleError('request-form', 'the body does not have the length that Content-Length says')
-    case 'FST_ERR_BAD_URL':
-      return new RuleError('request-parameter', 'the path is not valid percent-encoding of UTF-8')
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new RuleError('request-parameter', 'a segment of the path is too long')
-    // The client, or a time-out that has answered already, closed the connection before the body was complete, or the answer.
-    case 'ECONNRESET':
-    case 'ERR_STREAM_PREMATURE_CLOSE':
-      return brokenRule('request-timeout')
-    default:
-      if (code?.startsWith('FST_') && isClients(statusCode)) {
-        return new RuleError(frameworkCodes[statusCode] ?? 'request-form', message)
-      }
-      // A UserError needs no stack: its cause is not in the code.
-      log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
-      // The message of a storage names paths.
-      return error instanceof StorageError ? new RuleError('internal', error.fact) : brokenRule('internal')
-  }
+  const { code, message, stack }: Thrown = error instanceof Error ? error : { message: String(error) }
+  // The client, or a time-out that has answered already, closed the connection before the body was complete, or the answer.
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return brokenRule('request-timeout')
+  // A UserError needs no stack: its cause is not in the code.
+  log.error({ error: message, ...(error instanceof UserError ? {} : { stack }) }, 'a request failed')
+  // The message of a storage names paths.
+  return error instanceof StorageError ? new RuleError('internal', error.fact) : brokenRule('internal')
 }
 
 /** The members that are read of something thrown. */
-type Thrown = Pick<NodeJS.ErrnoException, 'message'> &
-  Partial<Pick<NodeJS.ErrnoException, 'code' | 'stack'>> & { readonly statusCode?: number }
-
-/** Whether a HTTP status blames the request. */
-function isClients(status: number | undefined): status is number {
-  return status !== undefined && status >= 400 && status < 500
-}
-
-/** Codes by the HTTP status of what the framework refuses for a reason of its own, `request-form` for others. */
-const frameworkCodes: Readonly<Record<number, Code>> = {
-  404: 'request-path',
-  405: 'request-method',
-  408: 'request-timeout',
-  413: 'request-too-large',
-  414: 'request-headers',
-  415: 'request-media-type',
-  429: 'request-rate',
-  431: 'request-headers',
-}
+type Thrown = Pick<NodeJS.ErrnoException, 'message'> & Partial<Pick<NodeJS.ErrnoException, 'code' | 'stack'>>
 
 /** The method of a request for a tunnel to another host. Node hands it out apart from all others. */
 export const tunnelMethod = 'CONNECT'

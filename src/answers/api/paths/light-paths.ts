@@ -1,41 +1,34 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { ApiContext } from '../api-context.js'
-import { jsonType } from '../http/answer-forms.js'
-import { lightPrefix, lightRoutes, readLightQuery } from './light-routes.js'
+import { jsonForm, jsonType } from '../http/answer-forms.js'
+import type { Exchange } from '../http/exchange.js'
+import type { HttpAnswer, PathRow } from '../http/path-row.js'
+import { bodyOf } from '../streams/answer-stream.js'
 import { PartsAnswer } from '../streams/streamed-answer.js'
-import { type PartsOptions, sendParts } from '../http/send-parts.js'
+import { lightPrefix, type LightRoute, lightRoutes, readLightQuery } from './light-routes.js'
+import type { NodePort } from './node-port.js'
 
 /** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
 const forEver = 31_536_000
 
-const patterns = lightRoutes.map(({ path }) => new RegExp(`^${lightPrefix}${path.replace(/:\w+/g, '[^/]+')}$`))
-
-/** Puts the paths of light resolvers into a scope of the app. Answers are the bare JSON of their results. */
-export function registerLight(app: FastifyInstance, context: ApiContext, options: PartsOptions): void {
-  for (const route of lightRoutes) {
-    app.get(lightPrefix + route.path, async (request, reply): Promise<FastifyReply> => {
-      const at = request.url.indexOf('?')
-      const query = readLightQuery(at < 0 ? '' : request.url.slice(at + 1), route.query)
-      const asked = { segments: request.params as Record<string, string>, query }
-      const result = await route.run(context, asked)
-      // A block with a confirm is never replaced, but on a devnet.
-      const { hasValidators, devnet } = context.reader.chain.spec
-      const holds = hasValidators && !devnet && route.isFixed(asked)
-      const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
-      void reply.header('content-type', jsonType).header('cache-control', caching)
-      if (!(result instanceof PartsAnswer)) return reply.send(JSON.stringify(result))
-      try {
-        return await sendParts(result, { request, reply, frame: ['', ''] }, options)
-      } catch (error) {
-        // A refusal holds for now alone.
-        void reply.removeHeader('cache-control')
-        throw error
-      }
-    })
-  }
+/** The paths of light resolvers. Answers are the bare JSON of their results. */
+export function lightPaths(port: NodePort): PathRow[] {
+  const form = jsonForm('light')
+  const rows = lightRoutes.map((route): PathRow => ({
+    path: lightPrefix + route.path,
+    methods: ['GET', 'HEAD'],
+    form,
+    run: (exchange) => answer(route, exchange, port),
+  }))
+  // Nothing else is below the prefix, and it is refused in the same form.
+  return [...rows, { path: `${lightPrefix}*`, methods: [], form, run: () => ({}) }]
 }
 
-/** Methods that a path below {@link lightPrefix} accepts; empty for an unknown one. */
-export function lightMethods(path: string): string[] {
-  return patterns.some((pattern) => pattern.test(path)) ? ['GET', 'HEAD'] : []
+async function answer(route: LightRoute, exchange: Exchange, { context, flights }: NodePort): Promise<HttpAnswer> {
+  const asked = { segments: exchange.segments, query: readLightQuery(exchange.query, route.query) }
+  const result = await route.run(context, asked)
+  // A block with a confirm is never replaced, but on a devnet.
+  const { hasValidators, devnet } = context.reader.chain.spec
+  const holds = hasValidators && !devnet && route.isFixed(asked)
+  const body = result instanceof PartsAnswer ? await bodyOf(result, exchange.client, flights) : JSON.stringify(result)
+  const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
+  return { headers: { 'content-type': jsonType, 'cache-control': caching }, body }
 }

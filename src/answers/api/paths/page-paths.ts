@@ -1,30 +1,26 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { jsonForm } from '../http/answer-forms.js'
+import type { Exchange } from '../http/exchange.js'
 import type { PageFiles } from '../http/page-files.js'
-import { pathOf } from '../http/request-path.js'
+import type { HttpAnswer, PathRow } from '../http/path-row.js'
 
-/** Paths of the pages on the REST port, as the router takes them. Inside the pages the part behind `#` leads on. */
-export const pagePaths = ['/', '/favicon.svg', '/assets/:file']
-
-/** Whether a path belongs to the pages. */
-export function isPagePath(path: string): boolean {
-  return path === '/' || path === '/favicon.svg' || /^\/assets\/[^/]+$/.test(path)
+/** The pages, from memory. Inside them the part behind `#` leads on. */
+export function pagePaths(files: PageFiles): PathRow[] {
+  return ['/', '/favicon.svg', '/assets/:file'].map((path) => ({
+    path,
+    methods: ['GET'],
+    form: jsonForm('standard'),
+    run: (exchange) => page(exchange, files),
+  }))
 }
 
-/** Puts the pages into a scope of the app: GET and HEAD, from memory. */
-export function registerPages(app: FastifyInstance, files: PageFiles): void {
-  for (const path of pagePaths) app.get(path, async (request, reply) => sendPage(request, reply, files))
-}
-
-function sendPage(request: FastifyRequest, reply: FastifyReply, files: PageFiles): FastifyReply {
-  const { headers, url } = request
-  const path = pathOf(url)
+function page({ headers, path }: Exchange, files: PageFiles): HttpAnswer {
   const file = files.get(path)
   if (file === undefined) {
     const missing = path === '/' ? 'the pages are not built: npm run build' : `nothing is at ${path.slice(0, 200)}`
     throw new RuleError('request-path', missing)
   }
-  void reply.headers({
+  const own = {
     'content-type': file.contentType,
     etag: file.etag,
     'cache-control': file.hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -32,10 +28,10 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, files: PageFiles
     'content-security-policy': policy(headers.host),
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
-  })
-  if (matches(headers['if-none-match'], file.etag)) return reply.code(304).send()
-  if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return reply.send(file.bytes)
-  return reply.header('content-encoding', 'gzip').send(file.gzip)
+  }
+  if (matches(headers['if-none-match'], file.etag)) return { status: 304, headers: own }
+  if (!/\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '')) return { headers: own, body: file.bytes }
+  return { headers: { ...own, 'content-encoding': 'gzip' }, body: file.gzip }
 }
 
 /**

@@ -7,82 +7,59 @@
  * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
  * - A row that changes the node says so; strangers may not call it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import type { Access } from '../http/access.js'
-import { AnswerCache } from '../http/answer-cache.js'
-import type { ApiContext } from '../api-context.js'
-import type { ApiLimits } from '../api-limits.js'
-import { type BodyBudget, countBodies, readBodies } from '../http/body-budget.js'
-import { frameOf, jsonType } from '../http/answer-forms.js'
-import type { Flights } from '../streams/shared-answer.js'
+import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
+import type { Exchange } from '../http/exchange.js'
+import { KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
-import { pathOf } from '../http/request-path.js'
-import { sendParts } from '../http/send-parts.js'
-import { restPrefix, type RestRequest, type RestRoute, restRoutes } from './rest-routes.js'
+import type { HttpAnswer, PathRow } from '../http/path-row.js'
+import { bodyOf } from '../streams/answer-stream.js'
+import type { NodePort } from './node-port.js'
+import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
 
-export interface RestOptions {
-  readonly context: ApiContext
-  readonly limits: ApiLimits
-  readonly budget: BodyBudget
-  readonly flights: Flights
-  readonly access: Access
-  /** Renews the listeners; called when the answer to `restart` is sent. */
-  restart(): void
+/** The paths of the table. Their answers are kept until the tip changes: they hold confirmations and next hashes. */
+export function restPaths(port: NodePort): PathRow[] {
+  const { reader } = port.context
+  const tips = {
+    now: () => Date.now(),
+    get answersAt() {
+      return reader.chain.tip
+    },
+  }
+  const kept = new KeptAnswers(tips, port.limits.answerCache)
+  return restRoutes.map((route) => ({
+    path: restPrefix + route.path,
+    methods: route.methods,
+    form: jsonForm(route.envelope),
+    ...(route.methods.includes('POST') ? { body: port.limits.restBody } : {}),
+    kept: ({ path }) => {
+      const body = kept.get(path)?.body
+      return body && { headers: json, body }
+    },
+    run: (exchange) => answer(route, exchange, kept, port),
+  }))
 }
 
-/** Puts the routes of the table into a scope of the app. */
-export function registerRest(app: FastifyInstance, options: RestOptions): void {
-  const { context, limits, budget } = options
-  const cache = new AnswerCache(context.reader, limits.answerCache)
-  app.addContentTypeParser('*', readBodies(limits.restBody))
-  for (const route of restRoutes) {
-    app.route({
-      method: [...route.methods],
-      url: restPrefix + route.path,
-      ...(route.methods.includes('POST') ? { preParsing: countBodies(budget) } : {}),
-      handler: (request, reply) => answer(route, request, reply, cache, options),
-    })
-  }
-}
+const json = { 'content-type': jsonType }
 
-async function answer(
-  route: RestRoute,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  cache: AnswerCache,
-  options: RestOptions,
-): Promise<FastifyReply> {
-  const { context, access, restart } = options
-  reply.header('content-type', jsonType)
-  const path = pathOf(request.url)
-  const cached = cache.get(path)
-  if (cached !== undefined) return reply.send(cached)
-  if (route.control) refuseStrangers(request, access)
-  if (route.body !== undefined && !isJson(request.headers)) throw brokenRule('request-media-type')
-  const restRequest: RestRequest = {
-    context,
-    segments: request.params as Record<string, string>,
-    body: request.body as Uint8Array | undefined,
+async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, port: NodePort): Promise<HttpAnswer> {
+  const { context, access, flights, restart } = port
+  if (route.control) {
+    const refusal = access.strangerRefusal(exchange)
+    if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
   }
+  if (route.body !== undefined && !isJson(exchange.headers)) throw brokenRule('request-media-type')
+  const request = { context, segments: exchange.segments, body: exchange.body }
   const { tip } = context.reader.chain
-  const lasts = route.lasts(restRequest)
-  const keep = (body: Buffer) => (lasts ? cache.set(path, body, tip) : undefined)
-  const result = await route.run(restRequest)
-  const [before, after] = frameOf(route.envelope)
-  if (typeof result !== 'string') return sendParts(result, { frame: [before, after], request, reply, keep }, options)
-  const body = Buffer.from(before + result + after)
-  keep(body)
-  if (route.path === 'restart') {
-    reply.header('connection', 'close')
-    reply.raw.once('finish', () => restart())
-  }
-  return reply.send(body)
-}
-
-function refuseStrangers({ raw }: FastifyRequest, access: Access): void {
-  const { method, headers, socket } = raw
-  const refusal = access.strangerRefusal({ method, headers, address: socket.remoteAddress })
-  if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
+  const lasts = route.lasts(request)
+  const result = await route.run(request)
+  const frame = frameOf(route.envelope)
+  const body =
+    typeof result === 'string'
+      ? Buffer.from(frame[0] + result + frame[1])
+      : await bodyOf(result, exchange.client, flights, frame)
+  if (lasts && body instanceof Buffer) kept.set(exchange.path, { body }, tip)
+  if (route.path !== 'restart') return { headers: json, body }
+  return { headers: { ...json, connection: 'close' }, body, sent: restart }
 }

@@ -1,77 +1,86 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AnswerAge } from '../../../identity/did/resolution.js'
 import { mapKey } from '../../../base/primitives/bytes.js'
-import type { Access, AccessRequest } from '../http/access.js'
 import { ageHeaders } from '../../identifiers/answer.js'
 import { ageOf } from '../../resolver/standing.js'
-import type { ApiContext } from '../api-context.js'
 import type { ApiLimits } from '../api-limits.js'
-import { type BodyBudget, countBodies, readAlready, readBodies } from '../http/body-budget.js'
-import { jsonType } from '../http/answer-forms.js'
-import type { AnswerClient, Flights } from '../streams/shared-answer.js'
-import { clientOf } from '../http/http-client.js'
+import type { Access } from '../http/access.js'
+import { jsonForm, jsonType } from '../http/answer-forms.js'
+import type { Exchange } from '../http/exchange.js'
 import { retryAfter } from '../http/failures.js'
+import { type KeptAnswer, KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
-import { beginningOf, bodyOf } from '../streams/answer-stream.js'
+import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { placeOf } from '../http/token-proof.js'
 import { rpcMethods } from '../rpc/all-methods.js'
-import { type KeptCall, KeptCalls } from '../rpc/kept-calls.js'
 import type { RpcCaller } from '../rpc/method.js'
 import { type RpcAnswer, RpcCore } from '../rpc/rpc-core.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
+import { beginningOf, resumed } from '../streams/answer-stream.js'
+import type { AnswerClient } from '../streams/shared-answer.js'
+import type { NodePort } from './node-port.js'
 
-export interface RpcOptions {
-  readonly context: ApiContext
-  readonly limits: ApiLimits
-  readonly budget: BodyBudget
-  readonly flights: Flights
+/** @tuning bytes: a call whose answer may be kept */
+const longestCall = 4096
+
+/** How a core is served over HTTP. */
+interface RpcPathOptions {
+  readonly core: Pick<RpcCore, 'handle'>
   readonly access: Access
+  readonly limits: Pick<ApiLimits, 'answerPart'>
+  /** Bytes of a body at most. */
+  readonly body: number
+  readonly paths?: readonly string[]
 }
 
-/** Puts JSON-RPC into a scope of the app; returns what answers calls beside it. */
-export function registerRpc(
-  app: FastifyInstance,
-  { context, limits, budget, flights, access }: RpcOptions,
-): { readonly core: RpcCore; readonly kept: KeptCalls } {
-  const core = new RpcCore(context, rpcMethods(context), flights)
-  const { resolver } = context
-  const kept = context.calls ?? new KeptCalls(resolver, limits.callCache)
-  // Any content type is read: only methods that change the node check it.
-  app.addContentTypeParser('*', readBodies(limits.rpcBody))
-  for (const url of rpcPaths) {
-    app.post(url, { preParsing: countBodies(budget) }, async (request, reply): Promise<FastifyReply> => {
-      const caller = new HttpCaller(request, reply, access)
-      const at = resolver.answersAt
-      const before = resolver.standing
-      const answer = await core.handle(request.body as Uint8Array | undefined, caller)
-      const short = request.raw[readAlready]
-      if (short !== undefined && caller.kept !== undefined && typeof answer === 'string') {
-        kept.set(mapKey(short), { ...caller.kept, answer: Buffer.from(answer) }, at)
-      }
-      const age = () => ageOf(before) ?? ageOf(resolver.standing)
-      return sendRpc(reply, answer, { ...limits, age })
-    })
+/** JSON-RPC of a core. Any content type is read: only methods that change the node check it. */
+export function rpcPathsOf({ core, access, limits, body, paths = rpcPaths }: RpcPathOptions): PathRow[] {
+  const run = async (exchange: Exchange) => {
+    const answer = await core.handle(exchange.body, new HttpCaller(exchange, access))
+    return answerOf(answer, limits.answerPart)
   }
-  return { core, kept }
+  return paths.map((path) => ({ path, methods: ['POST'], form: jsonForm('rpc'), showsCalls: true, body, run }))
 }
 
-interface SendOptions extends Pick<ApiLimits, 'answerPart'> {
-  /** How old the answer is, out of step; asked once its beginning is there, for a long one may have waited. */
-  age?(): AnswerAge | undefined
+/** JSON-RPC of a node, which keeps answers to short calls, and says how old an answer is. */
+export function nodeRpcPaths({ context, limits, flights, access }: NodePort, paths = rpcPaths): PathRow[] {
+  const { resolver } = context
+  const core = new RpcCore(context, rpcMethods(context), flights)
+  const kept = context.calls ?? new KeptAnswers(resolver, limits.callCache)
+  const keptFor = ({ body }: Exchange): HttpAnswer | undefined => {
+    const began = performance.now()
+    const answer = body === undefined || body.length > longestCall ? undefined : kept.get(mapKey(body))
+    if (answer === undefined) return undefined
+    core.countKept(answer.method ?? '', began)
+    return { headers: json, body: answer.body }
+  }
+  const run = async (exchange: Exchange): Promise<HttpAnswer> => {
+    const { body } = exchange
+    const caller = new HttpCaller(exchange, access)
+    const { answersAt, standing } = resolver
+    const answer = await core.handle(body, caller)
+    if (typeof answer === 'string' && caller.kept !== undefined && body !== undefined && body.length <= longestCall) {
+      kept.set(mapKey(body), { ...caller.kept, body: Buffer.from(answer) }, answersAt)
+    }
+    return answerOf(answer, limits.answerPart, () => ageOf(standing) ?? ageOf(resolver.standing))
+  }
+  const rows = rpcPathsOf({ core, access, limits, body: limits.rpcBody, paths })
+  return rows.map((row) => ({ ...row, kept: keptFor, run }))
 }
 
-/** Sends an answer of the core, in parts where it is long; undefined: there is none to send. */
-export async function sendRpc(
-  reply: FastifyReply,
+const json = { 'content-type': jsonType }
+
+/** `age`: how old the answer is, out of step; asked once its beginning is there, for a long one may have waited. */
+async function answerOf(
   answer: RpcAnswer | undefined,
-  { answerPart, age = () => undefined }: SendOptions,
-): Promise<FastifyReply> {
-  if (typeof answer === 'string') return reply.headers(ageHeaders(age())).header('content-type', jsonType).send(answer)
-  if (answer === undefined) return reply.code(204).send()
-  const { parts, whole } = await beginningOf(answer, answerPart)
-  if (whole && parts.length === 0) return reply.code(204).send()
-  const body = whole ? Buffer.concat(parts) : bodyOf(parts, answer, answerPart)
-  return reply.headers(ageHeaders(age())).header('content-type', jsonType).send(body)
+  part: number,
+  age: () => AnswerAge | undefined = () => undefined,
+): Promise<HttpAnswer> {
+  if (answer === undefined) return { status: 204 }
+  if (typeof answer === 'string') return { headers: { ...ageHeaders(age()), ...json }, body: answer }
+  const { parts, whole } = await beginningOf(answer, part)
+  if (whole && parts.length === 0) return { status: 204 }
+  const body = whole ? Buffer.concat(parts) : resumed(parts, answer)
+  return { headers: { ...ageHeaders(age()), ...json }, body }
 }
 
 /**
@@ -79,58 +88,48 @@ export async function sendRpc(
  * check, so everything is computed on demand.
  */
 class HttpCaller implements RpcCaller {
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
+  readonly #exchange: Exchange
   readonly #access: Access
-  #client: AnswerClient | undefined
   readonly showsAge = true
   /** What of the answer may be kept. */
-  kept: Pick<KeptCall, 'method' | 'until'> | undefined
+  kept: Pick<KeptAnswer, 'method' | 'until'> | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, access: Access) {
-    this.#request = request
-    this.#reply = reply
+  constructor(exchange: Exchange, access: Access) {
+    this.#exchange = exchange
     this.#access = access
   }
 
   get client(): AnswerClient {
-    return (this.#client ??= clientOf(this.#access, this.#request, this.#reply))
+    return this.#exchange.client
   }
 
   get controlRefusal(): string | undefined {
-    const refusal = this.#access.controlRefusal(this.#accessRequest)
-    return refusal ?? (isJson(this.#accessRequest.headers) ? undefined : 'the content type has to be application/json')
+    const refusal = this.#access.controlRefusal(this.#exchange)
+    return refusal ?? (isJson(this.#exchange.headers) ? undefined : 'the content type has to be application/json')
   }
 
   get adminRefusal(): string | undefined {
-    return this.#access.adminRefusal(this.#accessRequest)
+    return this.#access.adminRefusal(this.#exchange)
   }
 
   get place(): string {
-    return placeOf(this.#request.raw.socket)
+    return placeOf(this.#exchange.request.socket)
   }
 
   get strangerRefusal(): string | undefined {
-    return this.#access.strangerRefusal(this.#accessRequest)
+    return this.#access.strangerRefusal(this.#exchange)
   }
 
   get elsewhereRefusal(): string | undefined {
-    return this.#access.elsewhereRefusal(this.#accessRequest)
+    return this.#access.elsewhereRefusal(this.#exchange)
   }
 
-  /**
-   * The status stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
-   */
+  /** The status stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header. */
   refusedBusy(): void {
-    if (!this.#reply.raw.headersSent) this.#reply.header('retry-after', retryAfter)
+    this.#exchange.answerHeaders['retry-after'] = String(retryAfter)
   }
 
   keep(method: string, until: number): void {
     this.kept = { method, until }
-  }
-
-  get #accessRequest(): AccessRequest {
-    const { method, headers, socket } = this.#request.raw
-    return { method, headers, address: socket.remoteAddress }
   }
 }

@@ -4,10 +4,11 @@ import type { Log } from '../../../base/runtime/env.js'
 import { AnswerGate } from '../streams/admission.js'
 import { Tally } from '../metrics/answer-metrics.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
-import { DriverServer } from './driver-server.js'
+import type { HttpPort } from '../http/http-port.js'
+import { openDriver } from './driver-server.js'
 import { Flights } from '../streams/shared-answer.js'
 import { ProvedAnswers } from './proved-answers.js'
-import { provedMethods } from '../rpc/proved-methods.js'
+import { provedMethods } from './proved-methods.js'
 import { RpcCore } from '../rpc/rpc-core.js'
 
 export interface LightServerOptions {
@@ -23,12 +24,7 @@ export interface LightServerOptions {
 }
 
 /** Serves the answers of a light resolver: DID Resolution, and the methods of nodes that can be proved. A port in use is a UserError. */
-export function openLightServer({
-  light,
-  log,
-  limits: changes = {},
-  ...place
-}: LightServerOptions): Promise<DriverServer> {
+export function openLightServer({ light, log, limits: changes = {}, ...place }: LightServerOptions): Promise<HttpPort> {
   const answers = new ProvedAnswers(light, log)
   const limits = { ...apiLimits, ...changes }
   // The process has no page of metrics.
@@ -38,5 +34,5 @@ export function openLightServer({
     provedMethods,
     new Flights(new AnswerGate(limits)),
   )
-  return DriverServer.open({ ...place, source: answers, rpc, log, limits })
+  return openDriver({ ...place, source: answers, rpc, log, limits })
 }

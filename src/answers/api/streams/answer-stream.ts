@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream'
-import type { FlightReader } from './shared-answer.js'
+import type { AnswerClient, FlightReader, Flights } from './shared-answer.js'
+import type { PartsAnswer } from './streamed-answer.js'
 
 /** An answer made while it is read: UTF-8, or text. */
 export type AnswerStream = AsyncGenerator<Buffer | string, void, void>
@@ -39,28 +39,25 @@ export async function wholeText(answer: string | AnswerStream | undefined): Prom
   return parts.length === 0 ? undefined : Buffer.concat(parts).toString()
 }
 
-/** Body of a response: `parts`, then those of a stream, which ends with the connection. */
-export function bodyOf(parts: readonly Buffer[], rest: AnswerStream, part: number): Readable {
-  const first = [...parts]
-  const next = async (): Promise<Buffer | string | null> => {
-    const known = first.shift()
-    if (known !== undefined) return known
-    const { value, done } = await rest.next()
-    return done === true ? null : (value as Buffer | string)
+/** A stream of which some parts were read already. */
+export async function* resumed(parts: readonly Buffer[], rest: AnswerStream): AnswerStream {
+  try {
+    yield* parts
+    yield* rest
+  } finally {
+    await rest.return()
   }
-  return new Readable({
-    highWaterMark: part,
-    read() {
-      next().then(
-        (some) => this.push(some),
-        (error: unknown) => this.destroy(error as Error),
-      )
-    },
-    destroy(error, callback) {
-      first.length = 0
-      // A part in progress ends first; its failure no longer matters.
-      rest.return().catch(() => {})
-      callback(error)
-    },
-  })
+}
+
+/** An answer that is no point read: bytes if it is short, else as it is made. Rejects with the reason of a refusal. */
+export async function bodyOf(
+  answer: PartsAnswer,
+  client: AnswerClient,
+  flights: Flights,
+  [before, after]: readonly [string, string] = ['', ''],
+): Promise<Buffer | AnswerStream> {
+  const reader = flights.join(answer, client)
+  const { whole } = await reader.ready()
+  const stream = framed(before, reader, after)
+  return whole ? Buffer.concat((await beginningOf(stream, Infinity)).parts) : stream
 }

@@ -32,7 +32,7 @@ import { rpcMethods } from '../rpc/all-methods.js'
 import { RpcCore } from '../rpc/rpc-core.js'
 import { placeOf } from '../http/token-proof.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
-import { RequestRate } from './rate.js'
+import { RequestRate } from '../http/request-rate.js'
 import type { Subscription } from './subscription.js'
 import { closeCode, WsConnection, type Shared } from './ws-connection.js'
 

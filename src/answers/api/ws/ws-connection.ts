@@ -13,7 +13,7 @@ import { ruleErrorOf } from '../http/failures.js'
 import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { type AnswerStream, beginningOf } from '../streams/answer-stream.js'
-import type { RequestRate } from './rate.js'
+import type { RequestRate } from '../http/request-rate.js'
 import { type EventSink, Subscription } from './subscription.js'
 
 /** Close codes of a connection. */
@@ -318,7 +318,8 @@ export class WsConnection implements Subscriber, EventSink {
   /** Reason to refuse a message unread. */
   #refusal(): RuleError | undefined {
     const { held, limits, rate, makeRoom } = this.#shared
-    if (!rate.take(this.#share, this.#local, performance.now())) {
+    const spared = limits.rateSparesLoopback && this.#local
+    if (!spared && rate.take(this.#share, performance.now()).exceeded) {
       return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
     }
     if (held.bytes <= limits.wsHeld || makeRoom()) return undefined

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ApiContext } from '../../../../../src/answers/api/api-context.js'
 import type { ApiServer } from '../../../../../src/answers/api/servers/node-server.js'
-import { lightMethods } from '../../../../../src/answers/api/paths/light-paths.js'
 import { RuleError } from '../../../../../src/base/errors/rule-error.js'
 import { TestChain } from '../../../../support/builders/chain.js'
 import { keysOf } from '../../../../support/builders/light-scene.js'
@@ -62,17 +61,17 @@ describe('answers to light resolvers', () => {
   })
 })
 
-describe('the methods of a path', () => {
-  it.each([
-    ['/light/1/did/did:ledger:x', true],
-    ['/light/1/headers/1/2', true],
-    ['/light/1/trust', true],
-    ['/light/1/headers/1', false],
-    ['/light/1/anchor/1/2', false],
-    ['/light/1/', false],
-    ['/light/2/trust', false],
-    ['/x/light/1/trust', false],
-  ])('%s: known %s', (path, isKnown) => {
-    expect(lightMethods(path)).toEqual(isKnown ? ['GET', 'HEAD'] : [])
-  })
+it.each([
+  ['/light/1/did/did:ledger:x', true],
+  ['/light/1/headers/1/2', true],
+  ['/light/1/trust', true],
+  ['/light/1/headers/1', false],
+  ['/light/1/anchor/1/2', false],
+  ['/light/1/', false],
+  ['/light/2/trust', false],
+  ['/x/light/1/trust', false],
+])('a path for light resolvers takes GET and HEAD: %s, known %s', async (path, isKnown) => {
+  const { port } = await nodeWith({}, { validators: keysOf(1) })
+  const { status, headers } = await ask(port, path, { method: 'POST' })
+  expect([status, headers['allow']]).toEqual(isKnown ? [405, 'GET, HEAD'] : [404, undefined])
 })

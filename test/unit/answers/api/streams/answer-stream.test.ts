@@ -1,41 +1,44 @@
-import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
+import { apiLimits } from '../../../../../src/answers/api/api-limits.js'
 import { Access } from '../../../../../src/answers/api/http/access.js'
 import { accessDefaults } from '../../../../../src/answers/api/http/access-options.js'
+import { HttpPort } from '../../../../../src/answers/api/http/http-port.js'
+import { bodyOf } from '../../../../../src/answers/api/streams/answer-stream.js'
 import { AnswerGate } from '../../../../../src/answers/api/streams/admission.js'
-import { apiLimits } from '../../../../../src/answers/api/api-limits.js'
 import { Flights } from '../../../../../src/answers/api/streams/shared-answer.js'
-import { createApp } from '../../../../../src/answers/api/http/http-app.js'
 import { PartsAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
-import { type PartsExchange, sendParts } from '../../../../../src/answers/api/http/send-parts.js'
 import { RuleError } from '../../../../../src/base/errors/rule-error.js'
+import { quietLog } from '../../../../support/builders/chain.js'
 
 const limits = { ...apiLimits, answerPart: 1000, answerWindow: 4000 }
-let app: FastifyInstance
-afterEach(() => app.close())
+let server: HttpPort
+afterEach(() => server.close())
 
-/** A server of one answer, with its port and what became of it. */
-async function serve(write: (sink: Sink) => Promise<void>, keep?: PartsExchange['keep']) {
-  const made = { ended: false }
+/** A port of one answer, and what became of it. */
+async function serve(write: (sink: Sink) => Promise<void>) {
+  const made = { ended: false, bodies: [] as string[] }
   const answer = new PartsAnswer({
     key: 'key',
     repeatable: false,
     write: (sink) => write(sink).finally(() => (made.ended = true)),
   })
-  app = await createApp(limits, {
-    fail: (error, _, reply) => reply.code(503).send((error as RuleError).code),
-    methodsAt: () => ['GET'],
+  const flights = new Flights(new AnswerGate(limits))
+  server = await HttpPort.open({
+    ...{ hosts: ['127.0.0.1'], port: 0, limits, log: quietLog(), access: new Access(accessDefaults, undefined) },
+    rows: [
+      {
+        path: '/',
+        methods: ['GET'],
+        form: ({ code }) => ({ status: 503, headers: {}, body: code }),
+        run: async ({ client }) => {
+          const body = await bodyOf(answer, client, flights, ['<', '>'])
+          if (body instanceof Buffer) made.bodies.push(body.toString())
+          return { body }
+        },
+      },
+    ],
   })
-  const options = {
-    limits,
-    flights: new Flights(new AnswerGate(limits)),
-    access: new Access(accessDefaults, undefined),
-  }
-  const frame = ['<', '>'] as const
-  app.get('/', (request, reply) => sendParts(answer, { request, reply, frame, ...(keep && { keep }) }, options))
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  return { port: (app.server.address() as AddressInfo).port, made }
+  return { port: server.port, made }
 }
 
 async function long(sink: Sink): Promise<void> {
@@ -50,20 +53,18 @@ async function short(sink: Sink): Promise<void> {
 }
 
 describe('an answer in parts', () => {
-  it('goes out as one body where it is short, which can be kept', async () => {
-    const kept: string[] = []
-    const { port } = await serve(short, (body) => kept.push(body.toString()))
+  it('goes out as one body where it is short', async () => {
+    const { port, made } = await serve(short)
     const response = await fetch(`http://127.0.0.1:${port}/`)
-    expect([await response.text(), response.headers.get('content-length'), kept]).toEqual(['<x>', '3', ['<x>']])
+    expect([await response.text(), response.headers.get('content-length'), made.bodies]).toEqual(['<x>', '3', ['<x>']])
   })
 
-  it('goes out as it is made where it is long, and is not kept', async () => {
-    const kept: Buffer[] = []
-    const { port } = await serve(long, (body) => kept.push(body))
+  it('goes out as it is made where it is long', async () => {
+    const { port, made } = await serve(long)
     const response = await fetch(`http://127.0.0.1:${port}/`)
     expect(response.headers.get('content-length')).toBeNull()
     expect(await response.text()).toBe(`<${'x'.repeat(50_000)}>`)
-    expect(kept).toEqual([])
+    expect(made.bodies).toEqual([])
   })
 
   it('is not made to its end for HEAD', async () => {
@@ -83,7 +84,7 @@ describe('an answer in parts', () => {
     const { port } = await serve(refuse)
     const response = await fetch(`http://127.0.0.1:${port}/`)
     expect([response.status, await response.text()]).toEqual([503, 'busy'])
-    await app.close()
+    await server.close()
     const broken = await serve((sink) => long(sink).then(refuse))
     const begun = await fetch(`http://127.0.0.1:${broken.port}/`)
     expect(begun.status).toBe(200)

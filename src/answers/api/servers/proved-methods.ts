@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { credentialIdText } from '../../resolver/did-key.js'
-import type { ProvedAnswers } from '../servers/proved-answers.js'
+import type { ProvedAnswers } from './proved-answers.js'
 import { credentialResult, resolveResult } from '../schemas/did-schemas.js'
-import { method, type RpcMethod } from './method.js'
-import type { RpcContext } from './rpc-core.js'
+import { method, type RpcMethod } from '../rpc/method.js'
+import type { RpcContext } from '../rpc/rpc-core.js'
 
 /** Methods of a light resolver: those of a node that can be proved, under the names that they have there. */
 

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { KeptCalls } from '../../../../../src/answers/api/rpc/kept-calls.js'
+import { KeptAnswers } from '../../../../../src/answers/api/http/kept-answers.js'
+import { heldBytes } from '../../../../support/assert/heap-probe.js'
 
 function scene(bytes = 100_000) {
   const source = { answersAt: {} as object | undefined, time: 1000, now: () => source.time }
-  const kept = new KeptCalls(source, bytes)
+  const kept = new KeptAnswers(source, bytes)
   const keep = (body: string, until = Infinity, at = source.answersAt) =>
-    kept.set(body, { method: 'm', answer: Buffer.from(`answer to ${body}`), until }, at)
-  const get = (body: string) => kept.get(body)?.answer.toString()
-  return { source, keep, get }
+    kept.set(body, { method: 'm', body: Buffer.from(`answer to ${body}`), until }, at)
+  const get = (body: string) => kept.get(body)?.body.toString()
+  return { source, kept, keep, get }
 }
 
-describe('Kept answers to calls', () => {
+describe('Kept answers', () => {
   it('are given to the same body', () => {
     const { keep, get } = scene()
     keep('a')
@@ -56,5 +57,17 @@ describe('Kept answers to calls', () => {
     expect(left.length).toBeGreaterThan(10)
     expect(left.length).toBeLessThan(35)
     expect(get('body 199')).toBe('answer to body 199')
+  })
+
+  it('hold nothing of the requests they were for', () => {
+    const { source, kept } = scene(16 * 1024 * 1024)
+    const [answers, rest] = [2000, 'q'.repeat(16_000)]
+    const before = heldBytes()
+    for (let i = 0; i < answers; i++) {
+      const request = `/api/v1/block/${i}?${rest}`
+      kept.set(request.slice(0, request.indexOf('?')), { body: Buffer.from(`{"Result":${i}}`) }, source.answersAt)
+    }
+    expect(heldBytes() - before).toBeLessThan((answers * rest.length) / 4)
+    expect(kept.get('/api/v1/block/7')?.body.buffer.byteLength).toBe('{"Result":7}'.length)
   })
 })

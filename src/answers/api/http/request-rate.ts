@@ -1,0 +1,38 @@
+import type { ApiLimits } from '../api-limits.js'
+
+/** @limit count: addresses whose requests are counted in a window; further ones wait for the next */
+const mostAddresses = 10_000
+
+/** What is left of a window for an address. */
+export interface RateState {
+  readonly exceeded: boolean
+  /** Requests that the address may still send. */
+  readonly left: number
+  /** Until the next window. */
+  readonly seconds: number
+}
+
+/** Requests of each address in the present window. */
+export class RequestRate {
+  readonly #limits: Pick<ApiLimits, 'rateRequests' | 'rateWindow'>
+  readonly #counts = new Map<string, number>()
+  #windowEnds = 0
+
+  constructor(limits: Pick<ApiLimits, 'rateRequests' | 'rateWindow'>) {
+    this.#limits = limits
+  }
+
+  /** Counts one more request of a share of {@link shareOf}; `now` in milliseconds. */
+  take(share: string, now: number): RateState {
+    const { rateRequests, rateWindow } = this.#limits
+    if (now >= this.#windowEnds) {
+      this.#windowEnds = now + rateWindow
+      this.#counts.clear()
+    }
+    const seconds = Math.ceil((this.#windowEnds - now) / 1000)
+    const count = (this.#counts.get(share) ?? 0) + 1
+    if (count === 1 && this.#counts.size >= mostAddresses) return { exceeded: true, left: 0, seconds }
+    this.#counts.set(share, count)
+    return { exceeded: count > rateRequests, left: Math.max(0, rateRequests - count), seconds }
+  }
+}

@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http'
+import type { AnswerStream } from '../streams/answer-stream.js'
+import type { Exchange } from './exchange.js'
+import type { HttpAnswer } from './path-row.js'
+
+/** Statuses whose answers have no content. */
+const empty: readonly number[] = [204, 304]
+
+/** Sends an answer, unless the client is gone; HEAD gets its headers alone. */
+export function sendAnswer(exchange: Exchange, { status = 200, headers, body, sent }: HttpAnswer): void {
+  const { response, method } = exchange
+  const all: Record<string, string | number> = { ...exchange.answerHeaders, ...headers }
+  if (sent !== undefined) response.once('finish', sent)
+  if (typeof body === 'object' && !Buffer.isBuffer(body)) {
+    if (method === 'HEAD' || response.destroyed) {
+      void body.return()
+      response.writeHead(status, all).end()
+    } else {
+      response.writeHead(status, all)
+      void sendStream(response, body)
+    }
+    return
+  }
+  if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
+  else if (method === 'HEAD' || !empty.includes(status)) all['content-length'] ??= 0
+  response.writeHead(status, all).end(method === 'HEAD' ? undefined : body)
+}
+
+/** Sends parts as fast as the client reads them; an answer that cannot be completed ends with the connection. */
+async function sendStream(response: ServerResponse, body: AnswerStream): Promise<void> {
+  try {
+    let next = body.next()
+    for (;;) {
+      const { value, done } = await next
+      if (done === true) break
+      const hasRoom = response.write(value as Buffer | string)
+      // Made while the client takes this one; a failure is met by the await.
+      next = body.next()
+      next.catch(() => {})
+      if (!hasRoom) await drained(response)
+      if (response.destroyed) return void body.return()
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Resolves once there is room for more, or the connection is closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (response.destroyed) resolve()
+    else response.on('drain', done).on('close', done)
+  })
+}

@@ -1,0 +1,49 @@
+/**
+ * The paths of HTTP: one row each, from which the ports, 404 and 405, /openapi.json and docs/rest.md are made.
+ *
+ *   restRoutes      /api/v1/...         envelope of REST           results
+ *   rpcPaths        /, /rpc             JSON-RPC                   rpc
+ *   lightRoutes     /light/1/...        bare JSON                  resolver.proofs
+ *   identifiersPath /1.0/identifiers/*  W3C DID Resolution         identifiers
+ *   plainRoutes     /healthz ...        a form of their own        node-handles, metrics
+ *   pagePaths       /, /assets/*        files of the explorer      http/page-files
+ *
+ * - A table describes its rows for the reference; its *Paths function binds them to a node.
+ */
+import { jsonForm } from '../http/answer-forms.js'
+import type { PathRow } from '../http/path-row.js'
+import { upgradeError, webSocketPath } from '../ws/web-sockets.js'
+import { identifiersPath } from './identifiers-path.js'
+import { lightPaths } from './light-paths.js'
+import type { NodePort } from './node-port.js'
+import { pagePaths } from './page-paths.js'
+import { plainPaths, plainRoutesOf } from './plain-routes.js'
+import { restPaths } from './rest-paths.js'
+import { nodeRpcPaths } from './rpc-path.js'
+
+/** Every path of a node's REST port. */
+export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets: boolean }): PathRow[] {
+  const { context, limits } = port
+  const { resolver, log, dereference, pages } = context
+  const source = { source: resolver, now: () => resolver.now() }
+  return [
+    ...restPaths(port),
+    ...nodeRpcPaths(port),
+    ...lightPaths(port),
+    identifiersPath({ ...source, dereference, log, limits }),
+    ...plainPaths(plainRoutesOf(context), context),
+    ...(webSockets ? [webSocketRow] : []),
+    ...(pages === undefined ? [] : pagePaths(pages)),
+  ]
+}
+
+/** The path of WebSockets, for requests that ask for none. */
+const webSocketRow: PathRow = {
+  path: webSocketPath,
+  methods: ['GET'],
+  form: jsonForm('rpc'),
+  headers: { upgrade: 'websocket' },
+  run: () => {
+    throw upgradeError('the request does not ask for it')
+  },
+}
