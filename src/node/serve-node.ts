@@ -60,9 +60,9 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
   const [
-    { AnswerGate },
+    { AnswerAdmission },
     { BodyBudget },
-    { Flights },
+    { SharedAnswers },
     { apiLimits },
     { ApiServer },
     { NodeMetrics },
@@ -111,7 +111,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     log,
     limits: api,
     access: api,
-    flights: new Flights(new AnswerGate({ ...apiLimits, ...api })),
+    sharedAnswers: new SharedAnswers(new AnswerAdmission({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     calls: new KeptAnswers(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,

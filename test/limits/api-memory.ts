@@ -6,7 +6,7 @@ import { type Holder, SharedBytes } from '../../src/answers/api/streams/admissio
 import { apiLimits } from '../../src/answers/api/api-limits.js'
 import { BodyBudget } from '../../src/answers/api/http/body-budget.js'
 import { boundUnread, ConnectionShares } from '../../src/answers/api/http/connections.js'
-import { SharedSource } from '../../src/answers/api/servers/shared-source.js'
+import { BoundedSource } from '../../src/answers/api/servers/bounded-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
 import { RequestRate } from '../../src/answers/api/http/request-rate.js'
 import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
@@ -273,15 +273,15 @@ export const apiMemoryRows = [
     refusal: 'request-rate',
   }),
   limit({
-    name: 'answers/api/servers/shared-source.maxWaiting',
+    name: 'answers/api/servers/bounded-source.maxWaiting',
     unit: 'count',
     value: 512,
     feed: async (n) => {
-      const source = new SharedSource({ resolve: () => Promise.reject(new Error('nothing asks')) })
+      const source = new BoundedSource({ resolve: () => Promise.reject(new Error('nothing asks')) })
       const never = () => new Promise<never>(() => {})
       const asked = each(32 + n, () => source.ask(never).catch((error: Error) => error.message))
       return Promise.race([...asked, rest().then(() => undefined)])
     },
-    refusal: 'too many requests wait for the node',
+    refusal: 'too many requests to the node wait',
   }),
 ]

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { get, type IncomingMessage, type Server } from 'node:http'
 import { vi } from 'vitest'
-import { AnswerGate, type ReadHolder, SharedBytes } from '../../src/answers/api/streams/admission.js'
+import { AnswerAdmission, type ReadHolder, SharedBytes } from '../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
-import { type FlightReader, Flights } from '../../src/answers/api/streams/shared-answer.js'
+import { type AnswerReader, SharedAnswers } from '../../src/answers/api/streams/shared-answer.js'
 import { inTurn, watchBodies } from '../../src/answers/api/http/connections.js'
 import { Listeners } from '../../src/answers/api/http/listeners.js'
-import { PartsAnswer } from '../../src/answers/api/streams/streamed-answer.js'
+import { StreamedAnswer } from '../../src/answers/api/streams/streamed-answer.js'
 import { WsServer } from '../../src/answers/api/ws/ws-server.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
 import { TestChain } from '../support/builders/chain.js'
@@ -82,9 +82,9 @@ function waitingFor(milliseconds: number): Promise<string | undefined> {
 }
 
 /** Readers of one answer of many parts, which is made as far as it may be. */
-async function reading(count: number): Promise<FlightReader[]> {
+async function reading(count: number): Promise<AnswerReader[]> {
   const part = 'x'.repeat(apiLimits.answerPart)
-  const answer = new PartsAnswer({
+  const answer = new StreamedAnswer({
     key: 'answer',
     repeatable: true,
     write: async (sink) => {
@@ -94,16 +94,16 @@ async function reading(count: number): Promise<FlightReader[]> {
       }
     },
   })
-  const flights = new Flights(new AnswerGate(apiLimits))
-  const readers = each(count, () => flights.join(answer, { share: 'one', signal: new AbortController().signal }))
+  const sharedAnswers = new SharedAnswers(new AnswerAdmission(apiLimits))
+  const readers = each(count, () => sharedAnswers.join(answer, { share: 'one', signal: new AbortController().signal }))
   await Promise.all(readers.map((reader) => reader.ready()))
   await rest()
   return readers
 }
 
 /** Takes parts of an answer that are there. */
-function take(reader: FlightReader | undefined, parts: number): void {
-  for (let i = 0; i < parts; i++) reader?.flight.read(reader)
+function take(reader: AnswerReader | undefined, parts: number): void {
+  for (let i = 0; i < parts; i++) reader?.shared.read(reader)
 }
 
 /** Whether readers of one answer go on together, of which one comes in the last of so many milliseconds. */
@@ -113,7 +113,7 @@ function delayedFor(milliseconds: number): Promise<string | undefined> {
     take(quick, 8)
     await rest()
     await pass(milliseconds - 1)
-    const together = quick?.flight === slow?.flight
+    const together = quick?.shared === slow?.shared
     for (const reader of [quick, slow]) reader?.close()
     await rest()
     return together ? undefined : 'the others go on without it'
@@ -130,7 +130,7 @@ async function slowAfter(milliseconds: number, parts: { first: number; last: num
     await rest()
     now += milliseconds
     take(reader, parts.last)
-    const slow = reader?.flight.slow
+    const slow = reader?.shared.slow
     reader?.close()
     await rest()
     return slow === true ? 'it counts as slow' : undefined
@@ -149,7 +149,7 @@ async function parking(
   first: { readonly bytes: number; readonly idle: number; readonly slow: boolean },
   bytes: number,
 ): Promise<string | undefined> {
-  const gate = new AnswerGate(apiLimits)
+  const gate = new AnswerAdmission(apiLimits)
   const { signal } = new AbortController()
   let ended: string | undefined
   const holder = (share: string, { idle, slow }: Pick<ReadHolder, 'idle' | 'slow'>): ReadHolder => {

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { Type } from '@sinclair/typebox'
-import { AnswerGate } from '../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../src/answers/api/streams/admission.js'
 import type { ApiContext } from '../../src/answers/api/api-context.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
-import { Flights } from '../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../src/answers/api/streams/shared-answer.js'
 import { refuseManyValues } from '../../src/answers/api/http/large-body.js'
 import { rpcMethods } from '../../src/answers/api/rpc/all-methods.js'
 import { method } from '../../src/answers/api/rpc/method.js'
@@ -69,13 +69,13 @@ async function rpc(body: string, changes: Context = {}): Promise<string | undefi
   const test = await TestChain.open()
   try {
     const context = contextOf(test, changes)
-    return await errorOf(new RpcCore(context, rpcMethods(context), flights()), body)
+    return await errorOf(new RpcCore(context, rpcMethods(context), sharedAnswers()), body)
   } finally {
     await test.close()
   }
 }
 
-const flights = () => new Flights(new AnswerGate(apiLimits))
+const sharedAnswers = () => new SharedAnswers(new AnswerAdmission(apiLimits))
 
 async function errorOf(core: RpcCore, body: string): Promise<string | undefined> {
   const text = await wholeText(await core.handle(fromUtf8(body), owner))
@@ -245,7 +245,7 @@ export const apiRows = [
         const params = Type.Object({ length: Type.Integer() })
         const run = (_: ApiContext, { length }: { length: number }) => 'x'.repeat(length)
         const long = method({ name: 'long', summary: 'A text.', params, result: Type.String(), run })
-        const core = new RpcCore(contextOf(test), [long], flights())
+        const core = new RpcCore(contextOf(test), [long], sharedAnswers())
         const batch = `[${call('long', { length: n - around })},${call('long', { length: 1 })}]`
         const text = await wholeText(await core.handle(fromUtf8(batch), owner))
         // To parse megabytes for one error would take long.

@@ -25,7 +25,7 @@ import type { AccessOptions } from './http/access-options.js'
 import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './http/body-budget.js'
 import type { KeptAnswers } from './http/kept-answers.js'
-import type { Flights } from './streams/shared-answer.js'
+import type { SharedAnswers } from './streams/shared-answer.js'
 import type { NodeMetrics } from './metrics/node-metrics.js'
 import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-handles.js'
 import type { PageFiles } from './http/page-files.js'
@@ -67,7 +67,7 @@ export interface ApiContext {
   /** Overrides of {@link accessDefaults}. */
   readonly access?: Partial<AccessOptions>
   /** Answers in progress, shared by all interfaces; absent: each interface has its own. */
-  readonly flights?: Flights
+  readonly sharedAnswers?: SharedAnswers
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
   /** Answers to calls that are kept, shared likewise. */

@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { AnswerGate } from '../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import type { ApiContext } from '../../../src/answers/api/api-context.js'
 import { type ApiLimits, apiLimits } from '../../../src/answers/api/api-limits.js'
-import { Flights } from '../../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import type { ApiServer, ApiServerOptions } from '../../../src/answers/api/servers/node-server.js'
 import { crossSiteRefusal, isLoopback } from '../../../src/answers/api/http/origin.js'
 import { RuleError, UserError } from '../../../src/base/errors/rule-error.js'
@@ -261,8 +261,8 @@ describe('amounts', () => {
 
   test('parameters of megabytes are refused as such before they could wait for a turn', async () => {
     const limits = { ...apiLimits, answersPatience: 1 }
-    const gate = new AnswerGate(limits)
-    const { port } = await start({}, {}, { flights: new Flights(gate) })
+    const gate = new AnswerAdmission(limits)
+    const { port } = await start({}, {}, { sharedAnswers: new SharedAnswers(gate) })
     const holder = { share: 'other', slow: false, evict: () => {} }
     const release = await gate.enter(holder, new AbortController().signal, limits.searches)
     opened.push({ close: release })
@@ -286,8 +286,8 @@ describe('amounts', () => {
 
   test('large answers beyond what may wait are refused with the seconds until another try', async () => {
     const limits = { ...apiLimits, answersPatience: 1 }
-    const gate = new AnswerGate(limits)
-    const { port } = await start({}, {}, { flights: new Flights(gate) })
+    const gate = new AnswerAdmission(limits)
+    const { port } = await start({}, {}, { sharedAnswers: new SharedAnswers(gate) })
     const ends = new AbortController()
     opened.push({ close: () => ends.abort() })
     const holder = { share: 'other', slow: false, evict: () => {} }

@@ -1,8 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { AnswerGate } from '../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../../src/answers/api/api-limits.js'
-import { Flights } from '../../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import { queryResult } from '../../../src/answers/api/schemas/did-schemas.js'
 import { queryLimits, readQuery } from '../../../src/answers/resolver/document-search.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
@@ -164,8 +164,8 @@ describe('query', () => {
 
   it('waits for the memory of documents found, and is refused where none becomes free', async () => {
     const { node, people } = await start()
-    const gate = new AnswerGate({ ...apiLimits, largeTransactions: 3 * 1024 * 1024, answersPatience: 100 })
-    const context = contextOf(node, { flights: new Flights(gate) })
+    const gate = new AnswerAdmission({ ...apiLimits, largeTransactions: 3 * 1024 * 1024, answersPatience: 100 })
+    const context = contextOf(node, { sharedAnswers: new SharedAnswers(gate) })
     const found = await context.resolver.queryJson(readQuery({ service: 'Hub' }))
     const characters = 1024 * 1024
     vi.spyOn(context.resolver, 'queryJson').mockImplementation(async (_, options) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AnswerGate } from '../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../../src/answers/api/api-limits.js'
-import { Flights } from '../../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import { JsonText, method } from '../../../src/answers/api/rpc/method.js'
 import { RpcCore } from '../../../src/answers/api/rpc/rpc-core.js'
 import { wholeText } from '../../../src/answers/api/streams/answer-stream.js'
@@ -139,8 +139,8 @@ test('a batch whose answers are large enough gets no more of them', async () => 
     result: Type.String(),
     run: () => new JsonText(`"${'x'.repeat(1000)}"`),
   })
-  const flights = new Flights(new AnswerGate(apiLimits))
-  const core = new RpcCore(contextOf(node, { limits: { batchAnswers: 2500 } }), [large], flights)
+  const sharedAnswers = new SharedAnswers(new AnswerAdmission(apiLimits))
+  const core = new RpcCore(contextOf(node, { limits: { batchAnswers: 2500 } }), [large], sharedAnswers)
   const batch = [1, 2, 3, 4, 5].map((id) => ({ jsonrpc: '2.0', id, method: 'large' }))
   const answers = JSON.parse(
     (await wholeText(await core.handle(fromUtf8(JSON.stringify(batch)), owner))) as string,

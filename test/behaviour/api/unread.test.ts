@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiContext } from '../../../src/answers/api/api-context.js'
-import { AnswerGate } from '../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import { apiLimits, type ApiLimits } from '../../../src/answers/api/api-limits.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
-import { Flights } from '../../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { craft, craftBlock, genesisCoin } from '../../support/builders/blocks.js'
@@ -59,8 +59,8 @@ async function served(limits: ApiLimits = narrow, changes: Partial<ApiContext> =
     return JSON.stringify(text.slice(0, length))
   }
   const devnet = { ...idleDevnet, dumpState: async () => text }
-  const flights = new Flights(new AnswerGate(limits))
-  const context: ApiContext = { ...base, devnet, limits, flights, ...changes }
+  const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
+  const context: ApiContext = { ...base, devnet, limits, sharedAnswers, ...changes }
   const log = await EventLog.open({ chain, mempool, clock })
   const sockets = new WebSockets(context, log)
   const server = await serve(context, { sockets })

@@ -1,7 +1,7 @@
-import { AnswerGate } from '../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import type { ApiContext } from '../../../src/answers/api/api-context.js'
 import { apiLimits } from '../../../src/answers/api/api-limits.js'
-import { Flights } from '../../../src/answers/api/streams/shared-answer.js'
+import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import { rpcMethods } from '../../../src/answers/api/rpc/all-methods.js'
 import type { RpcCaller } from '../../../src/answers/api/rpc/method.js'
 import { RpcCore } from '../../../src/answers/api/rpc/rpc-core.js'
@@ -32,7 +32,7 @@ export class RpcClient {
 
   constructor(context: ApiContext) {
     this.#methods = rpcMethods(context)
-    this.#core = new RpcCore(context, this.#methods, new Flights(new AnswerGate(apiLimits)))
+    this.#core = new RpcCore(context, this.#methods, new SharedAnswers(new AnswerAdmission(apiLimits)))
   }
 
   /** The result of a call, which is held against the schema of the method; an error fails the test. */

@@ -2,7 +2,7 @@ import { jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { bodyOf } from '../streams/answer-stream.js'
-import { PartsAnswer } from '../streams/streamed-answer.js'
+import { StreamedAnswer } from '../streams/streamed-answer.js'
 import { lightPrefix, type LightRoute, lightRoutes, readLightQuery } from './light-routes.js'
 import type { NodePort } from './node-port.js'
 
@@ -22,13 +22,18 @@ export function lightPaths(port: NodePort): PathRow[] {
   return [...rows, { path: `${lightPrefix}*`, methods: [], form, run: () => ({}) }]
 }
 
-async function answer(route: LightRoute, exchange: Exchange, { context, flights }: NodePort): Promise<HttpAnswer> {
+async function answer(
+  route: LightRoute,
+  exchange: Exchange,
+  { context, sharedAnswers }: NodePort,
+): Promise<HttpAnswer> {
   const asked = { segments: exchange.segments, query: readLightQuery(exchange.query, route.query) }
   const result = await route.run(context, asked)
   // A block with a confirm is never replaced, but on a devnet.
   const { hasValidators, devnet } = context.reader.chain.spec
   const holds = hasValidators && !devnet && route.isFixed(asked)
-  const body = result instanceof PartsAnswer ? await bodyOf(result, exchange.client, flights) : JSON.stringify(result)
+  const body =
+    result instanceof StreamedAnswer ? await bodyOf(result, exchange.client, sharedAnswers) : JSON.stringify(result)
   const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'
   return { headers: { 'content-type': jsonType, 'cache-control': caching }, body }
 }

@@ -29,7 +29,7 @@ export interface LightRoute {
   readonly result: TSchema
   /** Whether an answer to this request holds for ever, on a chain whose blocks are confirmed. */
   isFixed(request: LightRequest): boolean
-  /** The result, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
+  /** The result, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
   run(context: ApiContext, request: LightRequest): Promise<unknown>
 }
 

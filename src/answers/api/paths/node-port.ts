@@ -1,14 +1,14 @@
 import type { ApiContext } from '../api-context.js'
 import type { ApiLimits } from '../api-limits.js'
 import type { Access } from '../http/access.js'
-import type { Flights } from '../streams/shared-answer.js'
+import type { SharedAnswers } from '../streams/shared-answer.js'
 
 /** What the rows of one port of a node answer from. */
 export interface NodePort {
   readonly context: ApiContext
   readonly limits: ApiLimits
   readonly access: Access
-  readonly flights: Flights
+  readonly sharedAnswers: SharedAnswers
   /** Renews the listeners; called when the answer to `restart` is sent. */
   restart(): void
 }

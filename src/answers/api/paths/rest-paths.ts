@@ -44,7 +44,7 @@ export function restPaths(port: NodePort): PathRow[] {
 const json = { 'content-type': jsonType }
 
 async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, port: NodePort): Promise<HttpAnswer> {
-  const { context, access, flights, restart } = port
+  const { context, access, sharedAnswers, restart } = port
   if (route.control) {
     const refusal = access.strangerRefusal(exchange)
     if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
@@ -58,7 +58,7 @@ async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, p
   const body =
     typeof result === 'string'
       ? Buffer.from(frame[0] + result + frame[1])
-      : await bodyOf(result, exchange.client, flights, frame)
+      : await bodyOf(result, exchange.client, sharedAnswers, frame)
   if (lasts && body instanceof Buffer) kept.set(exchange.path, { body }, tip)
   if (route.path !== 'restart') return { headers: json, body }
   return { headers: { ...json, connection: 'close' }, body, sent: restart }

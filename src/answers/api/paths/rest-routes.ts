@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { ApiContext } from '../api-context.js'
 import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
-import type { PartsAnswer } from '../streams/streamed-answer.js'
+import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import {
   blockByHash,
   blockByHeight,
@@ -29,7 +29,7 @@ export interface RestRequest {
   readonly body: Uint8Array | undefined
 }
 
-export type RestResult = string | PartsAnswer
+export type RestResult = string | StreamedAnswer
 
 /** One path of the interface with its handler. */
 export interface RestRoute {

@@ -42,9 +42,9 @@ export function rpcPathsOf({ core, access, limits, body, paths = rpcPaths }: Rpc
 }
 
 /** JSON-RPC of a node, which keeps answers to short calls, and says how old an answer is. */
-export function nodeRpcPaths({ context, limits, flights, access }: NodePort, paths = rpcPaths): PathRow[] {
+export function nodeRpcPaths({ context, limits, sharedAnswers, access }: NodePort, paths = rpcPaths): PathRow[] {
   const { resolver } = context
-  const core = new RpcCore(context, rpcMethods(context), flights)
+  const core = new RpcCore(context, rpcMethods(context), sharedAnswers)
   const kept = context.calls ?? new KeptAnswers(resolver, limits.callCache)
   const keptFor = ({ body }: Exchange): HttpAnswer | undefined => {
     const began = performance.now()

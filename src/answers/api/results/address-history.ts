@@ -14,7 +14,7 @@ import { historyRange, keys, type Location, positionInKey } from '../../../ledge
 import { spentSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { withDecoded } from './transaction-text.js'
 
 /** A page of a list, newest first. */
@@ -48,9 +48,9 @@ export function addressHistory(
   address: string,
   owner: ProgramHash,
   { before, limit }: PageRequest,
-): PartsAnswer {
+): StreamedAnswer {
   const { pageBytes } = { ...apiLimits, ...limits }
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, 'history', toHex(owner), limit, before?.height ?? '', before?.index ?? ''),
     repeatable: false,
     write: async (sink) => {

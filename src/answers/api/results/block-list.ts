@@ -7,7 +7,7 @@ import { keys } from '../../../ledger/storage/schema.js'
 import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
 /** A block of the list. */
@@ -27,11 +27,11 @@ interface ListedBlock {
 }
 
 /** Blocks below a height, or from the tip on, newest first. A page with large blocks may end early. */
-export function blockList(context: ApiContext, before: number | undefined, limit: number): PartsAnswer {
+export function blockList(context: ApiContext, before: number | undefined, limit: number): StreamedAnswer {
   const { reader, limits } = context
   const { pageBytes } = { ...apiLimits, ...limits }
   const { chain } = reader
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, 'blocks', limit, before ?? ''),
     repeatable: false,
     write: async (sink) => {

@@ -1,7 +1,7 @@
 /**
  * Members of REST answers and of JSON-RPC results that show the same object: blocks, transactions, coins, the node.
  *
- *   handler or method -> function of a hash, height or address -> JSON text, or a PartsAnswer for what is large
+ *   handler or method -> function of a hash, height or address -> JSON text, or a StreamedAnswer for what is large
  *
  * - Nothing here knows the carrier: envelopes and ids are put around it in rest and rpc.
  * - A large answer is written in parts while it is sent, never held whole.
@@ -22,7 +22,7 @@ import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/database.js'
 import { keys } from '../../../ledger/storage/schema.js'
 import { values } from '../../../ledger/storage/row-values.js'
-import { chainKey, PartsAnswer, type Sink } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, type Sink } from '../streams/streamed-answer.js'
 import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
 
 /** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */
@@ -135,12 +135,12 @@ export function placeIn(reader: ChainReader, known: KnownHeader): TransactionPla
 }
 
 /** Block details with whole transactions. */
-export function blockByHeight(reader: ChainReader, height: number): PartsAnswer {
+export function blockByHeight(reader: ChainReader, height: number): StreamedAnswer {
   return withTransactions(reader, () => blockAt(reader, height))
 }
 
 /** Block details with transaction ids; a block off the active chain has no confirmations and nothing above it. */
-export function blockByHash(reader: ChainReader, hash: Hash): PartsAnswer {
+export function blockByHash(reader: ChainReader, hash: Hash): StreamedAnswer {
   return blockAnswer(
     'ids',
     reader,
@@ -155,11 +155,11 @@ export function blockByHash(reader: ChainReader, hash: Hash): PartsAnswer {
 }
 
 /** The same with whole transactions. */
-export function wholeBlockByHash(reader: ChainReader, hash: Hash): PartsAnswer {
+export function wholeBlockByHash(reader: ChainReader, hash: Hash): StreamedAnswer {
   return withTransactions(reader, () => blockOf(reader, hash))
 }
 
-function withTransactions(reader: ChainReader, find: () => KnownHeader): PartsAnswer {
+function withTransactions(reader: ChainReader, find: () => KnownHeader): StreamedAnswer {
   return blockAnswer('whole', reader, find, async (sink, block) => {
     const [before, after] = details(reader, block)
     sink.add(before)
@@ -169,7 +169,7 @@ function withTransactions(reader: ChainReader, find: () => KnownHeader): PartsAn
 }
 
 /** The bytes of a block in hex, without its confirm. */
-export function blockHex(reader: ChainReader, hash: Hash): PartsAnswer {
+export function blockHex(reader: ChainReader, hash: Hash): StreamedAnswer {
   return blockAnswer(
     'hex',
     reader,
@@ -194,11 +194,11 @@ function blockAnswer(
   reader: ChainReader,
   find: () => KnownHeader,
   write: (sink: Sink, block: OpenBlock) => Promise<void>,
-): PartsAnswer {
+): StreamedAnswer {
   // An unknown block is refused before anything waits.
   const { header } = find()
   let facts: BlockFacts | undefined
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, 'block', kind, header.id),
     repeatable: true,
     write: async (sink) => {
@@ -287,7 +287,7 @@ function details(reader: ChainReader, { known, place, next, medianTime }: BlockF
 }
 
 /** Hash, height and transaction ids of a block. */
-export function blockTransactions(reader: ChainReader, height: number): PartsAnswer {
+export function blockTransactions(reader: ChainReader, height: number): StreamedAnswer {
   return blockAnswer(
     'transactions',
     reader,

@@ -4,7 +4,7 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { displayHash, equalBytes } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { assetJson } from '../../../base/primitives/payload.js'
-import { chainKey, PartsAnswer } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
 
 /** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 
@@ -24,13 +24,13 @@ export function assetBalance(reader: ChainReader, address: ProgramHash, assetId:
 }
 
 /** Unspent outputs in groups by asset: one group, or none without outputs. */
-export function unspentGroups(reader: ChainReader, address: ProgramHash): PartsAnswer {
+export function unspentGroups(reader: ChainReader, address: ProgramHash): StreamedAnswer {
   const { sanity, spec } = reader.chain
   const asset = { AssetId: displayHash(sanity.assetId), AssetName: spec.asset.name }
   return unspentAnswer(reader, address, [`[${JSON.stringify(asset).slice(0, -1)},"Utxo":`, '}]'])
 }
 
-export function assetUnspent(reader: ChainReader, address: ProgramHash, assetId: Hash): string | PartsAnswer {
+export function assetUnspent(reader: ChainReader, address: ProgramHash, assetId: Hash): string | StreamedAnswer {
   return isNative(reader, assetId) ? unspentAnswer(reader, address, ['', '']) : '[]'
 }
 
@@ -39,8 +39,8 @@ function unspentAnswer(
   reader: ChainReader,
   address: ProgramHash,
   [before, after]: readonly [string, string],
-): PartsAnswer {
-  return new PartsAnswer({
+): StreamedAnswer {
+  return new StreamedAnswer({
     key: chainKey(reader, 'unspent', before, displayHash(address)),
     // Rows of another tip may differ: a second production could not continue the first.
     repeatable: false,

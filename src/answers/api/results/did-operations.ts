@@ -18,7 +18,7 @@ import {
 import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import type { PageRequest } from './address-history.js'
 import { withDecoded } from './transaction-text.js'
 
@@ -46,9 +46,9 @@ const scanMemory = 16 * 1024 * 1024
  * Operations of the chain, newest first. Undo records tell which blocks have any, so others are passed over unread. A page ends after
  * so many blocks, or bytes of rows, with what it found.
  */
-export function didOperations({ reader, limits }: ApiContext, { before, limit }: PageRequest): PartsAnswer {
+export function didOperations({ reader, limits }: ApiContext, { before, limit }: PageRequest): StreamedAnswer {
   const bounds = { ...apiLimits, ...limits }
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, 'operations', limit, before?.height ?? '', before?.index ?? ''),
     repeatable: false,
     search: scanMemory,

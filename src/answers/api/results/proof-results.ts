@@ -1,5 +1,5 @@
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 
 /** Bytes of operations in a proof that is answered like a single version. */
 const shortProof = 64 * 1024
@@ -18,12 +18,12 @@ export async function historyProof(
 }
 
 /** Changes of validators above a height. */
-export function changeList(context: ApiContext, from: number): PartsAnswer {
+export function changeList(context: ApiContext, from: number): StreamedAnswer {
   return inParts(context, ['changes', from], () => context.resolver.proofs.changes(from))
 }
 
 /** Headers with their work. */
-export function headerList(context: ApiContext, from: number, count: number): PartsAnswer {
+export function headerList(context: ApiContext, from: number, count: number): StreamedAnswer {
   return inParts(context, ['headers', from, count], () => context.resolver.proofs.headers(from, count))
 }
 
@@ -32,8 +32,8 @@ function inParts(
   { reader }: ApiContext,
   names: readonly (string | number)[],
   make: () => Promise<object | undefined>,
-): PartsAnswer {
-  return new PartsAnswer({
+): StreamedAnswer {
+  return new StreamedAnswer({
     key: chainKey(reader, ...names),
     repeatable: false,
     write: async (sink) => writeText(sink, JSON.stringify(await make())),

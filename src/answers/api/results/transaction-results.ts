@@ -5,7 +5,7 @@ import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, writeArray } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, writeArray } from '../streams/streamed-answer.js'
 import { placeIn } from './block-results.js'
 import { hexPiece, isSmall, transactionText, withDecoded, writeTransaction } from './transaction-text.js'
 
@@ -39,14 +39,14 @@ function findSmall(context: ApiContext, hash: Hash): Found | number {
 }
 
 /** The transaction object as JSON text. */
-export function transaction(context: ApiContext, hash: Hash): string | PartsAnswer {
+export function transaction(context: ApiContext, hash: Hash): string | StreamedAnswer {
   const found = findSmall(context, hash)
   if (typeof found === 'object') {
     return 'pooled' in found
       ? transactionText(found.pooled)
       : transactionText(Transaction.fromBytes(found.bytes), found.place)
   }
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: poolKey(context, 'transaction', displayHash(hash)),
     repeatable: false,
     // Looked up again: an answer that waits must not hold it.
@@ -59,10 +59,10 @@ export function transaction(context: ApiContext, hash: Hash): string | PartsAnsw
 }
 
 /** The bytes of a transaction in hex, as JSON text. */
-export function transactionHex(context: ApiContext, hash: Hash): string | PartsAnswer {
+export function transactionHex(context: ApiContext, hash: Hash): string | StreamedAnswer {
   const found = findSmall(context, hash)
   if (typeof found === 'object') return JSON.stringify(toHex(found.bytes))
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: poolKey(context, 'transaction hex', displayHash(hash)),
     repeatable: false,
     // Only the length is kept: an answer that waits must not hold the bytes.
@@ -84,9 +84,9 @@ export function transactionHex(context: ApiContext, hash: Hash): string | PartsA
 }
 
 /** The transaction object of bytes that a client sent. */
-export function decodedTransaction(bytes: Uint8Array): string | PartsAnswer {
+export function decodedTransaction(bytes: Uint8Array): string | StreamedAnswer {
   if (isSmall(bytes)) return transactionText(Transaction.fromBytes(bytes))
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: `decoded ${toHex(sha256(bytes))}`,
     repeatable: true,
     write: (sink) => withDecoded(sink, bytes, (tx) => writeTransaction(sink, tx)),
@@ -94,8 +94,8 @@ export function decodedTransaction(bytes: Uint8Array): string | PartsAnswer {
 }
 
 /** All pooled transactions, in order of arrival, as JSON text; those that leave during the answer are skipped. */
-export function transactionPool(context: ApiContext): PartsAnswer {
-  return new PartsAnswer({
+export function transactionPool(context: ApiContext): StreamedAnswer {
+  return new StreamedAnswer({
     key: poolKey(context, 'pool'),
     repeatable: false,
     write: async (sink) => {
@@ -117,8 +117,8 @@ export function transactionPool(context: ApiContext): PartsAnswer {
 }
 
 /** Ids of all pooled transactions. */
-export function transactionIds(context: ApiContext): PartsAnswer {
-  return new PartsAnswer({
+export function transactionIds(context: ApiContext): StreamedAnswer {
+  return new StreamedAnswer({
     key: poolKey(context, 'pool ids'),
     repeatable: false,
     write: (sink) =>

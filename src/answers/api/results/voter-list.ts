@@ -5,7 +5,7 @@ import type { Confirm } from '../../../base/primitives/confirm.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
-import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
 /** Heights from which to show voters, both included. */
@@ -27,10 +27,10 @@ interface VoterRow {
 }
 
 /** Voters of blocks by their confirms, and each set of validators once. `request-parameter` for a range that is no range, or too long. */
-export function voterList({ reader }: ApiContext, range: HeightRange): PartsAnswer {
+export function voterList({ reader }: ApiContext, range: HeightRange): StreamedAnswer {
   checkRange(range)
   const { chain } = reader
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, 'voters', range.from ?? '', range.to ?? ''),
     repeatable: false,
     write: async (sink) => {

@@ -7,7 +7,7 @@ import { paramsAt } from '../../../base/primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
-import { chainKey, PartsAnswer } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
 import { addressHistory } from '../results/address-history.js'
 import { balance } from '../results/coin-results.js'
 import { type SpendableCoins, spendableCoins, unspentCoins, writeCoins } from '../results/unspent-results.js'
@@ -49,7 +49,7 @@ export const addressMethods: readonly RpcMethod[] = [
       if (type === 'vote') return []
       const { reader } = context
       const most = mostCoins(context)
-      return new PartsAnswer({
+      return new StreamedAnswer({
         key: chainKey(reader, 'listunspent', most, ...owners.map(toHex)),
         repeatable: false,
         search: most * coinMemory,
@@ -68,7 +68,7 @@ export const addressMethods: readonly RpcMethod[] = [
       const owner = readParameter('address', 'address', address)
       if (type === 'vote') throw tooLittle(needed, { sum: 0n, pending: 0n, locked: 0n })
       const most = mostCoins(context)
-      return new PartsAnswer({
+      return new StreamedAnswer({
         key: chainKey(reader, 'spendable', mempool.additions, mempool.size, most, toHex(owner), String(needed)),
         repeatable: false,
         search: most * coinMemory,

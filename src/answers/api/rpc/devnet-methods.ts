@@ -6,7 +6,7 @@ import { maxDevnetAccounts } from '../../../clients/wallet/devnet-accounts.js'
 import type { ApiContext } from '../api-context.js'
 import type { DevnetAccount, DevnetControl } from '../node-handles.js'
 import { readAmount, readParameter } from '../parameters.js'
-import { PartsAnswer, writeText } from '../streams/streamed-answer.js'
+import { StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 import { balance } from '../results/coin-results.js'
 import { amount, amountParam, closed, hash, hashParam, oneOf, publicKey } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
@@ -161,8 +161,8 @@ const dumpMemory = 32 * 1024 * 1024
 let dumps = 0
 
 /** A state that is sent in parts. Each is made anew: an earlier one may lack the latest block. */
-function dumped(devnet: DevnetControl): PartsAnswer {
-  return new PartsAnswer({
+function dumped(devnet: DevnetControl): StreamedAnswer {
+  return new StreamedAnswer({
     key: `dev_dumpState ${++dumps}`,
     repeatable: false,
     search: dumpMemory,

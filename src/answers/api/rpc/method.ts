@@ -6,7 +6,7 @@ import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../ledger/events/ledger-event.js'
 import type { ApiContext } from '../api-context.js'
 import type { AnswerClient } from '../streams/shared-answer.js'
-import type { PartsAnswer } from '../streams/streamed-answer.js'
+import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import { hashForm } from '../schemas/common-schemas.js'
 import { withIntegers } from './decimal-text.js'
 import { hexFault } from '../../../base/primitives/hex-fault.js'
@@ -72,7 +72,7 @@ export class JsonText {
 }
 
 /** Result of JSON text, or of an answer that is written in parts. */
-export function jsonText(result: string | PartsAnswer): JsonText | PartsAnswer {
+export function jsonText(result: string | StreamedAnswer): JsonText | StreamedAnswer {
   return typeof result === 'string' ? new JsonText(result) : result
 }
 
@@ -90,7 +90,7 @@ export interface MethodRow<P extends TObject, Context = ApiContext> {
   readonly listed?: boolean
   /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
   readonly decimalText?: boolean
-  /** Returns the result, its {@link JsonText}, or the {@link PartsAnswer} that writes it; refusals are RuleErrors. */
+  /** Returns the result, its {@link JsonText}, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
   run(context: Context, params: Static<P>, caller: RpcCaller): unknown
 }
 

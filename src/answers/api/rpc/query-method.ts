@@ -6,7 +6,7 @@ import {
   refuseAmbiguous,
   refuseLongCondition,
 } from '../../resolver/document-search.js'
-import { chainKey, PartsAnswer, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 import { queryResult } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
@@ -41,7 +41,7 @@ const byCondition = method({
     const { service, credential, query, skip, limit = queryLimits.documentsUnasked, context } = params
     refuseLongCondition(params)
     const search = readQuery(params)
-    return new PartsAnswer({
+    return new StreamedAnswer({
       // Validated members only: ignored members may be nested too deep for a text.
       key: chainKey(reader, 'query', JSON.stringify([service, credential, query, skip, limit, context])),
       repeatable: false,

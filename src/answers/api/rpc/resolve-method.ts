@@ -7,7 +7,7 @@ import { historyLimits } from '../../resolver/history-limits.js'
 import { ResolverAnswer, resultJson } from '../../resolver/resolver-answer.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, PartsAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { resolveResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
 import { JsonText, method, refuseProof, type RpcCaller, type RpcMethod } from './method.js'
@@ -84,7 +84,11 @@ export const didResolveDid: RpcMethod = {
 type ResolveParams = ResolveOptions & { readonly did: string; readonly all: boolean }
 
 /** Answers with the resolve result: one version is a few point reads. */
-async function resolve(context: ApiContext, params: ResolveParams, caller: RpcCaller): Promise<PartsAnswer | JsonText> {
+async function resolve(
+  context: ApiContext,
+  params: ResolveParams,
+  caller: RpcCaller,
+): Promise<StreamedAnswer | JsonText> {
   const { resolver } = context
   const { did, all, proof } = params
   const { showsAge } = caller
@@ -117,7 +121,7 @@ async function history(
   { resolver, reader }: ApiContext,
   { kind, did, options, shape }: HistoryQuestion,
   caller: RpcCaller,
-): Promise<PartsAnswer | JsonText> {
+): Promise<StreamedAnswer | JsonText> {
   // One version is a few reads, which nothing needs to stop.
   const signal = options.all === true ? caller.client.signal : undefined
   const { showsAge } = caller
@@ -126,7 +130,7 @@ async function history(
   // A second production continues with the result of the first.
   let found: ResolveResult | undefined
   let isLarge = false
-  return new PartsAnswer({
+  return new StreamedAnswer({
     key: chainKey(reader, kind(), didOf(identifierOf(did))),
     repeatable: true,
     write: async (sink) => {
@@ -175,7 +179,7 @@ async function clientsShape(
   context: ApiContext,
   { did, all }: { readonly did: string; readonly all: boolean },
   caller: RpcCaller,
-): Promise<PartsAnswer | JsonText> {
+): Promise<StreamedAnswer | JsonText> {
   const last = await context.resolver.resolve(
     did,
     {},

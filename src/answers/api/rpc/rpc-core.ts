@@ -16,10 +16,10 @@ import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { interfaceErrors } from '../http/error-mapping.js'
-import type { Flights } from '../streams/shared-answer.js'
+import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
-import { PartsAnswer } from '../streams/streamed-answer.js'
+import { StreamedAnswer } from '../streams/streamed-answer.js'
 import { type AnswerStream, framed } from '../streams/answer-stream.js'
 import { numericIds } from './ids.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
@@ -48,17 +48,17 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
   readonly #methods: ReadonlyMap<string, RpcMethod<Context>>
   readonly #limits: ApiLimits
   readonly #carrier: 'http' | 'websocket'
-  readonly #flights: Flights
+  readonly #sharedAnswers: SharedAnswers
   readonly #tallies = new Map<string | undefined, Tally>()
 
   constructor(
     context: Context,
     methods: readonly RpcMethod<Context>[],
-    flights: Flights,
+    sharedAnswers: SharedAnswers,
     carrier: 'http' | 'websocket' = 'http',
   ) {
     this.#context = context
-    this.#flights = flights
+    this.#sharedAnswers = sharedAnswers
     this.#carrier = carrier
     this.#log = context.log
     this.#methods = new Map(methods.map((method) => [method.name, method]))
@@ -133,7 +133,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     try {
       if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
       const result = await this.#run(call, caller)
-      if (result instanceof PartsAnswer) return await this.#inParts(result, call, caller, began)
+      if (result instanceof StreamedAnswer) return await this.#inParts(result, call, caller, began)
       this.#count(call.method, 'ok', began)
       if (id === undefined) return undefined
       if (result instanceof JsonText && result.until !== undefined) caller.keep?.(call.method, result.until)
@@ -149,14 +149,14 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
 
   /** Resolves when the beginning of the answer is there: until then it can still be refused. */
   async #inParts(
-    result: PartsAnswer,
+    result: StreamedAnswer,
     { id, method }: Call,
     { client }: RpcCaller,
     began: number,
   ): Promise<AnswerStream | undefined> {
     // A notification of a method that changes nothing.
     if (id === undefined) return undefined
-    const reader = this.#flights.join(result, client)
+    const reader = this.#sharedAnswers.join(result, client)
     await reader.ready()
     this.#count(method, 'ok', began)
     const [before, after] = rpcFrame(id)

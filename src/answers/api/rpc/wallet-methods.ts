@@ -12,7 +12,7 @@ import { Transaction } from '../../../base/primitives/transaction.js'
 import type { Input } from '../../../base/primitives/transaction-fields.js'
 import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
-import { chainKey, PartsAnswer } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
 import { amountOf } from '../results/inputs-amount.js'
 import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../schemas/common-schemas.js'
 import { withIntegers } from './decimal-text.js'
@@ -82,7 +82,7 @@ export const walletMethods: readonly RpcMethod[] = [
     result: amount(),
     run: ({ reader }, { inputs: text }) => {
       const inputs = inputsOf(text)
-      return new PartsAnswer({
+      return new StreamedAnswer({
         key: chainKey(reader, 'amount', text),
         repeatable: true,
         search: amountMemory,

@@ -13,17 +13,17 @@ import type { PathRow } from '../http/path-row.js'
 import { identifiersPath } from '../paths/identifiers-path.js'
 import { rpcPathsOf } from '../paths/rpc-path.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
-import { SharedSource } from './shared-source.js'
+import { BoundedSource } from './bounded-source.js'
 
 /**
  * A driver of the Universal Resolver: DID Resolution over a node elsewhere, without a database. A light resolver adds JSON-RPC.
  *
- *   connection -> HttpPort: /1.0/identifiers/ -> SharedSource -> source, over a network
+ *   connection -> HttpPort: /1.0/identifiers/ -> BoundedSource -> source, over a network
  *                           /healthz, /readyz -> readinessOf -> source
  *                           /, /rpc -> RpcCore, where there is one
  */
 export interface DriverOptions {
-  /** Asks the node; the caller bounds the time of a request, and {@link SharedSource} their number. */
+  /** Asks the node; the caller bounds the time of a request, and {@link BoundedSource} their number. */
   readonly source: IdentifierSource
   /** Absent: there is no JSON-RPC. */
   readonly rpc?: Pick<RpcCore, 'handle'>
@@ -55,7 +55,7 @@ export function openDriver({
 }: DriverOptions): Promise<HttpPort> {
   const limits: ApiLimits = { ...apiLimits, ...changes }
   const access = new Access(accessDefaults, undefined, hosts)
-  const shared = new SharedSource(source)
+  const shared = new BoundedSource(source)
   // The node says of the last version whether it has expired; of others its answer has the time of the tip.
   const now = () => Date.now()
   const rows = [

@@ -1,12 +1,12 @@
 import type { Dereference } from '../../identifiers/answer.js'
 import type { LightResolver } from '../../../clients/light/light-resolver.js'
 import type { Log } from '../../../base/runtime/env.js'
-import { AnswerGate } from '../streams/admission.js'
+import { AnswerAdmission } from '../streams/admission.js'
 import { Tally } from '../metrics/answer-metrics.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import type { HttpPort } from '../http/http-port.js'
 import { openDriver } from './driver-server.js'
-import { Flights } from '../streams/shared-answer.js'
+import { SharedAnswers } from '../streams/shared-answer.js'
 import { ProvedAnswers } from './proved-answers.js'
 import { provedMethods } from './proved-methods.js'
 import { RpcCore } from '../rpc/rpc-core.js'
@@ -32,7 +32,7 @@ export function openLightServer({ light, log, limits: changes = {}, ...place }: 
   const rpc = new RpcCore(
     { answers, log, limits, metrics: { calls: () => tally } },
     provedMethods,
-    new Flights(new AnswerGate(limits)),
+    new SharedAnswers(new AnswerAdmission(limits)),
   )
   return openDriver({ ...place, source: answers, rpc, log, limits })
 }

@@ -8,8 +8,8 @@ import { HttpPort } from '../http/http-port.js'
 import { loopbackHosts } from '../http/origin.js'
 import { nodePaths } from '../paths/node-paths.js'
 import { nodeRpcPaths } from '../paths/rpc-path.js'
-import { AnswerGate } from '../streams/admission.js'
-import { Flights } from '../streams/shared-answer.js'
+import { AnswerAdmission } from '../streams/admission.js'
+import { SharedAnswers } from '../streams/shared-answer.js'
 import type { WebSockets } from '../ws/web-sockets.js'
 
 export interface ApiServerOptions {
@@ -39,9 +39,9 @@ export class ApiServer {
     const { metrics, bodies, log } = context
     const limits = { ...apiLimits, ...context.limits }
     const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
-    const flights = context.flights ?? new Flights(new AnswerGate(limits))
+    const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(limits))
     const server = new ApiServer(context)
-    const node = { context, limits, access, flights, restart: () => void server.restart() }
+    const node = { context, limits, access, sharedAnswers, restart: () => void server.restart() }
     server.#http = await HttpPort.open({
       ...{ hosts, port, limits, access, log, ...defined({ bodies, upgrade: sockets?.onRestPort }) },
       tallyOf: (path) => metrics.requests(path),

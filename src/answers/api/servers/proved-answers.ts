@@ -9,7 +9,7 @@ import { resolveProved } from '../../../clients/light/proved-context.js'
 import { credentialIdOf, didOf, identifierOf } from '../../resolver/did-key.js'
 import { readResolveRequest } from '../../resolver/resolve-request.js'
 import type { Log } from '../../../base/runtime/env.js'
-import { SharedSource } from './shared-source.js'
+import { BoundedSource } from './bounded-source.js'
 
 /** What is asked of a DID: its last version, all of them, or one. */
 export interface ProvedQuestion {
@@ -26,14 +26,14 @@ export interface ProvedQuestion {
 export class ProvedAnswers implements IdentifierSource {
   readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
   readonly #log: Log
-  readonly #shared: SharedSource
+  readonly #shared: BoundedSource
   /** The headers of the contradiction that was told last. */
   #told: string | undefined
 
   constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
     this.#light = light
     this.#log = log
-    this.#shared = new SharedSource({
+    this.#shared = new BoundedSource({
       resolve: async (did, asked) => shortened(await resolveProved(light, did, asked)),
     })
   }
@@ -43,7 +43,7 @@ export class ProvedAnswers implements IdentifierSource {
     did: string,
     options: ResolveOptions,
     request: { readonly signal?: AbortSignal } = {},
-  ): ReturnType<SharedSource['resolve']> {
+  ): ReturnType<BoundedSource['resolve']> {
     if (options.proof !== undefined) {
       throw new RuleError('proof-unavailable', 'proofs are checked here, and not handed on: ask a node for one')
     }

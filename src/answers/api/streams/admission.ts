@@ -190,7 +190,7 @@ function tooMany(): RuleError {
 }
 
 /** Bounds the memory of all answers that are no point reads, and the time that they take from other answers. */
-export class AnswerGate {
+export class AnswerAdmission {
   readonly limits: ApiLimits
   /** Memory of every answer while it is made and read. */
   readonly #places: SharedBytes

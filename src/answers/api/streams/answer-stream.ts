@@ -1,11 +1,11 @@
-import type { AnswerClient, FlightReader, Flights } from './shared-answer.js'
-import type { PartsAnswer } from './streamed-answer.js'
+import type { AnswerClient, AnswerReader, SharedAnswers } from './shared-answer.js'
+import type { StreamedAnswer } from './streamed-answer.js'
 
 /** An answer made while it is read: UTF-8, or text. */
 export type AnswerStream = AsyncGenerator<Buffer | string, void, void>
 
 /** The parts of a reader, between two texts. */
-export async function* framed(before: string, reader: FlightReader, after: string): AnswerStream {
+export async function* framed(before: string, reader: AnswerReader, after: string): AnswerStream {
   try {
     yield before
     for (let part = await reader.next(); part !== undefined; part = await reader.next()) yield part
@@ -51,12 +51,12 @@ export async function* resumed(parts: readonly Buffer[], rest: AnswerStream): An
 
 /** An answer that is no point read: bytes if it is short, else as it is made. Rejects with the reason of a refusal. */
 export async function bodyOf(
-  answer: PartsAnswer,
+  answer: StreamedAnswer,
   client: AnswerClient,
-  flights: Flights,
+  sharedAnswers: SharedAnswers,
   [before, after]: readonly [string, string] = ['', ''],
 ): Promise<Buffer | AnswerStream> {
-  const reader = flights.join(answer, client)
+  const reader = sharedAnswers.join(answer, client)
   const { whole } = await reader.ready()
   const stream = framed(before, reader, after)
   return whole ? Buffer.concat((await beginningOf(stream, Infinity)).parts) : stream

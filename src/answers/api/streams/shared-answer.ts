@@ -1,7 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
-import type { AnswerGate, ReadHolder } from './admission.js'
-import type { PartsAnswer, Sink } from './streamed-answer.js'
+import type { AnswerAdmission, ReadHolder } from './admission.js'
+import type { StreamedAnswer, Sink } from './streamed-answer.js'
 
 /** Milliseconds of a time slice of a production. */
 const productionSlice = 4
@@ -17,17 +17,17 @@ export interface AnswerClient {
 /** No failure: the client left before its answer was complete. */
 const gone = new RuleError('request-timeout', 'no client waits for the answer')
 
-/** Reads the parts of a flight, each as UTF-8. */
-export class FlightReader {
-  flight: Flight
+/** Reads the parts of a shared answer, each as UTF-8. */
+export class AnswerReader {
+  shared: SharedAnswer
   /** Number of the next part. */
   at = 0
   failure: unknown
   readonly client: AnswerClient
   readonly #leave = () => this.close()
 
-  constructor(flight: Flight, client: AnswerClient) {
-    this.flight = flight
+  constructor(shared: SharedAnswer, client: AnswerClient) {
+    this.shared = shared
     this.client = client
     client.signal.addEventListener('abort', this.#leave, { once: true })
   }
@@ -37,39 +37,39 @@ export class FlightReader {
    * refusal.
    */
   async ready(): Promise<{ whole: boolean }> {
-    while (!this.flight.settled && this.failure === undefined) await this.flight.change()
+    while (!this.shared.settled && this.failure === undefined) await this.shared.change()
     if (this.failure !== undefined) throw this.failure
-    return { whole: this.flight.whole }
+    return { whole: this.shared.whole }
   }
 
   /** The next part; undefined at the end. */
   async next(): Promise<Buffer | undefined> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure
-      const part = this.flight.read(this)
+      const part = this.shared.read(this)
       if (part !== 'later') return part
-      await this.flight.change()
+      await this.shared.change()
     }
   }
 
   close(): void {
     this.client.signal.removeEventListener('abort', this.#leave)
     this.failure ??= gone
-    this.flight.leave(this)
+    this.shared.leave(this)
   }
 }
 
 /** Production of one answer for all clients that request it before its first part is released. */
-export class Flight implements ReadHolder {
-  readonly #gate: AnswerGate
-  readonly #answer: PartsAnswer
-  readonly #readers = new Set<FlightReader>()
+export class SharedAnswer implements ReadHolder {
+  readonly #gate: AnswerAdmission
+  readonly #answer: StreamedAnswer
+  readonly #readers = new Set<AnswerReader>()
   readonly #abort = new AbortController()
   /** Parts that a reader still needs, from number {@link #base} on. */
   readonly #kept: Buffer[] = []
   #base = 0
   #keptBytes = 0
-  /** Parts that its readers had before they joined this flight. */
+  /** Parts that its readers had before they joined this answer. */
   #skipped = 0
   #done = false
   #begun = false
@@ -83,7 +83,7 @@ export class Flight implements ReadHolder {
   #changed: { readonly promise: Promise<void>; resolve(): void } | undefined
   readonly share: string
 
-  constructor(gate: AnswerGate, answer: PartsAnswer, share: string) {
+  constructor(gate: AnswerAdmission, answer: StreamedAnswer, share: string) {
     this.#gate = gate
     this.#answer = answer
     this.share = share
@@ -121,8 +121,8 @@ export class Flight implements ReadHolder {
     this.#fail(new RuleError('busy', 'the answer was read too slowly while others waited'))
   }
 
-  join(client: AnswerClient): FlightReader {
-    const reader = new FlightReader(this, client)
+  join(client: AnswerClient): AnswerReader {
+    const reader = new AnswerReader(this, client)
     this.#readers.add(reader)
     if (client.signal.aborted) reader.close()
     return reader
@@ -138,7 +138,7 @@ export class Flight implements ReadHolder {
       await nextTurn()
       await nextTurn()
       await this.#gate.begin(async () => {
-        const sink = new FlightSink(this, this.#gate, signal, this.#skipped)
+        const sink = new AnswerSink(this, this.#gate, signal, this.#skipped)
         await this.#answer.write(sink)
         sink.end()
       }, signal)
@@ -177,7 +177,7 @@ export class Flight implements ReadHolder {
     this.#keptBytes += part.length
   }
 
-  read(reader: FlightReader): Buffer | undefined | 'later' {
+  read(reader: AnswerReader): Buffer | undefined | 'later' {
     const part = this.#kept[reader.at - this.#base]
     if (part === undefined) {
       if (!this.#done) return 'later'
@@ -191,7 +191,7 @@ export class Flight implements ReadHolder {
     return part
   }
 
-  leave(reader: FlightReader): void {
+  leave(reader: AnswerReader): void {
     if (!this.#readers.delete(reader)) return
     if (this.#readers.size === 0 && !this.#done) this.#abort.abort(gone)
     this.#trim()
@@ -213,7 +213,7 @@ export class Flight implements ReadHolder {
   }
 
   /** Readers that have read all parts so far. */
-  get #hungry(): FlightReader[] {
+  get #hungry(): AnswerReader[] {
     const end = this.#base + this.#kept.length
     return [...this.#readers].filter(({ at }) => at === end)
   }
@@ -229,7 +229,7 @@ export class Flight implements ReadHolder {
       }
       return
     }
-    const other = new Flight(this.#gate, this.#answer, slow[0]?.client.share ?? this.share)
+    const other = new SharedAnswer(this.#gate, this.#answer, slow[0]?.client.share ?? this.share)
     other.#kept.push(...this.#kept)
     other.#base = this.#base
     other.#keptBytes = this.#keptBytes
@@ -237,7 +237,7 @@ export class Flight implements ReadHolder {
     other.#begun = true
     for (const reader of slow) {
       this.#readers.delete(reader)
-      reader.flight = other
+      reader.shared = other
       other.#readers.add(reader)
     }
     void other.run()
@@ -299,17 +299,17 @@ export class Flight implements ReadHolder {
 }
 
 /** Cuts text into parts at offsets that depend on the text alone, so that a second production can continue a first. */
-class FlightSink implements Sink {
+class AnswerSink implements Sink {
   readonly signal: AbortSignal
-  readonly #flight: Flight
-  readonly #gate: AnswerGate
+  readonly #shared: SharedAnswer
+  readonly #gate: AnswerAdmission
   #skip: number
   #text: string[] = []
   #length = 0
   #began = performance.now()
 
-  constructor(flight: Flight, gate: AnswerGate, signal: AbortSignal, skip: number) {
-    this.#flight = flight
+  constructor(shared: SharedAnswer, gate: AnswerAdmission, signal: AbortSignal, skip: number) {
+    this.#shared = shared
     this.#gate = gate
     this.signal = signal
     this.#skip = skip
@@ -334,19 +334,19 @@ class FlightSink implements Sink {
   }
 
   reserve(bytes: number): Promise<() => void> {
-    return this.#gate.reserve(bytes, this.#flight, this.signal)
+    return this.#gate.reserve(bytes, this.#shared, this.signal)
   }
 
   /** Passes the rest on. */
   end(): void {
     if (this.#skip > 0) throw new RuleError('busy', 'the answer is not the same any more')
-    this.#flight.end(Buffer.from(this.#take()))
+    this.#shared.end(Buffer.from(this.#take()))
   }
 
   async #pass(): Promise<void> {
     const text = this.#take()
     if (this.#skip > 0) this.#skip--
-    else await this.#flight.push(Buffer.from(text))
+    else await this.#shared.push(Buffer.from(text))
   }
 
   #take(): string {
@@ -358,23 +358,23 @@ class FlightSink implements Sink {
 }
 
 /** Answers in progress, each made once for all clients that request it at the same time. */
-export class Flights {
-  readonly gate: AnswerGate
-  readonly #underWay = new Map<string, Flight>()
+export class SharedAnswers {
+  readonly gate: AnswerAdmission
+  readonly #underWay = new Map<string, SharedAnswer>()
 
-  constructor(gate: AnswerGate) {
+  constructor(gate: AnswerAdmission) {
     this.gate = gate
   }
 
   /** Joins the answer of this key that is in progress, or starts it. */
-  join(answer: PartsAnswer, client: AnswerClient): FlightReader {
+  join(answer: StreamedAnswer, client: AnswerClient): AnswerReader {
     const known = this.#underWay.get(answer.key)
     if (known?.joinable === true) return known.join(client)
-    const flight = new Flight(this.gate, answer, client.share)
-    const reader = flight.join(client)
-    this.#underWay.set(answer.key, flight)
-    void flight.run().then(() => {
-      if (this.#underWay.get(answer.key) === flight) this.#underWay.delete(answer.key)
+    const shared = new SharedAnswer(this.gate, answer, client.share)
+    const reader = shared.join(client)
+    this.#underWay.set(answer.key, shared)
+    void shared.run().then(() => {
+      if (this.#underWay.get(answer.key) === shared) this.#underWay.delete(answer.key)
     })
     return reader
   }

@@ -21,11 +21,11 @@ export interface Sink {
   reserve(bytes: number): Promise<() => void>
 }
 
-export interface PartsAnswerOptions {
+export interface StreamedAnswerOptions {
   /** Names the text: equal keys → equal text. */
   readonly key: string
   /**
-   * Whether {@link PartsAnswer.write} writes the same text each time, or rejects. A slow reader of such an answer continues
+   * Whether {@link StreamedAnswer.write} writes the same text each time, or rejects. A slow reader of such an answer continues
    * alone; of other answers it is cut off once it delays the rest.
    */
   readonly repeatable: boolean
@@ -38,13 +38,13 @@ export interface PartsAnswerOptions {
 const longestKey = 256
 
 /** A result as JSON text, made only once the gate admits it. */
-export class PartsAnswer {
+export class StreamedAnswer {
   readonly key: string
   readonly repeatable: boolean
   readonly search: number | undefined
   readonly #write: (sink: Sink) => Promise<void>
 
-  constructor({ key, repeatable, search, write }: PartsAnswerOptions) {
+  constructor({ key, repeatable, search, write }: StreamedAnswerOptions) {
     // It contains parameters, of any length, and is kept as long as the answer.
     this.key = key.length > longestKey ? `sha256 ${toHex(sha256(key))}` : key
     this.repeatable = repeatable

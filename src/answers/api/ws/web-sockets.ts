@@ -17,11 +17,11 @@ import { forEachCooperatively, nextTurn } from '../../../base/runtime/cooperativ
 import { Access } from '../http/access.js'
 import { accessDefaults } from '../http/access-options.js'
 import { shareOf } from '../http/client-share.js'
-import { AnswerGate } from '../streams/admission.js'
+import { AnswerAdmission } from '../streams/admission.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { failure } from '../http/answer-forms.js'
-import { Flights } from '../streams/shared-answer.js'
+import { SharedAnswers } from '../streams/shared-answer.js'
 import { ConnectionShares, upgraded } from '../http/connections.js'
 import { statusOf } from '../http/failures.js'
 import { answerAndClose, type UpgradeHandler } from '../http/listeners.js'
@@ -76,9 +76,9 @@ export class WebSockets {
       ...{ closeTimeout: this.#limits.closeGrace },
     })
     this.#protocol.on('wsClientError', (error, socket) => refuse(socket, upgradeError(error.message)))
-    const flights = context.flights ?? new Flights(new AnswerGate(this.#limits))
+    const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(this.#limits))
     this.#shared = {
-      core: new RpcCore(context, rpcMethods(context), flights, 'websocket'),
+      core: new RpcCore(context, rpcMethods(context), sharedAnswers, 'websocket'),
       events,
       limits: this.#limits,
       log: context.log,

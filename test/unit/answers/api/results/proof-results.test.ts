@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiContext } from '../../../../../src/answers/api/api-context.js'
-import { PartsAnswer } from '../../../../../src/answers/api/streams/streamed-answer.js'
+import { StreamedAnswer } from '../../../../../src/answers/api/streams/streamed-answer.js'
 import { changeList, headerList, historyProof } from '../../../../../src/answers/api/results/proof-results.js'
 import { TestChain } from '../../../../support/builders/chain.js'
 import { contextOf } from '../../../../support/client/api.js'
@@ -36,7 +36,7 @@ describe('a proof by a history', () => {
       historyProof(context, 'x', { height: 5 }),
       historyProof(context, 'x', { depth: 5 }),
     ])
-    if (!(first instanceof PartsAnswer && same instanceof PartsAnswer && other instanceof PartsAnswer)) {
+    if (!(first instanceof StreamedAnswer && same instanceof StreamedAnswer && other instanceof StreamedAnswer)) {
       throw new Error('an answer was made without waiting')
     }
     expect([same.key === first.key, other.key === first.key]).toEqual([true, false])

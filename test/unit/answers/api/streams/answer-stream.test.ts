@@ -4,9 +4,9 @@ import { Access } from '../../../../../src/answers/api/http/access.js'
 import { accessDefaults } from '../../../../../src/answers/api/http/access-options.js'
 import { HttpPort } from '../../../../../src/answers/api/http/http-port.js'
 import { bodyOf } from '../../../../../src/answers/api/streams/answer-stream.js'
-import { AnswerGate } from '../../../../../src/answers/api/streams/admission.js'
-import { Flights } from '../../../../../src/answers/api/streams/shared-answer.js'
-import { PartsAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
+import { AnswerAdmission } from '../../../../../src/answers/api/streams/admission.js'
+import { SharedAnswers } from '../../../../../src/answers/api/streams/shared-answer.js'
+import { StreamedAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
 import { RuleError } from '../../../../../src/base/errors/rule-error.js'
 import { quietLog } from '../../../../support/builders/chain.js'
 
@@ -17,12 +17,12 @@ afterEach(() => server.close())
 /** A port of one answer, and what became of it. */
 async function serve(write: (sink: Sink) => Promise<void>) {
   const made = { ended: false, bodies: [] as string[] }
-  const answer = new PartsAnswer({
+  const answer = new StreamedAnswer({
     key: 'key',
     repeatable: false,
     write: (sink) => write(sink).finally(() => (made.ended = true)),
   })
-  const flights = new Flights(new AnswerGate(limits))
+  const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
   server = await HttpPort.open({
     ...{ hosts: ['127.0.0.1'], port: 0, limits, log: quietLog(), access: new Access(accessDefaults, undefined) },
     rows: [
@@ -31,7 +31,7 @@ async function serve(write: (sink: Sink) => Promise<void>) {
         methods: ['GET'],
         form: ({ code }) => ({ status: 503, headers: {}, body: code }),
         run: async ({ client }) => {
-          const body = await bodyOf(answer, client, flights, ['<', '>'])
+          const body = await bodyOf(answer, client, sharedAnswers, ['<', '>'])
           if (body instanceof Buffer) made.bodies.push(body.toString())
           return { body }
         },

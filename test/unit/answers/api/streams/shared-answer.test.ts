@@ -2,10 +2,14 @@ import { randomInt } from 'node:crypto'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AnswerGate, type Holder, SharedBytes } from '../../../../../src/answers/api/streams/admission.js'
+import { AnswerAdmission, type Holder, SharedBytes } from '../../../../../src/answers/api/streams/admission.js'
 import { type ApiLimits, apiLimits } from '../../../../../src/answers/api/api-limits.js'
-import { type AnswerClient, type FlightReader, Flights } from '../../../../../src/answers/api/streams/shared-answer.js'
-import { PartsAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
+import {
+  type AnswerClient,
+  type AnswerReader,
+  SharedAnswers,
+} from '../../../../../src/answers/api/streams/shared-answer.js'
+import { StreamedAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
 
 const limits: ApiLimits = {
   ...apiLimits,
@@ -44,10 +48,10 @@ function answerOf(pieces: readonly string[], key = 'key', repeatable = true) {
       made.ended++
     }
   }
-  return { made, answer: new PartsAnswer({ key, repeatable, write }) }
+  return { made, answer: new StreamedAnswer({ key, repeatable, write }) }
 }
 
-async function textOf(reader: FlightReader, pause: () => Promise<unknown> = nextTurn): Promise<string> {
+async function textOf(reader: AnswerReader, pause: () => Promise<unknown> = nextTurn): Promise<string> {
   const parts: Buffer[] = []
   for (let part = await reader.next(); part !== undefined; part = await reader.next()) {
     parts.push(part)
@@ -69,14 +73,14 @@ describe('an answer under way', () => {
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 25 }), { maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(texts, clients, async (pieces, plans) => {
-        const flights = new Flights(new AnswerGate({ ...limits, answers: 100 }))
+        const sharedAnswers = new SharedAnswers(new AnswerAdmission({ ...limits, answers: 100 }))
         const { answer, made } = answerOf(pieces)
         const whole = pieces.join('')
         await Promise.all(
           plans.map(async ({ pauses, leavesAfter, late }) => {
             for (let i = 0; i < late; i++) await nextTurn()
             const one = client()
-            const reader = flights.join(answer, one)
+            const reader = sharedAnswers.join(answer, one)
             let parts = 0
             const read = textOf(reader, async () => {
               if (parts++ === leavesAfter) one.leave()
@@ -98,16 +102,16 @@ describe('an answer under way', () => {
   })
 
   it('is made once for all that ask before its beginning is let go', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const { answer, made } = answerOf(Array.from({ length: 100 }, (_, i) => `piece ${i}`))
-    const readers = Array.from({ length: 50 }, () => flights.join(answer, client()))
+    const readers = Array.from({ length: 50 }, () => sharedAnswers.join(answer, client()))
     const texts = await Promise.all(readers.map((reader) => textOf(reader)))
     expect(new Set(texts).size).toBe(1)
     expect(made).toMatchObject({ begun: 1, pieces: 100 })
   })
 
   it('is made once for keys of any length that are equal, and keeps none of megabytes', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const parameter = 'x'.repeat(4 * 1024 * 1024)
     const [first, same, other] = ['1', '1', '2'].map((end) => answerOf([end], parameter + end)) as [
       ReturnType<typeof answerOf>,
@@ -115,15 +119,15 @@ describe('an answer under way', () => {
       ReturnType<typeof answerOf>,
     ]
     expect(first.answer.key.length).toBeLessThan(256)
-    const readers = [first, same, other].map(({ answer }) => flights.join(answer, client()))
+    const readers = [first, same, other].map(({ answer }) => sharedAnswers.join(answer, client()))
     expect(await Promise.all(readers.map((reader) => textOf(reader)))).toEqual(['1', '1', '2'])
     expect([first, same, other].map(({ made }) => made.begun)).toEqual([1, 0, 1])
   })
 
   it('goes no further than the window ahead of its readers', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const { answer, made } = answerOf(Array.from({ length: 1000 }, () => 'x'.repeat(10)))
-    const reader = flights.join(answer, client())
+    const reader = sharedAnswers.join(answer, client())
     await reader.ready()
     await settled()
     expect(made.pieces).toBeLessThanOrEqual(6)
@@ -138,13 +142,13 @@ describe('an answer under way', () => {
 
   it('ends at once when its last client leaves, waiting or begun', async () => {
     // Four have places, and one waits for its reader beside them.
-    const gate = new AnswerGate({ ...limits, unreadAnswers: 1 })
-    const flights = new Flights(gate)
+    const gate = new AnswerAdmission({ ...limits, unreadAnswers: 1 })
+    const sharedAnswers = new SharedAnswers(gate)
     const many = Array.from({ length: 100 }, () => 'x'.repeat(10))
     const begun = Array.from({ length: 6 }, (_, i) => {
       const one = client()
       const { answer, made } = answerOf(many, `key ${i}`)
-      return { one, made, reader: flights.join(answer, one) }
+      return { one, made, reader: sharedAnswers.join(answer, one) }
     })
     await settled()
     expect(begun.map(({ made }) => made.begun)).toEqual([1, 1, 1, 1, 1, 0])
@@ -152,14 +156,14 @@ describe('an answer under way', () => {
     await settled()
     expect(begun.map(({ made }) => made.ended)).toEqual([1, 1, 1, 1, 1, 0])
     const after = answerOf(many, 'after')
-    expect(await textOf(flights.join(after.answer, client()))).toBe(many.join(''))
+    expect(await textOf(sharedAnswers.join(after.answer, client()))).toBe(many.join(''))
   })
 
   it('is not begun for a client that leaves in the turn in which it came', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const { answer, made } = answerOf(['text'])
     const one = client()
-    const reader = flights.join(answer, one)
+    const reader = sharedAnswers.join(answer, one)
     await Promise.resolve()
     one.leave()
     await settled()
@@ -168,11 +172,11 @@ describe('an answer under way', () => {
   })
 
   it('leaves a slow reader to a production of its own, from where that one was', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const pieces = Array.from({ length: 60 }, (_, i) => `${i}`.padStart(10))
     const { answer, made } = answerOf(pieces)
-    const slow = flights.join(answer, client())
-    const quick = flights.join(answer, client())
+    const slow = sharedAnswers.join(answer, client())
+    const quick = sharedAnswers.join(answer, client())
     expect((await slow.next())?.toString()).toBe(pieces[0])
     expect(await textOf(quick)).toBe(pieces.join(''))
     expect(await textOf(slow)).toBe(pieces.slice(1).join(''))
@@ -180,11 +184,11 @@ describe('an answer under way', () => {
   })
 
   it('cuts off a slow reader where a second text could differ', async () => {
-    const flights = new Flights(new AnswerGate(limits))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
     const pieces = Array.from({ length: 60 }, (_, i) => `${i}`.padStart(10))
     const { answer, made } = answerOf(pieces, 'key', false)
-    const slow = flights.join(answer, client())
-    const quick = flights.join(answer, client())
+    const slow = sharedAnswers.join(answer, client())
+    const quick = sharedAnswers.join(answer, client())
     await slow.next()
     expect(await textOf(quick)).toBe(pieces.join(''))
     await expect(textOf(slow)).rejects.toEqual(busy)
@@ -192,8 +196,8 @@ describe('an answer under way', () => {
   })
 
   it('fails for all with what it was refused for', async () => {
-    const flights = new Flights(new AnswerGate(limits))
-    const failing = new PartsAnswer({
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
+    const failing = new StreamedAnswer({
       key: 'key',
       repeatable: true,
       write: async () => {
@@ -201,30 +205,31 @@ describe('an answer under way', () => {
         throw new Error('broken')
       },
     })
-    const readers = [flights.join(failing, client()), flights.join(failing, client())]
+    const readers = [sharedAnswers.join(failing, client()), sharedAnswers.join(failing, client())]
     for (const reader of readers) await expect(reader.ready()).rejects.toThrow('broken')
-    expect((await flights.join(answerOf(['x']).answer, client()).ready()).whole).toBe(true)
+    expect((await sharedAnswers.join(answerOf(['x']).answer, client()).ready()).whole).toBe(true)
   })
 })
 
 describe('answers that are not read', () => {
   const many = Array.from({ length: 100 }, () => 'x'.repeat(10))
   /** Answers to so many clients of a share that never read, begun one after the other. */
-  const unreadOf = async (flights: Flights, share: string, count: number) => {
+  const unreadOf = async (sharedAnswers: SharedAnswers, share: string, count: number) => {
     const all = []
     for (let i = 0; i < count; i++) {
       const { answer, made } = answerOf(many, `${share} ${i}`)
       const one = client(share)
-      all.push({ made, one, reader: flights.join(answer, one) })
+      all.push({ made, one, reader: sharedAnswers.join(answer, one) })
       await settled()
     }
     return all
   }
-  const whole = (flights: Flights, share: string) => textOf(flights.join(answerOf(many, 'whole').answer, client(share)))
+  const whole = (sharedAnswers: SharedAnswers, share: string) =>
+    textOf(sharedAnswers.join(answerOf(many, 'whole').answer, client(share)))
   const begun = (all: readonly { made: { begun: number } }[]) => all.filter(({ made }) => made.begun > 0).length
 
   it('hold no place, however many they are, nor room for what is large', async () => {
-    const flights = new Flights(new AnswerGate({ ...limits, answers: 1 }))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission({ ...limits, answers: 1 }))
     const large = Array.from({ length: 5 }, (_, i) => {
       const write = async (sink: Sink) => {
         const release = await sink.reserve(100)
@@ -234,27 +239,29 @@ describe('answers that are not read', () => {
         }
         release()
       }
-      return flights.join(new PartsAnswer({ key: `large ${i}`, repeatable: true, write }), client())
+      return sharedAnswers.join(new StreamedAnswer({ key: `large ${i}`, repeatable: true, write }), client())
     })
     await settled()
-    expect(await whole(flights, 'a')).toBe(many.join(''))
+    expect(await whole(sharedAnswers, 'a')).toBe(many.join(''))
     expect(await Promise.all(large.map((reader) => textOf(reader)))).toEqual(Array(5).fill(many.join('')))
   })
 
   it('go on when they are read, and are the same text', async () => {
-    const flights = new Flights(new AnswerGate({ ...limits, answers: 1 }))
-    const all = await unreadOf(flights, 'a', 8)
-    expect(await whole(flights, 'b')).toBe(many.join(''))
+    const sharedAnswers = new SharedAnswers(new AnswerAdmission({ ...limits, answers: 1 }))
+    const all = await unreadOf(sharedAnswers, 'a', 8)
+    expect(await whole(sharedAnswers, 'b')).toBe(many.join(''))
     const texts = await Promise.all(all.map(({ reader }, i) => textOf(reader, () => sleep(i % 3))))
     expect(texts).toEqual(Array(8).fill(many.join('')))
-    expect(begun(await unreadOf(flights, 'c', 2))).toBe(2)
+    expect(begun(await unreadOf(sharedAnswers, 'c', 2))).toBe(2)
   })
 
   it('keep within their bound: the next one keeps its place, and another waits until one is ended for its slowness', async () => {
-    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 700 }))
-    const all = await unreadOf(flights, 'a', 5)
+    const sharedAnswers = new SharedAnswers(
+      new AnswerAdmission({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 700 }),
+    )
+    const all = await unreadOf(sharedAnswers, 'a', 5)
     expect(all.map(({ made }) => made.begun)).toEqual([1, 1, 1, 1, 0])
-    expect(await whole(flights, 'a')).toBe(many.join(''))
+    expect(await whole(sharedAnswers, 'a')).toBe(many.join(''))
     const failed = await Promise.all(
       all.map(async ({ reader }) => (await textOf(reader).catch(() => 'ended')) === 'ended'),
     )
@@ -262,22 +269,26 @@ describe('answers that are not read', () => {
   })
 
   it('make way for those of a share that leaves less, the one that was read last after the others', async () => {
-    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }))
-    const greedy = await unreadOf(flights, 'a', 3)
+    const sharedAnswers = new SharedAnswers(
+      new AnswerAdmission({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }),
+    )
+    const greedy = await unreadOf(sharedAnswers, 'a', 3)
     await sleep(50)
     expect((await greedy[0]?.reader.next())?.length).toBeGreaterThan(0)
     await sleep(20)
-    const [modest] = await unreadOf(flights, 'b', 1)
-    expect(await whole(flights, 'c')).toBe(many.join(''))
-    await expect(textOf(greedy[1]?.reader as FlightReader)).rejects.toEqual(busy)
-    expect(await textOf(greedy[0]?.reader as FlightReader)).not.toBe('')
-    expect(await textOf(modest?.reader as FlightReader)).toBe(many.join(''))
+    const [modest] = await unreadOf(sharedAnswers, 'b', 1)
+    expect(await whole(sharedAnswers, 'c')).toBe(many.join(''))
+    await expect(textOf(greedy[1]?.reader as AnswerReader)).rejects.toEqual(busy)
+    expect(await textOf(greedy[0]?.reader as AnswerReader)).not.toBe('')
+    expect(await textOf(modest?.reader as AnswerReader)).toBe(many.join(''))
   })
 
   it('count no more once their clients are gone', async () => {
-    const flights = new Flights(new AnswerGate({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }))
+    const sharedAnswers = new SharedAnswers(
+      new AnswerAdmission({ ...limits, answers: 1, unreadAnswers: 3, answerGrace: 60_000 }),
+    )
     for (let round = 0; round < 3; round++) {
-      const all = await unreadOf(flights, `a ${round}`, 4)
+      const all = await unreadOf(sharedAnswers, `a ${round}`, 4)
       expect(begun(all)).toBe(4)
       for (const { one } of all) one.leave()
       await settled()
@@ -393,7 +404,7 @@ describe('the gate', () => {
   })
 
   it('lets productions begin together unless their first steps take long', async () => {
-    const gate = new AnswerGate(limits)
+    const gate = new AnswerAdmission(limits)
     const { signal } = client()
     /** In how many turns twenty productions begin whose first steps take so many milliseconds. */
     const turnsOf = async (milliseconds: number): Promise<number> => {
@@ -417,7 +428,7 @@ describe('the gate', () => {
   })
 
   it('goes on after a production that failed, and lets none begin whose client left', async () => {
-    const gate = new AnswerGate(limits)
+    const gate = new AnswerAdmission(limits)
     const [stays, leaves] = [client(), client()]
     const begun: string[] = []
     const failing = gate.begin(() => Promise.reject(new Error('broken')), stays.signal)
@@ -431,7 +442,7 @@ describe('the gate', () => {
   })
 
   it('lets one production work in each turn of the event loop', async () => {
-    const gate = new AnswerGate(limits)
+    const gate = new AnswerAdmission(limits)
     let turn = 0
     let counting = true
     const count = () => {
