@@ -1,7 +1,7 @@
+import { ripemd160 } from '@noble/hashes/legacy.js'
+import { sha256 as sha256InScript } from '@noble/hashes/sha2.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 import { allocate, asBuffer, fromUtf8, mapKey } from './bytes.js'
-import { ripemd160 } from './ripemd160.js'
-import { sha256 as sha256InScript } from './sha256.js'
 import type { Steps } from './steps.js'
 
 /** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */

@@ -1,7 +1,7 @@
+import { ripemd160 } from '@noble/hashes/legacy.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import bs58 from 'bs58'
 import { coordinatesOf } from '../../base/primitives/p256.js'
-import { ripemd160 } from '../../base/primitives/ripemd160.js'
-import { sha256 } from '../../base/primitives/sha256.js'
 
 /**
  * Documents of the chain in the form of W3C DID Core. Web pages use this file too: it imports nothing that a browser lacks, and
