@@ -63,6 +63,8 @@ function unseenBy(node: ts.Node): string | undefined {
   for (let one = node; one !== undefined; one = one.parent) {
     if (ts.isIfStatement(one) && onlyGivesWay(one)) return 'it changes how often a loop gives way'
     if (ts.isFunctionLike(one)) return undefined
+    if (ts.isCallExpression(one) && one.expression.getText() === 'wholeNumber')
+      return "the range of an operator's own option"
     const isTagged = ts.isVariableStatement(one) || ts.isPropertyAssignment(one)
     if (isTagged && ts.getJSDocTags(one).some(({ tagName }) => tagName.text === 'tuning')) {
       return "a value of the node's own, by its tag @tuning"

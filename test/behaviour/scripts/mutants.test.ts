@@ -41,6 +41,7 @@ describe('the mutants of a text', () => {
     'const tuning = {\n  /** @tuning count: rows of a page */\n  rows: 5,\n}',
     'function* f() { if (i % 3 === 0) yield }',
     'if (yielder.over) await yielder.next()',
+    "const rows = option({ ...wholeNumber(1, 100, 'rows'), default: rows })",
   ])('no test sees those of %s', (text) => {
     const mutants = mutantsOf('a.ts', text)
     expect(mutants.length).toBeGreaterThan(1)
