@@ -152,10 +152,11 @@ export class HttpPort {
   }
 
   /** Throws `request-rate` where the address has sent too many. */
-  #countRequest({ address, share, answerHeaders }: Exchange): void {
+  #countRequest(exchange: Exchange): void {
     const { access, limits } = this.#options
-    if (this.#rate === undefined || (limits.rateSparesLoopback && access.isLocal(address))) return
-    const { exceeded, left, seconds } = this.#rate.take(share, performance.now())
+    if (this.#rate === undefined || (limits.rateSparesLoopback && access.isLocal(exchange.address))) return
+    const { exceeded, left, seconds } = this.#rate.take(exchange.share, performance.now())
+    const { answerHeaders } = exchange
     answerHeaders['x-ratelimit-limit'] = String(limits.rateRequests)
     answerHeaders['x-ratelimit-remaining'] = String(left)
     answerHeaders['x-ratelimit-reset'] = String(seconds)
