@@ -60,7 +60,7 @@ export interface ApiContext {
   readonly backups?: BackupView
   /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */
   readonly adminToken?: Uint8Array
-  /** Where the node keeps its chain, and the file of that token. */
+  /** Directory of the chain and of that token. */
   readonly dataDir?: string
   /** Stops the node once its open requests are answered; absent: no request can. */
   stop?(): void

@@ -5,7 +5,7 @@ import { accessDefaults, type AccessOptions } from './http/access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
 import { loopbackHosts } from './http/origin.js'
 
-/** What the options of REST, JSON-RPC and WebSocket set. */
+/** Settings made by the options of REST, JSON-RPC and WebSocket. */
 export interface ApiTarget extends ApiLimits, AccessOptions {
   /** Addresses to listen on. */
   readonly hosts: readonly string[]

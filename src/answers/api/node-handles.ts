@@ -50,7 +50,7 @@ export const stallReasons = {
 } as const
 export type StallReason = keyof typeof stallReasons
 
-/** That the chain does not go on at this node. */
+/** Report that the chain does not advance at this node. */
 export interface ChainStall {
   readonly reason: StallReason
   /** Unix seconds at which the node noticed it. */
@@ -68,7 +68,7 @@ export interface NodeHealth {
   readonly standing: Standing
   /** State that only a person can resolve, such as two confirmed blocks at one height. */
   readonly alarm?: string
-  /** Absent while the chain goes on. */
+  /** Absent while the chain advances. */
   readonly stalled?: ChainStall
   /** Seconds by which the clocks of other nodes are ahead of the own one, negative: behind; absent while they agree. */
   readonly clockOffset?: number

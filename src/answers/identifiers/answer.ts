@@ -59,13 +59,13 @@ export function locationAnswer(type: MediaType, location: string, said: ResultMe
   return dereferencingAnswer(200, uriListType, location, said)
 }
 
-/** What an answer says beside its content. */
+/** Metadata of an answer, beside its content. */
 export interface ResultMetadata {
-  /** Of the process, in a result of resolution beside the content type. */
+  /** Resolution metadata beside the content type. */
   readonly process: Readonly<Record<string, unknown>>
-  /** Of the document. */
+  /** Document metadata. */
   readonly document: object
-  /** By what the answer was proved. */
+  /** Evidence that proved the answer. */
   readonly proved?: object | undefined
 }
 
@@ -107,7 +107,7 @@ export interface ErrorOptions {
   readonly details: ProblemDetails
   /** Seconds. */
   readonly retryAfter?: number | undefined
-  /** Of the result, beside the error. */
+  /** Metadata of the result, beside the error. */
   readonly metadata?: object
 }
 

@@ -17,7 +17,7 @@ export function withSelectedServices(document: W3cDocument, { service, serviceTy
   throw new Problem('NOT_FOUND', `the document has no service with ${wanted.join(' and ')}`)
 }
 
-/** Where a redirect to the first of the selected services leads; `NOT_FOUND` for an endpoint that is no location. */
+/** Returns the target of a redirect to the first of the selected services; `NOT_FOUND` for an endpoint that is no location. */
 export function serviceLocation(
   { service = [] }: W3cDocument,
   { relativeRef }: Parameters,
@@ -32,7 +32,7 @@ export function serviceLocation(
   throw new Problem('NOT_FOUND', `the endpoint of ${shown(id)} leads to nothing that is ${rule}`)
 }
 
-/** What the fragment of a URL names in a document: a verification method or a service; else `NOT_FOUND`. */
+/** Returns the verification method or service that the fragment of a URL names; else `NOT_FOUND`. */
 export function partOf(
   document: W3cDocument,
   { did, fragment }: DidUrl,

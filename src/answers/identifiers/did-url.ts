@@ -49,7 +49,7 @@ export function isDidUrlText(part: string): boolean {
   return /[/?#]|%(?:2f|3f|23)/i.test(part)
 }
 
-/** What a request says, short enough for an answer. */
+/** Quotes text of a request, cut to 100 characters, for an answer. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -38,7 +38,7 @@ import {
   selectsServices,
 } from './read-question.js'
 
-/** Where the path begins. */
+/** Beginning of the path. */
 export const identifiersPrefix = '/1.0/identifiers'
 
 /** Answers about DIDs: a resolver in this process, or one behind a network. */
@@ -47,7 +47,7 @@ export interface IdentifierSource {
   resolve(did: string, options: ResolveOptions, request: { readonly signal?: AbortSignal }): Promise<SourceAnswer>
 }
 
-/** An answer, and by what it was proved where its source believes no node. */
+/** An answer, and the evidence of its proof if the source verifies its nodes. */
 export type SourceAnswer = ResolveResult & { readonly proved?: object }
 
 export interface AnswerOptions {

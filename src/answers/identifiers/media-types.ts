@@ -1,4 +1,4 @@
-/** What the answers can be, and which one a request prefers (RFC 9110 §12.5.1). */
+/** Media types of answers, and the choice of the one that a request prefers (RFC 9110 §12.5.1). */
 
 export const resolutionType = 'application/did-resolution'
 export const dereferencingType = 'application/did-url-dereferencing'
@@ -29,9 +29,9 @@ const range = new RegExp(`^(${token}/${token})$`)
 const weight = /^(?:0(?:\.([0-9]{0,3}))?|1(?:\.0{0,3})?)$/
 
 /**
- * Of the types that an answer can have the one that Accept prefers: with the highest weight, then the more specific, then in
- * the order of {@link mediaTypes}. Without Accept, and where only the full wildcard takes it, `first` if that may be given.
- * Undefined: none is acceptable. Other parameters than `q` are ignored, members of another form too.
+ * Returns the available type that Accept prefers: with the highest weight, then the more specific, then in the order of {@link mediaTypes}.
+ * Without Accept, and if only the full wildcard matches it, `first` if that is acceptable. Undefined: none is acceptable. Parameters other
+ * than `q` and malformed members are ignored.
  */
 export function negotiate(
   accept: string | undefined,

@@ -11,7 +11,7 @@ import { type DidUrl, shown } from './did-url.js'
 import { Problem } from './problem.js'
 import { isRelativeReference } from './uri-reference.js'
 
-/** What a request says beside the DID: parameters of the DID URL and options, which mean the same. */
+/** Parameters of a request beside the DID: those of the DID URL and options, which mean the same. */
 export interface Parameters extends ResolutionParameters {
   readonly relativeRef?: string
   readonly verificationRelationship?: 'authentication' | 'assertionMethod'
@@ -19,7 +19,7 @@ export interface Parameters extends ResolutionParameters {
   readonly proof?: true | 'true' | 'history'
 }
 
-/** Where a parameter stands: in the DID URL, or in the query or the body of the request. */
+/** Source of a parameter: the DID URL, or the query or body of the request. */
 type Place = 'url' | 'options'
 type Given = readonly [name: string, value: JsonValue | undefined, place: Place]
 
@@ -46,7 +46,7 @@ const checks: ReadonlyMap<string, OptionCheck> = new Map<string, OptionCheck>([
   ],
 ])
 
-/** What is wrong with a value; undefined: nothing. The specification has texts in ASCII alone. */
+/** Returns the fault of a value; undefined for a valid one. The specification has texts in ASCII alone. */
 function wrongValue(name: string, value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string' && !/^[\x20-\x7e]*$/.test(value)) return 'a text of ASCII characters is needed'
   return checks.get(name)?.(value)

@@ -41,7 +41,7 @@ export class Problem extends Error {
   readonly problem: ProblemName
   /** Seconds after which another attempt makes sense. */
   readonly retryAfter: number | undefined
-  /** What the metadata of the result say beside the error. */
+  /** Metadata of the result beside the error. */
   readonly metadata: object
   /** Status of HTTP. */
   readonly status: number

@@ -13,17 +13,17 @@ import { Problem } from './problem.js'
 
 /** A request, free of HTTP's own affairs. */
 export interface IdentifierRequest {
-  /** What follows `/1.0/identifiers/` up to the question mark, as it was sent. */
+  /** Text between `/1.0/identifiers/` and the question mark, as it was sent. */
   readonly identifier: string
   /** After the question mark, as it was sent; undefined without one. */
   readonly query: string | undefined
   /** The header Accept; undefined without one. */
   readonly accept: string | undefined
-  /** Of a POST. */
+  /** Body of a POST. */
   readonly body: Uint8Array | undefined
 }
 
-/** What a request asks for, checked as far as that is possible without the chain. */
+/** Question of a request, checked as far as that is possible without the chain. */
 export interface Question {
   readonly url: DidUrl
   readonly parameters: Parameters

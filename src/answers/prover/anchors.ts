@@ -41,7 +41,7 @@ export class Anchors {
   readonly #kept = new ByteCache<AnchorJson>(anchorCache)
   /** Those that are being made, for all who ask. */
   readonly #making = new Map<string, Promise<AnchorJson | undefined>>()
-  /** Of blocks that proofs are as of, and of older ones, for which fewer wait. */
+  /** Places for anchors of blocks that proofs are as of, and of older ones, for which fewer wait. */
   readonly #places = {
     recent: new Places(1, anchorsWaiting, 'anchors'),
     old: new Places(1, anchorsWaiting, 'anchors of old blocks'),

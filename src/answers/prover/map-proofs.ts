@@ -22,7 +22,7 @@ import type { PageMemory } from '../../ledger/storage/map/page-memory.js'
 import { type Key, keys } from '../../ledger/storage/schema.js'
 import { values } from '../../ledger/storage/row-values.js'
 
-/** What the map of DIDs says of a key after a block, from the rows; the caller sees to it that they are of one state. */
+/** Proofs of keys in the map of DIDs after a block, from rows; the caller ensures that they are of one state. */
 
 /** @limit count: operations of a DID in a proof */
 export const maxProvedEntries = 10_000

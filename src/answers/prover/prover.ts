@@ -83,7 +83,7 @@ export class Prover {
     return key === undefined ? 0 : operationsUpTo(this.#database, key, height)
   }
 
-  /** What the map says of a DID after a block, with its operations from number `from` on. */
+  /** Proves the entry of a DID in the map after a block, with its operations from number `from` on. */
   async didMap(
     { height }: TipRow,
     asked: { readonly did: string; readonly key: ProgramHash | undefined; readonly from: number },
@@ -92,7 +92,7 @@ export class Prover {
     return didMapProof(this.#source, { ...asked, height })
   }
 
-  /** What the map says after a block of a credential and a signer. */
+  /** Proves the entries of a credential and a signer in the map after a block. */
   async credentialMap(
     { height }: TipRow,
     asked: { readonly id: string; readonly signer: string },
@@ -106,7 +106,7 @@ export class Prover {
     return this.#changeAfter(await this.#anchored(tip, wanted, this.#lowestAnchor(tip)))
   }
 
-  /** What a checker needs of the spec. `proof-unavailable` on a chain whose blocks never commit to the state of all DIDs. */
+  /** Returns the parts of the spec that a checker needs. `proof-unavailable` if no block of the chain commits to the state of all DIDs. */
   trust(): TrustJson {
     const trust = trustOf(this.#spec)
     if (trust !== undefined) return trust

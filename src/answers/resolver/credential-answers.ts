@@ -41,7 +41,7 @@ export interface AskedCredential {
   readonly issuer: string | undefined
 }
 
-/** What of a credential counts, as of a block. */
+/** Operations on a credential that count as of a block. */
 interface Said {
   /** Whose operations do: the owner first. */
   readonly signers: readonly string[]
@@ -50,7 +50,7 @@ interface Said {
   readonly credential: ReturnType<typeof namedCredential>
 }
 
-/** What the chain says of credentials. */
+/** Answers about credentials on the chain. */
 export class CredentialAnswers {
   readonly #options: CredentialAnswersOptions
 

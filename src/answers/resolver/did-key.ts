@@ -24,7 +24,7 @@ export function identifierOf(text: string, name = 'did'): string {
   )
 }
 
-/** What {@link credentialIdOf} takes. */
+/** Form of the ids that {@link credentialIdOf} takes. */
 export const credentialIdText = `${lead}<identifier>#<fragment>, 1 to ${maxDidLength} characters`
 
 /** The id of a credential as given, in full; it need not be one that a credential can have. Else `request-parameter`. */

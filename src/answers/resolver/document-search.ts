@@ -61,7 +61,7 @@ export interface FoundDocuments {
 
 const conditions = ['service', 'credential', 'query'] as const
 
-/** Throws `query-invalid` unless exactly one condition is given, whatever its value. */
+/** Throws `query-invalid` unless exactly one condition is present, whatever its value. */
 export function refuseAmbiguous(query: object): void {
   const given = conditions.filter((name) => (query as DocumentQuery)[name] !== undefined)
   if (given.length === 1) return

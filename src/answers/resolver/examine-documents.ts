@@ -12,7 +12,7 @@ const documentsAtOnce = 64
 /** @tuning bytes: documents examined by a search that it keeps for its answer; others are read again */
 const keptBytes = 1024 * 1024
 
-/** What an examination needs of its search. */
+/** Parts of a search that an examination uses. */
 export interface ExamineTask {
   readonly rows: FrozenRows
   readonly matcher: Matcher
@@ -41,7 +41,7 @@ export class Examiner {
     this.#rest = rest
   }
 
-  /** Of some documents those that meet the condition; `keep`: the answer may have room for them. */
+  /** Returns those of the documents that meet the condition; `keep`: the answer may have room for them. */
   async matching(ordinals: readonly number[], keep: boolean): Promise<Examined> {
     const matching: number[] = []
     const kept = new Map<number, Buffer>()

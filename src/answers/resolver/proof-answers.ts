@@ -46,7 +46,7 @@ export class ProofAnswers {
     })
   }
 
-  /** What counts of a credential, by its id in full. */
+  /** Proves the operations that count for a credential, by its id in full. */
   async credential(
     id: string,
     { issuer, ...wanted }: WantedBlock & { issuer?: string | undefined },

@@ -17,7 +17,7 @@ import { type HistoryOptions, LongHistory, readHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
 import type { ResolveRequest } from './resolve-request.js'
 
-/** What the rows say of a DID, regardless of the clock. */
+/** State of a DID in the rows, regardless of the clock. */
 export interface KnownDid {
   /** Whether it exists: an answer that it does not is known with its proof alone. */
   readonly exists: boolean
@@ -25,7 +25,7 @@ export interface KnownDid {
   /** When the last document expires, in Unix seconds; meaningless once deactivated. */
   readonly expiresAt: number
   readonly transactions: readonly ResolvedTransaction[]
-  /** Of a part of a history. */
+  /** Position of a part of a history. */
   readonly slice?: { readonly total: number; readonly start: number; readonly count: number }
   readonly context?: ResolveContext
   readonly proof?: StateProof
@@ -53,8 +53,8 @@ export class DidReader {
   }
 
   /**
-   * What is asked for of a DID; undefined where it does not exist, unless that is to be proved. `key`: undefined for a text that no
-   * key can have. `busy` where blocks arrive faster than it can be read.
+   * Reads the requested versions of a DID; undefined if it does not exist, unless that is to be proved. `key`: undefined for a text that no
+   * key can have. `busy` if blocks arrive faster than it can be read.
    */
   read(asked: AskedDid, request: ResolveRequest, options: HistoryOptions = {}): Promise<KnownDid | undefined> {
     if (!request.all) return this.#reader.read((tip) => this.#version(asked, request, tip, options))

@@ -3,7 +3,7 @@ import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { queryLimits } from './document-search.js'
 import { resolverCacheBytes } from './resolver.js'
 
-/** What the options of the resolver set. */
+/** Settings made by the options of the resolver. */
 export interface ResolverTarget {
   /** Bytes of answers that it keeps. */
   readonly cacheBytes: number

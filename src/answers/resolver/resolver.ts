@@ -68,7 +68,7 @@ export interface ResolverOptions {
   readonly queryLimits?: Partial<QueryLimits>
 }
 
-/** What is kept of a DID. */
+/** Cached state of a DID. */
 interface Kept {
   readonly known: KnownDid
   /** The last answer given; valid until the status changes. */
@@ -85,7 +85,7 @@ export class Resolver {
   readonly #reader: DidReader
   readonly #search: DocumentSearch
   readonly #gate: StepGate
-  /** What was asked for of DIDs, as it was at {@link #cachedTip}, by {@link keyOf}. */
+  /** Answers about DIDs at {@link #cachedTip}, by {@link keyOf}. */
   readonly #cache: ByteCache<Kept>
   #cachedTip: Hash | undefined
 

@@ -15,7 +15,7 @@ export class ResultPage {
     this.#full = limit === 0
   }
 
-  /** So many matches lie before those that follow. */
+  /** Sets the number of matches before those that follow. */
   begin(passed: number): void {
     this.#passed = passed
   }

@@ -5,7 +5,7 @@ const conditionsAtMost = 1024
 /** @tuning count: pages of a condition whose beginning is kept */
 const positionsAtMost = 32
 
-/** Where a page begins: so many matches lie before an ordinal, which is the first that may be in it. */
+/** A known position in the matches: `skip` of them lie before `ordinal`, the first that may be in the page. */
 export interface Position {
   readonly skip: number
   readonly ordinal: number
@@ -13,7 +13,7 @@ export interface Position {
 
 const beginning: Position = { skip: 0, ordinal: 0 }
 
-/** What is known of the matches of a condition at one tip. */
+/** Results kept for the matches of a condition at one tip. */
 export class KnownMatches {
   /** Their number; undefined until they were counted. */
   total: number | undefined

@@ -1,6 +1,6 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 
-/** What a search needs: the index alone, or documents as well. */
+/** Data that a search reads: the index alone, or documents as well. */
 export type Lane = 'index' | 'documents'
 
 /** Searches of a lane in progress at once. Two that read documents would only alternate. */

@@ -38,13 +38,13 @@ const sourcesAtOnce = 64
 /** How many documents have a token whose documents are not counted: one, or for a month some. */
 const uncounted = { few: 1, month: 4096 }
 
-/** What a search runs on. */
+/** Input of a search. */
 export interface SearchTask extends ExamineTask {
   /** One state of the chain. */
   readonly rows: FrozenRows
   readonly skip: number
   readonly limit: number
-  /** What is known of the condition in that state; it learns more. */
+  /** Results kept for the condition in that state; the search adds to them. */
   readonly known: KnownMatches
   /** Bytes of documents that a scan reads at once. */
   readonly pageBytes: number
@@ -151,7 +151,7 @@ export class SearchRun {
     }
   }
 
-  /** What a plan finds, chunk by chunk. */
+  /** Yields the matches of a plan, chunk by chunk. */
   async *#chunks(root: DocumentPlan, first: number): AsyncGenerator<{ chunk: number; found: FoundInChunk }, void> {
     const { reader, load } = await this.#reader(root)
     for (let from = first; ;) {

@@ -112,7 +112,7 @@ class OperationScan {
     }
   }
 
-  /** Reads the last `count` operations of a block, those before an index if one is given. */
+  /** Reads the last `count` operations of a block, or the last ones below index `end`. */
   async #readBlock(height: number, count: number, end?: number): Promise<void> {
     const range = end === undefined ? transactionRange(height) : transactionsBefore({ height, index: end })
     const [block] = await this.#chain.blocks([height])

@@ -107,11 +107,11 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash, coin: Co
 export interface SpendableCoins {
   /** The fewest that suffice, largest first. */
   readonly coins: readonly UnspentCoin[]
-  /** Of them; below the amount needed if there are no more. */
+  /** Sum of `coins`; below the amount needed if there are no more. */
   readonly sum: bigint
-  /** Of the coins that the pool spends. */
+  /** Sum of the coins that the pool spends. */
   readonly pending: bigint
-  /** Of the immature and locked ones. */
+  /** Sum of the immature and locked coins. */
   readonly locked: bigint
 }
 

@@ -20,7 +20,7 @@ import { transactionMethods } from './transaction-methods.js'
 import { validatorMethods } from './validator-methods.js'
 import { walletMethods } from './wallet-methods.js'
 
-/** What decides which methods a node has, and how much money its chain can hold. */
+/** Parts of the context on which the list of methods and the largest amount depend. */
 interface MethodSources {
   readonly devnet?: DevnetControl
   readonly reader: { readonly chain: { readonly spec: { readonly maxMoney: bigint } } }

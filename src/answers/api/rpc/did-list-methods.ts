@@ -6,7 +6,7 @@ import { pageParams, rowsUnasked } from '../schemas/common-schemas.js'
 import { didCountSchema, listedOperations } from '../schemas/did-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
-/** What happened to DIDs, and how many there are. */
+/** Methods that list operations on DIDs and count DIDs. */
 export const didListMethods: readonly RpcMethod[] = [
   method({
     name: 'listdidoperations',

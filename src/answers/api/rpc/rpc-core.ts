@@ -27,7 +27,7 @@ import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 /** The text of an answer, or a stream of it. */
 export type RpcAnswer = string | AnswerStream
 
-/** What the core itself needs of the context of its methods. */
+/** Parts of the context that the core itself uses. */
 export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
   readonly metrics: Pick<ApiContext['metrics'], 'calls'>
 }

@@ -42,7 +42,7 @@ const outputList = TypeCompiler.Compile(Type.Array(output, { minItems: 1, maxIte
 /** Bytes counted for the inputs, and for the small transaction that is decoded at a time. */
 const amountMemory = 1024 * 1024
 
-/** What wallets of the family ask for while they build a transaction. */
+/** Methods that wallets of the family call to build a transaction. */
 export const walletMethods: readonly RpcMethod[] = [
   method({
     name: 'createrawtransaction',

@@ -78,7 +78,7 @@ export function position(description: string) {
   )
 }
 
-/** Where a page of transactions begins, and how many rows it has. */
+/** Parameters of a page of transactions: cursor and number of rows. */
 export const pageParams = {
   before: Type.Optional(position('only what is below this position, as `next` of the page before names it')),
   limit: limitParam('rows of the page'),

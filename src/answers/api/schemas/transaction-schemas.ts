@@ -45,7 +45,7 @@ export const asset = closed({
   RecordType: count('0 unspent outputs'),
 })
 
-/** What each type adds, one schema for each form of its payload. */
+/** Members that each type adds, one schema for each form of its payload. */
 const payloads: { readonly [T in Payload['type']]: readonly TSchema[] } = {
   0: [closed({ CoinbaseData: Type.String() }, 'type 0, coinbase')],
   1: [closed({ Asset: asset, Amount: amount(), Controller: bytes() }, 'type 1, registration of the asset')],
@@ -117,7 +117,7 @@ export const transactionObject = closed({
 
 export const txid = hash('id of a transaction')
 
-/** Where the next page begins. */
+/** Cursor of the next page. */
 export const nextPage = Type.Optional(position('`before` of the next page; absent at the end'))
 
 /** The place of a transaction on the active chain. */

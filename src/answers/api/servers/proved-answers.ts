@@ -11,7 +11,7 @@ import { readResolveRequest } from '../../resolver/resolve-request.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { BoundedSource } from './bounded-source.js'
 
-/** What is asked of a DID: its last version, all of them, or one. */
+/** Question about a DID: its last version, all of them, or one. */
 export interface ProvedQuestion {
   readonly did: string
   readonly all?: boolean

@@ -20,13 +20,13 @@ export interface Holder {
 
 /** A production whose readers may let it wait. */
 export interface ReadHolder extends Holder {
-  /** Milliseconds that it has waited since its readers took anything; 0 while it goes on. */
+  /** Milliseconds since its readers last took anything; 0 while it is produced. */
   readonly idle: number
 }
 
 interface Waiter {
   readonly bytes: number
-  /** Whether it goes on with an answer that has begun, and so is refused for nothing. */
+  /** Whether it continues an answer that has begun; such a waiter is never refused. */
   readonly resuming: boolean
   readonly holder: Holder
   admit(release: () => void): void
@@ -236,7 +236,7 @@ export class AnswerAdmission {
     for (const pool of this.#pools) pool.park(holder)
   }
 
-  /** Waits for the room of a production that was parked and goes on; rejects with the signal's reason when it aborts. */
+  /** Waits for the room of a parked production that continues; rejects with the signal's reason when it aborts. */
   async resume(holder: ReadHolder, signal: AbortSignal): Promise<void> {
     if (!this.#unread.has(holder)) return
     for (const pool of this.#pools) await pool.retake(holder, signal)
@@ -283,9 +283,9 @@ export class AnswerAdmission {
   }
 
   /**
-   * Starts a production and resolves when it is complete; rejects with the signal's reason if it aborts before the start. First
-   * steps may read megabytes: consecutive ones share a time slice, then the event loop goes on. `produce` must not throw before
-   * its first promise.
+   * Starts a production and resolves when it is complete; rejects with the signal's reason if it aborts before the start. First steps may
+   * read megabytes: consecutive ones share a time slice, then the event loop gets a turn. `produce` must not throw before its first
+   * promise.
    */
   async begin(produce: () => Promise<void>, signal: AbortSignal): Promise<void> {
     let produced: Promise<void> | undefined

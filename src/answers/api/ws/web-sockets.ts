@@ -194,7 +194,7 @@ export class WebSockets {
     if (!this.#distributing) void this.#distributeAll()
   }
 
-  /** Sends new events to all subscriptions, a turn later: the chain goes on first, and events of one moment are sent together. */
+  /** Sends new events to all subscriptions, a turn later: the chain has priority, and events of one moment are sent together. */
   async #distributeAll(): Promise<void> {
     this.#distributing = true
     while (this.#moreToDistribute) {
