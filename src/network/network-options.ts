@@ -6,7 +6,7 @@ import { type AssumedBlock, parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
 import type { PeerSettings } from './peers/peer-settings.js'
 
-/** What the options of the network set. */
+/** Settings made by the options of the network. */
 export interface NetworkTarget extends PeerSettings {
   /** Whether the node has peers at all. */
   readonly enabled: boolean
@@ -18,7 +18,7 @@ export interface NetworkTarget extends PeerSettings {
   readonly assumeValid?: AssumedBlock
 }
 
-/** What a node has that is told nothing else. */
+/** Settings of a node without options. */
 export const networkDefaults = {
   enabled: true,
   hosts: ['0.0.0.0', '::'],

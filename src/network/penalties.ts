@@ -17,7 +17,7 @@ const link = (points: number): Offence => ({ pinned: 'link', points })
 /** A rule that the state of a node decides as well. */
 const state: Offence = { pinned: 'state', points: 0 }
 
-/** What each code costs a peer that sends what breaks the rule. */
+/** Points that each code costs a peer whose data breaks the rule. */
 export const offences: Readonly<Record<Code, Offence>> = {
   // transactions: bytes alone
   'tx-malformed': bytes(10),

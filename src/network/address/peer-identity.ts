@@ -25,7 +25,7 @@ function identityOf(secretKey: Uint8Array): Identity {
   return { secretKey, publicKey, id: peerNumber(publicKey) }
 }
 
-/** What comes before an Ed25519 secret in PKCS #8. */
+/** Prefix of an Ed25519 secret in PKCS #8. */
 const secretPrefix = hex('302e020100300506032b657004220420')
 
 function publicKeyOf(secretKey: Uint8Array): Uint8Array {

@@ -19,7 +19,7 @@ import { timedOut, type Timeouts } from './timeouts.js'
 export interface HedgePolicy<P> {
   /** Open requests at most. */
   readonly parallel: number
-  /** Milliseconds after which the request is given up; unlimited if absent. */
+  /** Milliseconds after which the request is cancelled; unlimited if absent. */
   readonly limit?: number
   /** The peer to ask next; undefined if there is none at present. */
   next(): P | undefined

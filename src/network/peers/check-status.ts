@@ -3,7 +3,7 @@ import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { networkVersion, type Status } from '../wire/status-message.js'
 
-/** What nodes must have in common. */
+/** Properties that connected nodes have in common. */
 export interface Common {
   readonly spec: Pick<Spec, 'upgradesDigest' | 'name'>
   /** Hash of the genesis block. */

@@ -14,7 +14,7 @@ const safeShare = 8
 /** @limit ms: age of a handshake from which another connection may replace it when all slots are taken */
 const slowHandshake = 2_000
 
-/** What decides whether an inbound peer is evicted. */
+/** Facts that decide whether an inbound peer is evicted. */
 export interface Occupant {
   readonly host: string
   /** Time of connection, in milliseconds. */
@@ -87,7 +87,7 @@ function safeOf<T extends Occupant>(occupants: readonly T[], inbound: number): S
   return safe
 }
 
-/** Of `open`, those with the key that is most frequent in `all`; tie → the key of the youngest. */
+/** Members of `open` with the key that is most frequent in `all`; tie → the key of the youngest. */
 function ofLargest<T extends Aged>(all: readonly T[], open: readonly T[], keyOf: (one: T) => string): readonly T[] {
   const sizes = new Map<string, number>()
   for (const one of all) sizes.set(keyOf(one), (sizes.get(keyOf(one)) ?? 0) + 1)

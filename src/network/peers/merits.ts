@@ -1,6 +1,6 @@
 import { mapKey } from '../../base/primitives/bytes.js'
 
-/** What a peer can be the first to deliver. */
+/** Kinds of data that a peer can be the first to deliver. */
 export const deliveries = ['block', 'vote', 'transaction'] as const
 export type Delivery = (typeof deliveries)[number]
 

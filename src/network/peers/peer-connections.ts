@@ -329,7 +329,7 @@ export class PeerConnections implements PenaltySink {
     return { host: link.host, since, named: this.#options.named(link), delivered, peer }
   }
 
-  /** Of two simultaneous connections, the one opened by the smaller key stays. */
+  /** Keeps the one of two simultaneous connections that the smaller key opened. */
   #preferred(link: Link): boolean {
     return compareBytes(link.publicKey, this.#options.publicKey) < 0 === link.inbound
   }

@@ -25,7 +25,7 @@ export type AnnouncementEvent =
   | { readonly type: 'conflict'; readonly unit: HeaderUnit }
   | { readonly type: 'contradicted'; readonly header: Header; readonly peer: SyncPeer; readonly error: RuleError }
 
-/** What the announcements ask and report to. */
+/** Sync that owns the announcements: it answers their question and takes their events. */
 export interface AnnouncementOwner {
   emit(event: AnnouncementEvent): void
   /** Whether a block is avoided. */
@@ -141,8 +141,8 @@ export class Announcements {
   }
 
   /**
-   * Fetches the block, from the announcing peer first, and connects it. False when the block came another way, and when no peer
-   * answered: the sync goes on looking for it.
+   * Fetches the block, from the announcing peer first, and connects it. False when the block came another way, and when no peer answered:
+   * the sync keeps looking for it.
    */
   async #fetch(peer: SyncPeer, unit: HeaderUnit): Promise<boolean> {
     const { chain, bodyAtHand } = this.#options

@@ -47,7 +47,7 @@ export type HeaderEvent =
   | { readonly type: 'offered'; readonly peer: SyncPeer; readonly unit: HeaderUnit }
   | FailedEvent
 
-/** What the header download asks and reports to. */
+/** Sync that owns the header download: it answers its question and takes its events. */
 export interface HeaderOwner {
   emit(event: HeaderEvent): void
   /** Whether a block is avoided, so that no branch through it is followed. */

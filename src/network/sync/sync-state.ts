@@ -69,7 +69,7 @@ export type SyncEffect =
     }
   | { readonly type: 'fatal'; readonly error: unknown }
 
-/** What the state is decided on besides events. */
+/** Inputs of a decision besides events. */
 export interface SyncFacts {
   /** Milliseconds of the clock. */
   readonly now: number
@@ -213,7 +213,7 @@ export class SyncState {
     return [{ type: 'forget-misses' }]
   }
 
-  /** Without validators the branch is given up. A confirmed block exists, so all peers are asked again later. */
+  /** Avoids the branch on a chain without validators. A confirmed block exists, so all peers are asked again later. */
   #missing({ unit: { header }, source, withheld }: PendingBlock, facts: SyncFacts): readonly SyncEffect[] {
     if (this.#chain.spec.hasValidators) {
       this.#askAgainAt ??= facts.now + askAgain
@@ -254,7 +254,7 @@ export class SyncState {
     return [{ type: 'report', level: 'warn', report, text }, ...this.#avoid(hash, facts)]
   }
 
-  /** A quorum confirmed a block that this node refuses: the chain goes on without it, and no peer is penalised. */
+  /** A quorum confirmed a block that this node refuses: the chain continues without it, and no peer is penalised. */
   #contradicted(
     { header, peer, error }: { readonly header: Header; readonly peer: SyncPeer; readonly error: RuleError },
     facts: SyncFacts,
@@ -289,8 +289,8 @@ export class SyncState {
   }
 
   /**
-   * Another peer may deliver a body that the first announcer withheld. Each peer is asked once, beside the sync, which goes on
-   * without the block.
+   * Probes another peer that may deliver a body which the first announcer withheld. Each peer is asked once, beside the sync, which
+   * continues without the block.
    */
   #offered(peer: SyncPeer, unit: HeaderUnit): readonly SyncEffect[] {
     const { asked } = this.#avoided.get(mapKey(unit.header.hash)) ?? {}

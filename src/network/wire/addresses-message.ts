@@ -10,7 +10,7 @@ const addressesTimeout = 5_000
 /** @limit bytes: text of an address: an IPv6 one in brackets, and a port */
 const wireAddress = 64
 
-/** Where a node listens. */
+/** Listening address of a node. */
 export interface PeerAddress {
   /** `host:port`; the host is an IPv4 address, or an IPv6 one in brackets. */
   readonly address: string

@@ -19,7 +19,7 @@ export const services = { wholeChain: 1, recentBlocks: 2 } as const
  */
 export const recentBlocks = 288
 
-/** What a node with this chain serves. */
+/** Bits of the services of a node with this chain. */
 export function servicesOf({ prunes }: { readonly prunes: boolean }): number {
   return prunes ? services.recentBlocks : services.wholeChain
 }
@@ -31,7 +31,7 @@ const statusTimeout = 5_000
 /** @limit bytes: program name in a status */
 const agentBytes = 64
 
-/** What a node reports of itself in the handshake and after. */
+/** Status that a node sends of itself in the handshake and after. */
 export interface Status {
   readonly version: number
   /** Hash of its genesis block. */
