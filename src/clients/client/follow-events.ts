@@ -2,7 +2,7 @@ import { oneLine } from '../../base/runtime/visible-text.js'
 import { NoAnswer, NodeRefusal } from './http.js'
 import { asText, isObject, unexpected } from './read-answers.js'
 
-/** Where a follower begins: with the block of a height, after a block, or with what happens next. */
+/** Start of a follower: the block of a height, the one after a block, or the next event. */
 export type EventsFrom = { readonly fromHeight?: number } | { readonly afterBlock: string }
 
 export interface FollowOptions {

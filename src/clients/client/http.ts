@@ -23,7 +23,7 @@ export class NodeRefusal extends UserError {
 
 /** No answer, or none that is complete. */
 export class NoAnswer extends UserError {
-  /** What happened, without advice. */
+  /** Description of the failure, without advice. */
   readonly fact: string
   /** Whether the node may have got the request and acted on it. */
   readonly mayHaveArrived: boolean

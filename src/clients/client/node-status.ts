@@ -3,7 +3,7 @@ import { exchange } from './http.js'
 import { otherInterface } from './node-url.js'
 import { asText, isObject, unexpected } from './read-answers.js'
 
-/** What a node says of itself to whatever watches it. */
+/** Status that a node reports for monitoring. */
 export interface Readiness {
   /** `ready`, or what it is instead. */
   readonly status: string

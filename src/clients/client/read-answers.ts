@@ -150,7 +150,7 @@ function proofIn({ proof }: Record<string, unknown>): { readonly proof?: StatePr
   return { proof: proof as unknown as StateProof }
 }
 
-/** What the chain says of a credential. */
+/** Reads the status of a credential from an answer. */
 export function asCredentialResult(value: unknown): CredentialResult {
   if (!isObject(value)) throw unexpected('what is said of the credential is not an object')
   const id = asText(value['id'], 'id')

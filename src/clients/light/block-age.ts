@@ -65,7 +65,7 @@ export class BlockAges {
     throw new LightError('trust-expired', `the believed block is ${age} s old; a newer checkpoint is needed`)
   }
 
-  /** What an answer as of a block was proved by. */
+  /** Evidence of an answer as of a block. */
   proved(block: AnchoredBlock, servers: readonly string[]): Proved {
     const { height, hash, time } = block.header
     return { height, hash: displayHash(hash), time, age: this.#ageOf(block), servers }

@@ -4,7 +4,7 @@ import { LightError } from './light-error.js'
 /** @limit ms: what a light resolver asks of a server to catch up, for one question, besides the last request */
 const catchUpTime = 120_000
 
-/** What a catch-up needs of a server. */
+/** Parts of a server that a catch-up uses. */
 export type AskedServer = Pick<Server, 'url' | 'get'>
 
 /** A server that has so long for all of a catch-up: each of its answers may come in time, and bring next to nothing. */

@@ -18,13 +18,13 @@ import type { LightCredential, LightResult } from './proved.js'
 
 const bundleFormat = 'didledger/bundle/1'
 
-/** What is believed before a bundle is checked. */
+/** Trust with which a bundle is checked. */
 export interface BundleTrust extends ChainOptions {
   readonly checkpoint: Checkpoint | undefined
   readonly ages: BlockAges
 }
 
-/** Checks what was sent as a bundle; how old it is only where `maxAge` is given, in seconds. */
+/** Checks a bundle; its age only with `maxAge`, in seconds. */
 export async function checkBundle(
   sent: unknown,
   maxAge: number | undefined,

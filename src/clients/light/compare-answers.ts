@@ -11,7 +11,7 @@ import type { Proved } from './proved.js'
 
 /** Answers of several servers to one question: which hold, which is the highest, and whether the others agree with it. */
 
-/** What every check ends with. */
+/** Common result of every check. */
 export interface ProvedAnswer {
   readonly block: AnchoredBlock
 }
@@ -26,7 +26,7 @@ export interface Question<P extends ProvedAnswer> {
   readonly isPast: boolean
   /** The state that the answer has to be of. */
   readonly sameAs?: P
-  /** Of an answer that came from elsewhere, and says nothing of a server. */
+  /** Whether the answer came from elsewhere and tells nothing about a server. */
   readonly isGiven?: boolean
   /** The failure where the answer is too old, with what is proved of it besides its block. */
   result(proved: P): { readonly proved: Partial<Proved> }
@@ -42,7 +42,10 @@ export interface Failed {
   readonly error: LightError
 }
 
-/** What holds, and what does not: answers of miners are tested again, since another server may have shown a chain with more work. */
+/**
+ * Splits answers into those that hold and those that fail. Answers of miners are tested again: another server may have shown a chain with
+ * more work.
+ */
 export function settled<P extends ProvedAnswer>(
   asked: readonly (Held<P> | Failed)[],
   { known: { requireWork } }: FollowedChain,

@@ -1,6 +1,6 @@
 import type { LightError, LightFailure } from './light-error.js'
 
-/** What each failure means, for people; a resolver itself needs none of these texts. */
+/** Meaning of each failure, for people; a resolver itself needs none of these texts. */
 export const failureTexts: Readonly<Record<LightFailure, string>> = {
   form: 'it is not in the form of answers and proofs',
   'proof-missing': 'the answer came without a proof',

@@ -22,11 +22,11 @@ const maxBundled = 10_000
 /** @limit count: answers with changes that are followed at once */
 const maxAnswers = 100
 
-/** What changes of validators are followed with. */
+/** Chain, verifier and sink of a run that follows changes of validators. */
 export interface Following {
   readonly genesis: Hash
   readonly signatures: Signatures
-  /** Takes what was proved so far where the server fails then: the next question goes on from there. */
+  /** Takes the lists proved before a failure of the server: the next question continues from there. */
   keep(lists: readonly ValidatorList[]): void
 }
 

@@ -54,8 +54,8 @@ export function rememberedWork(options: ChainOptions, memory: LightMemory | unde
 }
 
 /**
- * The chain of a server, where it has more work than the one given; else that one. `keep` takes what was shown also where the server
- * fails then: the next question goes on from there.
+ * Returns the chain of a server if it has more work than `chain`, else `chain`. `keep` takes the headers shown before a failure of the
+ * server: the next question continues from there.
  */
 export async function followWork(
   slow: AskedServer,

@@ -32,7 +32,7 @@ export class FollowedChain {
     return this.#remembered.seen
   }
 
-  /** What checks of answers believe. */
+  /** Trusted data for checks of answers. */
   get known(): KnownChain {
     const { seen, foundation } = this.#remembered
     return { genesis: this.trust.chain, ...foundation.known(seen) }

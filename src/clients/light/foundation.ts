@@ -18,17 +18,17 @@ export interface ChainOptions {
 /** The chain as a server showed it: all lists of validators, or all headers. */
 export type Followed = readonly ValidatorList[] | HeaderChain
 
-/** What stands behind the blocks of a chain: its validators, or the work on its headers. */
+/** Basis of the trust in blocks of a chain: its validators, or the work on its headers. */
 export interface Foundation {
-  /** What checks of answers believe, when a block is the highest one seen. */
+  /** Trusted data for checks of answers, when a block is the highest one seen. */
   known(seen: SeenBlock): Omit<KnownChain, 'genesis'>
   /**
-   * Asks a server what followed; `now` is in Unix milliseconds. Hands out what is proved of it, also where the server fails then. Returns
-   * whether anything followed.
+   * Asks a server for what followed; `now` is in Unix milliseconds. Calls `found` with what is proved of it, also if the server fails then.
+   * Returns whether anything followed.
    */
   follow(server: Server, now: number, found: (followed: Followed) => void): Promise<boolean>
-  /** With what followed; the same value where that is no more than is known, or contradicts it. */
+  /** Returns the foundation with what followed; the same value if that adds nothing or contradicts it. */
   apply(followed: Followed): Foundation
-  /** What is remembered of it. */
+  /** Its part of the saved state. */
   readonly memory: Omit<LightMemory, 'seen'>
 }

@@ -7,9 +7,9 @@ import { FollowedValidators } from './followed-validators.js'
 import type { ChainOptions } from './foundation.js'
 import { asLightError } from './light-error.js'
 
-/** A chain that begins at a checkpoint. Loaded where one is given. */
+/** A chain that begins at a checkpoint. Loaded if there is one. */
 
-/** The chain from a believed block on, with what the first server that can prove it knows of it. */
+/** Returns the chain from a trusted block on, with what the first server that can prove it adds to it. */
 export async function chainFrom(
   options: ChainOptions,
   servers: readonly Server[],

@@ -1,6 +1,6 @@
 import { LightError } from './light-error.js'
 
-/** Bounds of JSON that is not believed, counted while its bytes come in: what is too much for a question is never parsed. */
+/** Bounds of untrusted JSON, counted while its bytes come in: text beyond the bound of a question is never parsed. */
 
 /** Bounds of one answer. */
 export interface Bound {
@@ -64,11 +64,11 @@ function tooLarge(what: string): LightError {
 
 /** Characters that are looked at in one step. */
 const stride = 65_536
-/** Characters for each token of a text that is given; those of proofs have more. */
+/** Characters for each token of a JSON text; those of proofs have more. */
 const charactersPerToken = 8
 const tokensAtLeast = 256
 
-/** JSON that is given as text, such as a bundle, of bounded depth and number of values: `form` for other text. */
+/** Parses a JSON text, such as a bundle, of bounded depth and number of values: `form` for other text. */
 export function parse(text: string): unknown {
   scanText(text)
   return parseScanned(text)

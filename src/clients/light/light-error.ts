@@ -46,7 +46,7 @@ export class LightError extends Error {
   }
 }
 
-/** What is thrown to callers: a proof that does not hold is a failure by the name of its step. */
+/** Returns the error for callers: a proof that does not hold is a failure by the name of its step. */
 export function asLightError(error: unknown): LightError {
   if (error instanceof LightError) return error
   if (error instanceof ProofError) return new LightError(error.failure, error.message)

@@ -12,7 +12,7 @@ import { keysInForce, keyTexts, type ValidatorList, validatorKeys } from '../../
 import { parse } from './json-scan.js'
 import type { Signatures } from './signatures.js'
 
-/** What a light resolver remembers of a chain, and its text between two runs. */
+/** Saved state of a light resolver about a chain, and its text between two runs. */
 
 export const stateFormat = 'didledger/light/1'
 
@@ -21,16 +21,16 @@ const rememberedBlocks = 288
 /** @limit count: lists of validators, and headers, in the state of a light resolver */
 const maxRemembered = 1_100_000
 
-/** A block that a light resolver has seen, or believes. */
+/** A block that a light resolver has seen, or trusts. */
 export interface SeenBlock {
   readonly header: Header
-  /** On a chain with validators; undefined for a believed one. */
+  /** On a chain with validators; undefined for a trusted one. */
   readonly confirm?: Confirm | undefined
 }
 
-/** What is remembered. */
+/** Saved state. */
 export interface LightMemory {
-  /** The highest block seen; before the first answer the one that is believed. */
+  /** The highest block seen; before the first answer the trusted one. */
   readonly seen: SeenBlock
   /** In order of their heights; empty on a chain without validators. */
   readonly lists: readonly ValidatorList[]

@@ -152,7 +152,7 @@ export class LightResolver {
     return { ...resolved(question, found.answer), proved }
   }
 
-  /** Checks a bundle without any server. Its age is tested only where `maxAge` is given, in seconds. */
+  /** Checks a bundle without any server. Its age is tested only with `maxAge`, in seconds. */
   async verifyBundle(
     bundle: unknown,
     { maxAge }: { readonly maxAge?: number } = {},
@@ -293,7 +293,7 @@ export class LightResolver {
   }
 }
 
-/** Without servers an answer that is given can be checked, by what is known already. */
+/** Without servers a bundle can still be checked, against the data held already. */
 const nowhere: Fetch = () => Promise.reject(new LightError('unreachable', 'no server is named'))
 
 /** Throws where fewer servers are named than have to agree: no answer could ever hold. */

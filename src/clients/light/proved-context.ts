@@ -4,7 +4,7 @@ import { fromBase64url, utf8 } from '../../base/primitives/bytes.js'
 import type { LightResolver } from './light-resolver.js'
 import type { LightResult, ProvedEntry } from './proved.js'
 
-/** Where a proved answer stands, in the form of a node's answers: what DID Resolution shows beside a document. */
+/** Context of a proved answer, in the form of a node's answers: the members that DID Resolution shows beside a document. */
 
 /** The version asked for, with its context; the block hash of an operation is left out: its height is proved alone. */
 export async function resolveProved(
@@ -17,7 +17,7 @@ export async function resolveProved(
   return result.status === 3 ? result : { ...result, context: contextOf(result) }
 }
 
-/** What the proved history says of the version shown. */
+/** Context of the version shown, from the proved history. */
 function contextOf({ proved, transaction: [shown] = [], status }: LightResult): ResolveContext {
   const { height, hash, time, history } = proved
   const entries = history?.entries ?? []

@@ -1,8 +1,8 @@
 import type { CredentialResult, ResolveResult } from '../../identity/did/resolution.js'
 
-/** What a light resolver says, with what proves it. */
+/** Answers of a light resolver, with their evidence. */
 
-/** What an answer was proved by. */
+/** Evidence of an answer. */
 export interface Proved {
   /** The block that the answer is as of; its hash in display hex, its time and age in seconds. */
   readonly height: number

@@ -75,8 +75,8 @@ export function readJsonFile(path: string, what: string): unknown {
 }
 
 /**
- * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives
- * it its name. An existing file is a {@link UserError} unless `replace` is given.
+ * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives it its
+ * name. An existing file is a {@link UserError} without `replace`.
  */
 export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
   const temporary = `${path}.${process.pid}.tmp`

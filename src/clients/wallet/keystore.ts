@@ -175,7 +175,7 @@ export function readKeystore(path: string): Keystore {
   return parseKeystore(readTextFile(path, 'keystore'))
 }
 
-/** Writes a keystore file that only its owner may read. An existing file is replaced only when `replace` is given. */
+/** Writes a keystore file that only its owner may read. An existing file is replaced only with `replace`. */
 export function writeKeystore(path: string, keystore: Keystore, options: { replace?: boolean } = {}): void {
   writeFileAtomically(path, formatKeystore(keystore), { mode: 0o600, ...options })
 }

@@ -9,7 +9,7 @@ export function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** Where a text stops being JSON. */
+/** Describes the place where a text stops being JSON. */
 function placeOf(text: string, error: unknown): string {
   if (text.trim() === '') return 'it is empty'
   const at = /at position (\d+)/.exec(String(error))?.[1]

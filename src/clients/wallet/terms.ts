@@ -6,10 +6,10 @@ import { type Params, paramsAt, type Spec } from '../../base/primitives/spec.js'
 import type { Payment } from './build-transaction.js'
 import type { Prices } from './fee.js'
 
-/** What a wallet has to know of a chain, with the rules of the block after `height`. */
+/** Data of a chain that a wallet uses, with the rules of the block after `height`. */
 export interface ChainRules extends Pick<Params, 'fees' | 'specifications'> {
   readonly name: string
-  /** Of the tip; absent where it is not known. */
+  /** Height of the tip; absent if unknown. */
   readonly height?: number
   /** Id of the native asset, internal order. */
   readonly assetId: Hash
