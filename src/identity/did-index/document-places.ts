@@ -3,7 +3,7 @@ import type { ElementPlan, Plan } from './plan.js'
 /** Lists of a document whose elements have tokens. */
 export type ListName = 'service' | 'credential' | 'publicKey'
 
-/** What a path of a condition leads to in a normalised document. */
+/** Place in a normalised document to which a path of a condition leads. */
 export type Place =
   | { readonly kind: 'document' | 'id' | 'expires' | 'other' }
   | { readonly kind: 'list'; readonly list: ListName }

@@ -87,7 +87,7 @@ export class ConditionPlanner {
     )
   }
 
-  /** What a list of a document has to meet as a whole, or with some element. */
+  /** Plans a condition on a list of a document, as a whole or with some element. */
   #list(list: ListName, value: JsonValue, where: string): Plan<DocumentPlan> {
     if (Array.isArray(value)) {
       // Each entry may be met by another element.
@@ -149,7 +149,7 @@ export class ConditionPlanner {
     )
   }
 
-  /** What the values at a place within an element have to meet; `wrap` joins what one value meets. */
+  /** Plans a condition on the values at a place within an element; `wrap` joins the plan of one value. */
   value<P>(place: Place, value: JsonValue, where: string, wrap: Wrap<P>): Plan<P> {
     if (!(value instanceof Map)) return wrap(scalarPlan(place, value, where, this.planning))
     if (!isOperators(value)) {

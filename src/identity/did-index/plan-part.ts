@@ -17,7 +17,7 @@ export interface ChunkSource {
 /** Result of a step that needs rows which were not read yet. */
 export const notRead = -1
 
-/** What a plan needs of the rows. */
+/** Access of a plan to the rows. */
 export interface PlanRows {
   source(token: Token): ChunkSource
   /** About how many documents have a token: those with the fewest lead. */

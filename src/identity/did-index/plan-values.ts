@@ -76,7 +76,7 @@ function claimValue(name: string, value: Scalar): ElementPlan {
   return token === undefined ? textPlan(tokenKind.claimName, name, false) : tokenPlan(token, false)
 }
 
-/** What no document has. */
+/** Plan that no document matches. */
 const noElement: ElementPlan = { kind: 'any', parts: [] }
 
 /** Whether a document can have a text. Others have the token of another text, for tokens are made of UTF-8. */
@@ -96,7 +96,7 @@ function claimThere(place: Place, where: string, planning: Planning): Plan<Eleme
   return textPlan(tokenKind.claimName, place.name, false)
 }
 
-/** What is found has to be verified. */
+/** Marks a plan whose matches have to be verified. */
 function part(plan: Plan<ElementPlan>): Plan<ElementPlan> {
   return plan && { kind: 'part', of: plan }
 }
@@ -173,7 +173,7 @@ function isOneOf(plan: ElementPlan): boolean {
   return plan.kind === 'token' || (plan.kind === 'any' && plan.parts.every(isOneOf))
 }
 
-/** What a document's expiry has to meet. */
+/** Plans a condition on the expiry of a document. */
 export function expiryPlan(value: JsonValue, where: string, planning: Planning): Plan<DocumentPlan> {
   const months = planning.months
   const found = (plan: ReturnType<typeof months.months>) => {

@@ -94,7 +94,7 @@ function meet(a: Elements, b: Elements): Elements {
 
 class ElementUnion implements Union<Elements> {
   readonly #sure = new PostingUnion()
-  /** Of parts that are not sure of all that is possible. */
+  /** Union of the parts with unsure elements. */
   readonly #open = new PostingUnion()
   #anywhere: DocumentSet | undefined
 

@@ -1,7 +1,7 @@
 import { mapKey, ownText } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 
-/** What a token stands for: the first byte of it. Numbers are stored and never change. */
+/** Kind of a token: its first byte. Numbers are stored and never change. */
 export const tokenKind = {
   everything: 0,
   serviceType: 1,

@@ -21,7 +21,7 @@ export interface PlannedKey {
   readonly fragment: string
   /** 33 bytes, compressed. */
   readonly publicKey: Uint8Array
-  /** What the key may do: sign for the DID, deactivate it on behalf of another DID, or nothing. */
+  /** Power of the key: to sign for the DID, to deactivate it on behalf of another DID, or none. */
   readonly use: 'authentication' | 'authorization' | 'none'
   /** The DID that controls a key which is not the document's own. */
   readonly controller?: string

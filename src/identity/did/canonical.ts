@@ -44,7 +44,7 @@ function serviceText(service: Service): string {
   )
 }
 
-/** What the issuer of a credential signs: its canonical text without proof. */
+/** Signed text of a credential: its canonical text without proof. */
 export function credentialSigningText(c: Omit<Credential, 'proof' | 'signingText' | 'text'>): string {
   const claims = c.claims.size === 0 ? '' : `,${canonicalMembers(c.claims)}`
   return (
@@ -64,10 +64,7 @@ export function credentialText(c: Pick<Credential, 'proof' | 'signingText'>): st
   )
 }
 
-/**
- * What the proof of a document signs: its canonical text without proof; its credentials keep theirs. `control`: the text of
- * {@link controlText}.
- */
+/** Signed text of a document: its canonical text without proof; its credentials keep theirs. `control`: the text of {@link controlText}. */
 export function documentSigningText(d: Omit<DidDocument, 'proofs' | 'signingText'>, control: string): string {
   return (
     `{${contextMember(d.context)}"id":"${d.id}",${control}` +

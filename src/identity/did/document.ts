@@ -47,7 +47,7 @@ export interface DocumentRules extends IdRules {
 /** Rules of a chain. */
 export type ChainRules = DocumentRules & { readonly chain: true }
 
-/** What documents of a chain and those of other tools do not share. */
+/** Differences between documents of a chain and those of other tools. */
 export interface DocumentForm {
   refuseMembers(object: JsonObject): void
   /** Who controls the DID; absent: its default key alone. */

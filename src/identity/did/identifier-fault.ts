@@ -2,8 +2,8 @@
 const derivedLength = 34
 
 /**
- * What keeps a text from being the identifier of a key, in words for its author; the text is known to be none. Everything but the
- * checksum is visible without a hash, so programs that resolve in a browser take this file alone.
+ * Describes why a text is not the identifier of a key, for its author; the caller has found that it is none. Everything but the checksum is
+ * visible without a hash, so programs that resolve in a browser take this file alone.
  */
 export function identifierFault(text: string): string {
   const at = text.search(/[^1-9A-HJ-NP-Za-km-z]/)

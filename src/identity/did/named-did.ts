@@ -5,9 +5,7 @@ import { textMembers } from '../../base/primitives/text-members.js'
 import { decodeBase64url } from './base64url.js'
 import { didPart } from './identifier.js'
 
-/**
- * What accepted operations name, without reading the rest: a block can hold thousands, of documents of 128 KiB.
- */
+/** DIDs and credentials named by accepted operations, without reading the rest: a block can hold thousands, of documents of 128 KiB. */
 
 /** The DID that an operation changes: its payload, or the `id` of the document in it; undefined if there is none. */
 export function namedDid(operation: DidOperation): string | undefined {
@@ -22,9 +20,9 @@ export interface NamedCredential {
   readonly id: string
   /** The DID in whose name it is declared or revoked. */
   readonly signer: string
-  /** Of a declare. */
+  /** Issuer named by a declare. */
   readonly issuer?: string
-  /** Of a declare whose credential has one. */
+  /** Expiry in a declare whose credential has one. */
   readonly expirationDate?: string
 }
 

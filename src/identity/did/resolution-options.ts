@@ -5,7 +5,7 @@ import type { KeyForm, W3cDocument, W3cService } from './w3c.js'
  * Options of DID Resolution, and the parameters of a DID URL, which mean the same. Web pages use this file too.
  */
 
-/** What a request says beside the DID. */
+/** Parameters of a request beside the DID. */
 export interface ResolutionParameters {
   readonly versionId?: string
   readonly versionTime?: string

@@ -33,11 +33,11 @@ export interface CredentialResult {
   readonly transaction?: readonly ResolvedTransaction[]
   /** At a client whose node is not in step with its chain. */
   readonly outOfStep?: AnswerAge
-  /** Where it was asked for. */
+  /** Present if the request asks for it. */
   readonly proof?: StateProof
 }
 
-/** What is asked of a credential, beside its id. */
+/** Options of a request about a credential, beside its id. */
 export interface CredentialOptions extends ProofOptions {
   /** A DID, in full or as the identifier alone, whose revocation counts before the credential is declared as well. */
   readonly issuer?: string
@@ -50,7 +50,7 @@ export interface CredentialList {
   readonly credentials: readonly string[]
 }
 
-/** A search. Exactly one of the first three members is given. */
+/** A search. Exactly one of the first three members is present. */
 export interface DocumentQuery {
   /** The type of a service. */
   readonly service?: string
@@ -83,13 +83,13 @@ export interface QueryResult {
   readonly outOfStep?: AnswerAge
 }
 
-/** What is asked of a DID, beside the DID. */
+/** Options of a request about a DID, beside the DID. */
 export interface ResolveOptions extends ProofOptions {
   /** Every operation, newest first, instead of the last one. */
   readonly all?: boolean
-  /** With `all`: operations to leave out first; 0 when only `limit` is given. */
+  /** With `all`: operations to leave out first; 0 with `limit` alone. */
   readonly skip?: number
-  /** With `all`: operations to return at most, up to 1000, 0 to count only; 100 when only `skip` is given. */
+  /** With `all`: operations to return at most, up to 1000, 0 to count only; 100 with `skip` alone. */
   readonly limit?: number
   /** Whether the answer says where it stands. */
   readonly context?: boolean
@@ -117,7 +117,7 @@ export interface OperationBlock {
   readonly confirmations: number
 }
 
-/** Where an answer about a DID stands. What it says of a version is of the first transaction shown. */
+/** Place of an answer about a DID on the chain. Members about a version are those of the first transaction shown. */
 export interface ResolveContext {
   /** Height, hash (display hex) and time (Unix seconds) of the tip. */
   readonly height: number
@@ -153,6 +153,6 @@ export interface ResolveResult {
   readonly context?: ResolveContext
   /** With `context`, and at a client of HTTP, of a node that is not in step with its chain. */
   readonly outOfStep?: AnswerAge
-  /** Where it was asked for: the answer is as of the block that it names. */
+  /** Present if the request asks for it: the answer is as of the block that it names. */
   readonly proof?: StateProof
 }

@@ -3,9 +3,7 @@ import { operationForm } from '../../base/primitives/did-operation.js'
 import type { ResolveContext, ResolvedTransaction, ResolveResult } from './resolution.js'
 import { type KeyForm, type W3cDocument, w3cDocument } from './w3c.js'
 
-/**
- * What an answer about a DID says of one version, in the terms of W3C DID Resolution. Web pages use this file too.
- */
+/** One version of a DID, in the terms of W3C DID Resolution. Web pages use this file too. */
 
 /** Members of the document metadata; times are RFC 3339 texts. */
 export interface DocumentMetadata {
@@ -16,7 +14,7 @@ export interface DocumentMetadata {
   readonly versionId: string
   readonly nextVersionId?: string
   readonly nextUpdate?: string
-  /** Of the DID, whichever version is shown. */
+  /** State of the DID, whichever version is shown. */
   readonly deactivated?: true
   /** When the version's document expires; absent for a deactivation. */
   readonly expires?: string

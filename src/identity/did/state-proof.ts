@@ -14,7 +14,7 @@ export interface AnchorJson {
   readonly root?: string
 }
 
-/** What ends a key's way through the map: with a leaf another one, with a history the asked one, with neither an empty place. */
+/** Proof of a key's way through the map: it ends with a leaf of another key, a history of this one, or neither for an empty place. */
 export interface MapProofJson {
   readonly depth: number
   /** base64url: a bitmap of the depths whose sibling is not empty, then those siblings, the one below the root first. */
@@ -31,13 +31,13 @@ export interface MapProofJson {
   }
 }
 
-/** What leads from an answer to the validators who confirmed its block, or to the work on it. */
+/** Proof of an answer, up to the validators who confirmed its block, or to the work on it. */
 export interface StateProof {
   readonly format: 'didledger/proof/1'
   /** Hash of the genesis block, display hex. */
   readonly chain: string
   readonly anchor: AnchorJson
-  /** Of a DID one; of a credential those of its owner, its issuer and the DID that was asked for, as far as they differ. */
+  /** One for a DID; for a credential those of its owner, its issuer and the DID in the request, as far as they differ. */
   readonly maps: readonly MapProofJson[]
 }
 
@@ -57,7 +57,7 @@ export interface ChangeJson {
   readonly height: number
   /** Hex, in duty order; absent on a chain without validators. */
   readonly validators?: readonly string[]
-  /** Of the block before, with its map root. */
+  /** Anchor of the block before, with its map root. */
   readonly anchor: AnchorJson
 }
 

@@ -27,7 +27,7 @@ export interface DidContext extends DidRules {
   readonly txid: string
   /** The last state of another DID, earlier transactions of the same block included. */
   issuer(did: string): DidState | undefined
-  /** What the DID of the operation said of a credential; undefined: nothing. */
+  /** Returns the state of a credential by the DID of the operation; undefined without one. */
   credential(id: string, signer: string): CredentialState | undefined
   /** The same for another DID. */
   otherCredential(id: string, signer: string): CredentialState | undefined
@@ -58,21 +58,21 @@ export interface IssuerKey {
   readonly payloadSize: number
 }
 
-/** What one DID said of one credential on the chain: at least one of the two. */
+/** State of one credential by one DID on the chain: at least one of the two. */
 export interface CredentialState {
   /** The declare; its issuer costs a database read. */
   readonly declared?: { issuer(): string }
   readonly revoked: boolean
 }
 
-/** What an operation says of a credential. */
+/** Change of a credential by an operation. */
 export interface CredentialChange {
   /** Absolute. */
   readonly id: string
-  /** The DID in whose name it is said. */
+  /** The DID in whose name it is made. */
   readonly signer: string
   readonly action: OperationName
-  /** Of the credential that it declares; undefined: it revokes one. */
+  /** Issuer of the credential that it declares; undefined: it revokes one. */
   readonly issuer?: string
 }
 
@@ -86,7 +86,7 @@ export function nextCredentialState(before: CredentialState | undefined, change:
 export interface AppliedOperation {
   /** The state of its DID; a declare or revoke leaves it as it was. */
   readonly next: DidState
-  /** What a declare or revoke says of its credential. */
+  /** Change by a declare or revoke. */
   readonly credential?: CredentialChange
   /** Whether a leaf for that credential and this DID is added to the map of committed state. */
   readonly newLeaf?: boolean
@@ -98,6 +98,6 @@ export interface AppliedOperation {
   readonly reads: readonly ReadDocument[]
   /** Keys of the last documents of other DIDs that its checks use, each once; of other DIDs nothing else counts but status and size. */
   readonly issuerKeys: readonly IssuerKey[]
-  /** What the operation puts on the chain; undefined for a deactivate, declare or revoke. */
+  /** Document that the operation puts on the chain; undefined for a deactivate, declare or revoke. */
   readonly document?: DidDocument
 }

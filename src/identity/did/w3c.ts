@@ -145,7 +145,7 @@ export function isKeyIdentifier(text: string): boolean {
 
 const didPrefix = 0x67
 
-/** What the identifier made of a key holds: the hash of its DID script. */
+/** Hash that the identifier made of a key holds: that of its DID script. */
 function hashOfKey(publicKeyBase58: string): Uint8Array {
   return ripemd160(sha256(joined(Uint8Array.of(0x21), bs58.decode(publicKeyBase58), Uint8Array.of(0xad))))
 }

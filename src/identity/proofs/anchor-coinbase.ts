@@ -57,7 +57,9 @@ function require(found: number, wanted: number, what: string): void {
   if (found !== wanted) throw new CodecError(`${what} ${found} instead of ${wanted}`)
 }
 
-/** What a coinbase commits to, by tag; `anchor-commitment` unless it is all that is asked, the root of DIDs among it, and no more. */
+/**
+ * Returns the commitments of a coinbase by tag; `anchor-commitment` unless they are exactly those required, the root of DIDs among them.
+ */
 export function commitmentsIn(attributes: readonly Attribute[], hasValidators: boolean): Commitments {
   const [found, second] = attributes.filter(({ usage, data }) => usage === attributeUsage.memo && isCommitments(data))
   if (found === undefined || second !== undefined) return fail('anchor-commitment', 'not exactly one attribute')

@@ -23,13 +23,13 @@ export interface Anchor extends Omit<AnchorJson, 'root'> {
   readonly root?: Hash
 }
 
-/** What is believed of a chain before an anchor of it is checked. */
+/** Trusted data of a chain, with which an anchor of it is checked. */
 export interface KnownChain {
   /** Hash of the genesis block, internal order. */
   readonly genesis: Hash
-  /** With validators: their keys in duty order, in force at a height; undefined where they are not known. */
+  /** With validators: their keys in duty order, in force at a height; undefined if unknown. */
   readonly keysAt?: (height: number) => readonly Uint8Array[] | undefined
-  /** Hash of a block that is believed as it is, such as a checkpoint: the validators who confirmed it need not be known. */
+  /** Hash of a trusted block, such as a checkpoint: the validators who confirmed it need not be known. */
   readonly believed?: Hash
   /** Without: throws `work-chain` or `work-depth` for a header that is not deep enough in the chain with most work. */
   readonly requireWork?: (header: Header) => void
@@ -70,7 +70,7 @@ export function headerOf({ header: sent }: Anchor): Header {
   return header.height > 0 ? header : fail('anchor-header', 'genesis commits to nothing')
 }
 
-/** What the block of an anchor commits to: its coinbase is the first transaction of the header. */
+/** Returns the commitments of an anchor's block: its coinbase is the first transaction of the header. */
 export function committedBlock(anchor: Anchor, header: Header, hasValidators: boolean): CommittedBlock {
   const coinbase = bytesOf(anchor.coinbase, maxAnchorCoinbase)
   if (coinbase === undefined) return fail('anchor-coinbase', `more than ${maxAnchorCoinbase} bytes`)

@@ -17,7 +17,7 @@ import { credentialMapKey, didMapKey } from './map-tree.js'
 import { fail } from './proof-failure.js'
 import { displayHashText, list, members, number, requireFormat, text } from './read-json.js'
 
-/** What answers about a DID and about a credential share. */
+/** Common code of answers about a DID and about a credential. */
 
 export const proofFormat = 'didledger/proof/1'
 
@@ -46,7 +46,7 @@ export interface Answer {
   readonly proof: Proof
 }
 
-/** What a checker brings: its chain, and its clock in Unix milliseconds. */
+/** A checker's chain, and its clock in Unix milliseconds. */
 export interface AnswerTrust extends KnownChain {
   readonly now: number
 }

@@ -41,7 +41,7 @@ export function checkAuxPow(auxPow: AuxPow, blockHash: Hash, chainId: number): v
   }
 }
 
-/** Where the magic stands in a script from a place on; -1: nowhere. */
+/** Returns the index of the magic in a script, from `from` on; -1 without it. */
 function placeOfMagic(script: Uint8Array, from: number): number {
   const [first] = mergedMiningMagic
   for (let at = script.indexOf(first as number, from); at >= 0; at = script.indexOf(first as number, at + 1)) {

@@ -8,7 +8,7 @@ import { fail, type ProofFailure } from './proof-failure.js'
 export interface SignatureDue {
   /** 33 bytes, compressed. */
   readonly key: Uint8Array
-  /** What was signed: the signature is over its SHA-256. */
+  /** Signed bytes: the signature is over their SHA-256. */
   readonly message: Uint8Array
   /** 64 bytes, r‖s; s may be in either half. */
   readonly signature: Uint8Array

@@ -37,14 +37,14 @@ export interface CredentialQuestion {
   readonly height?: number | undefined
 }
 
-/** What is proved of a credential. */
+/** Proved state of a credential. */
 export interface ProvedCredential {
   readonly status: Status
   /** Every operation of the leaves, newest first. */
   readonly transactions: readonly ResolvedTransaction[]
   /** The declared one. */
   readonly credential: Credential | undefined
-  /** What each signer said: the owner first. */
+  /** Proved leaf of each signer: the owner first. */
   readonly said: readonly ProvedLeaf[]
   readonly block: AnchoredBlock
 }

@@ -26,7 +26,7 @@ import { fail, ProofError } from './proof-failure.js'
 
 /** An answer about a DID: its history in the map, the transactions that are its versions, the documents in them, its status. */
 
-/** What is proved of a DID. */
+/** Proved state of a DID. */
 export interface ProvedDid {
   readonly status: Status
   /**
@@ -142,7 +142,7 @@ export function payloadBytes(payload: string): Uint8Array {
   return decodeBase64url(payload) ?? fail('answer-document', 'the payload is no base64url')
 }
 
-/** What a strict parser makes of a payload; its refusal is `answer-document`. */
+/** Runs a strict parser on a payload; its refusal is `answer-document`. */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse()

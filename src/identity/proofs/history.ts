@@ -40,7 +40,7 @@ export function readEntry(bytes: Uint8Array): Entry {
   }
 }
 
-/** The digest of a history that goes on with an entry, given as its bytes. */
+/** Returns the digest of a history after one more entry, in bytes. */
 export function extendHistory(digest: Hash, entry: Uint8Array): Hash {
   return sha256(concat(digest, entry))
 }

@@ -38,7 +38,7 @@ const transport = 30
 /** Blocks of miners that may fail to come before a chain counts as old. */
 const missedBlocks = 12
 
-/** What a checker needs of a spec; undefined where no block of the chain commits to the state of all DIDs. */
+/** Returns the parts of a spec that a checker needs; undefined if no block of the chain commits to the state of all DIDs. */
 export function trustOf(spec: Spec): TrustJson | undefined {
   if (!keepsMap(spec)) return undefined
   const { header, hash: chain } = genesisBlock(spec)
@@ -56,7 +56,7 @@ export function trustOf(spec: Spec): TrustJson | undefined {
   }
 }
 
-/** Seconds after which a chain that goes on has a newer block. */
+/** Returns the seconds within which an advancing chain has a newer block. */
 function maxAgeOf({ producer, timing, maxViewTimeout, retarget }: Spec): number {
   if (producer === 'miners') return missedBlocks * retarget.spacing
   return Math.ceil((timing.emptyInterval + maxViewTimeout + timing.maxDrift) / 1000) + transport

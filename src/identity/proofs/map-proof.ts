@@ -9,7 +9,7 @@ import { bitAt, didRoot, emptyNode, innerHash, type Leaf, leafHash, type MapKey,
 import { fail } from './proof-failure.js'
 import { members, number, optionalText, text } from './read-json.js'
 
-/** What ends a key's way through the map, and the siblings on that way, by which anyone finds the root again. */
+/** End of a key's way through the map, and the siblings on that way, from which anyone computes the root again. */
 
 /** Bits of a key: the greatest depth. */
 const keyBits = 256
@@ -66,7 +66,7 @@ export interface ProvedHistory {
   readonly base: Hash
 }
 
-/** What a key is asked for, and the commitment that must come out. */
+/** Key to prove, and the commitment that its proof must lead to. */
 export interface MapQuestion {
   /** Computed by the asker. */
   readonly key: MapKey

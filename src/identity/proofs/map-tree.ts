@@ -64,7 +64,7 @@ function taggedHash(tag: number, first: Uint8Array, second: Uint8Array): Hash {
   return sha256(hashed)
 }
 
-/** What a coinbase commits to: sha256(02 ‖ hash of the genesis block, internal order ‖ map root). */
+/** Commitment of a coinbase: sha256(02 ‖ hash of the genesis block, internal order ‖ map root). */
 export function didRoot(genesis: Hash, mapRoot: Hash): Hash {
   return taggedHash(rootTag, genesis, mapRoot)
 }

@@ -1,6 +1,6 @@
 /** Why an answer is not believed: each step of a check has one name, and the first that fails counts. */
 export type ProofFailure =
-  /** What was sent is of another form. */
+  /** The input is not in the form of an answer or proof. */
   | 'form'
   | 'proof-missing'
   | 'answer-did'

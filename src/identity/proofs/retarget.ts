@@ -1,7 +1,7 @@
 import { bitsOf, easiestBits, powLimit, targetOf } from '../../base/primitives/compact.js'
 import type { HeaderFields } from '../../base/primitives/header.js'
 
-/** What the ancestors of a block ask of its time and bits. */
+/** Rules of the time and bits of a block by its ancestors. */
 
 /** Ancestors of the block being checked: `at(h)` is the one at height h, which must be below the block. */
 export interface Ancestry {
@@ -9,7 +9,7 @@ export interface Ancestry {
   at(height: number): AncestorFields
 }
 
-/** What is read of an ancestor. */
+/** Fields of an ancestor that the rules read. */
 export type AncestorFields = Pick<HeaderFields, 'height' | 'time' | 'bits'>
 
 /** How the difficulty of a chain changes. */

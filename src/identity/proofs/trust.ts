@@ -16,7 +16,7 @@ import {
 import type { RetargetRules } from './retarget.js'
 import { keyTexts, validatorKeys } from './validator-list.js'
 
-/** What is believed without a proof: the beginning of a chain, or one later block of it. */
+/** Trust roots: the beginning of a chain, or one later block of it. */
 
 export const trustFormat = 'didledger/trust/1'
 export const checkpointFormat = 'didledger/checkpoint/1'
@@ -26,7 +26,7 @@ export interface WorkRules extends RetargetRules {
   readonly auxpowChainId: number
 }
 
-/** What a checker needs of the spec of a chain. */
+/** Parts of the spec of a chain that a checker needs. */
 export interface Trust {
   /** Hash of the genesis block, internal order. */
   readonly chain: Hash

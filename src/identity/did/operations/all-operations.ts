@@ -4,7 +4,7 @@
  *   parseOperation -> operationRow(kind).parse; applyOperation -> operationRow(kind).apply -> new state of DID or credential
  *
  * - The table is complete by type: an operation without a row does not compile.
- * - A row reads no state but what it is given; rules of all operations stand in did-rules and apply-operation.
+ * - A row reads no state but its arguments; rules of all operations stand in did-rules and apply-operation.
  */
 import type { OperationName } from '../../../base/primitives/did-operation.js'
 import { create } from './create.js'

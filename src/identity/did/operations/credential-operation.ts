@@ -15,8 +15,8 @@ import type { ParsedAs } from './operation-row.js'
 import { checkByLast, operationCost, requireValid } from './signing.js'
 
 /**
- * What declare and revoke share. Both say something of a credential in the name of the DID that signs, and leave that DID as it
- * is: head, last txid and operation count.
+ * Common code of declare and revoke. Both act on a credential in the name of the DID that signs, and leave that DID as it is: head, last
+ * txid and operation count.
  */
 
 /** The credential in the bytes of a payload, whose id is absolute; it is read as one in a document of its holder. */

@@ -15,7 +15,7 @@ import type { ParsedOperation, WithDocument } from './operation-row.js'
 import { payloadBytes } from './payload-bytes.js'
 import { operationCost } from './signing.js'
 
-/** What operations with a document share: a payload that is a document, and the credentials in it. */
+/** Common code of operations with a document: a payload that is a document, and the credentials in it. */
 
 /** Reads the document of a payload. */
 export function* parseDocumentPayload(

@@ -4,7 +4,7 @@ import type { SignatureCheck } from '../../../base/primitives/signature.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey } from '../state.js'
 
-/** What operations with credentials share: the issuer, and the check of the proof that it made. */
+/** Common code of operations with credentials: the issuer, and the check of the proof that it made. */
 
 /** The state of a credential's issuer, who must exist and not be deactivated. */
 export function issuerState(

@@ -44,7 +44,7 @@ export type ParsedOperation = OperationSubject & {
 /** A parsed operation of one kind. */
 export type ParsedAs<K extends ParsedOperation['kind']> = Extract<ParsedOperation, { kind: K }>
 
-/** What one kind of operation adds to the rules of all. Pure; refuses by throwing a RuleError. */
+/** Rules of one kind of operation, beside those of all. Pure; refuses by throwing a RuleError. */
 export interface OperationRow<K extends ParsedOperation['kind']> {
   /** Reads the payload, and what else the kind has. Needs no state. */
   parse(operation: DidOperation, rules: DidRules): Steps<Extract<OperationSubject, { kind: K }>>
