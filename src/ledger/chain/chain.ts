@@ -107,7 +107,7 @@ export class Chain {
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
   readonly assumedConfirms: AssumedConfirms
   readonly #documents = new KnownDocuments()
-  /** What is known of the map of DIDs without hashing. */
+  /** Parts of the map of DIDs that need not be hashed again. */
   readonly mapMemory = new MapMemory()
   readonly #options: ChainOptions
   readonly #checking: Checking

@@ -8,7 +8,7 @@ import { damaged } from '../storage/database.js'
 import type { RowReader } from '../storage/did-rows.js'
 import { keys } from '../storage/schema.js'
 
-/** What fixes the commitments of a chain. */
+/** Context that fixes the commitments of a chain. */
 export interface CommitmentContext {
   readonly sanity: SanityContext
   /** Hash of the genesis block. */

@@ -16,15 +16,15 @@ export interface NextOperation {
   readonly index: number
 }
 
-/** What the state after an active block is committed to as; undefined: the chain has no map of DIDs, or none of that height. */
+/** Returns the commitment to the state after an active block; undefined: the chain has no map of DIDs, or none of that height. */
 export function didRootAfter({ database, genesis }: Chain, height: number): Hash | undefined {
   const root = hasMap(database) ? mapRootAfter(database, height) : undefined
   return root && didRoot(genesis.header.hash, root)
 }
 
 /**
- * What a block on the tip commits to when its header has this time and its transactions these operations; undefined: the chain has
- * no map of DIDs. The tip moves meanwhile → a root that is of no use, or an error.
+ * Returns the commitment of a block on the tip whose header has this time and whose transactions have these operations; undefined: the
+ * chain has no map of DIDs. The tip moves meanwhile → a useless root, or an error.
  */
 export async function nextDidRoot(
   { database, genesis, mapMemory, tip }: Chain,

@@ -13,7 +13,7 @@ export const prunedAtOnce = 64
 /** @tuning bytes: blocks at which a batch of a pruning ends */
 const prunedBytes = 16 * 1024 * 1024
 
-/** What a pruning needs of a chain. */
+/** Parts of a chain that a pruning uses. */
 export interface PrunedChain {
   readonly database: Database
   readonly headers: HeaderIndex

@@ -35,7 +35,7 @@ export interface VerifyStep {
   readonly total?: number
 }
 
-/** Where and why a replay ended early. */
+/** Place and reason of the early end of a replay. */
 export interface ReplayGap {
   readonly height: number
   readonly reason: string

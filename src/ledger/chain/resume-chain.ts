@@ -15,7 +15,7 @@ import { checkByRules } from './check-rules.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 import { Reorganisation } from './reorganise.js'
 
-/** What the chain in a database is compared with, and how it is taken up. */
+/** Rules that the chain in a database is checked by, and the tools to resume it. */
 export interface Resuming extends Checking {
   readonly headers: HeaderIndex
   readonly log: Log

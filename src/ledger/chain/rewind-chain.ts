@@ -11,7 +11,7 @@ import { type ChainChange, changeOf, type ChainWriter, type Restoration } from '
 import { disconnectInto, rewindBlocks, rewindBytes } from './disconnect-block.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
-/** What only the chain of a devnet does: it goes back, or takes other blocks in place of its last ones, whatever their work. */
+/** Changes that only the chain of a devnet makes: it goes back, or replaces its last blocks by others, whatever their work. */
 
 /** @limit count: blocks that leave a devnet when others take their place */
 export const replacedBlocks = 20_000

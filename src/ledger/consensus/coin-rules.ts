@@ -55,7 +55,7 @@ class CoinRules implements CheckedCoins {
   readonly #state: StateView
   readonly #context: ConnectContext
   readonly #params: Params
-  /** What its programs must unlock, by `mapKey` of program hashes. */
+  /** Program hashes that its programs must unlock, by `mapKey`. */
   readonly #required = new TextSet()
 
   constructor(tx: Transaction, state: StateView, context: ConnectContext) {

@@ -15,10 +15,10 @@ import {
 
 /** Commitments of a coinbase: one attribute of usage 0x81. Other attributes of that usage are free. */
 
-/** What a block commits to, apart from its outputs and the next validators. */
+/** Commitments of a block, apart from its outputs and the next validators. */
 export interface Committed {
   readonly witnessRoot: Hash
-  /** Of the state after the block; ignored where the spec asks for none. */
+  /** Root of the state after the block; ignored if the spec requires none. */
   readonly didRoot?: Hash | undefined
 }
 
@@ -80,7 +80,7 @@ function committed(coinbase: Transaction, tag: number): Hash | undefined {
   return commitmentsOf(coinbase)[0]?.get(tag)
 }
 
-/** What each commitment attribute has; undefined: its form is broken. */
+/** Commitments of each attribute that has them; undefined: its form is broken. */
 function commitmentsOf({ attributes }: Transaction): (Commitments | undefined)[] {
   return attributes
     .filter(({ usage, data }) => usage === attributeUsage.memo && isCommitments(data))

@@ -48,7 +48,7 @@ export interface ConnectedOperation {
   readonly id: string
   /** State of that DID; a declare or revoke leaves it as it was. */
   readonly state: DidState
-  /** What a declare or revoke says. */
+  /** Change by a declare or revoke. */
   readonly credential?: CredentialChange
   /** Whether that adds a leaf to the map of committed state. */
   readonly newLeaf?: boolean

@@ -45,7 +45,7 @@ export interface StateView {
   did(did: string): DidState | undefined
   /** The same for the issuer of a credential. Only a pool distinguishes the two: its `did` includes pooled operations. */
   issuer(did: string): DidState | undefined
-  /** What the DID of an operation said of a credential, by its absolute id. */
+  /** Returns the state of a credential, by its absolute id, that the DID of an operation made. */
   credential(id: string, signer: string): CredentialState | undefined
   /** The same for another DID: a pool distinguishes the two as well. */
   otherCredential(id: string, signer: string): CredentialState | undefined

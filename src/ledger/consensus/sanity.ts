@@ -38,7 +38,7 @@ const itemsAtOnce = 16
 /** Prefixes that an output may pay to. */
 export const acceptedPrefixes: readonly (number | undefined)[] = [prefix.standard, prefix.multisig, prefix.did]
 
-/** What an ordinary transaction must fulfil by itself, in this order. */
+/** Checks of an ordinary transaction by itself, in this order. */
 const ordinary: readonly ((tx: Transaction, context: SanityContext) => Steps | void)[] = [
   checkType,
   checkSize,

@@ -9,7 +9,7 @@ import { type BlockPosition, isActive, type ReplayReader } from './block-events.
 import type { EventLog } from './event-log.js'
 import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
 
-/** Where a reader of events begins. */
+/** Place from which a reader of events begins. */
 export type StartPoint =
   /** At the next event. */
   | { readonly kind: 'now' }

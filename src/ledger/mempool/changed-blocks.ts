@@ -3,7 +3,7 @@ import { mapKey } from '../../base/primitives/bytes.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import type { Changed } from './dependents.js'
 
-/** What blocks that were connected or disconnected mean for the pool. */
+/** Effects of connected and disconnected blocks on the pool. */
 
 /** Transactions of held blocks, coinbases excluded. */
 export function transactionsOf(blocks: readonly ChangedBlock[]): Transaction[] {

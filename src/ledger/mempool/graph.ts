@@ -59,8 +59,8 @@ export class PoolGraph implements PoolIndex {
   }
 
   /**
-   * What a block takes, the package with the best fee rate first, as {@link packagesOf} says. Entries removed between two
-   * steps are skipped, later additions are left out, and each entry comes once; undefined is a pause.
+   * Yields packages for a block, the best fee rate first, see {@link packagesOf}. Entries removed between two steps are skipped, later
+   * additions are left out, and each entry comes once; undefined is a pause.
    */
   byFeeRate(): Generator<Package | undefined> {
     return packagesOf(this.#nodes.values(), this.#additions)

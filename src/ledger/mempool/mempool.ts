@@ -343,7 +343,7 @@ export class Mempool implements ChainIndexer {
     }
   }
 
-  /** Resolves when certainly invalid entries are gone; possibly invalid ones are re-evaluated while the chain goes on. */
+  /** Resolves when certainly invalid entries are gone; possibly invalid ones are re-evaluated while the chain continues. */
   follow(change: ChainChange): Promise<void> {
     if (this.#restoring) return Promise.resolve()
     const { tip } = this.#chain

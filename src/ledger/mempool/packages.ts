@@ -29,7 +29,7 @@ export class Package {
   }
 }
 
-/** What decides which package comes next. */
+/** Keys that decide which package comes next. */
 interface Ranked {
   /** Comes before all fees. */
   readonly first: boolean

@@ -25,11 +25,11 @@ export interface PoolOperation {
   readonly issuerKeys: readonly IssuerKey[]
   /** Bytes of the previous document of its DID, if that was read. */
   readonly ownBytes: number
-  /** What a declare or revoke says. */
+  /** Change by a declare or revoke. */
   readonly credential?: CredentialChange
 }
 
-/** Lookups in the pool that decide what a newcomer replaces. */
+/** Lookups in the pool that decide which entries a newcomer replaces. */
 export interface PoolIndex {
   /** Pending operations of a DID in order of application. */
   operations(did: string): readonly PoolEntry[]

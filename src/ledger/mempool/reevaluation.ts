@@ -39,8 +39,8 @@ export interface ReevaluationOptions {
 }
 
 /**
- * Re-evaluates former pool entries after a change of the chain, and transactions of disconnected blocks, while the chain goes
- * on. Holds at most one block besides the pool content.
+ * Re-evaluates former pool entries after a change of the chain, and transactions of disconnected blocks, while the chain continues. Holds
+ * at most one block besides the pool content.
  */
 export class Reevaluation {
   readonly #options: ReevaluationOptions

@@ -3,7 +3,7 @@ import { acceptedPrefixes } from '../consensus/sanity.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { optionsFor } from '../../base/runtime/option.js'
 
-/** What the options of block production set. */
+/** Settings made by the options of block production. */
 export interface MiningTarget {
   /** Address that blocks of this node pay; on a chain without validators the node then mines. */
   readonly payTo: ProgramHash | undefined

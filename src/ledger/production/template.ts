@@ -39,13 +39,13 @@ export interface Selection extends Chosen {
   readonly bits: number
   /** Unix seconds. What the coinbase commits to depends on it. */
   readonly time: number
-  /** Of the state of all DIDs after the block; undefined where the chain commits to none. */
+  /** Root of the state of all DIDs after the block; undefined if the chain commits to none. */
   readonly didRoot: Hash | undefined
   /** Merkle branch from the coinbase to the root in the header. */
   readonly branch: readonly Hash[]
 }
 
-/** What a template stands on and holds; the parent may be a block that is not on the chain yet. */
+/** Parent and content of a template; the parent may be a block that is not on the chain yet. */
 export interface TemplateContent extends Omit<Selection, 'parent' | 'operations'> {
   readonly parent: Pick<KnownHeader, 'header'>
 }

@@ -13,7 +13,7 @@ export interface Carried<P extends Payload> {
   readonly txid: string
 }
 
-/** What one transaction type adds to the rules of all transactions, in the order of the calls. Pure. */
+/** Rules of one transaction type beside those of all, in the order of the calls. Pure. */
 export interface TypeRules<P extends Payload> {
   /** Whether an ordinary transaction may have the type; else `tx-type`. */
   readonly accepted: boolean

@@ -53,7 +53,7 @@ export function replacedBy(pool: PoolIndex, newcomer: Transaction): readonly Poo
   return policyOf(newcomer).replacement?.entries(pool, newcomer, newcomer.payload) ?? []
 }
 
-/** What a newcomer with too many ancestors may replace instead of `replaced`: each time one more entry, with its descendants. */
+/** Yields entries that a newcomer with too many ancestors may replace instead of `replaced`: each time one more, with its descendants. */
 export function* crowdingOf(
   pool: PoolIndex,
   newcomer: Transaction,
