@@ -23,7 +23,7 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 
-/** What a user did wrong: shown without a stack trace, exit code 1 (a failed action) or 2 (a wrong call). */
+/** Mistake of a user: shown without a stack trace, exit code 1 (a failed action) or 2 (a wrong call). */
 export class UserError extends Error {
   override readonly name = 'UserError'
   readonly exitCode: 1 | 2

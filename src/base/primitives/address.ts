@@ -42,7 +42,7 @@ export function parseAddress(text: string): ProgramHash | undefined {
   return compareBytes(sha256d(hash).subarray(0, 4), bytes.subarray(21)) === 0 ? hash : undefined
 }
 
-/** What {@link sharedAddress} has parsed lately. Emptied when it is full. */
+/** Latest results of {@link sharedAddress}. Emptied when it is full. */
 const known = new Map<string, ProgramHash>()
 const knownAtMost = 4096
 

@@ -2,7 +2,7 @@ import { anyUtf8, utf8 } from './bytes.js'
 import { CodecError, ended, failureOf, Reader } from './codec.js'
 import type { Steps } from './steps.js'
 
-/** What {@link Reader} reads at once, in steps: for bytes that may be many. Web pages that check proofs need none of it. */
+/** Reads of {@link Reader} in steps, for bytes that may be many. Web pages that check proofs need none of it. */
 
 /** Short items read in one step. */
 const itemsAtOnce = 16

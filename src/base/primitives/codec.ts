@@ -15,7 +15,7 @@ export function decodeAll<T>(bytes: Uint8Array, read: (reader: Reader) => T, fai
   }
 }
 
-/** What was read, unless bytes follow it. */
+/** Returns the value read, unless bytes follow it. */
 export function ended<T>(reader: Reader, value: T): T {
   if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes follow the end`)
   return value

@@ -1,6 +1,6 @@
 /**
- * What keeps a text from being hex of `size` bytes, or of any number of them above zero, in words for its author; undefined where it is
- * such hex. Shows no more of the text than its first character that is no digit: it may be a secret.
+ * Describes why a text is not hex of `size` bytes, or of any number of them above zero, for its author; undefined if it is. Shows no more
+ * of the text than its first character that is no digit: it may be a secret.
  */
 export function hexFault(text: unknown, size?: number): string | undefined {
   // Callers without a type checker pass other things.

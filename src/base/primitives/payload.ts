@@ -114,7 +114,7 @@ function* assetSteps(reader: Reader): Steps<{ address: string; index: number; am
   return { address: yield* varstringSteps(reader, stringCap), index: reader.varuint(0xffffffff), amount: reader.i64() }
 }
 
-/** What `console.log` shows of an operation: its payload too. */
+/** Makes `console.log` show the payload of an operation too. */
 const showsTexts = {
   value(this: DidOperation): DidOperation {
     return { ...this }

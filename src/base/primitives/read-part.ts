@@ -1,12 +1,12 @@
 import { mapKeyOf } from './bytes.js'
 import { type Reader, uint16, uint32, uint64 } from './codec.js'
 
-/** What `console.log` and `util.inspect` of Node call, if there is one. */
+/** Method that `console.log` and `util.inspect` of Node call, if there is one. */
 export const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * A part of a transaction that was read. It knows where it stands in the bytes, and its fields are getters: a block has thousands of
- * parts, and views of all their fields would take several times the memory of the bytes. To copy one, name its fields.
+ * A part of a transaction that was read. It holds its place in the bytes, and its fields are getters: a block has thousands of parts, and
+ * views of all their fields would take several times the memory of the bytes. To copy one, name its fields.
  */
 export abstract class ReadPart {
   readonly #source: Uint8Array

@@ -13,7 +13,7 @@ export interface SignatureCheck {
   readonly signatures: readonly Uint8Array[]
   /** Error code of a failure. */
   readonly code: Code
-  /** What was signed, for the error's text: "program 2", "document proof". */
+  /** Name of the signed thing for the error's text: "program 2", "document proof". */
   readonly subject: string
   /**
    * A name that no check of other keys, signatures or message has, longer than 32 characters; where there is none, these are hashed for one.

@@ -1,4 +1,4 @@
-/** What has to be closed again, in the reverse order of opening. */
+/** Resources to close, in the reverse order of opening. */
 export class CloseStack {
   readonly #closers: (() => unknown)[] = []
   #closing: Promise<void> | undefined

@@ -1,4 +1,4 @@
-/** What a node does, as it happens: lines for people, beside those of the log with levels. */
+/** Activity of a node as it happens: lines for people, beside those of the log with levels. */
 
 /**
  * Categories of the live log: calls of clients, transactions of the pool, blocks, peers, the own vote, catching up, and start and

@@ -1,6 +1,6 @@
 import type * as Crypto from 'node:crypto'
 
-/** What this program uses of Node's modules where web pages run the same file: no import, which a page could not resolve. */
+/** Node's modules as far as files use them that web pages run too: an import could not be resolved by a page. */
 type Modules = {
   readonly process?: { getBuiltinModule?(name: 'node:crypto'): typeof Crypto | undefined }
 }

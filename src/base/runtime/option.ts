@@ -12,7 +12,7 @@ export interface Option<T = unknown, Target extends object = object> {
   readonly key: string
   /** As the help shows it: `--host <address...>`, or `--no-…` for an option that is on by default. */
   readonly flag: string
-  /** Of integers, booleans, texts, literals or lists of texts. */
+  /** Schema of integers, booleans, texts, literals or lists of texts. */
   readonly schema: TSchema
   /** Undefined if there is none. */
   readonly default: T
@@ -27,11 +27,11 @@ export interface Option<T = unknown, Target extends object = object> {
   readonly commands?: readonly NodeCommand[]
   /** Whether most users never need it; the help lists it apart, and `createNode` takes it. */
   readonly tuning: boolean
-  /** What a valid value sets of the target. */
+  /** Returns the members of the target that a valid value sets. */
   effect(value: NonNullable<T>): Partial<Target>
 }
 
-/** What an option sets: the member of the target that takes its value, or members made from it. */
+/** Setting of an option: the member of the target that takes its value, or members made from it. */
 type Sets<T, Target> = MemberFor<T, Target> | ((value: T) => Partial<Target>)
 
 type MemberFor<T, Target> = { [Name in keyof Target]-?: T extends Target[Name] ? Name : never }[keyof Target]

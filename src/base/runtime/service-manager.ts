@@ -13,7 +13,7 @@ const sendPatience = 10_000
 /** @tuning characters: status of the service */
 const longestStatus = 200
 
-/** What systemd is told: names and values of sd_notify(3). */
+/** Message to systemd: names and values of sd_notify(3). */
 type Message = ReadonlyMap<string, string>
 
 /** Runs a program with arguments; rejects when it fails or is not there. */
@@ -26,7 +26,7 @@ export interface ServiceManagerDependencies {
   readonly run?: RunProgram
 }
 
-/** What the service says of itself each time. */
+/** Reports of the service about itself. */
 export interface ServiceState {
   /** False: no more signs of life, so that the watchdog starts the service again. */
   healthy(): boolean
