@@ -1,7 +1,7 @@
 import { equalBytes } from '../base/primitives/bytes.js'
 import type { Summary, ViewSummary } from './tendermint/summary.js'
 
-/** What a node has of one validator's votes at the open height. */
+/** Votes of one validator that a node has at the open height. */
 export interface ReceivedVotes {
   /** 33-byte public key. */
   readonly publicKey: Uint8Array

@@ -52,7 +52,7 @@ export class Signer {
   readonly publicKey: Uint8Array
   readonly #options: SignerOptions
   #state: SignState | undefined
-  /** What is wrong with the stored state. */
+  /** Damage of the stored state, in words. */
   #damage: string | undefined
   /** Why the state could not be written; nothing is signed any more. */
   #unwritable: string | undefined

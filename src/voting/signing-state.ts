@@ -3,7 +3,7 @@ export type SigningState =
   | { readonly kind: 'voting' | 'no-key' | 'not-validator' | 'sign-state-missing' | 'waits-for-peer' }
   /** A peer reports that height; the key has signed at it. */
   | { readonly kind: 'catching-up' | 'signed-above'; readonly height: number }
-  /** What was found, in words. */
+  /** Finding, in words. */
   | { readonly kind: 'sign-state-damaged' | 'sign-state-unwritable' | 'alarm'; readonly text: string }
   /** The sign state was reset: a peer is missing, a block made after the start, or the height to vote from. */
   | { readonly kind: 'reset-waits'; readonly for: 'peer' | 'fresh-block' | { readonly height: number } }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor } from '../base/runtime/option.js'
 
-/** What the options of the vote set. */
+/** Settings made by the options of the vote. */
 export interface VotingTarget {
   /** File with the private key that votes; the command reads it. */
   readonly keyFile: string

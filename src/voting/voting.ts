@@ -332,7 +332,7 @@ export class Voting {
     return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm }
   }
 
-  /** What is kept of the votes at the open height, by validator in their order. */
+  /** Votes held for the open height, by validator in their order. */
   votes(): readonly ReceivedVotes[] {
     const { machine } = this.#runner
     return receivedVotes(this.#validators, machine.summary(), this.#signer?.publicKey)

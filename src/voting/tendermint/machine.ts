@@ -42,7 +42,7 @@ export class TendermintMachine {
   #effects: Effect[] = []
   #started = false
   #decided = false
-  /** What was asked for, proposed or timed in the present view. */
+  /** Steps requested, proposed or timed in the present view. */
   readonly #done = new Set<'ask' | Step>()
   #template: Header | undefined
   /** The block of the highest view with a known quorum of prevotes, with or without its body. */

@@ -256,7 +256,7 @@ export function confirmOf(precommits: readonly PrecommitMessage[]): Confirm {
   return { proposal, votes: votes.sort((a, b) => compareBytes(a.signer, b.signer)) }
 }
 
-/** What a message is checked against. */
+/** Height against which a message is checked. */
 export interface OpenHeight {
   readonly spec: Spec
   /** Hash of the genesis block, part of the signed bytes of all messages but precommits. */

@@ -24,7 +24,7 @@ export interface SignOwner {
   readonly publicKey: Uint8Array
 }
 
-/** What a validator has signed at the newest height at which it signed. */
+/** Messages that a validator has signed at the newest height at which it signed. */
 export interface SignState extends LockState {
   readonly height: number
   /** View of the last message signed; -1 for none. */
