@@ -3,7 +3,7 @@ import { parseConfirm } from '../base/primitives/confirm.js'
 import { Prover } from '../answers/prover/prover.js'
 import { keys } from '../ledger/storage/schema.js'
 
-/** What proves answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
+/** Returns the prover of answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
 export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {
   return new Prover({
     database,

@@ -26,8 +26,8 @@ export interface ChainWatchOptions {
 }
 
 /**
- * Looks once a second whether the chain goes on at this node, and whether its clock runs with those of the others; logs each
- * change once.
+ * Checks once a second whether the chain advances at this node, and whether its clock agrees with those of the others; logs each change
+ * once.
  *
  * Time is counted in looks, not by the clock: a process that was suspended, or whose clock is moved, raises no alarm. Nothing is
  * counted while the node catches up. A stall ends with the next block alone, so it never flaps.

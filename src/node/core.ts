@@ -48,8 +48,8 @@ export interface CoreOptions {
 }
 
 /**
- * What makes a node one of a network: its pool, its part in the voting and its peers around a chain. Everything of the
- * outside world is passed in, so that a simulator can own it.
+ * Parts that make a node one of a network: its pool, its part in the voting and its peers around a chain. Everything of the outside world
+ * is passed in, so that a simulator can own it.
  */
 export interface Core {
   readonly mempool: Mempool

@@ -5,7 +5,7 @@ import { optionsFor, wholeNumber } from '../base/runtime/option.js'
 import { defaultLogLevel } from '../base/runtime/process-env.js'
 import { defaultPortBase, portOffsets } from './ports.js'
 
-/** What the options of the whole node set. */
+/** Settings made by the options of the whole node. */
 export interface NodeTarget {
   /** Name or file of the chain spec; the command reads it. */
   readonly genesis: string
@@ -13,7 +13,7 @@ export interface NodeTarget {
   readonly portBase: number
   /** Level of the log that the command makes. */
   readonly logLevel: LogLevel
-  /** What its live log shows, as {@link liveChoice} reads it. */
+  /** Lines of its live log, as {@link liveChoice} reads them. */
   readonly log: string
   readonly logFormat: LogFormat
   /** File that takes the log instead of standard error. */
@@ -26,7 +26,7 @@ export type LogFormat = (typeof logFormats)[number]
 
 const option = optionsFor<'node', NodeTarget>()
 
-/** What concerns the whole node and no module alone. */
+/** Options of the whole node and no module alone. */
 export const nodeOptions = {
   genesis: option({
     key: 'node.genesis',

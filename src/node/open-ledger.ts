@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly onStep?: (step: OpenStep) => void
 }
 
-/** What the stages of an opening count. */
+/** Units of the stages of an opening. */
 export const stepUnits = { files: 'tables', map: 'leaves', blocks: 'blocks' } as const
 
 /** How far an opening is. */

@@ -32,10 +32,10 @@ export type OptionKey = { [S in Section]: OptionOf<S> extends { readonly key: in
 export type KeyedOption = Option & { readonly key: OptionKey }
 type TargetOf<S extends Section> = OptionOf<S> extends { effect(value: never): Partial<infer Target> } ? Target : never
 
-/** What options set of a node, by module; what is absent has its default. */
+/** Settings of a node by options, by module; absent ones have their defaults. */
 export type NodeTuning = { readonly [S in Section]?: Partial<TargetOf<S>> }
 
-/** The one place where options become what a node takes. `get` gives the value of an option, undefined where it has none. */
+/** The one place where options become settings. `get` returns the value of an option, undefined without one. */
 export function optionsToNode(get: (option: Option) => unknown): Required<NodeTuning> {
   const effects = <Target extends object>(options: Readonly<Record<string, Option<unknown, Target>>>) =>
     Object.values(options).reduce<Partial<Target>>((set, option) => {

@@ -55,7 +55,7 @@ export function blockPatience(spec: PacedSpec, validators: number): number {
   return Math.max(leastForBlock, mined + slack * (interval + views.reduce((sum, length) => sum + length, 0)))
 }
 
-/** The age that the tip of a chain that goes on has at most; a light resolver takes no older block for the newest. */
+/** The age that the tip of an advancing chain has at most; a light resolver takes no older block for the newest. */
 export function tipPatience({ producer, timing, maxViewTimeout, retarget }: PacedSpec): number {
   if (producer === 'miners') return missedSpacings * retarget.spacing * 1000
   const interval = Math.max(timing.minInterval, timing.emptyInterval)

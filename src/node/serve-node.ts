@@ -172,7 +172,7 @@ function urlHost([host = '127.0.0.1']: readonly string[]): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** What the interfaces see of the peers of a node. */
+/** Returns the peers of a node as interfaces see them. */
 function viewOf({ network, transport }: NodeNetwork, sync: Node['sync']): NetworkView {
   const { peers } = network
   return {

@@ -71,11 +71,11 @@ export interface NodeOptions {
   readonly validator?: NodeValidator
   /** Takes the progress of all that it does before it serves. */
   readonly onStep?: (step: StartStep) => void
-  /** What its options set; serve takes the part of the interfaces. */
+  /** Settings by its options; serve takes the part of the interfaces. */
   readonly tuning?: NodeTuning
 }
 
-/** What the stages of a start count. */
+/** Units of the stages of a start. */
 export const startUnits = { ...stepUnits, pool: 'transactions', ...devnetUnits } as const
 
 /** How far a start is; without `total`: how much there is is unknown. */
@@ -129,7 +129,7 @@ export interface Node {
   sync(): SyncProgress
   /** Whether it may say what is so now: see node/in-step.ts. */
   standing(): Standing
-  /** Whether the chain goes on, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
+  /** Whether the chain advances, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
   readonly watch: ChainWatch | undefined
   /** The clock that the chain lives by: the virtual one on a devnet. */
   readonly clock: Clock

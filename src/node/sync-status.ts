@@ -2,7 +2,7 @@ import type { Chain } from '../ledger/chain/chain.js'
 import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 
-/** What decides whether a node may answer for its chain. */
+/** Facts that decide whether a node may answer for its chain. */
 export interface SyncSources {
   readonly chain: Pick<Chain, 'tip'>
   /** Absent: a node without peers. */

@@ -51,7 +51,7 @@ export class Config {
     this.#values = new Map(settings.map(({ option, value }) => [option.key, value]))
   }
 
-  /** What the options of the command set of a node. */
+  /** Settings of a node by the options of the command. */
   get tuning(): NodeTuning {
     return optionsToNode((option) => this.get(option))
   }

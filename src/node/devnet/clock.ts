@@ -20,7 +20,7 @@ export interface ClockState {
   readonly nextBlockTime: number | undefined
 }
 
-/** The same as an offset, which stays right while time goes on. */
+/** The same as an offset, which stays right while time passes. */
 export interface OffsetState {
   /** Milliseconds by which the clock is ahead of the real one. */
   readonly offset: number

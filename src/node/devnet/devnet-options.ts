@@ -11,17 +11,17 @@ import {
 } from '../../clients/wallet/devnet-accounts.js'
 import type { MiningMode } from './mining-mode.js'
 
-/** What the options of a devnet set. */
+/** Settings made by the options of a devnet. */
 export interface DevnetTarget {
   /** When its validator makes blocks; at once when absent. */
   readonly mining: MiningMode
-  /** So many accounts have coins, those that its genesis block pays included. */
+  /** Number of accounts with coins, those that its genesis block pays included. */
   readonly accounts: number
   /** BIP-39 mnemonic of its accounts. */
   readonly mnemonic: string
   /** Each of these accounts has at least so much at the start, in units of 10^-8. */
   readonly balance: bigint
-  /** So many DIDs are registered at the start. */
+  /** Number of DIDs registered at the start. */
   readonly seedDids: number
   /** File of its state: read at the start, written at the end. */
   readonly state: string

@@ -61,7 +61,7 @@ export interface StateFile {
   readonly loaded: number | undefined
 }
 
-/** What a devnet counts before it serves: blocks of its state file, and DIDs that it registers. */
+/** Units of the progress of a devnet before it serves: blocks of its state file, and DIDs that it registers. */
 export const devnetUnits = { state: 'blocks', dids: 'DIDs' } as const
 
 /** How far a devnet is with it. */
@@ -231,7 +231,7 @@ export class Devnet {
     return this.#stateFile
   }
 
-  /** What {@link close} wrote. */
+  /** File and height that {@link close} wrote. */
   get saved(): { readonly file: string; readonly height: number } | undefined {
     return this.#saved
   }

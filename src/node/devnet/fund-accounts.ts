@@ -19,7 +19,7 @@ import type { Faucet } from './faucet.js'
 
 /** Which accounts have coins when a devnet starts. */
 export interface Funding {
-  /** So many of the first ones. */
+  /** Number of accounts, the first ones. */
   readonly accounts?: number
   /** BIP-39 mnemonic of the accounts; that of every devnet when absent. */
   readonly mnemonic?: string

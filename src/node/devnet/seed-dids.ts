@@ -123,7 +123,7 @@ async function pay(
   }
 }
 
-/** What one create costs at most; change of it goes back to the registrar. */
+/** Most that one create costs; change of it returns to the registrar. */
 function coinOf(fees: Fees): bigint {
   return leastFee(poolFees(fees), { unsignedSize: createBytes })
 }

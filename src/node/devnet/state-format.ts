@@ -27,7 +27,7 @@ const checksumSize = 4
  */
 const maxHead = 128 * 1024 * 1024
 
-/** What a state has beside the blocks. */
+/** Members of a state beside the blocks. */
 export interface StateHead {
   /** Milliseconds by which the clock is ahead of the real one. */
   readonly offset: number

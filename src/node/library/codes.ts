@@ -2,9 +2,9 @@ import { type InterfaceError, interfaceErrors } from '../../answers/api/http/err
 import { type Code, meanings } from '../../base/errors/error-codes.js'
 import { type Offence, offences } from '../../network/penalties.js'
 
-/** What one broken rule means to each interface, and to a peer. */
+/** Meaning of one broken rule for each interface, and for a peer. */
 export type CodeEntry = InterfaceError & {
-  /** What decides that the rule is broken: see docs/errors.md. */
+  /** Scope of the data that decides that the rule is broken: see docs/errors.md. */
   readonly pinned: Offence['pinned']
   /** Points a peer loses for sending this; at 100 its key is banned. */
   readonly penalty: number

@@ -155,7 +155,7 @@ function nodeDevnet(node: () => Node): NodeDevnet {
   }
 }
 
-/** What `tuning` sets; the rows, those of the interfaces among them, are loaded only where it is given. */
+/** Reads `tuning`; the rows, those of the interfaces among them, are loaded only for it. */
 async function tuningOf({ tuning }: CreateNodeOptions): Promise<NodeTuning> {
   if (tuning === undefined) return {}
   const { readTuning } = await import('./tuning-options.js')

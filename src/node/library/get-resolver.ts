@@ -26,9 +26,8 @@ export interface DidSource {
 
 export interface GetResolverOptions {
   /**
-   * What becomes of a DID whose last document has expired, when that is the version asked for, however it is named: `refuse`, the
-   * default, is the error `expired`; `give` gives the document, with `expired` in its metadata. Programs that verify often
-   * read no metadata.
+   * Treatment of a DID whose last document has expired, when that is the version asked for, however it is named: `refuse`, the default, is
+   * the error `expired`; `give` gives the document, with `expired` in its metadata. Programs that verify often read no metadata.
    */
   readonly expired?: 'refuse' | 'give'
 }
@@ -80,7 +79,7 @@ interface Question extends ResolutionParameters {
   readonly accept: string
 }
 
-/** What a request says; the first thing that is wrong with it is a {@link Refusal}. */
+/** Reads a request; its first fault is a {@link Refusal}. */
 function readQuestion(did: string, parsed: ParsedDidUrl, options: DidResolutionOptions = {}): Question {
   const { method: name, id, path, query = '', params = {} } = parsed
   if (name !== method) throw new Refusal('unsupportedDidMethod', `this is the method ${method}, not ${name}`)

@@ -18,7 +18,7 @@ export type TuningOptions = {
   }
 }
 
-/** What options for tuning set of a node. A UserError names an option that does not exist, or has a value that it cannot have. */
+/** Reads options for tuning of a node. A UserError names an option that does not exist, or whose value is invalid. */
 export function readTuning(given: TuningOptions): NodeTuning {
   const options = allOptions.filter(({ tuning }) => tuning)
   requireNames('tuning', given, options.map(sectionOf))

@@ -53,7 +53,7 @@ function answerIn({ proof }: Members): unknown {
   return proofs.find(({ type }) => type === stateProofType)?.['answer']
 }
 
-/** What a proved operation has to show; nothing of a deactivation, or without one. */
+/** Members that a proved operation has to show; none for a deactivation, or without one. */
 function shownIn(
   shown: ResolvedTransaction | undefined,
   keys: KeyForm,
