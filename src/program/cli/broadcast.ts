@@ -14,7 +14,7 @@ import type { CliContext } from './cli-context.js'
 import type { OutputOptions, SendOptions } from './command-options.js'
 import { linesText } from './print-output.js'
 
-/** What a sending command reports. */
+/** Report of a sending command. */
 export interface Sent {
   readonly txid: string
   /** Absent with --no-wait. */
@@ -27,9 +27,8 @@ export interface PricedPayment extends Payment {
 }
 
 /**
- * A payment by the address of a program code, with the coins that the node lists. The fee is the least that the node takes unless
- * `fee` is given. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their
- * confirmations.
+ * A payment by the address of a program code, with the coins that the node lists. The fee is the least that the node takes unless `fee` is
+ * set. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
  */
 export async function paymentFrom(
   context: CliContext,

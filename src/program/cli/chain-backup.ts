@@ -26,7 +26,7 @@ export interface BackupFlags extends QuietOptions, RestFlags {
 /** Opens the database of the data directory, with all checks of a start, for as long as `use` takes. */
 type WithDatabase = (use: (database: Database) => Promise<void>) => Promise<void>
 
-/** What is said of a complete backup. */
+/** Description of a complete backup. */
 interface Made {
   readonly path: string
   readonly height: number

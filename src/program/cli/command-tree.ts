@@ -25,7 +25,7 @@ export interface Operand {
   readonly takes: Values
 }
 
-/** What follows: nothing, one of some words, a file, or a text that no shell can guess. */
+/** Values that can follow: nothing, one of some words, a file, or a text that no shell can guess. */
 export type Values =
   { readonly kind: 'nothing' | 'file' | 'text' } | { readonly kind: 'words'; readonly words: readonly string[] }
 

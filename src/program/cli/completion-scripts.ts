@@ -20,7 +20,7 @@ function placeOf({ path }: CommandNode): string {
   return path.slice(1).join(' ')
 }
 
-/** What a shell function prints of values: `@file`, the words, or nothing. */
+/** Text that a shell function prints for values: `@file`, the words, or nothing. */
 function wordsOf(values: Values): string {
   if (values.kind === 'words') return values.words.join(' ')
   return values.kind === 'file' ? '@file' : ''

@@ -32,7 +32,7 @@ import {
 import { pendingCreate } from './current.js'
 import { formatTable, report, sameOptions, shellWord } from './print-output.js'
 
-/** What commands share that sign an operation, and send it or write it to a file. */
+/** Options of the commands that sign an operation, and send it or write it to a file. */
 
 export interface OperationOptions extends WalletOptions, SendOptions {
   readonly fee?: bigint

@@ -7,7 +7,7 @@ import type { CliContext } from './cli-context.js'
 import { countOption } from './command-options.js'
 import { loadCheckpoint, loadTrust } from './load-proofs.js'
 
-/** What commands that check proofs believe. */
+/** Trust options of commands that check proofs. */
 
 export interface TrustFlags {
   readonly trust: string
@@ -48,7 +48,7 @@ export function isDevnet(trust: string): boolean {
   return (loadTrust(trust) as Pick<TrustJson, 'devnet'>).devnet
 }
 
-/** What an answer was proved from, for people. */
+/** Describes the trust root of a proved answer, for people. */
 export function trustText({ trust, checkpoint }: TrustFlags, { oldRoot }: Proved): string {
   const root = checkpoint === undefined ? `genesis of ${trust}` : `the block of ${checkpoint}, on the chain of ${trust}`
   return oldRoot === true ? `${root}, which is older than 30 days` : root

@@ -42,7 +42,7 @@ export function isEvidence(proof: unknown): boolean {
   return (proof as { readonly format: unknown }).format === evidenceFormat
 }
 
-/** What each format is made by. */
+/** Command that makes each format. */
 const madeBy: Readonly<Record<string, string>> = {
   [trustFormat]: 'didledger genesis trust',
   [checkpointFormat]: 'didledger chain checkpoint',

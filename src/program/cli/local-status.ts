@@ -119,7 +119,7 @@ export class StatusScreen {
   }
 }
 
-/** What makes a line of its own when it changes. */
+/** Text of a status; a new line is printed when it changes. */
 function comparable(status: NodeStatus | undefined): string {
   return JSON.stringify({ ...status, heard: undefined })
 }

@@ -5,7 +5,7 @@ import { bundleFormat, fitsBundle, maxBundleSize } from './load-proofs.js'
 
 /** A Bundle: an answer of a node with all that checks it from genesis on. What the node sends is passed on, and not judged. */
 
-/** What is asked: a DID in full, its last version or all, or a credential by its absolute id. */
+/** Question: a DID in full, its last version or all, or a credential by its absolute id. */
 export type Asked = { readonly did: string; readonly all: boolean } | { readonly id: string; readonly issuer?: string }
 
 export interface Bundle {
@@ -24,7 +24,7 @@ export type AskedNode = Pick<NodeClient, 'rest' | 'rpc'>
 /** Headers that a node sends at once. */
 const headersAtOnce = 2000
 
-/** What a node answers, with what proves it. A {@link UserError} if it refuses, or sends no proof. */
+/** Returns the answer of a node with its proof. A {@link UserError} if it refuses, or sends no proof. */
 export async function makeBundle(node: AskedNode, asked: Asked): Promise<Bundle> {
   const method = 'did' in asked ? 'resolvedid' : 'did_resolveCredential'
   const answer = await node.rpc(method, { ...asked, proof: true })

@@ -28,8 +28,8 @@ const retryPause = 1_000
 export const rememberedEvents = 20_000
 
 /**
- * `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. A node that goes away
- * is waited for, and goes on where it ended.
+ * `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. When the node goes away, the
+ * command waits for it and continues where it ended.
  */
 export async function followLog(context: CliContext, { topic, fromHeight, ws, rest, json }: LogFlags): Promise<void> {
   const url = ws === undefined ? await namedUrl(rest) : webSocketUrl(ws)
@@ -69,7 +69,7 @@ export async function followLog(context: CliContext, { topic, fromHeight, ws, re
 
 /** How far the events of a node were followed, over connections that end. */
 export class LogPlace {
-  /** Where the next connection begins. */
+  /** Start of the next connection. */
   from: EventsFrom
   hasBegun = false
   /** Events since the last block, which come again where the connection ended before the next one. */

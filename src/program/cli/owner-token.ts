@@ -132,7 +132,7 @@ interface Place {
   readonly text: string
 }
 
-/** Where a URL leads on this machine, with addresses for its name; empty for another machine. */
+/** Addresses of this machine to which a URL leads, with its name resolved; empty for another machine. */
 async function placesOf({ protocol, hostname, port: shown, pathname }: URL): Promise<Place[]> {
   const name = hostname.replace(/^\[|\]$/g, '')
   const addresses = name === 'localhost' ? (await lookup(name, { all: true })).map(({ address }) => address) : [name]

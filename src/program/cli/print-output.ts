@@ -9,7 +9,7 @@ export function report(context: CliContext, options: OutputOptions, value: unkno
   else context.out(linesText(lines))
 }
 
-/** {@link report} of a command that goes on: the JSON is one line, so that a script can read it while the command runs. */
+/** {@link report} of a command that keeps running: the JSON is one line, so that a script can read it meanwhile. */
 export function announce(context: CliContext, options: OutputOptions, value: unknown, lines: readonly string[]): void {
   context.out(options.json ? `${JSON.stringify(value)}\n` : linesText(lines))
 }

@@ -33,7 +33,7 @@ export interface Presentation {
 /** The line of a node that starts with `--json`. */
 export type NodeStart = ReturnType<typeof startOf>['start']
 
-/** What every node prints at its start. */
+/** Text that every node prints at its start. */
 export function startOf(
   node: Node,
   { ports, metrics, host, openAt }: Pick<Servers, 'ports' | 'metrics' | 'host' | 'openAt'>,
@@ -80,7 +80,7 @@ function blocksLine({ spec, reader }: Node): readonly string[] {
   return first === undefined ? [] : [`Blocks    none yet; the first one comes ${first}`]
 }
 
-/** What systemd is told of a node that serves. */
+/** State of a serving node for systemd. */
 function serviceState(node: Node): ServiceState {
   let failed = false
   node.failure.catch(() => (failed = true))
@@ -156,7 +156,7 @@ export async function runNode(
   }
 }
 
-/** What a log says of the stages of the opening. */
+/** Log messages of the stages of the opening. */
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   files: 'the files of the database are being checked',
   map: 'the map of DIDs, to which blocks commit, is being made',

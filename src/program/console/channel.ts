@@ -4,9 +4,9 @@ import type { ShownText } from './door.js'
 
 /** Standard output and standard error of this process: no other file writes there (eslint.config.js). */
 
-/** Where lines for people go. Writing never waits for a reader. */
+/** Output of lines for people. Writing never waits for a reader. */
 export interface Channel {
-  /** Takes all of a text, or nothing where the reader is too slow: then the result is false. */
+  /** Takes all of a text, or nothing if the reader is too slow: then the result is false. */
   write(text: ShownText): boolean
   /** Width of the terminal; undefined where there is none. */
   readonly columns: number | undefined

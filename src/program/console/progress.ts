@@ -6,7 +6,7 @@ import { bar, paceOf } from './progress-text.js'
 export interface Step {
   /** Name of the part that is under way: `blocks`. */
   readonly stage: string
-  /** What is counted: `blocks`, `rows`. */
+  /** Counted things: `blocks`, `rows`. */
   readonly unit: string
   readonly done: number
   /** Absent: unknown. */

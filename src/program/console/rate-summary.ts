@@ -4,7 +4,7 @@ import type { Timers } from '../../base/runtime/env.js'
 const windowLength = 1_000
 const linesShown = 50
 
-/** What a window had beyond the lines that were shown. */
+/** Lines of a window beyond those shown. */
 export interface Unshown {
   readonly more: number
   /** How many of them tell of a failure. */
