@@ -3,7 +3,7 @@
 export interface Route {
   /** Name of the page; empty is the first page. */
   readonly page: string
-  /** What the page is about, decoded. */
+  /** Subject of the page, decoded. */
   readonly subject: string
   readonly options: ReadonlyMap<string, string>
 }

@@ -1,4 +1,4 @@
-/** What the node answers, as far as pages read it (docs/json-rpc.md). */
+/** Answers of the node, as far as pages read them (docs/json-rpc.md). */
 
 export interface Input {
   readonly txid: string
@@ -78,7 +78,7 @@ export interface BlockList {
   readonly blocks: readonly ListedBlock[]
 }
 
-/** Where a list goes on. */
+/** Cursor of the next page of a list. */
 export interface Position {
   readonly height: number
   readonly index: number

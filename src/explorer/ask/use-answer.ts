@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { live, type LiveView } from './live-events.js'
 import { NodeGone, Refusal } from './refusal.js'
 
-/** What a question of a page has come to. */
+/** State of a question of a page. */
 export interface Answer<T> {
   /** The last answer, also while it is asked anew, and when the node is gone. */
   readonly value: T | undefined

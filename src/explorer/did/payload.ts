@@ -6,7 +6,7 @@ import { effectOf } from '../../base/primitives/did-operation.js'
 import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { Operation } from '../ask/shapes.js'
 
-/** What the payload of an operation holds. Nothing here fails: what cannot be read is shown as it is. */
+/** Content of the payload of an operation. Nothing here fails: what cannot be read is shown as it is. */
 
 export type Members = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
-/** What a row may ask for; `value` is what its field says, `name` that of a claim or a path. */
+/** Kind of condition in a row; `value` is the text of its field, `name` that of a claim or a path. */
 interface Kind {
   readonly label: string
   /** Label of a second field before the value. */

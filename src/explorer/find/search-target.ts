@@ -1,7 +1,7 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 
-/** What a text in the search box may name. Pure. */
+/** Things that a text in the search box may name. Pure. */
 
 export type SearchTarget =
   | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'service'; readonly text: string }

@@ -26,7 +26,7 @@ export function Curve({
   times: readonly number[]
   series: readonly Series[]
   format(value: number): string
-  /** What the curve shows, for readers that do not see it. */
+  /** Description of the curve, for readers that do not see it. */
   label: string
 }) {
   const box = useRef<HTMLDivElement>(null)

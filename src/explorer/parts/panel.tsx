@@ -108,7 +108,7 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: C
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** What went wrong with a question, in words. */
+/** Describes the failure of a question in words. */
 export function Failure({ of }: { of: Refusal | NodeGone }) {
   if (of instanceof NodeGone) {
     return (

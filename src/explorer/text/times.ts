@@ -34,7 +34,7 @@ export function age(time: number, now: number): string {
   return seconds === 0 ? 'now' : `${duration(seconds, 1)} ago`
 }
 
-/** What is left until a moment: "expires in 3 d 4 h", "expired 2 h ago". */
+/** Time left until a moment: "expires in 3 d 4 h", "expired 2 h ago". */
 export function countdown(time: number, now: number): string {
   const left = Math.floor(time - now)
   return left >= 0 ? `expires in ${duration(left)}` : `expired ${duration(left)} ago`

@@ -17,7 +17,7 @@ export interface TrustRoot {
   readonly validators?: readonly string[]
 }
 
-/** What the page believes: what this node said of the chain when this browser first came. */
+/** Trust of the page: the root that this node sent when this browser first came. */
 export interface Believed {
   readonly root: TrustRoot
   /** Unix seconds. */
@@ -36,7 +36,7 @@ export interface Checked<T> {
   readonly proof: unknown
 }
 
-/** What a check came to; `unproved`: the node gives no proof, `refused`: the one that it gave does not hold. */
+/** Result of a check; `unproved`: the node sends no proof, `refused`: its proof does not hold. */
 export type Outcome<T> =
   | { readonly state: 'proved'; readonly checked: Checked<T> }
   | { readonly state: 'unproved' | 'refused'; readonly failure: string; readonly text: string }

@@ -1,4 +1,4 @@
-/** What this browser keeps of a page between visits. It can forbid that, and then nothing is kept. */
+/** Texts that this browser keeps of a page between visits. It can forbid that, and then nothing is kept. */
 
 export function keptText(name: string): string | undefined {
   try {

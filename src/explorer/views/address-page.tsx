@@ -98,7 +98,7 @@ function History({ address, before }: { address: string; before: string | undefi
   )
 }
 
-/** What a transaction added to the address, or took from it. */
+/** Sum that a transaction added to the address, or took from it. */
 function Change({ received, spent }: { received: string; spent: string }) {
   const units = (unitsOf(received) ?? 0n) - (unitsOf(spent) ?? 0n)
   return (

@@ -11,7 +11,7 @@ import { counted } from '../text/numbers.js'
 import { duration, moment } from '../text/times.js'
 import { ChainTools } from './devnet-tools.js'
 
-/** What only a devnet can do: coins from nothing, blocks by hand, another time, another past. */
+/** Tools that only a devnet has: coins from nothing, blocks by hand, another time, another past. */
 export function DevnetPage() {
   const known = useMethods()
   return (

@@ -4,7 +4,7 @@ import { JsonView } from '../parts/json-view.js'
 import { Badge, type Tone } from '../parts/panel.js'
 import { Plain } from '../parts/values.js'
 
-/** What changed from one version of a document to another, in words. */
+/** Differences between two versions of a document, in words. */
 
 const tones: Readonly<Record<Difference['kind'], Tone>> = {
   added: 'good',

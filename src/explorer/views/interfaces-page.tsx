@@ -17,7 +17,7 @@ interface Entry {
   readonly summary: string
   readonly note: string
   readonly fields: readonly Field[]
-  /** Of a REST row; absent: a method of JSON-RPC. */
+  /** Method and path of a REST row; absent: a method of JSON-RPC. */
   readonly rest?: { readonly method: string; readonly path: string; readonly inBody: ReadonlySet<string> }
   readonly owner: boolean
 }

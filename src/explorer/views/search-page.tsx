@@ -11,7 +11,7 @@ import { linkTo, type Route } from '../route.js'
 import { counted } from '../text/numbers.js'
 import { FoundTable } from './found-table.js'
 
-/** Where a search leads: at once to what the text names, else to the DIDs with such a service. */
+/** Opens the page that the text of a search names, else the DIDs with such a service. */
 
 export function SearchPage({ subject }: Route) {
   const target = searchTarget(subject)

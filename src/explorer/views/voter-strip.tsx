@@ -22,7 +22,7 @@ interface Cell {
   readonly view: number
 }
 
-/** What each validator did at each height: a row a validator, a cell a height. */
+/** Rows of validators with a cell for each height. */
 function rowsOf({ validators, heights }: Voters): [key: string, cells: Cell[]][] {
   const keys = [...new Set(validators.flat())]
   const rows = new Map<string, Cell[]>(keys.map((key) => [key, []]))
