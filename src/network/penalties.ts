@@ -1,7 +1,7 @@
 import type { Code } from '../base/errors/error-codes.js'
 
 /**
- * What decides that a rule is broken, and so whether it may cost a peer points:
+ * Data that decides whether a rule is broken, and so whether it may cost a peer points:
  * - `bytes`: the bytes and what they pin by hash (spent outputs, the previous operation of an update, the ancestors of a
  *   block). All nodes come to the same result, so an honest node never relays it;
  * - `link`: what the peer itself did on its connection, which no third party brings about;

@@ -1,5 +1,5 @@
 /**
- * A resolver that believes no server: it asks for proofs, and checks them from a trust root on.
+ * A resolver that trusts no server: it requests proofs, and checks them from a trust root on.
  *
  *   resolve -> Server of each (ask-server.ts): resolvedid with proof, at most as large as what was asked (answer-bounds.ts)
  *     -> checkDidAnswer (proofs/did-answer), whose signatures Signatures (signatures.ts) verifies
@@ -11,8 +11,8 @@
  *
  * Imports primitives, crypto, did, proofs; used by api, library, cli, explorer.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
- * - What is not proved is not in an answer, but for the members that proved-members.ts names.
- * - What few need is loaded when it is: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
+ * - Answers contain proved members alone, but for those that proved-members.ts names.
+ * - Rare parts are loaded on demand: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
  *   evidence of a fork, signatures without WebCrypto.
  */
 import type { ProvedDid } from '../../identity/proofs/did-answer.js'

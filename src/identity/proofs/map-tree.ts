@@ -1,18 +1,18 @@
 /**
- * What a block commits to of the state of all DIDs, and how an answer about it is proved. Pure: a node that proves and a client
- * that checks run the same code.
+ * The commitment of a block to the state of all DIDs, and proofs of answers about it. Pure: a node that proves and a client that
+ * checks run the same code.
  *
  *   operations of a DID, of a credential -> Entry -> extendHistory -> leafValue (history.ts)    what a leaf binds
  *   leaves by key -> leafHash, innerHash -> map root -> didRoot                                 entry 02 of a coinbase
  *   MapProof -> checkMapProof (map-proof.ts)                                                    from a history back to it
  *   answer -> readAnswer -> checkAnchor (anchor.ts): header, coinbase, confirm or work          from an answer back to validators
  *     -> checkMapProof -> transactions, documents, status, version (did-answer.ts, credential-answer.ts)
- *   changes.ts: who confirms; work.ts: which headers count; trust.ts: what is believed before
+ *   changes.ts: who confirms; work.ts: which headers count; trust.ts: trust roots
  *
  * Imports errors, did, primitives; used by light, consensus, storage, chain, prover, production, network, resolver, api, library, cli.
  * - The shape of the tree follows from its leaves alone: a subtree of one leaf is that leaf.
  * - A root is bound to one chain by the hash of its genesis block.
- * - Nothing here verifies a signature, reads a row or knows a clock.
+ * - Nothing here verifies a signature, reads a row or uses a clock.
  */
 import { type Hash, sha256, zeroHash } from '../../base/primitives/hash.js'
 import { asBytes } from '../../base/primitives/bytes.js'

@@ -27,7 +27,7 @@ const askAgain = 10_000
 const graceForOne = 2_000
 
 /**
- * What happened: events of the stages, and
+ * Inputs of the state: events of the stages, and
  * - `peers`: a peer joined, left, or has another tip; `tip`: the chain changed;
  * - `tick`, `look`: the timers of these effects;
  * - `delivered`: a probed peer delivers the body of an avoided block.
@@ -42,7 +42,7 @@ export type SyncEvent =
   | { readonly type: 'delivered'; readonly peer: SyncPeer; readonly hash: Hash }
 
 /**
- * What to do, in this order:
+ * Outputs of the state, carried out in this order:
  * - `ask-headers`, `download`, `check`, `write`: wake a stage, which does what there is to do;
  * - `tick`: an event `tick` in a second, unless idle; `look-later`: an event `look` after `milliseconds`;
  * - `cut`: drop the pending headers at a height and above;

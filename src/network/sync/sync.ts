@@ -17,7 +17,7 @@
  *    3. network/wire/headers-message   bytes -> header, work, confirm, size
  *    4. network/relay/blocks-relay     ignores active blocks; relays what this message connected
  *    5. network/sync/sync              announced
- *    6. network/sync/announcements     known, on the tip, or elsewhere? Elsewhere: go on at 16
+ *    6. network/sync/announcements     known, on the tip, or elsewhere? Elsewhere: continue at 16
  *    7. consensus/context              height, time and bits by the ancestors
  *    8. network/sync/check-headers     proof of a header: 9, 10 and the signatures
  *    9. proofs/auxpow-proof         work of the header
@@ -26,14 +26,14 @@
  *   12. network/fetch/ask-peers        asks one peer, and the next one beside an overdue one
  *   13. network/fetch/fetch-block      one request (wire/blocks-message) for one block; wrong bytes -> penalty
  *   14. network/peers/peer-record      request by the link; faults of the answer -> penalty
- *   15. network/transport/request-client   frame out, answer within time and size; then go on at 22
+ *   15. network/transport/request-client   frame out, answer within time and size; then continue at 22
  *  behind by more:
  *   16. network/sync/header-download   locator -> headers of the best claim, checked as in 7 to 10
  *   17. network/fetch/pending-headers  the verified headers without blocks
  *   18. network/fetch/body-download    bodies, lowest first, from several peers at once
  *   19. network/sync/body-checks       body check of each, before the writer
  *   20. network/sync/block-writer      runs of blocks -> acceptBlocks
- *   21. network/sync/sync-state        which of 16 to 20 goes on; what becomes of a refused block
+ *   21. network/sync/sync-state        which of 16 to 20 continues; what becomes of a refused block
  *  both:
  *   22. chain/match-body               does the body belong to the header? (called by 13 and 19)
  *   23. chain/chain                    one job of the writer
