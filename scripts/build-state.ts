@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** Whether dist is what the sources say. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** What every build writes, after all else. */
+/** File that every build writes last. */
 const last = join(root, 'dist/THIRD-PARTY-LICENCES.txt')
 const sources = [
   'src',

@@ -14,7 +14,7 @@ import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 /** Wings whose folders are parts of one room. */
 const undivided = ['voting', 'network', 'explorer']
 
-/** What the last run without a fault looked at, and what it printed. */
+/** Inputs of the last run without a fault, and its output. */
 const passed = 'node_modules/.cache/layers.json'
 const inputs = inputsHash()
 const last = existsSync(passed)
@@ -95,7 +95,7 @@ function structureOf(placeOf: (path: string) => string | undefined): {
   return { rooms, arrows: [...arrows.values()], files: inside.length }
 }
 
-/** What heads say wrongly of the imports of their rooms, and rooms without a head. */
+/** Faults of heads about the imports of their rooms, and rooms without a head. */
 function wrongHeads(): string[] {
   const { rooms, arrows } = structureOf(roomOf)
   const nameOf = (room: string) => room.split('/').at(-1) as string

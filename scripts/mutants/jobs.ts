@@ -95,7 +95,7 @@ export class Jobs {
     })
   }
 
-  /** What the process does from then on, if it is in the middle of something. */
+  /** Notes a line; returns the piece of work that the process has begun, if it is in the middle of one. */
   #take(line: Line): { readonly what: string; readonly until: number } | undefined {
     if (line.does === 'begins') return { what: line.what, until: Date.now() + line.limit }
     if (line.does === 'covers') this.#seen.covers(line.coverage)

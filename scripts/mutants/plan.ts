@@ -38,7 +38,7 @@ export type Line =
   | { readonly does: 'covers'; readonly coverage: FileCoverage }
   | { readonly does: 'ends'; readonly id: number; readonly killer?: string }
 
-/** What one test file meets. */
+/** Mutants that one test file meets. */
 export interface FileCoverage {
   readonly file: string
   /** Name of a test that fails without a mutant. */

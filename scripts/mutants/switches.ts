@@ -42,7 +42,7 @@ function compare(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1
 }
 
-/** Where statements begin that are one expression: without semicolons in between, a bracket in front continues the line before. */
+/** Starts of statements that are one expression: without semicolons in between, a bracket in front continues the line before. */
 function statementStarts(text: string): number[] {
   const starts: number[] = []
   const visit = (node: ts.Node): void => {

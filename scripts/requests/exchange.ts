@@ -5,7 +5,7 @@ import type { OddRequest } from './odd-requests.js'
 /** Milliseconds without a byte after which a connection that the server keeps open counts as answered. */
 const quiet = 1500
 
-/** What differs from one moment to the next, or names a build, and what stands for it. */
+/** Texts that differ from one moment to the next, or name a build, with their replacements. */
 const moments: readonly (readonly [RegExp, string])[] = [
   [/\r\nDate: [^\r]*/gi, '\r\nDate: now'],
   [/(content-type: text\/html[^\r]*\r\netag: )"[^"]*"/gi, '$1"page"'],
