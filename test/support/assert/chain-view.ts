@@ -47,7 +47,7 @@ export class ChainView {
     this.number = undefined
   }
 
-  /** Where to go on after the newest block. */
+  /** Start point after the newest block. */
   get afterBlock(): StartPoint {
     return this.tip === undefined
       ? { kind: 'height', height: 0 }

@@ -18,7 +18,7 @@ export const header = fc
   })
   .map((fields) => new Header(fields))
 
-/** What holds of every codec: values come back, bytes have one form, and anything else is refused by its code. */
+/** Tests of every codec: values come back, bytes have one form, and anything else is refused by its code. */
 export function codecTests<T>(name: string, codec: Codec<T>, value: fc.Arbitrary<T>, least = 1): void {
   describe(name, () => {
     it('comes back from its bytes', () => {

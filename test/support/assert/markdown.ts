@@ -7,7 +7,7 @@ export function repositoryFile(name: string): string {
   return readFileSync(new URL(name, root), 'utf8')
 }
 
-/** What stands below a heading of the second level, up to the next one. */
+/** Returns the text below a heading of the second level, up to the next one. */
 export function section(page: string, heading: string): string {
   const start = page.indexOf(`\n## ${heading}\n`)
   if (start < 0) throw new Error(`there is no section ${heading}`)

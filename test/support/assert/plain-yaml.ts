@@ -10,7 +10,7 @@ interface Line {
 
 const pair = /^([\w./$-]+):(?: (.+))?$/
 
-/** What a file says; all scalars are texts. Throws at everything else, with the number of the line. */
+/** Parses a file; all scalars are texts. Throws at everything else, with the number of the line. */
 export function parseYaml(text: string): Yaml {
   const lines = text.split('\n').flatMap((line, i): Line[] => {
     if (line.includes('\t') || /\s$/.test(line)) throw new Error(`line ${i + 1}: white space`)

@@ -6,7 +6,7 @@ export interface Selector {
   readonly labels: readonly string[]
 }
 
-/** What an expression names. */
+/** Names in an expression. */
 export interface Expression {
   readonly selectors: readonly Selector[]
   /** Labels of `by` and `without`. */
@@ -29,7 +29,7 @@ const overRange = ['changes', 'deriv', 'increase', 'max_over_time', 'rate']
 const aggregations: Readonly<Record<string, number>> = { sum: 1, max: 1, min: 1, avg: 1, count: 1, topk: 2, bottomk: 2 }
 const operators = ['+', '-', '*', '/', '%', '^', '==', '!=', '<', '>', '<=', '>=', 'and', 'or', 'unless']
 
-/** What an expression names; an Error says what is wrong with it. */
+/** Returns the names in an expression; an Error describes its fault. */
 export function parseQuery(text: string): Expression {
   return new QueryReader(text).read()
 }

@@ -17,7 +17,7 @@ import { putConnected, putDisconnected } from '../../../src/ledger/storage/store
 import { memoryStore, quietLog, type TestChain } from '../builders/chain.js'
 import { plainForm } from './plain-form.js'
 
-/** What must hold of a chain's rows at any moment. */
+/** Invariants of a chain's rows at any moment. */
 
 /** Sums of the coins, of the coins by address and of the balances, with the balances per address. */
 export async function supplyOf({ database, spec, chain }: Pick<TestChain, 'database' | 'spec' | 'chain'>): Promise<{
@@ -59,12 +59,12 @@ export async function emptyChain({ spec, clock }: Pick<TestChain, 'spec' | 'cloc
   return Chain.open({ spec, database, clock, ...parts })
 }
 
-/** What is wrong with the rows that follow from the active chain, or with what is kept of them; undefined when a replay makes the same. */
+/** Describes a fault of the rows that follow from the active chain, or of their cache; undefined if a replay makes the same rows. */
 export async function faultOf(test: TestChain): Promise<string | undefined> {
   return (await verifyChain(test.chain, await emptyChain(test))) ?? cacheFault(test.database)
 }
 
-/** What coins or balances in memory say otherwise than their rows; undefined when nothing. */
+/** Describes a difference of coins or balances in memory from their rows; undefined without one. */
 export async function cacheFault(database: Database): Promise<string | undefined> {
   const { coins } = database.newest
   const same = (a: object, b: object) => isDeepStrictEqual(plainForm(a), plainForm(b))

@@ -14,7 +14,7 @@ import { attributeUsage, Transaction } from '../../../src/base/primitives/transa
 import type { TransactionFields } from '../../../src/base/primitives/transaction-fields.js'
 import { rounds } from '../process/thorough.js'
 
-/** What every property test runs with; a failure prints its seed. */
+/** Options of every property test; a failure prints its seed. */
 export const runs = { numRuns: rounds(200, 3000) } as const
 
 export const bytes = (least: number, most: number = least): fc.Arbitrary<Uint8Array> =>

@@ -115,11 +115,11 @@ export interface BlockPlan {
   /** The tip unless given. */
   readonly parent?: KnownHeader
   readonly transactions?: readonly Transaction[]
-  /** What the coinbase takes beyond the subsidy. */
+  /** Amount that the coinbase takes beyond the subsidy. */
   readonly fees?: bigint
   /** Fields of the coinbase to replace; it commits to the right witness root unless `attributes` is among them. */
   readonly coinbase?: Partial<TransactionFields>
-  /** Of all DIDs after the block, where the chain commits to it; unless given that of the parent, which is active. */
+  /** Root of all DIDs after the block, if the chain commits to it; by default that of the parent, which is active. */
   readonly didRoot?: Hash
   /** Makes the coinbase like no other; random unless given. */
   readonly nonce?: Uint8Array
@@ -159,8 +159,8 @@ export function coinbaseOf(chain: Chain, plan: BlockPlan = {}): Transaction {
 }
 
 /**
- * What a block commits to: the state of its parent, none of whose ancestors off the active chain has an operation, and on top of
- * the tip what its own operations make of it, if they break no rule.
+ * Commitment of a block: the state of its parent, none of whose ancestors off the active chain has an operation, and on top of the tip also
+ * its own operations, if they break no rule.
  */
 function craftedDidRoot(chain: Chain, { parent = chain.tip, transactions = [], header }: BlockPlan): Hash | undefined {
   let below: KnownHeader | undefined = parent
@@ -238,7 +238,7 @@ export interface ConfirmPlan {
   readonly sponsor?: number
   /** Persons that vote, in order; all validators of a test spec unless given. */
   readonly voters?: readonly number[]
-  /** What a voter says; true unless given. */
+  /** Verdict of a voter; true by default. */
   readonly accept?: boolean
   /** Another block to confirm. */
   readonly blockHash?: Uint8Array

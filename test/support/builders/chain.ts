@@ -58,7 +58,7 @@ export function oneValidator(): SpecOverrides {
   return { validators: [Buffer.from(testPublicKey(0)).toString('hex')] }
 }
 
-/** What a database can lie over. */
+/** Store that a database can lie over. */
 export type Store = Parameters<typeof Database.over>[0]
 
 /** A store in memory. It keeps its rows while it is closed, so a test can open it again. */
@@ -90,7 +90,7 @@ export class TestChain {
     this.reader = new ChainReader(parts.chain)
   }
 
-  /** What proves answers from the rows of the chain. */
+  /** Prover of answers from the rows of the chain. */
   get prover(): Prover {
     return (this.#prover ??= chainProver(this.chain))
   }

@@ -2,7 +2,7 @@ import { type Config, type ConfigSources, readConfig } from '../../../src/node/c
 import type { OptionKey } from '../../../src/node/options-to-node.js'
 import type { NodeCommand, Option } from '../../../src/base/runtime/option.js'
 
-/** What each option can be set to and what not, as texts of the command line or the environment. */
+/** A valid and an invalid value of each option, as texts of the command line or the environment. */
 export const samples: Readonly<Record<OptionKey, { readonly accepted: string; readonly refused: string }>> = {
   'node.genesis': { accepted: 'pow', refused: '' },
   'node.portBase': { accepted: '40000', refused: '65528' },

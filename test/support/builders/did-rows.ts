@@ -23,7 +23,7 @@ import { didRules, type Holder, specification } from './did.js'
 /** A signature where none is verified. */
 export const unsigned = (): Uint8Array => new Uint8Array(64)
 
-/** What a holder does: with a DID, a document of it, and whether an existing one is deactivated. */
+/** Action of a holder: with a DID, a document of it, and whether an existing one is deactivated. */
 export interface Deed {
   readonly who: number
   readonly which: number
@@ -106,7 +106,7 @@ export class DidRows {
     this.blocks.push({ block, done })
   }
 
-  /** What an operation does; undefined where an issuer of its credentials does not exist yet, or no longer. */
+  /** Applies an operation; undefined if an issuer of its credentials does not exist yet, or no longer. */
   #applied(
     before: DidState | undefined,
     operation: DidOperation,

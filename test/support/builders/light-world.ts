@@ -24,7 +24,7 @@ export interface LightWorld {
   readonly carol: Holder
   /** Issues credentials. */
   readonly dave: Holder
-  /** Of alice, by dave: the one that counts, and one that he revoked. */
+  /** Credentials of alice by dave: the one that counts, and one that he revoked. */
   readonly kept: string
   readonly revoked: string
   /** Txids of alice, oldest first. */
@@ -36,7 +36,7 @@ export interface WorldPlan {
   readonly genesis?: string
   /** First block of the second team; none unless given. */
   readonly changeAt?: number
-  /** Of each block. */
+  /** Plan of each block. */
   readonly plan?: (height: number) => Partial<BlockPlan>
 }
 

@@ -20,7 +20,7 @@ export function objects(depth: number): fc.Arbitrary<Members> {
 }
 
 const bound = fc.oneof(fc.integer({ min: -3, max: 6 }), fc.constantFrom('', 'a', 'b', 'ab', '1'))
-/** What is asked of scalars, alone or in a list. */
+/** Conditions on scalars, alone or in a list. */
 const ofScalars: fc.Arbitrary<unknown> = fc.oneof(
   scalar,
   scalar.map(($eq) => ({ $eq })),
@@ -37,7 +37,7 @@ const ofScalars: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom('a', '^a', 'b$', '^ab$', '').map(($regex) => ({ $regex })),
   fc.constantFrom('A', '^aB').map(($regex) => ({ $regex, $options: 'i' })),
 )
-/** What is asked of a list as a whole. */
+/** Conditions on a list as a whole. */
 const ofLists: fc.Arbitrary<unknown> = fc.oneof(
   fc.nat(4).map(($size) => ({ $size })),
   fc.array(scalar, { minLength: 1, maxLength: 2 }).map(($all) => ({ $all })),

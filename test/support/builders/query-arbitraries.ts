@@ -13,7 +13,7 @@ export const someDids = [
   'iUzmqPuHDSMgVJhmqbZNCBFEbhVWQ4mPAR',
   'iNfd9s4EAmVAN9BwcrXKxqZk4',
 ].map((identifier) => `did:ledger:${identifier}`)
-/** What UTF-8 has in the place of a lone surrogate. */
+/** Replacement of a lone surrogate in UTF-8. */
 const replacement = '\ufffd'
 /** A text that conditions may hold, and no document. */
 const loneSurrogate = '\ud800'
@@ -96,7 +96,7 @@ function operatorOn(values: fc.Arbitrary<unknown>, depth: number): fc.Arbitrary<
   return fc.oneof(plain, joined(inner))
 }
 
-/** What operators make of conditions on the same value or its elements. */
+/** Conditions joined by operators on the same value or its elements. */
 function joined(inner: fc.Arbitrary<Members>): fc.Arbitrary<Members> {
   const two = fc.tuple(inner, inner)
   return fc.oneof(
@@ -110,7 +110,7 @@ function joined(inner: fc.Arbitrary<Members>): fc.Arbitrary<Members> {
   )
 }
 
-/** What a condition asks of a scalar at the end of a path. */
+/** Conditions on a scalar at the end of a path. */
 function asked(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 2, arbitrary: values },
@@ -171,7 +171,7 @@ function isOfOneKind(condition: Members): boolean {
   return names.every((name) => name.startsWith('$') === names[0]?.startsWith('$'))
 }
 
-/** What is asked of a list. */
+/** Conditions on a list. */
 function ofList(list: List): fc.Arbitrary<Members> {
   const pattern = patternOf(list)
   const nested = joined(fc.oneof({ weight: 3, arbitrary: pattern }, joined(pattern)).filter(isOfOneKind))

@@ -101,7 +101,7 @@ interface Slot {
   /** Transactions since the last block. */
   depth: number
   did: Previous | undefined
-  /** What was sent when the node died: it may have taken it or not. */
+  /** Transaction in flight when the node died: it may have taken it or not. */
   unsure: Transaction | undefined
 }
 

@@ -79,7 +79,7 @@ export const testNodeInfo: NodeInfo = {
   neighbors: [],
 }
 
-/** What makes blocks of a chain in memory, with the validator's key where it has one. */
+/** Block production of a chain in memory, with the validator's key if it has one. */
 export function miningOf(node: TestChain, changes: Partial<MiningOptions> = {}): Mining {
   const { chain, mempool, clock, log, spec } = node
   const { timers, random } = systemEnv(log)

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 
-/** What somebody who means harm, or a broken program, may send where a value belongs: JSON text, not always of a value that was meant. */
+/** JSON texts that an attacker, or a broken program, may send in place of a value; not always valid JSON. */
 export const nasty: readonly string[] = [
   ...['null', 'true', 'false', '0', '-0', '-1', '1.5', '1e400', '-1e400', '9007199254740993', '4294967296', '1e21'],
   ...['""', '" "', '"\\u0000"', '"\\ud800"', '"null"', '"-1"', '"1.000000001"', '"0x10"', '"../../etc/passwd"'],

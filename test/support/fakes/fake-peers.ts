@@ -12,7 +12,7 @@ import { idleLink } from './stubs.js'
 type Handler = (peer: Peer, bytes: Uint8Array) => Promise<Uint8Array>
 type Listener = (peer: Peer, bytes: Uint8Array) => Promise<GossipResult>
 
-/** What stands on the other side of a connection. */
+/** Other side of a connection. */
 interface OtherSide {
   answer(protocol: string, question: Uint8Array): Promise<Uint8Array>
   hear(topic: string, message: Uint8Array): void

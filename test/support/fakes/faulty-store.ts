@@ -7,7 +7,7 @@ interface Operation {
 }
 
 type Write = (operations: readonly Operation[], options: object) => Promise<void>
-/** What a level does inside; its typings leave it out. */
+/** Internal write of a level; its typings leave it out. */
 const writeInside: Write = Reflect.get(MemoryLevel.prototype, '_batch')
 
 /** A store in memory that counts its writes and stops after so many. Its rows stay for the next one who opens it. */

@@ -24,7 +24,7 @@ export const hostile = [
   ...['\ufe0f', '\ufeff', '\ufff9', '\u{e0001}', '\u{e007f}', '\ud800', '\nFORGED'],
 ].join('')
 
-/** What none of a command's output holds beside line ends. */
+/** Characters that no output of a command holds beside line ends. */
 export const forbidden = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /** Changes a string of JSON, known by the names of the members that lead to it. */

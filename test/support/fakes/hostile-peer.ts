@@ -24,7 +24,7 @@ import { statusOf } from '../network/sync.js'
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** What stands in the way of somebody who means harm is the other side's business. */
+/** Limits of the attacker are off: defence is left to the other side. */
 const unbounded: NonNullable<TransportOptions['limits']> = {
   streams: 20_000,
   protocolStreams: 20_000,
@@ -56,12 +56,12 @@ const opened = new Set<HostilePeer>()
 
 export class HostilePeer implements LinkHandler {
   readonly transport: NodeTransport
-  /** What it says of itself. */
+  /** Status that it sends. */
   status: Status
   /** How often it was asked, by the name of the protocol. */
   readonly asked = new Map<string, number>()
   readonly links = new Set<Link>()
-  /** Told of gossip; what it says is the verdict. */
+  /** Handler of gossip; its result is the verdict. */
   hearing: (topic: TopicInfo, message: Uint8Array, link: Link) => GossipResult = () => 'ignore'
   readonly #answerers = new Map<string, Answerer>()
 

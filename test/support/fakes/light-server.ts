@@ -3,9 +3,9 @@ import type { ProofBook } from '../builders/proof-book.js'
 
 /** A server of proofs over a book, which can be made to lie. */
 
-/** What a liar changes; each gets what an honest server would send. */
+/** Changes by a liar; each takes the answer of an honest server. */
 export interface Lies {
-  /** Of JSON-RPC. */
+  /** Answer of JSON-RPC. */
   readonly answer?: (right: Json, params: Json) => unknown
   readonly changes?: (right: Json) => unknown
   readonly anchor?: (right: Json) => unknown

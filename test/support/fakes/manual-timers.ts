@@ -9,7 +9,7 @@ interface Pending {
 export class ManualTimers implements Timers {
   readonly #pending = new Set<Pending>()
 
-  /** What the pending ones were set to, in milliseconds. */
+  /** Delays of the pending ones, in milliseconds. */
   get pending(): number[] {
     return [...this.#pending].map(({ milliseconds }) => milliseconds)
   }

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** What has timers of its own. */
+/** Timer functions to replace. */
 const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
 
 /** Lets so many milliseconds pass, with all that they set off. */

@@ -20,7 +20,7 @@ export interface Weather {
 
 export const fairWeather: Readonly<Weather> = { delay: [1, 20], loss: () => 0, duplication: 0, passes: () => true }
 
-/** What a test sees of all messages. */
+/** Observer of all messages in a test. */
 export interface Tap {
   /** A node gossips a message of its own; called before it leaves, and may end the node. */
   sends(node: number, topic: TopicInfo, message: Uint8Array): void
@@ -28,7 +28,7 @@ export interface Tap {
   arrived(from: number, to: number, what: string, bytes: Uint8Array): void
 }
 
-/** Where a node is, and its names. */
+/** Address of a node, and its names. */
 export interface Identity {
   readonly publicKey: Uint8Array
   /** The short name that peers know. */
@@ -40,7 +40,7 @@ export interface Identity {
 
 export interface MemoryNetworkOptions {
   readonly time: Clock & Timers
-  /** Of delays, losses and ports. */
+  /** Source of delays, losses and ports. */
   readonly chance?: Chance
   readonly weather?: Partial<Weather>
   readonly tap?: Partial<Tap>
@@ -95,7 +95,7 @@ export class MemoryNetwork {
   }
 }
 
-/** What a node is where a test does not care: every one has an address group of its own. */
+/** Default identity of a node: every one has an address group of its own. */
 export function identityOf(node: number): Identity {
   return { publicKey: sha256(Uint8Array.of(node)), name: `n${node}`, host: `10.${node}.0.1`, port: 20338 }
 }

@@ -21,7 +21,7 @@ import { type SpecOverrides, testAddress } from '../builders/spec.js'
 
 type Handler = (peer: Peer, question: unknown) => Promise<unknown>
 
-/** What a peer answers in place of `honest`. */
+/** Answer of a peer in place of `honest`. */
 export type Answering<Q, A> = (question: Q, honest: () => Promise<A>) => Promise<A>
 
 type ChainOptions = Parameters<typeof TestChain.open>[1]
@@ -105,7 +105,7 @@ export async function longChain(
   return source
 }
 
-/** What a node with this chain says of itself. */
+/** Status that a node with this chain sends. */
 export function statusOf({ chain }: TestChain): Status {
   const { header, chainWork } = chain.tip
   return {

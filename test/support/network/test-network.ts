@@ -43,7 +43,7 @@ export class Member {
     return this.#node !== undefined
   }
 
-  /** Where others reach it. */
+  /** Address at which others reach it. */
   get address(): string {
     return this.node.line.p2p?.[0] as string
   }

@@ -70,7 +70,7 @@ export class TestOwner implements LinkHandler {
 export interface TestNode {
   readonly transport: NodeTransport
   readonly owner: TestOwner
-  /** Where it listens: `127.0.0.1:port`. */
+  /** Listening address: `127.0.0.1:port`. */
   readonly address: string
   close(): Promise<void>
 }

@@ -72,7 +72,7 @@ export class TestNet {
   #now = 0
   /** Whether a gossiped message is delivered. */
   filter: Filter = () => true
-  /** What is handed out for a body; undefined: what there is. */
+  /** Replaces the body that nodes serve; undefined: the real one. */
   handOut: ((hash: Hash) => Uint8Array | undefined) | undefined
   /** Whether nodes ask each other what they lack, every second. */
   healing = true

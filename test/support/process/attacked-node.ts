@@ -15,7 +15,7 @@ import { statusOf } from '../network/sync.js'
 
 /** A node that is attacked, an honest one that it follows, and somebody who brings that one new blocks. */
 
-/** What was seen of a node while it was watched. */
+/** Measurements of a node while it was watched. */
 export interface Seen {
   /** Milliseconds of the slowest answer of REST, and answers that did not come. */
   readonly slowest: number
@@ -84,7 +84,7 @@ export class Victim {
     return new Victim(node)
   }
 
-  /** Where peers reach it. */
+  /** Address at which peers reach it. */
   get address(): string {
     return this.node.line.p2p[0] as string
   }
@@ -290,8 +290,8 @@ export const megabyte = 1024 * 1024
 const patience = 4_000
 
 /**
- * What an attack may cost: megabytes of memory and seconds of processor time. Most attacks cost hardly more than the watching
- * does, some 10 MB and 0.3 s; the rest of these is room for what the runtime collects later. REST answers in time in any case.
+ * Bounds of an attack: megabytes of memory and seconds of processor time. Most attacks cost hardly more than the watching does, some 10 MB
+ * and 0.3 s; the rest of these is room for what the runtime collects later. REST answers in time in any case.
  */
 export function expectBounds(seen: Seen, { grown = 60, cpu = 3 } = {}): void {
   expect(seen.failed).toBe(0)

@@ -27,7 +27,7 @@ export class LiveCommand {
   }
 }
 
-/** What commands of this process listen to from now on. */
+/** Signal listeners that commands of this process add from now on. */
 export class OwnSignals {
   readonly #before = signals.map((signal) => process.listeners(signal))
 

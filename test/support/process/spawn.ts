@@ -26,7 +26,7 @@ export interface StartLine {
   readonly rest: string
   readonly ws: string
   readonly rpc: string
-  /** Where the metrics have a port of their own. */
+  /** Address of the metrics if they have a port of their own. */
   readonly metrics?: string
   /** Multiaddrs; none where it listens for no peers. */
   readonly p2p: readonly string[]
@@ -35,7 +35,7 @@ export interface StartLine {
 export interface SpawnOptions {
   /** A command and its arguments that run the program: `['nice', …]`. */
   readonly through?: readonly string[]
-  /** Where the program runs; files are named from there. */
+  /** Directory of the program; relative files start there. */
   readonly cwd?: string
   /** Variables beside those of this process; what configures a node there is left out. */
   readonly env?: Readonly<Record<string, string>>
@@ -162,7 +162,7 @@ export async function runJson<T = Record<string, unknown>>(...args: string[]): P
   return JSON.parse(out) as T
 }
 
-/** What `chain info` and `chain verify` print. */
+/** Output of `chain info` and `chain verify`. */
 export interface ChainInfo {
   readonly height: number
   readonly tip: string

@@ -1,7 +1,9 @@
 import { startChild } from './children.js'
 import { stopwatch } from './patience.js'
 
-/** What npm and vitest set for their own children is not there in a user's terminal; the certificates of a proxy are. */
+/**
+ * Environment of a user's terminal: without the variables that npm and vitest set for their children, but with the certificates of a proxy.
+ */
 const environment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_(?!EXTRA_CA_CERTS$)|VITEST|TEST$)/i.test(name)),

@@ -26,7 +26,7 @@ export function specText(): string {
   })
 }
 
-/** What one command line did. */
+/** Result of one command line. */
 export interface Ran {
   readonly code: number
   readonly out: string

@@ -5,7 +5,7 @@ import type { BuildOptions, BuildResult } from 'esbuild'
 process.env['ESBUILD_WORKER_THREADS'] = '0'
 export const { build, buildSync, stop } = await import('esbuild')
 
-/** What a light resolver loads when it is needed, by dynamic imports. */
+/** Files that a light resolver loads on demand, by dynamic imports. */
 export const lightLater = [
   'check-bundle.js',
   'credential-question.js',
@@ -23,7 +23,7 @@ export interface Bundle {
   readonly size: number
   /** Files of which something is in it, from the root of the repository. */
   readonly files: readonly string[]
-  /** What the bundle still imports. */
+  /** Remaining imports of the bundle. */
   readonly imports: readonly string[]
 }
 

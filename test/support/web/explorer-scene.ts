@@ -2,7 +2,7 @@ import type { LedgerNode } from '../../../src/index.js'
 import { issueCredential } from '../builders/did.js'
 import { quickSigner } from '../builders/signatures.js'
 
-/** What happens on a devnet before its pages are looked at: payments, DIDs with versions, credentials, and a hostile document. */
+/** Scene on a devnet before its pages are looked at: payments, DIDs with versions, credentials, and a hostile document. */
 
 /** Texts that a page must show as text. */
 export const hostile = {

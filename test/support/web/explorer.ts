@@ -5,7 +5,7 @@ import { pollPatience } from '../process/patience.js'
 
 const flags = ['--no-sandbox', '--disable-gpu', '--no-proxy-server']
 
-/** What a page did that it must not do. */
+/** Forbidden actions of a page. */
 export interface Misdeeds {
   /** Errors of scripts, and what the content security policy refused. */
   readonly errors: string[]

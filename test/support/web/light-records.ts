@@ -24,7 +24,7 @@ export async function lightRecords(): Promise<LightRecord[]> {
   return records
 }
 
-/** Of miners, answers are as of a block below the tip. */
+/** Answers of miners are as of a block below the tip. */
 const deep: Lie = {
   lies: {
     answer: (_, params) =>

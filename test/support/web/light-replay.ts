@@ -1,11 +1,11 @@
 import { LightError, type LightOptions, LightResolver } from '../../../src/node/library/light-entry.js'
 
-/** What a light resolver was asked, what servers answered, and what came of it: recorded in one place, and asked again in another. */
+/** Questions to a light resolver, answers of servers, and the outcome: recorded in one place, and replayed in another. */
 
 export interface LightRecord {
   readonly name: string
   readonly trust: unknown
-  /** Of those that are JSON; the clock stands still. */
+  /** Options that are JSON; the clock stands still. */
   readonly options: Pick<LightOptions, 'servers' | 'maxAge' | 'checkpoint'> & { readonly now: number }
   /** Calls of the resolver, in turn. */
   readonly calls: readonly { readonly method: 'resolve' | 'resolveCredential'; readonly args: readonly unknown[] }[]

@@ -2,7 +2,7 @@ import { Resolver } from 'did-resolver'
 import { getResolver, HttpResolver } from '../../../src/node/library/resolver-entry.js'
 import { runScenario, type ScenarioInput } from './scenario.js'
 
-/** What a page does: it fetches what it works on, and posts what came of it. */
+/** Input of a page: it fetches this, works on it, and posts the result. */
 
 export interface PageInput {
   readonly scenario: ScenarioInput
@@ -12,11 +12,11 @@ export interface PageInput {
 }
 
 export interface PageResult {
-  /** Of {@link runScenario}. */
+  /** Result of {@link runScenario}. */
   readonly scenario: string
   /** The resolution of the DID by the package did-resolver. */
   readonly resolution: unknown
-  /** What of Node the page has. */
+  /** Globals of Node that the page has. */
   readonly ofNode: readonly string[]
 }
 

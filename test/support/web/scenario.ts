@@ -41,7 +41,7 @@ import {
   UserError,
 } from '../../../src/node/library/wallet-entry.js'
 
-/** What a page does with the entries `didledger/wallet` and `didledger/verify`: the same in a browser and in Node. */
+/** Use of the entries `didledger/wallet` and `didledger/verify` by a page: the same in a browser and in Node. */
 
 interface PublishedDocument {
   readonly controller?: string | string[]
@@ -59,7 +59,7 @@ export interface ScenarioInput {
   readonly transactions: readonly { readonly raw: string }[]
   /** JSON text. */
   readonly spec: string
-  /** Of account 0 about itself, as JSON text. */
+  /** Credential of account 0 about itself, as JSON text. */
   readonly credentialOfAda: string
 }
 
