@@ -51,7 +51,7 @@ export class ChainWatch {
     if (!options.chain.spec.hasValidators) options.chain.events.on('change', this.#onChange)
   }
 
-  /** Why the chain does not go on, since when; undefined while it is well. */
+  /** Reason why the chain does not advance, since when; undefined while it does. */
   get stalled(): ChainStall | undefined {
     // Before the next look the tip may have moved.
     return this.#options.chain.tip === this.#tip ? this.#stalled : undefined

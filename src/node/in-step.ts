@@ -44,7 +44,7 @@ interface Lack {
   readonly missing: string
 }
 
-/** The standing of a node by what it knows. */
+/** Decides the standing of a node from its facts. */
 export function standingOf(facts: StepFacts, policy: StepPolicy): Standing {
   const { tip, now } = facts
   const place = { height: tip.height, age: Math.max(0, Math.floor(now / 1000) - tip.time) }

@@ -10,8 +10,8 @@ const warnInterval = 600_000
 type Probe = (found: (canOpen: boolean) => void) => void
 
 /**
- * Warns when no file descriptor is left: the system then closes connections that come, and tells no server of it. The returned
- * function ends it.
+ * Warns when no file descriptor is left: the system then closes new connections without a notice to any server. The returned function ends
+ * it.
  */
 export function watchOpenFiles({ timers, log }: Pick<Env, 'timers' | 'log'>, probe: Probe = probeDevice): () => void {
   let looks = warnInterval / lookInterval

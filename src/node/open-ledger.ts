@@ -18,7 +18,7 @@ import { bytesToCheck, checkFiles } from '../ledger/storage/start-check.js'
 export interface Ledger {
   readonly chain: Chain
   readonly database: Database
-  /** The clock that the chain lives by: the virtual one on a devnet. */
+  /** The clock of the chain: the virtual one on a devnet. */
   readonly clock: Clock
   readonly virtualClock: VirtualClock | undefined
   readonly signatures: SignatureCache

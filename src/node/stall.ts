@@ -39,8 +39,8 @@ export interface VoteFacts {
 export type StallReport = Omit<ChainStall, 'since'>
 
 /**
- * Why the chain does not go on at this node; undefined while it is well. `before` is the reason already reported for this tip: a
- * stall ends with the next block alone, and what it lacks is shown as it is now.
+ * Reason why the chain does not advance at this node; undefined while it does. `before` is the reason already reported for this tip: a
+ * stall ends with the next block alone, and its reason is shown as it is now.
  */
 export function stallOf(facts: ChainFacts, before?: StallReason): StallReport | undefined {
   const { spec, vote, tipAge } = facts

@@ -131,14 +131,14 @@ export interface Node {
   standing(): Standing
   /** Whether the chain advances, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
   readonly watch: ChainWatch | undefined
-  /** The clock that the chain lives by: the virtual one on a devnet. */
+  /** The clock of the chain: the virtual one on a devnet. */
   readonly clock: Clock
-  /** Rejects when the node cannot go on: a failed write, a broken invariant. */
+  /** Rejects when the node cannot continue: a failed write, a broken invariant. */
   readonly failure: Promise<never>
   close(): Promise<void>
 }
 
-/** Starts a node without any interface. What was opened is closed again where it cannot go on. */
+/** Starts a node without any interface. If it fails, everything that it opened is closed again. */
 export async function startNode(options: NodeOptions): Promise<Node> {
   selfTest()
   const stack = new CloseStack()

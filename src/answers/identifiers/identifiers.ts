@@ -115,10 +115,7 @@ async function versionOf(
   throw outOfStep === undefined ? absent : new AbsentOutOfStep(absent, outOfStep)
 }
 
-/**
- * Something that is not there, as far as a node knows that is not in step with its chain: told as such only where its owner will
- * have it so.
- */
+/** A subject that does not exist on a node out of step with its chain: reported as absent only if the owner of the node allows it. */
 class AbsentOutOfStep extends Problem {
   readonly age: AnswerAge
 

@@ -12,7 +12,7 @@ export const documentTypes = [
   'application/json',
 ] as const
 
-/** In the order in which equally wanted ones are given. */
+/** Types in the order of preference among equal weights. */
 export const mediaTypes = [resolutionType, ...documentTypes, dereferencingType, uriListType] as const
 
 export type MediaType = (typeof mediaTypes)[number]

@@ -14,7 +14,7 @@ export interface HistoryOptions {
   readonly reserve?: () => Promise<void>
 }
 
-/** A history has more bytes than its reader wants to hold. */
+/** A history has more bytes than its reader may hold. */
 export class LongHistory extends Error {}
 
 export interface HistoryReading extends HistoryOptions {

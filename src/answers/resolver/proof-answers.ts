@@ -16,8 +16,8 @@ export interface ProofAnswersOptions {
 }
 
 /**
- * Proofs of what the chain says, for documents that come from anywhere, and what light resolvers follow a chain by. Each is as of the
- * tip, of a block so many below, or of one height; `proof-unavailable` where this node has none. Each names its block, and so its age.
+ * Proofs of the state of the chain, for documents from any source, and data by which light resolvers follow a chain. Each is as of the tip,
+ * of a block so many below, or of one height; `proof-unavailable` if this node has none. Each names its block, and so its age.
  */
 export class ProofAnswers {
   readonly #options: ProofAnswersOptions
@@ -65,7 +65,7 @@ export class ProofAnswers {
     return proof
   }
 
-  /** The trust root of the chain as this node has it: for those who believe the node at first, and want to see whether that changes. */
+  /** The trust root of the chain by this node: for clients that trust the node at first, and watch whether the root changes. */
   trust(): TrustJson {
     return this.#options.prover.trust()
   }

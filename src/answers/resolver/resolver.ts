@@ -9,7 +9,7 @@
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
  *   each  -> Standing (node/in-step.ts)       `resolver-behind` out of step, above all for what is not there
  *
- * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api, library; knows neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api, library; needs neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
@@ -106,8 +106,8 @@ export class Resolver {
    * State of a DID, given in full or as the identifier alone, with the operations and the context asked for: the last one, that of
    * a version, all, or a part of them. Text that can be no DID, and options that cannot be, are `request-parameter`; a whole
    * history beyond the limits `history-size`; too many long ones at a time `busy`. A node out of step answers
-   * `resolver-behind`: a DID that it does not know yet may exist. While its chain merely pauses it answers what is there, with its
-   * age: in the answer where the context is asked for, else only where `showsAge` says that the asker is told it another way.
+   * `resolver-behind`: a DID without rows yet may exist. While its chain merely pauses it answers what is there, with its
+   * age: in the answer where the context is asked for, else only if `showsAge`: then the client gets it another way.
    * `withDocument` adds the last document to a deactivation.
    */
   async resolve(

@@ -4,7 +4,7 @@ import { ageOf, type OutOfStep, outOfStepError, type Standing } from './standing
 /** How the asker reads an answer. */
 export interface AskerOptions {
   readonly withDocument?: boolean
-  /** Whether it is told the age of an answer that has none in itself, as by a header of HTTP. */
+  /** Whether the client gets the age of an answer outside of it, as by a header of HTTP. */
   readonly showsAge?: boolean
 }
 
@@ -17,8 +17,8 @@ export class StepGate {
   }
 
   /**
-   * Before what is there is looked up: its age, undefined in step. `showsAge`: whether the asker is told that age; an answer of
-   * out of step without it is none.
+   * Returns the age before a lookup of existing rows, undefined in step. `showsAge`: whether the client gets that age; an answer of out of
+   * step without it is none.
    */
   require(showsAge: boolean): AnswerAge | undefined {
     const standing = this.#standing()
@@ -28,7 +28,7 @@ export class StepGate {
     return ageOf(standing)
   }
 
-  /** For an answer which says that something is not there, or how much there is: its age, undefined in step. */
+  /** Returns the age for an answer about absence, or about a total; undefined in step. */
   requireAll(): AnswerAge | undefined {
     const standing = this.#standing()
     if (standing.inStep || standing.answers === 'all') return ageOf(standing)

@@ -18,7 +18,7 @@ export class RuleError extends Error {
   }
 }
 
-/** Our own state contradicts itself. Nothing may go on after this: the node stops. */
+/** Contradiction in the own state. Nothing may continue after this: the node stops. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }

@@ -15,7 +15,7 @@ export const coinbaseInput: Input = { txid: zeroHash, index: 0xffff, sequence: f
 /** Bytes of an input: txid, index u16, sequence u32. */
 export const inputSize = 38
 
-/** An input that was read. It knows its key, which is asked for again and again. */
+/** An input that was read. It keeps its key, which is used again and again. */
 class ReadInput extends ReadPart implements Input {
   #key: string | undefined
 

@@ -50,8 +50,8 @@ export function merkleRoot(leaves: readonly Hash[]): Hash {
 }
 
 /**
- * The branch from the first leaf of a tree to its root. It does not depend on that leaf: only the others are given. One step per
- * hash, so that a long list can be divided.
+ * The branch from the first leaf of a tree to its root. It does not depend on that leaf: `others` has the rest. One step per hash, so that
+ * a long list can be divided.
  */
 export function* firstBranchSteps(others: readonly Hash[]): Generator<undefined, Hash[]> {
   const branch: Hash[] = []

@@ -155,8 +155,8 @@ export interface Spec extends Pick<
   /** Whether blocks need confirms. It holds for the whole chain. */
   readonly hasValidators: boolean
   /**
-   * Whether the proofs of work of one side chain are of ascending heights. It holds for the whole chain: a database that knows only
-   * the later ones would decide otherwise than others.
+   * Whether the proofs of work of one side chain are of ascending heights. It holds for the whole chain: a database with only the later
+   * ones would decide otherwise than others.
    */
   readonly sideChainOrder: boolean
   /** sha256 of the canonical JSON without `upgrades`, bound by the genesis coinbase. */

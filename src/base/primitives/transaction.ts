@@ -8,7 +8,7 @@
  *
  * Imports errors and runtime; used by every room except errors, runtime and config.
  * - The bytes received are the bytes sent on: nothing is encoded anew.
- * - `kept` copies: a transaction that lives long holds no larger buffer in memory.
+ * - `kept` copies: a long-lived transaction holds no larger buffer in memory.
  * - Decides what can be read; what a chain accepts is decided by consensus. Trailing bytes are an error.
  * - Pure: no clock, randomness, promise or I/O; long work is offered in steps.
  */

@@ -1,5 +1,5 @@
 /**
- * Divides long work so that other work gets the event loop; the room holds what belongs to the process and knows no chain.
+ * Divides long work so that other work gets the event loop; the room holds what belongs to the process, not to a chain.
  *
  *   steps of a generator, or items
  *     -> runCooperatively, forEachCooperatively, cooperate    run step after step

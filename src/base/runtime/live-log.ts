@@ -13,7 +13,7 @@ export interface LiveLine {
   readonly text: string
   /** Its members in JSON. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** Whether it tells of a failure. */
+  /** Whether it reports a failure. */
   readonly failed?: boolean
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Env, Log, LogLevel, Timers } from './env.js'
 
-/** Level of a log that is told none. */
+/** Default level of a log. */
 export const defaultLogLevel: LogLevel = 'warn'
 
 /** A log that keeps nothing. */

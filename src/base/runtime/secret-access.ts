@@ -1,6 +1,6 @@
 import { UserError } from '../errors/rule-error.js'
 
-/** Who may read a file, as `stat` tells it. */
+/** Permissions of a file, as `stat` reports them. */
 export interface FileAccess {
   readonly mode: number
   readonly uid: number

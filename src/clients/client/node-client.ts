@@ -154,7 +154,7 @@ export class NodeClient {
     return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
   }
 
-  /** A transaction on the chain or in the pool; undefined if the node knows none of this id. */
+  /** A transaction on the chain or in the pool; undefined if the node has none of this id. */
   async transaction(txid: string): Promise<NodeTransaction | undefined> {
     try {
       return asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
@@ -227,7 +227,7 @@ export class NodeClient {
     return callResolver(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
   }
 
-  /** Why the chain of the node does not go on, in a sentence; undefined while it does, or where the node does not say it. */
+  /** Reason why the chain of the node does not advance, in a sentence; undefined while it does, or if the node does not report it. */
   stalled(): Promise<string | undefined> {
     return stallSentence(this)
   }

@@ -23,12 +23,12 @@ export function baseUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 }
 
-/** An interface that speaks HTTP. */
+/** An HTTP interface. */
 export type HttpInterface = 'REST' | 'JSON-RPC'
 
 /**
- * The error for an answer of another interface of a node than the one that was `wanted` at `url`, with the address of that one
- * where the node tells it; undefined for any other answer.
+ * The error for an answer of another interface of a node than the one that was `wanted` at `url`, with the address of that one if the node
+ * shows it; undefined for any other answer.
  */
 export async function otherInterface(
   url: string,

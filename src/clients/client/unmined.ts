@@ -10,7 +10,7 @@ export interface AskedNode {
   devnetTime(): Promise<number | undefined>
 }
 
-/** Why the chain of a node does not go on, in a sentence; undefined while it does, or where the node does not say it. */
+/** Reason why the chain of a node does not advance, in a sentence; undefined while it does, or if the node does not report it. */
 export async function stallSentence(node: AskedNode): Promise<string | undefined> {
   return sentenceOf(await voteOf(node))
 }

@@ -2,7 +2,7 @@ import { answerBounds } from './answer-bounds.js'
 import { type Bound, JsonScan, parseScanned } from './json-scan.js'
 import { LightError } from './light-error.js'
 
-/** One request to a server, whose answer is not believed: its time is bounded, and its size by what was asked. */
+/** One request to an untrusted server: its time is bounded, and its size by the question. */
 
 /** @limit ms: a request of a light resolver */
 export const patience = 10_000

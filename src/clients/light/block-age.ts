@@ -13,9 +13,9 @@ const trustPeriod = 30 * 24 * 60 * 60
 const clockDifference = 60
 
 export interface AgeOptions {
-  /** Seconds that a believed block is old at most; 30 days by default. */
+  /** Maximum age of the trust root in seconds; 30 days by default. */
   readonly trustPeriod?: number
-  /** Goes on from an older block too, and says so in each answer. */
+  /** Accepts an older root too, and marks each answer so. */
   readonly allowOldRoot?: boolean
   /** Unix milliseconds. */
   readonly now?: () => number
@@ -55,7 +55,7 @@ export class BlockAges {
     throw new LightError('stale', `the block is ${age} s old, at most ${maxAge} s are allowed`, { answer: old })
   }
 
-  /** Throws `trust-expired` where the believed block of a chain with validators is too old, unless that is allowed. */
+  /** Throws `trust-expired` if the trusted block of a chain with validators is too old, unless that is allowed. */
   oldRoot(believed: SeenBlock): { oldRoot: true } | undefined {
     const { devnet, work } = this.#trust
     const { trustPeriod: period = trustPeriod, allowOldRoot } = this.#options

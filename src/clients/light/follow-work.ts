@@ -93,7 +93,7 @@ async function headersFrom(server: AskedServer, from: number, count = maxHeaders
   return readHeaders(await server.get(`headers/${from}/${count}`), count)
 }
 
-/** The block of a checkpoint, and the chain up to it: the headers before it are believed by hash. */
+/** The block of a checkpoint, and the chain up to it: the headers before it are trusted by hash. */
 export async function fromCheckpoint(
   options: ChainOptions,
   slow: AskedServer,
@@ -119,7 +119,7 @@ function believedUpTo(rules: WorkRules, headers: readonly Header[], { height, ha
   return HeaderChain.over(rules, headers)
 }
 
-/** The chain of a bundle: its headers from genesis on, of which those up to a checkpoint are believed. */
+/** The chain of a bundle: its headers from genesis on, of which those up to a checkpoint are trusted. */
 export function bundledWork(
   options: ChainOptions,
   sent: unknown,

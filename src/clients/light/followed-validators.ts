@@ -12,7 +12,7 @@ export class FollowedValidators implements Foundation {
   readonly #lists: readonly ValidatorList[]
   readonly #believed: Uint8Array | undefined
 
-  /** `lists` are those of genesis unless given; `believed` is the hash of the block behind the first, else the highest one seen. */
+  /** `lists` are those of genesis by default; `believed` is the hash of the block behind the first, else the highest one seen. */
   constructor(options: ChainOptions, lists?: readonly ValidatorList[], believed?: Uint8Array) {
     this.#options = options
     this.#lists = lists ?? [{ height: 1, keys: options.trust.validators ?? [] }]

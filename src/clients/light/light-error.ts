@@ -6,7 +6,7 @@ export type { ForkEvidence }
 /** Why a light resolver gives no answer. */
 export type LightFailure =
   | ProofFailure
-  /** The block that is believed is older than the trust period. */
+  /** The trusted block is older than the trust period. */
   | 'trust-expired'
   /** The newest block of the answer is too old, or of the future, or below one that was seen. */
   | 'stale'
@@ -29,7 +29,7 @@ export interface LightErrorDetails {
   readonly failures?: readonly { readonly server: string; readonly failure: LightFailure; readonly message: string }[]
 }
 
-/** An answer that is not believed, or none. */
+/** An answer whose check failed, or none. */
 export class LightError extends Error {
   override readonly name = 'LightError'
   readonly failure: LightFailure

@@ -57,7 +57,7 @@ export interface LightOptions extends AgeOptions {
   readonly maxAge?: number
   /** Blocks above that of an answer, on a chain without validators; 6 by default. */
   readonly confirmations?: number
-  /** The state that `save` was given last. */
+  /** Reads the state that `save` took last. */
   readonly load?: () => string | undefined | Promise<string | undefined>
   readonly save?: (state: string) => void | Promise<void>
   readonly fetch?: Fetch
@@ -89,7 +89,7 @@ export class LightResolver {
   readonly #ages: BlockAges
   #chain: Promise<FollowedChain> | undefined
   #fork: LightError | undefined
-  /** The chain's count of changes when its state was handed out last; -1: never. */
+  /** The chain's count of changes when its state was saved last; -1: never. */
   #kept = -1
   /** The highest block that each server has proved, by its address: another may be behind. */
   readonly #shown = new Map<string, number>()

@@ -41,7 +41,7 @@ export function devnetAccount(index: number): SigningAccount {
   return account
 }
 
-/** The accounts of a devnet that was given another mnemonic, at the same paths. A {@link UserError} for none of BIP-39. */
+/** The accounts of a devnet with another mnemonic, at the same paths. A {@link UserError} for none of BIP-39. */
 export function devnetAccountsOf(mnemonic: string): (index: number) => SigningAccount {
   return isDevnetMnemonic(mnemonic) ? devnetAccount : accountSource({ kind: 'mnemonic', mnemonic })
 }

@@ -25,7 +25,7 @@ interface OtherEvent {
 
 export type LedgerEvent = BlockEvent | TransactionEvent | OtherEvent
 
-/** How the page learns of news: events arrive; it asks again and again; or the node does not answer. */
+/** Source of news for the page: events arrive; it polls; or the node does not answer. */
 export type LiveState = 'connecting' | 'live' | 'asking' | 'gone'
 
 export interface LiveView {

@@ -3,7 +3,7 @@
 /** A refusal of a method or of a REST row. */
 export class Refusal extends Error {
   readonly code: number
-  /** The fault, and where it is; empty where the node does not say. */
+  /** The fault and its place; empty without details from the node. */
   readonly detail: string
 
   constructor(code: number, message: string, detail: string) {

@@ -72,7 +72,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
 
-/** The part of an id that tells it from others of its document. */
+/** The part of an id that is unique in its document. */
 function fragmentOf(id: string): string {
   const at = id.indexOf('#')
   return at < 0 ? id : id.slice(at)

@@ -8,7 +8,7 @@ const units: readonly (readonly [name: string, seconds: number])[] = [
   ['s', 1],
 ]
 
-/** A duration in its largest units, two of them unless told: "2 d 3 h", "59 s". Negative ones are shown without sign. */
+/** A duration in its largest units, two of them by default: "2 d 3 h", "59 s". Negative ones are shown without sign. */
 export function duration(seconds: number, most = 2): string {
   const whole = Math.floor(Math.abs(seconds))
   const first = Math.max(

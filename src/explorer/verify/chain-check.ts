@@ -22,7 +22,7 @@ export interface Believed {
   readonly root: TrustRoot
   /** Unix seconds. */
   readonly since: number
-  /** Whether this browser believed another chain at this address before. */
+  /** Whether this browser trusted another chain at this address before. */
   readonly isOther: boolean
 }
 

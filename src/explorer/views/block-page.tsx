@@ -42,7 +42,7 @@ function hashAt(height: number, signal: AbortSignal): Promise<string | undefined
   return unlessUnknown(ask<string>('getblockhash', { height }, signal))
 }
 
-/** The answer; undefined where the node knows no such block. Other refusals say nothing of that. */
+/** The answer; undefined if the node has no such block. Other refusals are thrown. */
 async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer

@@ -12,7 +12,7 @@ export type Place =
   | { readonly kind: 'serviceType' | 'issuer' | 'controller' | 'publicKey' }
   /** The types of a credential, and one of them. */
   | { readonly kind: 'types' | 'type' }
-  /** The subject of a credential, a member of it, and what lies deeper in that. */
+  /** The subject of a credential, a member of it, and values deeper in that. */
   | { readonly kind: 'subject' }
   | { readonly kind: 'claim' | 'withinClaim'; readonly name: string }
 

@@ -10,7 +10,7 @@
  * Imports primitives; used by storage, resolver, api; conditions come as did-query reads them.
  * - Tokens are a pure function of the document's text, which is stored: another function is another layout.
  * - Which document a posting means is its ordinal, the number of its DID in the order of creation.
- * - The room reads no rows: chunks are handed in.
+ * - The room reads no rows: the caller passes chunks.
  */
 import { anyUtf8 } from '../../base/primitives/bytes.js'
 import { eachSteps, type Steps } from '../../base/primitives/steps.js'

@@ -66,7 +66,7 @@ export function* checkChange(change: Change, before: ValidatorList, genesis: Has
   return { height, keys }
 }
 
-/** The validators after a checkpoint, and its header. Nothing signed is checked: the checkpoint is believed. */
+/** The validators after a trusted checkpoint, and its header. No signature is checked. */
 export function checkpointList(
   { anchor, validators }: Change,
   checkpoint: Checkpoint,

@@ -6,7 +6,7 @@ import type { Header } from '../../base/primitives/header.js'
 import { keepsMap, paramsAt, type Spec } from '../../base/primitives/spec.js'
 import { checkpointFormat, trustFormat } from './trust.js'
 
-/** Trust roots as they are handed out: from the spec of a chain, or from one of its blocks. */
+/** Trust roots in the form in which nodes publish them: from the spec of a chain, or from one of its blocks. */
 
 /** A Trust as JSON; the chain in display hex, the header in base64url, ages in seconds. */
 export interface TrustJson {

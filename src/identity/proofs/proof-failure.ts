@@ -1,4 +1,4 @@
-/** Why an answer is not believed: each step of a check has one name, and the first that fails counts. */
+/** Reason why an answer is refused: each step of a check has one name, and the first that fails counts. */
 export type ProofFailure =
   /** The input is not in the form of an answer or proof. */
   | 'form'

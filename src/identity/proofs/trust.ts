@@ -44,7 +44,7 @@ export interface Trust {
   readonly maxDrift: number
 }
 
-/** A block that is believed. */
+/** A trusted block. */
 export interface Checkpoint {
   readonly height: number
   /** Internal order. */

@@ -41,7 +41,7 @@ export function headersBefore({ retarget }: WorkRules): number {
   return Math.max(retarget.interval, medianSpan)
 }
 
-/** Headers that follow each other. The first ones are believed by hash, the others have work. */
+/** Headers that follow each other. The first ones are trusted by hash, the others have work. */
 export class HeaderChain {
   readonly rules: WorkRules
   readonly #headers: Header[]
@@ -53,7 +53,7 @@ export class HeaderChain {
     this.#work = work
   }
 
-  /** A chain over believed headers, lowest first, and work counted before. Throws `work-link` where one does not link. */
+  /** A chain over trusted headers, lowest first, and work counted before. Throws `work-link` if one does not link. */
   static over(rules: WorkRules, believed: readonly Header[], work = 0n): HeaderChain {
     if (believed.length === 0) fail('form', 'no header is believed')
     for (const [i, header] of believed.entries()) {

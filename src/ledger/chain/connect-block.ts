@@ -35,7 +35,7 @@ export interface Connecting extends CommitmentContext {
 export interface ConnectOptions {
   /** Signatures are assumed valid; everything else is checked. */
   readonly assumed?: boolean
-  /** How far the chain is known to go on. */
+  /** Height up to which the chain is known. */
   readonly knownHeight?: number
 }
 

@@ -143,7 +143,7 @@ export async function readEveryRow(database: Database, progress: (step: VerifySt
   }
 }
 
-/** The highest block that has given up its transactions, as far as a damaged database tells; 0: none has. */
+/** The highest block without its transactions, as far as a damaged database shows; 0: none. */
 export function knownPrunedHeight(source: Database): number {
   try {
     return prunedHeight(source)

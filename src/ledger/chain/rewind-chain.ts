@@ -37,7 +37,7 @@ export interface RewoundChain extends Checking {
   change(overlay: Overlay, change: ChainChange, info: ChangeInfo): Promise<void>
 }
 
-/** The part that tells which blocks are active. */
+/** Parts by which active blocks are found. */
 type ActiveBlocks = Pick<RewoundChain, 'tip'> & { readonly headers: Pick<HeaderIndex, 'activeAt'> }
 
 /** Takes the blocks above `to` back and deletes them, in one batch or several. */

@@ -96,7 +96,7 @@ export class EventCursor {
     this.#rest = { ...this.#given, told: this.#given.told - count }
   }
 
-  /** Goes on with the log where it has come to this block. */
+  /** Continues with the log once it has come to this block. */
   #reached({ hash }: BlockPosition): boolean {
     if (!equalBytes(hash, this.#log.tip.hash)) return false
     this.#position = undefined
@@ -135,7 +135,7 @@ export class EventCursor {
 /** A block on the way of a cursor. */
 interface Step extends BlockPosition {
   readonly action: Action
-  /** Events of it, of the topics of the cursor, that were given. */
+  /** Number of its events, of the topics of the cursor, already delivered. */
   readonly told: number
 }
 

@@ -9,7 +9,7 @@ export interface Placed {
   place: number
 }
 
-/** Binary heap: knows the first of its items, while any of them come, go and change. */
+/** Binary heap: holds its first item at the top, while any of them come, go and change. */
 export class Heap<T extends Placed> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

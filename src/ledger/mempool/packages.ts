@@ -92,7 +92,7 @@ class Run implements Offer {
     this.advance()
   }
 
-  /** Goes on to the next node; false if there is none. */
+  /** Moves to the next node; false if there is none. */
   advance(): boolean {
     const node = this.#nodes.pop()
     if (node === undefined) return false

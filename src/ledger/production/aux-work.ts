@@ -47,7 +47,7 @@ interface TemplateSet {
   readonly templates: Map<string, Block>
 }
 
-/** Aux work for outside miners: hands out templates, and submits them with the AuxPow that a miner found. */
+/** Aux work for outside miners: serves templates, and submits them with the AuxPow that a miner found. */
 export class AuxWork {
   readonly #options: AuxWorkOptions
   #templateSets: TemplateSet[] = []

@@ -66,7 +66,7 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof RuleError || error instanceof LinkError
 }
 
-/** An error that no rule explains: the sync cannot go on. */
+/** An error that no rule explains: the sync cannot continue. */
 export interface FailedEvent {
   readonly type: 'failed'
   readonly error: unknown

@@ -1,4 +1,4 @@
-/** How many peers a node has, and which it is told of. */
+/** Numbers and addresses of a node's peers. */
 export interface PeerSettings {
   /** Configured addresses: dialled, and retried after each failure. */
   readonly peers: readonly string[]

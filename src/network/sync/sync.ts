@@ -1,5 +1,5 @@
 /**
- * Follows the best chain of the peers: learns its headers, fetches the bodies, has the chain connect them.
+ * Follows the best chain of the peers: downloads its headers and bodies, has the chain connect them.
  *
  *   tip on the own tip -> announced -> Announcements -> fetchTip -> chain.acceptBlock
  *   better claim       -> HeaderDownload -> PendingHeaders -> BodyDownload -> BodyChecks -> BlockWriter -> chain.acceptBlocks

@@ -107,8 +107,8 @@ export async function createLibp2pNode(settings: NodeSettings) {
 }
 
 /**
- * Noise without multiplexer negotiation in its handshake. A dialler can then abort once it knows the key, before the
- * listener opens a connection; and it learns of a refusal before it opens one itself.
+ * Noise without multiplexer negotiation in its handshake. A dialler can then abort once it has the key, before the listener opens a
+ * connection; and it receives a refusal before it opens one itself.
  */
 function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): Encrypter {
   const encrypter: Encrypter = noise()(components)

@@ -1,5 +1,5 @@
 /**
- * Carries requests and gossip over authenticated connections; the only directory that knows libp2p.
+ * Carries requests and gossip over authenticated connections; the only directory that imports libp2p.
  *
  *   connection -> #gater: allowsConnection, Handshakes -> #opened -> Libp2pLink    -> LinkHandler.connected
  *   request    -> RequestServer.serve, Frames                                      -> LinkHandler.answer -> frame back
@@ -328,7 +328,7 @@ export class Libp2pTransport implements NodeTransport {
     this.#running?.owner.disconnected(link)
   }
 
-  /** Runs identify: Gossipsub learns from it that the peer supports gossip. */
+  /** Runs identify, which shows Gossipsub that the peer supports gossip. */
   #identify(link: Libp2pLink): void {
     this.#running?.node.services.identify.identify(link.connection).catch((error: unknown) => {
       this.#options.env.log.debug({ peer: link.peer, error: (error as Error).message }, 'not identified')

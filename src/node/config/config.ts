@@ -8,7 +8,7 @@
  *   Config.tuning -> startNode, serve (by cli); configText, configJson (print.ts)
  *
  * Imports errors, node (for the options of all rooms), runtime; used by library, cli.
- * - Flag before environment before file before default; each value knows its source.
+ * - Flag before environment before file before default; each value has its source.
  * - An unknown name or an invalid value, from any source, is a UserError with exit code 2, and nothing starts.
  */
 import { UserError } from '../../base/errors/rule-error.js'

@@ -7,5 +7,5 @@ export type MiningMode =
   /** Only on request. */
   | { readonly kind: 'manual' }
 
-/** The mode of a devnet that is told none. */
+/** The default mode of a devnet. */
 export const automine: MiningMode = { kind: 'automine' }

@@ -5,7 +5,7 @@ import { getResolver as resolverOver, type GetResolverOptions } from './get-reso
 
 /**
  * The method `ledger` for the npm package did-resolver, version 4.1 or later, whose answers are proved. As `getResolver` of
- * `didledger/resolver`; an answer that is not believed is the error `internalError`. The block hash of a version is left out: its height is
+ * `didledger/resolver`; an answer whose proof fails is the error `internalError`. The block hash of a version is left out: its height is
  * proved alone.
  */
 export function getResolver(light: LightResolver, options: GetResolverOptions = {}): { ledger: DidMethodResolver } {

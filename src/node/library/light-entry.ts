@@ -1,6 +1,6 @@
 /**
- * The entry `didledger/light`: resolves DIDs and credentials by nodes that are not believed, for programs and web pages. Nothing here
- * needs more than `fetch` and WebCrypto.
+ * The entry `didledger/light`: resolves DIDs and credentials by untrusted nodes, for programs and web pages. Nothing here needs more than
+ * `fetch` and WebCrypto.
  */
 export { LightError, type ForkEvidence, type LightFailure } from '../../clients/light/light-error.js'
 export type { ProvedFork } from '../../identity/proofs/fork.js'

@@ -273,11 +273,11 @@ export interface NodeVoting {
   readonly signing: string
   /** Set when two confirmed blocks of one height exist: this node does not vote any more. */
   readonly alarm?: string
-  /** Set while the chain does not go on. */
+  /** Set while the chain does not advance. */
   readonly stalled?: ChainStalled
 }
 
-/** That the chain does not go on at this node. */
+/** Report that the chain does not advance at this node. */
 export interface ChainStalled {
   /** Votes of fewer than a quorum arrive, or the tip is older than the pace of the chain allows. */
   readonly reason: 'no-quorum' | 'tip-old'

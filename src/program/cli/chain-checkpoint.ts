@@ -9,7 +9,7 @@ import { type CommittedBlock, committedBlock, headerOf, readAnchor } from '../..
 import { type CheckpointJson, checkpointOf } from '../../identity/proofs/make-trust.js'
 import { members } from '../../identity/proofs/read-json.js'
 
-/** A block of a chain that checkers of proofs may believe. */
+/** A block of a chain that checkers of proofs may trust. */
 
 /**
  * The Checkpoint of the block at a height: by default of the tip, without validators of the highest block that no node gives up. A
@@ -49,7 +49,7 @@ function uncommitted({ name, sections }: Spec, height: number): UserError {
   return new UserError(`block ${height} of ${name} commits to no state of DIDs; ${reason}`)
 }
 
-/** The same of a running node, which is believed; a {@link UserError} where it refuses, and a LightError for what is no anchor. */
+/** The same of a running, trusted node; a {@link UserError} if it refuses, and a LightError if its answer is no anchor. */
 export async function checkpointOfNode(
   node: Pick<NodeClient, 'rest' | 'rpc' | 'chain'>,
   asked?: number,

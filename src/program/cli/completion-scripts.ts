@@ -26,7 +26,7 @@ function wordsOf(values: Values): string {
   return values.kind === 'file' ? '@file' : ''
 }
 
-/** Cases of a shell function that tells what can follow at a place: commands, flags, values of a flag, operands. */
+/** Cases of a shell function that lists completions at a place: commands, flags, values of a flag, operands. */
 function tables(root: CommandNode): { commands: string; flags: string; values: string; operands: string } {
   const all = everyCommand(root)
   const each = (line: (node: CommandNode) => string[]) => all.flatMap(line).join('\n')

@@ -12,7 +12,7 @@ export interface DataHome {
   readonly home: string
 }
 
-/** Folder in which programs of a user keep their data; variables that hold no absolute path are left aside, as XDG wants it. */
+/** Folder in which programs of a user keep their data; variables without an absolute path are ignored, as XDG requires. */
 export function dataFolder({ platform, env, home }: DataHome): string {
   const { isAbsolute, join } = platform === 'win32' ? win32 : posix
   const chosen = (name: string) => {

@@ -3,8 +3,8 @@ import type { LightResolver } from '../../clients/light/light-resolver.js'
 import type { Log } from '../../base/runtime/env.js'
 
 /**
- * A light resolver of a devnet. Such a chain goes back when its user wants it to, and begins anew with its process: `rollback` and `fork`
- * tell of no lie there, since its keys are public.
+ * A light resolver of a devnet. Such a chain goes back at its user's command, and begins anew with its process: `rollback` and `fork` show
+ * no lie there, since its keys are public.
  */
 
 type Resolving = Pick<LightResolver, 'resolve' | 'resolveCredential'>

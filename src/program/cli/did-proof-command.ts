@@ -115,7 +115,7 @@ function provedStateLine(result: LightResult): string {
   return `${result.did} exists. An earlier version is shown: whether the DID is valid now is not proved.`
 }
 
-/** The state of a credential; a revocation that counts for this question alone is told as one. */
+/** The state of a credential, with a note if a revocation counts for this question alone. */
 function provedCredentialLine(result: LightCredential): string {
   const { transaction = [], proved, status } = result
   const revokes = transaction.filter(({ operation }) => effectOf(operation.header) === 'end')

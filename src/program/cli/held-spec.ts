@@ -9,7 +9,7 @@ import type { Spec } from '../../base/primitives/spec.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { loadSpec, specIn } from './load-spec.js'
 
-/** The spec of the chain that a data directory holds, as the directory or a shipped chain tells it; else a {@link UserError}. */
+/** The spec of the chain in a data directory, from the directory or a shipped chain; else a {@link UserError}. */
 export async function heldSpec(path: string): Promise<Spec> {
   const held = await DataDirectory.held(path)
   if (held === undefined) throw unknown(`${path} does not tell which chain it holds`)

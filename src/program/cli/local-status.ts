@@ -31,7 +31,7 @@ export interface NodeStatus {
   /** Validators of which any vote for the next block has arrived, of how many; not shown alone, for it changes all the time. */
   readonly heard?: number
   readonly validators?: number
-  /** Why the chain does not go on at the node; absent while it does. */
+  /** Reason why the chain does not advance at the node; absent while it does. */
   readonly stalled?: string
 }
 
@@ -156,7 +156,7 @@ function stallOf(vote: Record<string, unknown> | undefined): string | undefined 
   return isObject(stalled) ? `${String(stalled['reason'])}: ${String(stalled['detail'])}` : undefined
 }
 
-/** `node 1: height 3, view 0, peers 3, pool 0, signing yes`, and why the chain does not go on. */
+/** `node 1: height 3, view 0, peers 3, pool 0, signing yes`, and the reason of a stall. */
 export function statusLine({ node, state, height, view, peers, pool, signing, stalled }: NodeStatus): string {
   if (state !== 'running') return `node ${node}: ${state}`
   const why = stalled === undefined ? '' : `, stalled: ${stalled}`

@@ -9,7 +9,7 @@
  *     node          -> a running node: readyz, JSON-RPC with the owner's token, events over WebSocket
  *     did prove     -> NodeClient -> makeBundle; did verify -> LightResolver.verifyBundle, without a node
  *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
- *     light         -> LightResolver -> openLightServer, over nodes that are not believed
+ *     light         -> LightResolver -> openLightServer, over untrusted nodes
  *     genesis       -> chain specs and keys in files
  *     completion    -> the command tree as a script for a shell
  *     -> print-output: text or --json; failure -> explain -> standard error

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 
-/** A failure that is told in several lines; the message of any other one is shown as a single line, whatever is in it. */
+/** A failure with several lines; the message of any other one is shown as a single line, whatever is in it. */
 export class ManyLines extends UserError {
   readonly lines: readonly string[]
 

@@ -54,8 +54,8 @@ export async function callAsOwner(
 }
 
 /**
- * The token in --token-file; else that of a node on this machine, from --data-dir, the directory that the node names, or the default
- * one of its chain, once the node has proved that it knows the same. A {@link UserError} says how to give it.
+ * The token in --token-file; else that of a node on this machine, from --data-dir, the directory that the node names, or the default one of
+ * its chain, once the node has proved that it has the same. A {@link UserError} explains how to pass it.
  */
 export async function ownerOf(
   context: CliContext,

@@ -1,6 +1,6 @@
 import { linesText } from './print-output.js'
 
-/** commander's texts for wrong calls, and what is said instead: the word that was given, then what is wrong with it. */
+/** commander's texts for wrong calls, and their replacements: the word in the call, then its fault. */
 const texts: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [
     /^error: command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s,

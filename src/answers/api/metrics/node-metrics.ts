@@ -22,7 +22,7 @@ export interface MetricSources {
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
   /** Absent: no voting. */
   readonly voting?: Pick<VotingView, 'status' | 'received' | 'votes'>
-  /** The state that `/readyz` tells as well. */
+  /** The state that `/readyz` shows as well. */
   health(): NodeHealth
   /** Bytes of the database on disk. */
   databaseBytes(): Promise<number>

@@ -1,7 +1,7 @@
 import { standingText } from '../../resolver/standing.js'
 import type { NodeHealth } from '../node-handles.js'
 
-/** A state of a node in which it should not be asked, or needs a person, with the metric that tells monitors of it. */
+/** A state of a node in which it should not be queried, or needs a person, with the metric that shows it to monitors. */
 export interface BadState {
   /** Name of a gauge; another one is not served. */
   readonly metric: string

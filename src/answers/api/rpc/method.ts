@@ -31,7 +31,7 @@ export interface RpcCaller {
   readonly place: string
   /** The client that waits for the answer. */
   readonly client: AnswerClient
-  /** Whether the carrier tells it how old an answer is that does not say so itself. */
+  /** Whether the carrier sends the age of an answer that does not contain it. */
   readonly showsAge?: boolean
   /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
   refusedBusy?(): void

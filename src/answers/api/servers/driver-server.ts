@@ -71,7 +71,7 @@ export function openDriver({
   })
 }
 
-/** `/healthz`: the process answers. `/readyz`: the node answers, and knows the chain. */
+/** `/healthz`: the process answers. `/readyz`: the node answers, and has the chain. */
 function healthPaths(source: IdentifierSource): PathRow[] {
   let asked: Promise<Readiness> | undefined
   // One question for all who ask meanwhile.

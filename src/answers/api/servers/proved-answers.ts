@@ -27,7 +27,7 @@ export class ProvedAnswers implements IdentifierSource {
   readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
   readonly #log: Log
   readonly #shared: BoundedSource
-  /** The headers of the contradiction that was told last. */
+  /** The headers of the contradiction reported last. */
   #told: string | undefined
 
   constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
@@ -74,7 +74,7 @@ export class ProvedAnswers implements IdentifierSource {
     }
   }
 
-  /** A resolver that has met a contradiction gives no answer any more: it is told once, with all of its signatures. */
+  /** Reports a contradiction once, with all of its signatures: the resolver gives no answer after it. */
   #report({ failure, failures, evidence }: LightError): void {
     const told = evidence?.headers.join()
     const isKnown = told !== undefined && told === this.#told

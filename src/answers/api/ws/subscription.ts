@@ -10,7 +10,7 @@ export interface EventSink {
   /** Resolves when it is not full any more, or not open. */
   room(): Promise<void>
   tell(event: LedgerEvent, subscription: number): void
-  /** Ends the connection because a subscription cannot go on. */
+  /** Ends the connection because a subscription cannot continue. */
   fail(error: unknown): void
 }
 

@@ -4,7 +4,7 @@
  *   upgrade, of either port -> ConnectionShares, Access -> WsConnection -> rate -> RpcCore -> answer
  *   event log -> #distribute -> Subscription of each connection, in order of its numbers
  *
- * - A connection that reads too slowly is closed; others go on.
+ * - A connection that reads too slowly is closed; others continue.
  * - A notification is serialized once for all its subscribers.
  */
 import type { IncomingMessage } from 'node:http'
