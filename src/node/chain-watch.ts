@@ -9,7 +9,7 @@ import { stallOf, type VoteFacts } from './stall.js'
 
 /** Milliseconds between two looks at the chain. */
 export const watchInterval = 1_000
-/** Blocks whose times say how the clocks of miners run: more than half of them are of honest ones. */
+/** Blocks from whose times the clocks of miners follow: more than half of them are of honest ones. */
 const minedBlocks = 11
 
 export interface ChainWatchOptions {

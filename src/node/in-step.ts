@@ -67,7 +67,7 @@ function answersOf(facts: StepFacts, lacks: readonly Lack[], { staleAfter, alway
   return pauses && tipAge(facts) <= staleAfter ? 'found' : 'none'
 }
 
-/** The greater of what the clock says and what was waited: one of them may be wrong, both hardly. */
+/** The greater of the age by the clock and the time waited: one of them may be wrong, both hardly. */
 function tipAge({ now, tip, held }: StepFacts): number {
   return Math.max(now - tip.time * 1000, held)
 }

@@ -17,11 +17,11 @@ const leastDrift = 10_000
 const templateSpacings = 10
 /** Block spacings without a block after which the tip of miners counts as old; a light resolver allows as many. */
 const missedSpacings = 12
-/** Longest time for a proposal, its votes and the way of a block, besides what the spec says. */
+/** Longest time for a proposal, its votes and the way of a block, besides the times in the spec. */
 const transport = 30_000
 /** How long a node that expects peers may have none that shows its chain. */
 export const alonePatience = 30_000
-/** How long peers that say they have more may keep a node out of step without showing any of it. */
+/** How long peers that claim to have more may keep a node out of step without showing any of it. */
 export const askPatience = 10_000
 /** How long a block takes at most from its header to the chain, and how many blocks may be on their way at once. */
 export const fetchPatience = 2_000

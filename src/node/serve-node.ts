@@ -14,7 +14,7 @@ export interface ServingOptions {
   readonly log: Log
   /** Port base, addresses, limits of the interfaces, and how clients reach them. */
   readonly tuning?: Pick<NodeTuning, 'node' | 'api'>
-  /** Stops the node when its owner asks for it; absent: that is refused. */
+  /** Stops the node at its owner's request; absent: that is refused. */
   readonly stop?: () => void
 }
 

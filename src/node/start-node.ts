@@ -88,7 +88,7 @@ interface PoolStep {
   readonly total?: number
 }
 
-/** That a node has peers; `tuning.network` says how it finds them, and is found. */
+/** Peering of a node; `tuning.network` has how it finds peers, and is found. */
 export interface NodePeering {
   /** 0 takes a free one; undefined: no inbound connections. */
   readonly port: number | undefined

@@ -134,8 +134,7 @@ export function errorAnswer(
 }
 
 /**
- * The answer, or 304 without a body where If-None-Match says that the asker has it; a cache may take over the headers of either,
- * so they are the same.
+ * The answer, or 304 without a body if If-None-Match names the answer; a cache may take over the headers of either, so they are the same.
  */
 export function unlessKnown(answer: IdentifierAnswer, ifNoneMatch: string | undefined): IdentifierAnswer {
   const { etag, 'content-type': type } = answer.headers

@@ -87,7 +87,7 @@ export async function didMapProof(
   return mapProof(source, height, { key: didMapKey(did), entries, count, base, digest })
 }
 
-/** The map proof of what a DID said of a credential, after the block at a height: with all of it. */
+/** The map proof of a DID's operations on a credential, after the block at a height: with all of them. */
 export async function credentialMapProof(
   source: MapSource,
   { id, signer, height }: { id: string; signer: string; height: number },

@@ -221,7 +221,7 @@ export class Resolver {
   }
 }
 
-/** Whether a version is asked for, and an answer says that there is none. */
+/** Whether a version is asked for, and the answer has none. */
 function isWithoutVersion({ transactions }: KnownDid, { all }: ResolveRequest): boolean {
   return !all && transactions.length === 0
 }

@@ -10,7 +10,7 @@ import { isPrivateKey, publicKeyOf } from './keys.js'
 
 const order = p256.Point.Fn.ORDER
 const hardened = 0x80000000
-/** Rounds of PBKDF2 that BIP39 says. */
+/** Rounds of PBKDF2 by BIP39. */
 const seedRounds = 2048
 
 interface ExtendedKey {

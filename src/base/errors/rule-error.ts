@@ -1,9 +1,9 @@
 import type { Code } from './error-codes.js'
 
 /**
- * A broken rule. `code` decides what happens, `detail` says what was found and where; `brokenRule` takes the code alone. No table
- * is needed here: programs that resolve in a browser load this file without one.
- * An I/O failure is an ordinary exception, and a broken invariant an {@link InvariantError}.
+ * A broken rule. `code` decides what happens, `detail` describes the fault and its place; `brokenRule` takes the code alone. No table is
+ * needed here: programs that resolve in a browser load this file without one. An I/O failure is an ordinary exception, and a broken
+ * invariant an {@link InvariantError}.
  */
 export class RuleError extends Error {
   override readonly name = 'RuleError'

@@ -4,7 +4,7 @@ import { nodeCrypto } from '../runtime/node-crypto.js'
 import { allocate, asBuffer, fromUtf8, mapKey } from './bytes.js'
 import type { Steps } from './steps.js'
 
-/** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 says so. */
+/** 32 bytes in digest order ("internal"). Printed forms reverse it where format 1.5 requires it. */
 export type Hash = Uint8Array
 
 export const zeroHash: Hash = new Uint8Array(32)

@@ -26,7 +26,7 @@ export interface Log {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
-  /** The least level that is written; absent if the log does not say. */
+  /** The least level that is written; absent if the log does not report it. */
   readonly level?: LogLevel
   /** Sets the least level that is written from now on; absent if it cannot be chosen. */
   setLevel?(level: LogLevel): void

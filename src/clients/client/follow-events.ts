@@ -61,7 +61,7 @@ export async function followEvents(options: FollowOptions): Promise<void> {
 
 const noEvents = (fact: string) => new NoAnswer(fact, { mayHaveArrived: false })
 
-/** Passes on what a message says; a refusal of the node is thrown. */
+/** Passes on the content of a message; a refusal of the node is thrown. */
 function take(text: string, { onBegin, onEvent }: FollowOptions): void {
   let message: unknown
   try {

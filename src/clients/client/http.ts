@@ -3,7 +3,10 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
 
-/** A node's answer that refuses the request. The message is one line, in which what steers a terminal is written out; the rest is as the node said it. */
+/**
+ * A node's answer that refuses the request. The message is one line, in which control characters are written out; the rest is the node's
+ * text.
+ */
 export class NodeRefusal extends UserError {
   /** The `Error` of a REST envelope, or the `code` of a JSON-RPC error. */
   readonly code: number

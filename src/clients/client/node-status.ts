@@ -8,7 +8,7 @@ export interface Readiness {
   /** `ready`, or what it is instead. */
   readonly status: string
   readonly reason?: string
-  /** Whether it is in step with its chain; absent: a node that does not say so. */
+  /** Whether it is in step with its chain; absent if the node does not report it. */
   readonly inStep?: boolean
 }
 

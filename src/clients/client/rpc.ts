@@ -10,7 +10,7 @@ export async function callRpc(url: string, method: string, params: RpcParams, op
   return resultOf(url, method, await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options))
 }
 
-/** The same of a method about DIDs: a node that is not in step with its chain says in headers how old its answer is. */
+/** The same of a method about DIDs: a node out of step with its chain sends the age of its answer in headers. */
 export async function callResolver(
   url: string,
   method: string,

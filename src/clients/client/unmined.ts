@@ -15,7 +15,7 @@ export async function stallSentence(node: AskedNode): Promise<string | undefined
   return sentenceOf(await voteOf(node))
 }
 
-/** Why a transaction in the pool of a node waits, as far as the node says it. */
+/** Reason why a transaction in the pool of a node waits, as far as the node reports it. */
 export async function whyUnmined(node: AskedNode): Promise<string> {
   const vote = await voteOf(node)
   const stalled = sentenceOf(vote)

@@ -53,7 +53,7 @@ export async function checkBundle(
   return { ...resolved(question, answer), proved: { ...proved, ...unproved(answer), history: entriesOf(answer) } }
 }
 
-/** The question of a bundle, in the parameters of a node: `proof` says whether a DID is proved by all entries. */
+/** The question of a bundle, in the parameters of a node: `proof` decides whether a DID is proved by all entries. */
 function questionIn({ proof, ...asked }: Members): DidQuestion | CredentialQuestion {
   if (proof !== undefined && proof !== true && proof !== 'history') fail('form', 'proof is neither true nor history')
   if (asked['did'] === undefined) return readCredentialQuestion(asked)

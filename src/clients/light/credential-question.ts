@@ -45,7 +45,7 @@ export function credentialResult(id: string, { status, transactions }: ProvedCre
   return { id, status, ...(transactions.length > 0 && { transaction: transactions }) }
 }
 
-/** Who said what of a credential: a question may name a DID whose word counts for no other one. */
+/** Signers of operations on a credential: a question may name a DID whose operations count for no other one. */
 export function sayings({ said, credential }: ProvedCredential): Pick<Proved, 'said'> {
   const roleOf = (signer: string, place: number) =>
     place === 0 ? 'holder' : signer === credential?.issuer ? 'issuer' : 'asked'

@@ -7,7 +7,7 @@ import { answerBounds } from './answer-bounds.js'
 import type { Question } from './compare-answers.js'
 import type { Proved } from './proved.js'
 
-/** A question about a DID, and what is said of it. */
+/** A question about a DID, and its answer. */
 
 export function didQuestion(question: DidQuestion): Question<ProvedDid> {
   const { did, all = false, versionId, versionTime, height, history = false } = question

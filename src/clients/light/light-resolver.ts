@@ -53,7 +53,7 @@ export interface LightOptions extends AgeOptions {
   readonly checkpoint?: unknown
   /** Servers whose answers must hold; 1 by default. */
   readonly needed?: number
-  /** Seconds that the block of an answer is old at most; the Trust says a default. */
+  /** Maximum age of the block of an answer in seconds; the Trust has a default. */
   readonly maxAge?: number
   /** Blocks above that of an answer, on a chain without validators; 6 by default. */
   readonly confirmations?: number

@@ -1,11 +1,11 @@
 /**
- * The members of what a light resolver says, and what each rests on: the one table, from which docs/trust.md has its own. Tests change each
- * byte of answers, and find that no other member changes.
+ * Members of a light resolver's answer, and the basis of each: the one table, from which docs/trust.md has its own. Tests change each byte
+ * of answers, and find that no other member changes.
  */
 
 /**
- * `proof`: what is not so is refused. `signature`: likewise where `signedBy` stands for the operation, else as the server said. `checker`:
- * what the resolver itself did. `said`: as the server said.
+ * `proof`: untrue values are refused. `signature`: likewise if `signedBy` stands for the operation, else unproved. `checker`: made by the
+ * resolver itself. `said`: unproved, as the server sent it.
  */
 export type ProvedBy = 'proof' | 'signature' | 'checker' | 'said'
 

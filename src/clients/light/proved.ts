@@ -17,7 +17,7 @@ export interface Proved {
   readonly statusUnproved?: true
   /** Number of operations of the DID, and those that are proved, oldest first. */
   readonly history?: { readonly count: number; readonly entries: readonly ProvedEntry[] }
-  /** Each DID whose word counts for a question about a credential, the holder first, and what it said. */
+  /** Each DID whose operations count for a question about a credential, the holder first, and its operations. */
   readonly said?: readonly ProvedSaying[]
 }
 

@@ -20,7 +20,7 @@ export class Remembered {
     this.foundation = foundation
   }
 
-  /** With an update; the same value where it says nothing new. */
+  /** Returns the value after an update; the same one if nothing changes. */
   apply(update: Update): Remembered {
     if ('block' in update)
       return isNewer(update.block, this.seen) ? new Remembered(update.block, this.foundation) : this

@@ -6,7 +6,7 @@ import type { TransactionFields } from '../../base/primitives/transaction-fields
 
 /** Prices by which a wallet finds the fee of a transaction before it is signed: those of the chain, and of a pool. */
 export interface Prices extends Fees {
-  /** In units of 10^-8 for 1000 bytes of the signed transaction, as a full pool asks at the time; 0 if absent. */
+  /** In units of 10^-8 for 1000 bytes of the signed transaction, the present price of a full pool; 0 if absent. */
   readonly floor?: number
 }
 

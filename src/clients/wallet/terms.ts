@@ -52,7 +52,7 @@ export interface Terms extends Pick<Payment, 'height' | 'maturity' | 'assetId' |
   readonly fee: Prices
 }
 
-/** The terms by the rules of a chain; `floor`: what the pool of a node asks for 1000 bytes at the time. */
+/** The terms by the rules of a chain; `floor`: the present price of a node's pool for 1000 bytes. */
 export function termsOf({ height, maturity, fees, assetId, maxMoney }: ChainRules, floor?: number): Terms {
   return { ...defined({ height }), maturity, fee: { ...fees, ...defined({ floor }) }, assetId, maxMoney }
 }

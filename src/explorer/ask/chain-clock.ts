@@ -46,7 +46,7 @@ class ChainClock {
 
 export const chainClock = new ChainClock()
 
-/** Whether this machine's clock holds alone: the node may say how far the clock of a devnet was moved, and of no other chain. */
+/** Whether this machine's clock holds alone: the node may report how far the clock of a devnet was moved, and of no other chain. */
 export const OwnClock = createContext(false)
 
 /** The present Unix second of the chain, which moves on while the page is seen. */

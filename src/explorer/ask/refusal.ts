@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer of the node came: it has stopped, the network is away, or a proxy answered instead; the message says which. */
+/** No answer of the node came: it has stopped, the network is away, or a proxy answered instead; see the message. */
 export class NodeGone extends Error {}
 
 /** Codes of JSON-RPC that pages act on. */

@@ -91,7 +91,7 @@ export interface ConditionRow {
   readonly negated: boolean
 }
 
-/** Whether a row says enough to be asked. */
+/** Whether a row is complete enough for a search. */
 export function isComplete({ kind, value, name }: ConditionRow): boolean {
   return value.trim() !== '' && (kindOf(kind).name === undefined || name.trim() !== '')
 }

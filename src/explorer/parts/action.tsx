@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { NodeGone, Refusal } from '../ask/refusal.js'
 import { Failure } from './panel.js'
 
-/** Carries out what a button asks for, and says what came of it. */
+/** Carries out the action of a button, and reports its result. */
 export function useAction(): {
   run(work: () => Promise<ComponentChildren>): Promise<void>
   report: ComponentChildren

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Forms of one line: fields, then the button that asks for something. */
+/** Forms of one line: fields, then the button that submits them. */
 
 export function LineForm({
   button,

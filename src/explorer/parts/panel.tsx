@@ -126,10 +126,10 @@ export function Failure({ of }: { of: Refusal | NodeGone }) {
   )
 }
 
-/** Message that JSON-RPC gives to every code which it reserves for servers: it says nothing. */
+/** Message that JSON-RPC gives to every code which it reserves for servers, without information. */
 const nothingSaid = 'Server error'
 
-/** The words of the node alone: what was wrong, where it said so. */
+/** The words of the node alone: the fault, and its place if the node has it. */
 function wordsOf({ message, detail, code }: Refusal): string {
   if (detail === '') return message === nothingSaid ? `The node refuses that, by code ${code}` : message
   return message === nothingSaid ? detail : `${message}: ${detail}`

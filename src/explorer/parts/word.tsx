@@ -9,7 +9,7 @@ const notes: Readonly<Record<Source, string>> = {
   said: 'said by the node, without proof',
 }
 
-/** A part of a page that is drawn from one source alone, and says so. `ownClock`: dates in it are judged by this machine's clock. */
+/** A part of a page that is drawn from one source alone, and names it. `ownClock`: dates in it are judged by this machine's clock. */
 export function Word({
   of,
   ownClock = false,

@@ -32,7 +32,7 @@ export function shortened(text: string, head = 8, tail = 6): string {
 /** Longest URL that becomes a link. */
 const longestLink = 2048
 
-/** The address of a link to another site, for http and https alone; undefined for whatever else a document says. */
+/** The address of a link to another site, for http and https alone; undefined for any other text of a document. */
 export function outsideLink(text: string): string | undefined {
   if (text.length > longestLink || !/^https?:\/\//i.test(text) || visible(text) !== text) return undefined
   if (/\s/.test(text) || !URL.canParse(text)) return undefined

@@ -7,7 +7,7 @@ import { NodeGone, Refusal } from '../ask/refusal.js'
 import type { DidTransaction } from '../ask/shapes.js'
 import { keepText, keptNames, keptText } from './kept.js'
 
-/** Checks in the page what the node says of DIDs: by a light resolver, which is loaded when the first DID is shown. */
+/** Checks the node's answers about DIDs in the page: by a light resolver, which is loaded when the first DID is shown. */
 
 /** A trust root, as far as pages read it. */
 export interface TrustRoot {
@@ -54,7 +54,7 @@ const rootName = 'didledger.root.'
 const proofsKept = 16
 /** Operations of a DID up to which all of them are checked with their documents, and not the last one alone. */
 const documentsChecked = 50
-/** Failures that follow when a devnet goes back or begins anew: its keys are public, so that they say nothing. */
+/** Failures that follow when a devnet goes back or begins anew: its keys are public, so that they prove nothing. */
 const ofDevnet: readonly string[] = ['rollback', 'contradiction', 'fork']
 
 let checker: Promise<Checker> | undefined
@@ -180,7 +180,7 @@ async function noting(proofs: Map<string, unknown>, url: string, init: RequestIn
   return new Response(text, { status: response.status, headers: response.headers })
 }
 
-/** The DID, version or credential that a call asks about; undefined for other calls. */
+/** The DID, version or credential in a call; undefined for other calls. */
 function subjectOf(body: string): string | undefined {
   const { params } = JSON.parse(body) as { params: { did?: string; id?: string; versionId?: string } }
   const { did, id, versionId } = params

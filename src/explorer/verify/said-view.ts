@@ -6,8 +6,8 @@ import { secondsOf } from '../text/times.js'
 import type { CredentialView, DidView, ShownOperation, Status } from './views.js'
 
 /**
- * Draws a DID or a credential from what the node says, which is not believed: an answer about another subject, or of another form,
- * is a {@link Refusal}. Pure.
+ * Draws a DID or a credential from an unproved answer of the node: an answer about another subject, or of another form, is a
+ * {@link Refusal}. Pure.
  */
 
 /** A part of the history of a DID, and its document: the last one among its newest operations. */

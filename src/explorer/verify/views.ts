@@ -21,7 +21,7 @@ export interface DidView {
   /** The DID that was asked for. */
   readonly did: string
   readonly status: Status
-  /** Height as of which it holds; undefined where the node did not say it. */
+  /** Height as of which it holds; undefined if the node did not report it. */
   readonly height: number | undefined
   /** Operations of the DID. */
   readonly count: number

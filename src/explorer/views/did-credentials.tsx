@@ -24,7 +24,7 @@ interface Listed {
   readonly status: Status | undefined
 }
 
-/** Ids of credentials that the node says the DID declared, and those that stand in its document, with the state that it says of each. */
+/** Ids of credentials that the DID declared according to the node, and those in its document, each with its state by the node. */
 async function onChain(did: string, inDocument: readonly Members[], signal: AbortSignal): Promise<Listed[]> {
   const answer = asMembers(await ask<unknown>('did_listCredentials', { did, limit: listed }, signal)) ?? {}
   const declared = answer['did'] === did ? textsIn(answer, 'credentials') : []

@@ -23,7 +23,7 @@ import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
 import { NoSubject } from './no-subject.js'
 import { didSteps, ProofPanel } from './proof-panel.js'
 
-/** A DID: its state, what its document says, and how it came to be so; drawn from its proof, and without one from what the node says. */
+/** A DID: its state, its document, and its history; drawn from its proof, and without one from the node's answer. */
 
 const tones: readonly Tone[] = ['good', 'warn', 'bad', 'neutral']
 

@@ -9,7 +9,7 @@ import { linkTo, type Route } from '../route.js'
 import { counted, whole } from '../text/numbers.js'
 import { FoundTable } from './found-table.js'
 
-/** Finds DIDs by what their documents say; shows the condition, and the call that it makes. */
+/** Finds DIDs by the content of their documents; shows the condition, and the call that it makes. */
 
 const rows = 20
 const emptyRow: ConditionRow = { kind: 'service', value: '', name: '', negated: false }

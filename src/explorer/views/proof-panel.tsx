@@ -8,7 +8,7 @@ import { Ago, BlockHeight, Moment, Plain } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
 import type { Believed, Outcome } from '../verify/chain-check.js'
 
-/** A mark that says whether what is shown was proved in the page, and what was checked; a click shows the proof. */
+/** A mark that shows whether the page proved the content, and which checks it made; a click shows the proof. */
 
 interface ProvedResult {
   readonly proved: Proved

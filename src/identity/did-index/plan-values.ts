@@ -12,7 +12,7 @@ import {
 } from './plan.js'
 import { claimValueToken, type TokenKind, tokenKind, tokenOf } from './token.js'
 
-/** Plans of what a condition asks of one value: equality, operators, lists of values. */
+/** Plans of a condition on one value: equality, operators, lists of values. */
 
 /** Whether the members of an object are operators. A compiled condition has no mixture. */
 export function isOperators(condition: JsonObject): boolean {

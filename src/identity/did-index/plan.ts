@@ -27,7 +27,7 @@ export type DocumentPlan =
 
 /** How the index answers a condition. */
 export interface SearchPlan {
-  /** Undefined: the index says nothing, every document has to be read. */
+  /** Undefined: the index is of no use, every document has to be read. */
   readonly root: DocumentPlan | undefined
   /** Whether nothing has to be verified, except documents of {@link named} and those with too many claims for the index. */
   readonly exact: boolean

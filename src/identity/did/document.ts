@@ -58,7 +58,7 @@ export interface DocumentForm {
   ): readonly DocumentProof[]
 }
 
-/** Other DIDs that control this one, and the canonical text of the members that say so. */
+/** Other DIDs that control this one, and the canonical text of the members that name them. */
 export interface Control extends Pick<DidDocument, 'controllers' | 'multisig'> {
   readonly text: string
 }

@@ -9,7 +9,7 @@ export interface AnswerAge {
   readonly height: number
   /** Seconds since the time of that tip. */
   readonly age: number
-  /** The owner of the node has all questions answered at all times: what is said not to exist may exist. */
+  /** The owner of the node has all questions answered at all times: a DID answered as absent may exist. */
   readonly always?: true
 }
 
@@ -91,7 +91,7 @@ export interface ResolveOptions extends ProofOptions {
   readonly skip?: number
   /** With `all`: operations to return at most, up to 1000, 0 to count only; 100 with `skip` alone. */
   readonly limit?: number
-  /** Whether the answer says where it stands. */
+  /** Whether the answer has its context. */
   readonly context?: boolean
   /** Without `all`, one of three: the version that this transaction made; 64 lowercase hex digits. */
   readonly versionId?: string

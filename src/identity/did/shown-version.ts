@@ -71,7 +71,7 @@ export function shownVersion(
   return { document, metadata, context }
 }
 
-/** A devnet can be ahead of the clock of this machine; its blocks say so. */
+/** A devnet can be ahead of the clock of this machine, as its blocks show. */
 function isPast(expires: string, { time }: ResolveContext, now: number): boolean {
   return Date.parse(expires) <= Math.max(now, time * 1000)
 }

@@ -46,7 +46,7 @@ function readTransaction(sent: unknown): ResolvedTransaction {
   }
 }
 
-/** Throws `answer-transaction` unless a transaction says what its entry says; `before` is the entry before it, where that is known. */
+/** Throws `answer-transaction` unless a transaction agrees with its entry; `before` is the entry before it, if known. */
 export function requireEntry(transaction: ResolvedTransaction, entry: Entry, before: Entry | undefined): void {
   const { header, payload } = transaction.operation
   const wrong = (what: string): never => fail('answer-transaction', `${what} of ${transaction.txid}`)

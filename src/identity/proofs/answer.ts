@@ -93,7 +93,7 @@ function readProof(sent: unknown, hasValidators: boolean): Proof {
   return { chain: displayHashText(chain), anchor: readAnchor(anchor, hasValidators), maps: list(maps, maxMaps) }
 }
 
-/** The leaf of a DID, or of what a signer said of a credential. */
+/** Name of the leaf of a DID, or of a signer's operations on a credential. */
 export type LeafName = { readonly did: string } | { readonly id: string; readonly signer: string }
 
 /** A leaf as of a block, and what proves it. */

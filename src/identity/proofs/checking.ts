@@ -1,8 +1,8 @@
 import { fail, type ProofFailure } from './proof-failure.js'
 
 /**
- * Checks that need signatures: each is yielded to the caller, since this room verifies none, and what comes back says whether all
- * of them verify.
+ * Checks that need signatures: each is yielded to the caller, since this room verifies none, and the result of `yield` is whether all of
+ * them verify.
  */
 
 export interface SignatureDue {
@@ -22,7 +22,7 @@ export function* requireSignatures(due: readonly SignatureDue[], failure: ProofF
   if (!(yield due)) fail(failure, reason)
 }
 
-/** The result of a check that asks for no signature. */
+/** The result of a check without signatures. */
 export function* plain<T>(check: () => T): Checking<T> {
   return check()
 }

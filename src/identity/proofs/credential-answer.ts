@@ -26,7 +26,7 @@ import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
 import { fail } from './proof-failure.js'
 
-/** An answer about a credential: what its owner, its issuer and a DID that was asked for said of it. */
+/** Question about a credential: operations on it by its owner, its issuer and a DID that is named. */
 
 export interface CredentialQuestion {
   /** Absolute. */

@@ -116,7 +116,7 @@ function requireCount(given: number, history: ProvedHistory | undefined, questio
   }
 }
 
-/** The place of the entry of each transaction; of a version its txid says it. */
+/** The place of the entry of each transaction; that of a version follows from its txid. */
 function placesOf(
   transactions: readonly ResolvedTransaction[],
   entries: readonly Entry[],

@@ -3,7 +3,7 @@ import { Reader } from '../../base/primitives/codec.js'
 import { formOfNumber, type OperationNumber } from '../../base/primitives/did-operation.js'
 import { type Hash, sha256, zeroHash } from '../../base/primitives/hash.js'
 
-/** The history of a DID, or of what one DID said of a credential: a chain of hashes over its operations. */
+/** The history of a DID, or of one DID's operations on a credential: a chain of hashes over its operations. */
 
 /** One operation as its leaf binds it. */
 export interface Entry {

@@ -33,7 +33,7 @@ export interface CheckpointJson {
   readonly keysHash?: string
 }
 
-/** Seconds that a proposal, its votes and the way of a block take at most, besides what the spec says. */
+/** Seconds that a proposal, its votes and the way of a block take at most, besides those in the spec. */
 const transport = 30
 /** Blocks of miners that may fail to come before a chain counts as old. */
 const missedBlocks = 12

@@ -39,7 +39,7 @@ export function didMapKey(did: string): MapKey {
   return sha256(`did\0${did}`)
 }
 
-/** The leaf of what a DID said of a credential: sha256(`vc` 00 absolute id 00 full DID of the signer). */
+/** The leaf of a DID's operations on a credential: sha256(`vc` 00 absolute id 00 full DID of the signer). */
 export function credentialMapKey(id: string, signer: string): MapKey {
   return sha256(`vc\0${id}\0${signer}`)
 }

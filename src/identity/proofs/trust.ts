@@ -30,7 +30,7 @@ export interface WorkRules extends RetargetRules {
 export interface Trust {
   /** Hash of the genesis block, internal order. */
   readonly chain: Hash
-  /** Its header, whose time says how old a root in genesis is. */
+  /** Its header, from whose time the age of a root in genesis follows. */
   readonly header: Header
   /** A chain with a virtual clock, whose keys are public. */
   readonly devnet: boolean

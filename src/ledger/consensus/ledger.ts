@@ -169,7 +169,7 @@ export class StateOverlay implements StateView {
     return this.#dids
   }
 
-  /** Ids of the credentials of which something was said here. */
+  /** Ids of the credentials that were declared or revoked here. */
   get credentialIds(): ReadonlySet<string> {
     return this.#credentialIds
   }

@@ -31,8 +31,8 @@ interface Holders {
 const atOnce = 64
 
 /**
- * The facts on which pooled operations rest besides coins and their own DID: keys of issuers, bytes of their documents, and what is
- * said of a credential. A block that changes an issuer's document otherwise touches none of its holders, however many there are.
+ * Facts on which pooled operations rest besides coins and their own DID: keys of issuers, bytes of their documents, and states of
+ * credentials. A block that changes an issuer's document otherwise touches none of its holders, however many there are.
  */
 export class Dependents {
   readonly #issuers = new Map<string, Holders>()

@@ -60,7 +60,7 @@ export class FeeFloor {
   }
 }
 
-/** Part of its size below which the pool asks for nothing more than the chain. */
+/** Part of its size below which the pool requires nothing more than the chain. */
 const farFromFull = 1 / 4
 /** Part below which the floor sinks faster. */
 const fairlyFull = 1 / 2

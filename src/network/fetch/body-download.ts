@@ -218,7 +218,7 @@ function mayGive(peer: SyncPeer, block: PendingBlock): boolean {
   return block.source === peer ? serves(peer, height) : reaches(peer, height)
 }
 
-/** Whether a peer says that it serves a block of its chain at a height. */
+/** Whether a peer claims to serve a block of its chain at a height. */
 function reaches(peer: SyncPeer, height: number): boolean {
   return height <= peer.status.tipHeight && serves(peer, height)
 }

@@ -96,7 +96,7 @@ export function claimOf({ status }: SyncPeer): Claim {
   return { height: status.tipHeight, hash: status.tipHash }
 }
 
-/** Whether a peer says that it serves blocks, and so all headers of its chain. */
+/** Whether a peer claims to serve blocks, and so all headers of its chain. */
 export function servesHeaders({ status, closed }: SyncPeer): boolean {
   return !closed && (status.services & (services.wholeChain | services.recentBlocks)) !== 0
 }
@@ -106,7 +106,7 @@ export function keepsAll({ status }: SyncPeer): boolean {
   return (status.services & services.wholeChain) !== 0
 }
 
-/** Whether a peer says that it serves the blocks of its chain from a height on. */
+/** Whether a peer claims to serve the blocks of its chain from a height on. */
 export function serves({ status, closed }: SyncPeer, from: number): boolean {
   if (closed) return false
   if ((status.services & services.wholeChain) !== 0) return true

@@ -157,7 +157,7 @@ export class PeerConnections implements PenaltySink {
   }
 
   /**
-   * Handshake of an outbound link. Rejects with a RuleError, whose text says which end refused, or a LinkError; the caller closes the
+   * Handshake of an outbound link. Rejects with a RuleError, whose text names the end that refused, or a LinkError; the caller closes the
    * link then.
    */
   async open(link: Link): Promise<PeerRecord> {

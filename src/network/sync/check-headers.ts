@@ -101,7 +101,7 @@ class PassedHeaders {
   readonly checks: SignatureCheck[] = []
 }
 
-/** The work comes before the clock: a header of the future says something only where it is proved. */
+/** Checks the clock after the work: a header of the future counts only if it is proved. */
 function checkTime(
   header: Header,
   passed: PassedHeaders,

@@ -20,7 +20,7 @@ export interface KnownBeyond {
   readonly better?: { readonly height: number; readonly since: number }
   /** Height of a proved block with more work, which is too far ahead of the clock to be taken. */
   readonly aheadOfClock?: number
-  /** Whether a peer that says it has more is being asked for it. */
+  /** Whether a peer that claims to have more is being asked for it. */
   readonly asking: boolean
   /** Whether that peer has shown headers which follow the own chain. */
   readonly arriving: boolean

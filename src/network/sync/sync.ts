@@ -69,7 +69,7 @@ export type { KnownBeyond, SyncProgress } from './sync-progress.js'
 
 /** Interval (ms) of retries and progress events. */
 const tick = 1_000
-/** Blocks by which a peer may be behind that has shown its chain: it may not have said yet that it has the last ones. */
+/** Blocks by which a peer may be behind that has shown its chain: its status may be older than its last blocks. */
 const blocksBehind = 2
 /** Ticks per log line. */
 const ticksPerLine = 10
@@ -163,7 +163,7 @@ export class Sync {
     return 2 * ahead.length > able.length
   }
 
-  /** Blocks beyond the own tip that are proved, and whether peers say that there are more. */
+  /** Blocks beyond the own tip that are proved, and whether peers claim more. */
   get beyond(): KnownBeyond {
     const able = this.#options.peers.all().filter(servesHeaders)
     const { asked, aheadOfClock } = this.#headers

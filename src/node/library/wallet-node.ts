@@ -108,7 +108,7 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     })
   }
 
-  /** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+  /** Whether an operation is the first one on a credential in the name of its DID. */
   function addsLeaf(operation: DidOperation, signer = ''): boolean {
     if (operationForm(operation)?.payload !== 'credential-id') return isAboutCredential(operation)
     return node().chain.state.credential(operation.payload, signer) === undefined

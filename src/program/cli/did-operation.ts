@@ -117,7 +117,7 @@ async function publish(
   }
 }
 
-/** Whether an operation says something of a credential in the name of a DID that has not said anything of it so far. */
+/** Whether an operation is the first one on a credential in the name of its DID. */
 async function addsLeaf(client: NodeClient, operation: DidOperation): Promise<boolean> {
   const form = operationForm(operation)
   if (form?.subject !== 'credential') return false

@@ -121,7 +121,7 @@ export function operationLines(
   )
 }
 
-/** Who signed an operation, as the node says. */
+/** Signer of an operation, according to the node. */
 function signedAsSaid({ operation: { proof } }: ResolvedTransaction): string {
   return `signed by ${proof.verificationMethod}`
 }

@@ -40,7 +40,7 @@ export function portOption(text: string): number {
   throw new InvalidArgumentError('Not a port, 0 to 65535.')
 }
 
-/** The node that a driver asks. */
+/** The node behind a driver. */
 export function driverSource(url: string): HttpResolver {
   return new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
 }

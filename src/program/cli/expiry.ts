@@ -42,8 +42,8 @@ function yearsOption(text: string): number {
 }
 
 /**
- * The expiry of a document made `now` (Unix seconds): five years ahead unless the options say otherwise. Past or further ahead →
- * {@link UserError}, unless forced: the chain would accept it, but it is probably a mistake.
+ * The expiry of a document made `now` (Unix seconds): by the options, else five years ahead. Past or further ahead → {@link UserError},
+ * unless forced: the chain would accept it, but it is probably a mistake.
  */
 export function newExpiry({ expires, years = maxYears, force }: ExpiryOptions, now: number): string {
   const text = expires ?? formatDate(addYears(now, years))

@@ -1,6 +1,6 @@
 import { paramsAt, quorum, type Spec } from '../../base/primitives/spec.js'
 
-/** When a chain has its first block after the start of its nodes, as its spec says; undefined for a devnet, which is asked for it. */
+/** Time of a chain's first block after the start of its nodes, by its spec; undefined for a devnet, which makes it on demand. */
 export function firstBlockText(spec: Spec): string | undefined {
   const { devnet, producer, timing } = spec
   if (devnet) return undefined

@@ -1,2 +1,2 @@
-/** Ends a command with exit code 1 without a message: its output says all. */
+/** Ends a command with exit code 1 without a message: its output is enough. */
 export class SilentExit extends Error {}

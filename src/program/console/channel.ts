@@ -22,7 +22,7 @@ const closeTime = 200
 /** Milliseconds after which an ended process waits no longer for the reader of its standard error. */
 const exitPatience = 2_000
 
-/** Columns of a terminal that does not say. */
+/** Columns of a terminal that does not report them. */
 const usualWidth = 80
 
 /** Writes to a standard stream, and holds what its reader does not take yet. */

@@ -28,7 +28,7 @@ export class Progress<S extends Step = Step> {
   #last = performance.now()
   #sampled = -Infinity
 
-  /** `say` writes where there is no terminal: a plain line unless given, and nothing without a console. */
+  /** `say` writes without a terminal: a plain line by default, and nothing without a console. */
   constructor(console: Console | undefined, say?: (step: S, text: string) => void) {
     this.#console = console
     this.#say = say ?? ((_, text) => void console?.line(text))

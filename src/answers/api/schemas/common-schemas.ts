@@ -44,7 +44,7 @@ export function oneOf<const T extends string>(values: readonly T[], description:
   return Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(${values.join('|')})$`, description }))
 }
 
-/** A value or null; the description says when it is null. */
+/** A value or null; the description explains when it is null. */
 export function orNull(schema: TSchema, description: string): TSchema {
   return Type.Union([schema, Type.Null()], { description })
 }

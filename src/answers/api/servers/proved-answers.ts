@@ -83,7 +83,7 @@ export class ProvedAnswers implements IdentifierSource {
   }
 }
 
-/** An answer without the places of all operations: its context says what a document needs of them. */
+/** An answer without the places of all operations: its context has the ones that a document needs. */
 function shortened<Answer extends Pick<LightResult, 'proved'>>({ proved, ...answer }: Answer) {
   const { history: _, ...rest } = proved
   return { ...answer, proved: rest }

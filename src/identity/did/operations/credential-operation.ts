@@ -61,7 +61,7 @@ export function signerOf(
   return { state, document, check: checkByLast(operation, document) }
 }
 
-/** An operation that the state of its credential permits; `before`: what its DID said of the credential so far. */
+/** An operation that the state of its credential permits; `before`: the state of the credential by its DID so far. */
 export function withCredential(
   { state, check }: Signer,
   { before, change }: { readonly before: CredentialState | undefined; readonly change: CredentialChange },

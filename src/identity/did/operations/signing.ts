@@ -8,7 +8,7 @@ import type { ParsedOperation } from './operation-row.js'
 /** Checks that the operation costs by itself: its signature, and the proof of a document. */
 export const operationCost = 2
 
-/** The check of the operation's signature; `did-signer` without a key. `listed` says where the key has to stand. */
+/** The check of the operation's signature; `did-signer` without a key. `listed` describes where the key has to stand. */
 export function operationCheck(
   operation: ParsedOperation,
   key: Uint8Array | undefined,
