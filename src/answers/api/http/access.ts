@@ -13,7 +13,7 @@ export interface AccessRequest {
   readonly address: string | undefined
 }
 
-/** What tells where a request comes from. */
+/** Parts of a request from which its origin follows. */
 interface RequestOrigin {
   readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }

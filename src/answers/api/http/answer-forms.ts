@@ -11,7 +11,7 @@ export const jsonType = 'application/json; charset=utf-8'
 /** Envelopes of answers over HTTP: REST, its confirm endpoints, JSON-RPC, and failures of the paths for light resolvers. */
 export type Envelope = 'standard' | 'confirm' | 'rpc' | 'light'
 
-/** What stands around the result of a REST endpoint that succeeds. */
+/** Returns the texts around the result of a successful REST endpoint. */
 export function frameOf(envelope: 'standard' | 'confirm'): [string, string] {
   return envelope === 'standard'
     ? [`{"Desc":"${restDescriptions[0]}","Error":0,"Result":`, '}']
@@ -31,7 +31,7 @@ export function failure(envelope: Envelope, error: RuleError): string {
   return rpcFailure('null', error, rpcCodeWithoutMethod(error))
 }
 
-/** Refuses with a failure in an envelope; one that will not last says when to ask again. */
+/** Refuses with a failure in an envelope; a temporary one names the time to ask again. */
 export function jsonForm(envelope: Envelope): RefusalForm {
   return (rule) => ({
     status: statusOf(rule),
@@ -45,7 +45,7 @@ export function jsonForm(envelope: Envelope): RefusalForm {
 
 const passing: readonly Code[] = ['busy', 'resolver-behind']
 
-/** Where no method was read yet, there is none that could be unknown: such a request is invalid. */
+/** Makes an unknown method an invalid request where no method was read yet. */
 function rpcCodeWithoutMethod(error: RuleError): number {
   const { rpc } = interfaceErrors[error.code]
   return rpc === -32601 ? -32600 : rpc
@@ -63,7 +63,7 @@ const rpcMessages: Readonly<Record<number, string>> = {
 /** The interface has a message of its own for these, beside that of their code. */
 const rpcMessageOf: Readonly<Partial<Record<Code, string>>> = { 'query-invalid': 'Query parameters invalid.' }
 
-/** What stands around a result of JSON-RPC; `id` is JSON text. */
+/** Returns the texts around a result of JSON-RPC; `id` is JSON text. */
 export function rpcFrame(id: string): [string, string] {
   return [`{"id":${id},"jsonrpc":"2.0","result":`, '}']
 }

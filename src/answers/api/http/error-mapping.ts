@@ -1,6 +1,6 @@
 import type { Code } from '../../../base/errors/error-codes.js'
 
-/** What REST reports in `Desc` for each of its numeric codes (the family's table). */
+/** Texts of `Desc` in REST for each of its numeric codes (the family's table). */
 export const restDescriptions: Readonly<Record<number, string>> = {
   0: 'Success',
   41003: 'Illegal Dataformat',
@@ -28,7 +28,7 @@ export const restDescriptions: Readonly<Record<number, string>> = {
   45024: 'Error transactions size of transaction pool',
 }
 
-/** What the interfaces answer for one code. */
+/** Numbers of the interfaces for one code. */
 export interface InterfaceError {
   /** REST `Error` number; its `Desc` is in {@link restDescriptions}. */
   readonly rest: number
@@ -45,7 +45,7 @@ const block = transaction(45002)
 /** A request that names or asks for the wrong thing. */
 const request = (rest: number, http: number, rpc: number): InterfaceError => ({ rest, http, rpc })
 
-/** What REST and JSON-RPC answer for each code. */
+/** Numbers of REST and JSON-RPC for each code. */
 export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   // transactions: bytes alone
   'tx-malformed': transaction(43001),

@@ -40,7 +40,7 @@ export class Exchange implements AccessRequest {
     return pathOf(this.url)
   }
 
-  /** What follows the first question mark; empty without one. */
+  /** Text after the first question mark; empty without one. */
   get query(): string {
     return this.url.slice(this.path.length + 1)
   }

@@ -8,8 +8,8 @@ import { interfaceErrors } from './error-mapping.js'
 export const retryAfter = 2
 
 /**
- * The RuleError to report for whatever was thrown. An unexpected error is logged with its stack and becomes `internal`, without
- * details; what is known of the storage is told without its paths.
+ * The RuleError to report for any thrown value. An unexpected error is logged with its stack and becomes `internal`, without details;
+ * failures of the storage are described without its paths.
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error

@@ -180,7 +180,7 @@ export class HttpPort {
     this.#send(exchange, row, this.#formAt(url)(rule, { url, accept }), rule)
   }
 
-  /** What is sent although something was sent before would become part of it. */
+  /** Sends an answer; if bytes were sent before, it would become part of them, and the connection ends instead. */
   #send(exchange: Exchange, row: PathRow | undefined, answer: HttpAnswer, failure?: RuleError): void {
     if (exchange.response.headersSent) {
       exchange.response.destroy()

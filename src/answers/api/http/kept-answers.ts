@@ -1,7 +1,7 @@
 import { asBuffer, ownCopy, ownText } from '../../../base/primitives/bytes.js'
 import { ByteCache } from '../../../base/runtime/byte-cache.js'
 
-/** What kept answers depend on. */
+/** State on which kept answers depend. */
 export interface KeptSource {
   /** The tip as of which answers given now hold, the same object while it does not move; undefined: none may be kept. */
   readonly answersAt: object | undefined

@@ -14,7 +14,7 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 /** An answer without a request that a handler could see. */
 export interface BareAnswer {
   readonly status: number
-  /** JSON of the interfaces where absent. */
+  /** JSON of the interfaces if absent. */
   readonly contentType?: string
   readonly body: string
 }
@@ -243,7 +243,7 @@ function upgradingRequest({ wants }: UpgradeHandler): typeof IncomingMessage {
 
 const anyOriginLines = Object.entries(anyOrigin).map(([name, value]) => `${name}: ${value}`)
 
-/** What Node reports of input that it cannot parse. */
+/** Error of Node for input that it cannot parse. */
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes received last. */
   readonly rawPacket?: Buffer

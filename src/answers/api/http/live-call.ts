@@ -17,7 +17,7 @@ export interface AnsweredCall {
   readonly milliseconds: number
 }
 
-/** The line of a call in the live log. Made only where the log wants it. */
+/** The line of a call in the live log. Made only if the log shows it. */
 export function callLine({ via, name, status, failure, milliseconds }: AnsweredCall): LiveLine {
   const called = name.slice(0, longestName)
   const reason = failure?.message.slice(0, longestReason)

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packageFile } from '../../../base/runtime/package-files.js'
 
-/** Where the build puts the pages. */
+/** Directory of the built pages. */
 export const builtPages = packageFile('dist/pages/')
 
 const types: Readonly<Record<string, string>> = {

@@ -33,7 +33,7 @@ export interface PathRow {
   readonly path: string
   /** As `Allow` lists them; a path that takes GET takes HEAD too. */
   readonly methods: readonly ('GET' | 'HEAD' | 'POST')[]
-  /** How this path refuses; the first row of a path speaks for all. */
+  /** How this path refuses; the first row of a path decides for all. */
   readonly form: RefusalForm
   /** Bytes of a POST's body at most; absent: no body is read. */
   readonly body?: number
@@ -45,7 +45,7 @@ export interface PathRow {
   readonly headers?: Readonly<Record<string, string>>
   /** Throws before the body is read. */
   refuse?(exchange: Exchange): void
-  /** An answer that was given before and still holds. */
+  /** An earlier answer that still holds. */
   kept?(exchange: Exchange): HttpAnswer | undefined
   /** Refusals are RuleErrors. */
   run(exchange: Exchange): HttpAnswer | Promise<HttpAnswer>

@@ -3,7 +3,7 @@ import type { ApiLimits } from '../api-limits.js'
 /** @limit count: addresses whose requests are counted in a window; further ones wait for the next */
 const mostAddresses = 10_000
 
-/** What is left of a window for an address. */
+/** Rest of a window for an address. */
 export interface RateState {
   readonly exceeded: boolean
   /** Requests that the address may still send. */

@@ -76,7 +76,7 @@ function answerOf({ body, ...answer }: IdentifierAnswer): HttpAnswer {
   return body === '' ? answer : { ...answer, body }
 }
 
-/** What follows the prefix of the path, and the query, as they were sent. */
+/** Returns the text after the prefix of the path, and the query, as they were sent. */
 function identifierOf(url: string): { readonly identifier: string; readonly query: string | undefined } {
   const path = pathOf(url)
   const query = path.length < url.length ? url.slice(path.length + 1) : undefined

@@ -3,7 +3,7 @@ import type { ApiLimits } from '../api-limits.js'
 import type { Access } from '../http/access.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
 
-/** What the rows of one port of a node answer from. */
+/** Parts of a node from which the rows of one port answer. */
 export interface NodePort {
   readonly context: ApiContext
   readonly limits: ApiLimits

@@ -91,7 +91,7 @@ class HttpCaller implements RpcCaller {
   readonly #exchange: Exchange
   readonly #access: Access
   readonly showsAge = true
-  /** What of the answer may be kept. */
+  /** Parts of the answer that may be kept. */
   kept: Pick<KeptAnswer, 'method' | 'until'> | undefined
 
   constructor(exchange: Exchange, access: Access) {
