@@ -94,7 +94,7 @@ function meet(a: Elements, b: Elements): Elements {
 
 class ElementUnion implements Union<Elements> {
   readonly #sure = new PostingUnion()
-  /** Union of the parts with unsure elements. */
+  /** Possible postings of parts that are not sure of all of theirs. */
   readonly #open = new PostingUnion()
   #anywhere: DocumentSet | undefined
 

@@ -123,7 +123,7 @@ async function pay(
   }
 }
 
-/** Most that one create costs; change of it returns to the registrar. */
+/** Largest cost of one create; change of it returns to the registrar. */
 function coinOf(fees: Fees): bigint {
   return leastFee(poolFees(fees), { unsignedSize: createBytes })
 }

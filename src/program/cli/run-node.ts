@@ -33,7 +33,7 @@ export interface Presentation {
 /** The line of a node that starts with `--json`. */
 export type NodeStart = ReturnType<typeof startOf>['start']
 
-/** Text that every node prints at its start. */
+/** Values that every node prints at its start. */
 export function startOf(
   node: Node,
   { ports, metrics, host, openAt }: Pick<Servers, 'ports' | 'metrics' | 'host' | 'openAt'>,

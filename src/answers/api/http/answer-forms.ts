@@ -45,7 +45,7 @@ export function jsonForm(envelope: Envelope): RefusalForm {
 
 const passing: readonly Code[] = ['busy', 'resolver-behind']
 
-/** Makes an unknown method an invalid request where no method was read yet. */
+/** Returns the code of a failure before a method was read: an unknown method is an invalid request then. */
 function rpcCodeWithoutMethod(error: RuleError): number {
   const { rpc } = interfaceErrors[error.code]
   return rpc === -32601 ? -32600 : rpc

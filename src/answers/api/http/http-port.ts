@@ -180,7 +180,7 @@ export class HttpPort {
     this.#send(exchange, row, this.#formAt(url)(rule, { url, accept }), rule)
   }
 
-  /** Sends an answer; if bytes were sent before, it would become part of them, and the connection ends instead. */
+  /** Sends an answer, or ends the connection if a response has begun, of which the answer would become a part. */
   #send(exchange: Exchange, row: PathRow | undefined, answer: HttpAnswer, failure?: RuleError): void {
     if (exchange.response.headersSent) {
       exchange.response.destroy()
