@@ -16,7 +16,8 @@ import { Tree } from './mutants/tree.js'
  *
  * npm run mutants -- --room ledger/consensus --seed 7 --count 300: that many changes of a room, chosen by the seed; --room may be repeated.
  * --jobs J: in J processes. --minutes M: as many as fit. --seconds S: of tests a change, the most telling first.
- * --at FILE:LINE: those of one line. --list: prints them and runs nothing.
+ * --at FILE:LINE: those of one line. --again FILE: of those chosen, the survivors that a run before has printed into FILE, as with more
+ * seconds. --list: prints them and runs nothing.
  *
  * All changes are in the tree at once, each behind a switch, so that modules are loaded once. A first run of the tests writes down
  * which of them meet which change. Changes of what a module does when it is loaded are tried with all modules loaded anew.
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     base: { type: 'string', default: 'main' },
     room: { type: 'string', multiple: true, default: [] },
     at: { type: 'string', multiple: true, default: [] },
+    again: { type: 'string' },
     seed: { type: 'string', default: '7' },
     count: { type: 'string', default: '300' },
     jobs: { type: 'string', default: '1' },
@@ -68,7 +70,8 @@ async function main(): Promise<number> {
     ({ file, was }) => !existsSync(file) || !flat(readFileSync(file, 'utf8')).includes(was),
   )
   for (const { file, was } of stale) console.log(`${explainedFile}: no line of ${file} reads any more: ${was}`)
-  const mutants = chosen()
+  const survived = values.again === undefined ? undefined : survivorsIn(readFileSync(values.again, 'utf8'))
+  const mutants = chosen().filter((mutant) => survived?.has(keyOf(mutant)) !== false)
   if (values.list) {
     mutants.forEach((mutant) => console.log(textOf(mutant)))
     return stale.length > 0 ? 1 : 0
@@ -164,6 +167,12 @@ async function withJobs(tree: Tree, seen: ConstructorParameters<typeof Jobs>[1],
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, close)
     jobs.close()
   }
+}
+
+/** The keys of the survivors that a run has printed. */
+function survivorsIn(printed: string): Set<string> {
+  const found = printed.matchAll(/^survived +(\S+):\d+ \(.*\n +- (.*)\n +\+ (.*)$/gm)
+  return new Set([...found].map(([, file = '', was = '', becomes = '']) => keyOf({ file, was, becomes })))
 }
 
 function keyOf({
