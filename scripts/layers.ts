@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { cruise, format, type ICruiseResult } from 'dependency-cruiser'
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
@@ -34,7 +34,10 @@ for (const fault of faults) console.log(`  error head: ${fault}`)
 const counts = [count('src/'), ...wings().map((wing) => count(`src/${wing}/`))].join('\n')
 console.log(counts)
 process.exitCode = report.exitCode === 0 && faults.length === 0 ? 0 : 1
-if (process.exitCode === 0) writeFileSync(passed, JSON.stringify({ inputs, counts }))
+if (process.exitCode === 0) {
+  mkdirSync(dirname(passed), { recursive: true })
+  writeFileSync(passed, JSON.stringify({ inputs, counts }))
+}
 
 /** A hash of all that this script reads: names of files, their imports and their heads, and how layers are declared. */
 function inputsHash(): string {
