@@ -42,14 +42,14 @@ import type * as SystemModule from '../../src/base/runtime/process-env.js'
 import type * as DatabaseModule from '../../src/ledger/storage/database.js'
 import type * as DirectoryModule from '../../src/ledger/storage/directory.js'
 import type * as NativeLevelModule from '../../src/ledger/storage/native-level.js'
-import type * as OverlayModule from '../../src/ledger/storage/overlay.js'
-import type * as SchemaModule from '../../src/ledger/storage/schema.js'
-import type * as KnownDocumentsModule from '../../src/ledger/storage/known-documents.js'
-import type * as BuildMapModule from '../../src/ledger/storage/map/build-map.js'
-import type * as MapRowsModule from '../../src/ledger/storage/map/map-rows.js'
-import type * as ReadWayModule from '../../src/ledger/storage/map/read-way.js'
+import type * as OverlayModule from '../../src/ledger/storage/write/overlay.js'
+import type * as SchemaModule from '../../src/ledger/storage/rows/schema.js'
+import type * as KnownDocumentsModule from '../../src/ledger/storage/write/known-documents.js'
+import type * as BuildMapModule from '../../src/ledger/storage/care/build-map.js'
+import type * as MapRowsModule from '../../src/ledger/storage/rows/map/map-rows.js'
+import type * as ReadWayModule from '../../src/ledger/storage/rows/map/read-way.js'
 import type * as StoredStateModule from '../../src/ledger/storage/stored-state.js'
-import type * as TokenIndexModule from '../../src/ledger/storage/token-index.js'
+import type * as TokenIndexModule from '../../src/ledger/storage/rows/token-index.js'
 import type * as AccountsModule from '../../src/clients/wallet/devnet-accounts.js'
 import { isStale } from '../build-state.js'
 
@@ -110,16 +110,17 @@ export const { serve } = await compiled<typeof ServingModule>('node/serve-node')
 export const { Database } = await compiled<typeof DatabaseModule>('ledger/storage/database')
 export const { DataDirectory } = await compiled<typeof DirectoryModule>('ledger/storage/directory')
 export const { NativeLevel, rowBatchOf } = await compiled<typeof NativeLevelModule>('ledger/storage/native-level')
-export const { Overlay } = await compiled<typeof OverlayModule>('ledger/storage/overlay')
+export const { Overlay } = await compiled<typeof OverlayModule>('ledger/storage/write/overlay')
 export const { didMapKey } = await compiled<typeof MapTreeModule>('identity/proofs/map-tree')
-export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('ledger/storage/schema')
-export const { KnownDocuments } = await compiled<typeof KnownDocumentsModule>('ledger/storage/known-documents')
-export const { keepMap } = await compiled<typeof BuildMapModule>('ledger/storage/map/build-map')
-export const { MapMemory, mapChangeOf, putMapBack, putMapChange } =
-  await compiled<typeof MapRowsModule>('ledger/storage/map/map-rows')
-export const { pagesAfter, readWay } = await compiled<typeof ReadWayModule>('ledger/storage/map/read-way')
+export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('ledger/storage/rows/schema')
+export const { KnownDocuments } = await compiled<typeof KnownDocumentsModule>('ledger/storage/write/known-documents')
+export const { keepMap } = await compiled<typeof BuildMapModule>('ledger/storage/care/build-map')
+export const { MapMemory, mapChangeOf, putMapBack, putMapChange } = await compiled<typeof MapRowsModule>(
+  'ledger/storage/rows/map/map-rows',
+)
+export const { pagesAfter, readWay } = await compiled<typeof ReadWayModule>('ledger/storage/rows/map/read-way')
 export const { putConnected, StoredState } = await compiled<typeof StoredStateModule>('ledger/storage/stored-state')
-export const { TokenIndexChanges } = await compiled<typeof TokenIndexModule>('ledger/storage/token-index')
+export const { TokenIndexChanges } = await compiled<typeof TokenIndexModule>('ledger/storage/rows/token-index')
 export const { systemEnv } = await compiled<typeof SystemModule>('base/runtime/process-env')
 export const { devnetValidatorKey } = await compiled<typeof AccountsModule>('clients/wallet/devnet-accounts')
 

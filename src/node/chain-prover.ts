@@ -1,7 +1,7 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import { Prover } from '../answers/prover/prover.js'
-import { keys } from '../ledger/storage/schema.js'
+import { keys } from '../ledger/storage/rows/schema.js'
 
 /** Returns the prover of answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
 export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {

@@ -8,11 +8,11 @@ import { genesisBlock } from '../base/primitives/genesis.js'
 import { defined } from '../base/primitives/defined.js'
 import type { Spec } from '../base/primitives/spec.js'
 import type { Clock, Env } from '../base/runtime/env.js'
-import { checkJournal } from '../ledger/storage/check-journal.js'
+import { checkJournal } from '../ledger/storage/care/check-journal.js'
 import { Database } from '../ledger/storage/database.js'
 import type { DataDirectory } from '../ledger/storage/directory.js'
-import { keys } from '../ledger/storage/schema.js'
-import { bytesToCheck, checkFiles } from '../ledger/storage/start-check.js'
+import { keys } from '../ledger/storage/rows/schema.js'
+import { bytesToCheck, checkFiles } from '../ledger/storage/care/start-check.js'
 
 /** A chain with what it stands on. */
 export interface Ledger {

@@ -1,6 +1,6 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
-import { keys } from '../ledger/storage/schema.js'
+import { keys } from '../ledger/storage/rows/schema.js'
 import type { PrecommitMessage } from './tendermint/message.js'
 
 /**

@@ -5,7 +5,7 @@ import { concat, toHex } from '../base/primitives/bytes.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import type { Header } from '../base/primitives/header.js'
 import type { Log } from '../base/runtime/env.js'
-import { keys } from '../ledger/storage/schema.js'
+import { keys } from '../ledger/storage/rows/schema.js'
 import type { Evidence } from './evidence.js'
 
 export interface ConflictAlarmOptions {

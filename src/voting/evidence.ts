@@ -1,8 +1,8 @@
 import { equalBytes } from '../base/primitives/bytes.js'
 import type { CommitInfo, Database } from '../ledger/storage/database.js'
-import { Overlay } from '../ledger/storage/overlay.js'
-import { keys, parseEvidenceKey, rangeOf, table } from '../ledger/storage/schema.js'
-import { values } from '../ledger/storage/row-values.js'
+import { Overlay } from '../ledger/storage/write/overlay.js'
+import { keys, parseEvidenceKey, rangeOf, table } from '../ledger/storage/rows/schema.js'
+import { values } from '../ledger/storage/rows/row-values.js'
 
 /** @limit count: pieces of evidence kept */
 const maxEvidence = 1000

@@ -4,8 +4,8 @@ import { Reader } from '../base/primitives/codec.js'
 import type { Hash } from '../base/primitives/hash.js'
 import { Header } from '../base/primitives/header.js'
 import type { CommitInfo, Database } from '../ledger/storage/database.js'
-import { Overlay } from '../ledger/storage/overlay.js'
-import { keys, rangeOf, table } from '../ledger/storage/schema.js'
+import { Overlay } from '../ledger/storage/write/overlay.js'
+import { keys, rangeOf, table } from '../ledger/storage/rows/schema.js'
 
 /** @limit count: bodies of blocks kept while their height is open: those that the vote may need, and the newest others */
 const maxBodies = 16

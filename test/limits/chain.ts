@@ -186,7 +186,7 @@ export const chainLimits = [
     refusal: 'request-parameter: count: 1001 is not an integer from 1 to 1000',
   }),
   limit({
-    name: 'ledger/storage/prune-rows.leastKept',
+    name: 'ledger/storage/rows/prune-rows.leastKept',
     unit: 'count',
     value: 1000,
     // As few as that, and no fewer.

@@ -1,7 +1,7 @@
 import type { Chain } from '../../src/ledger/chain/chain.js'
 import { stateDigest } from '../../src/ledger/chain/replay-chain.js'
 import { displayHash, mapKey, toHex } from '../../src/base/primitives/bytes.js'
-import { keys } from '../../src/ledger/storage/schema.js'
+import { keys } from '../../src/ledger/storage/rows/schema.js'
 import {
   blockOf,
   parseMessage,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../../src/network/link.js'
 import { fromUtf8, mapKey, utf8 } from '../../src/base/primitives/bytes.js'
-import { keys } from '../../src/ledger/storage/schema.js'
+import { keys } from '../../src/ledger/storage/rows/schema.js'
 import { encodeMessage } from '../../src/voting/tendermint/message.js'
 import { fakeHeader, Voters } from '../support/builders/votes.js'
 import { Agenda, rest } from './clock.js'

@@ -1,5 +1,5 @@
 import { RuleError } from '../../src/base/errors/rule-error.js'
-import { keys } from '../../src/ledger/storage/schema.js'
+import { keys } from '../../src/ledger/storage/rows/schema.js'
 import type { Agenda } from './clock.js'
 import type { Prepared } from './ground.js'
 import type { SimulatedNode } from './node.js'

@@ -5,7 +5,7 @@ import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/
 import { mapKey, toHex } from '../../src/base/primitives/bytes.js'
 import { parseConfirm } from '../../src/base/primitives/confirm.js'
 import { paramsAt } from '../../src/base/primitives/spec.js'
-import { keys } from '../../src/ledger/storage/schema.js'
+import { keys } from '../../src/ledger/storage/rows/schema.js'
 import type { SignStore } from '../../src/voting/sign-state-file.js'
 import { signingText } from '../../src/voting/signing-state.js'
 import { timeoutOf } from '../../src/voting/tendermint/machine-events.js'

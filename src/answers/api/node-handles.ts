@@ -3,7 +3,7 @@ import type { PeerManager } from '../../network/peers/peer-manager.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Standing } from '../resolver/standing.js'
-import type { BackupJob } from '../../ledger/storage/backup-job.js'
+import type { BackupJob } from '../../ledger/storage/care/backup-job.js'
 import type { Voting } from '../../voting/voting.js'
 
 /** The peers of a node. */

@@ -14,10 +14,10 @@ import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { Places } from '../../base/runtime/places.js'
 import { damaged, type Database } from '../../ledger/storage/database.js'
-import { present } from '../../ledger/storage/did-rows.js'
-import { isPruned } from '../../ledger/storage/prune-rows.js'
-import { keys } from '../../ledger/storage/schema.js'
-import { type HeaderRecord, type TipRow, values } from '../../ledger/storage/row-values.js'
+import { present } from '../../ledger/storage/rows/did-reader.js'
+import { isPruned } from '../../ledger/storage/rows/prune-rows.js'
+import { keys } from '../../ledger/storage/rows/schema.js'
+import { type HeaderRecord, type TipRow, values } from '../../ledger/storage/rows/row-values.js'
 
 /** @tuning bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024

@@ -14,13 +14,13 @@ import {
 } from '../../identity/proofs/history.js'
 import { type HistoryPart, mapProofJson } from '../../identity/proofs/map-proof.js'
 import { credentialMapKey, didMapKey, type MapKey } from '../../identity/proofs/map-tree.js'
-import { credentialRow } from '../../ledger/storage/credential-rows.js'
+import { credentialRow } from '../../ledger/storage/rows/credential-rows.js'
 import { damaged, type Database } from '../../ledger/storage/database.js'
-import { didHead, didOperation } from '../../ledger/storage/did-rows.js'
-import { pagesAfter, readWay, type Way } from '../../ledger/storage/map/read-way.js'
-import type { PageMemory } from '../../ledger/storage/map/page-memory.js'
-import { type Key, keys } from '../../ledger/storage/schema.js'
-import { values } from '../../ledger/storage/row-values.js'
+import { didHead, didOperation } from '../../ledger/storage/rows/did-reader.js'
+import { pagesAfter, readWay, type Way } from '../../ledger/storage/rows/map/read-way.js'
+import type { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
+import { type Key, keys } from '../../ledger/storage/rows/schema.js'
+import { values } from '../../ledger/storage/rows/row-values.js'
 
 /** Proofs of keys in the map of DIDs after a block, from rows; the caller ensures that they are of one state. */
 

@@ -2,9 +2,9 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { present } from '../../ledger/storage/did-rows.js'
-import { keys } from '../../ledger/storage/schema.js'
-import { type TipRow, values } from '../../ledger/storage/row-values.js'
+import { present } from '../../ledger/storage/rows/did-reader.js'
+import { keys } from '../../ledger/storage/rows/schema.js'
+import { type TipRow, values } from '../../ledger/storage/rows/row-values.js'
 
 /** @tuning count: attempts to read rows of one state while blocks arrive */
 const maxAttempts = 20

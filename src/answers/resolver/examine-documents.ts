@@ -3,8 +3,8 @@ import type { Matcher } from '../../identity/did-query/compile.js'
 import type { Members } from '../../identity/did-query/member-path.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { damaged, type FrozenRows } from '../../ledger/storage/database.js'
-import { type Key, keys } from '../../ledger/storage/schema.js'
-import { values } from '../../ledger/storage/row-values.js'
+import { type Key, keys } from '../../ledger/storage/rows/schema.js'
+import { values } from '../../ledger/storage/rows/row-values.js'
 
 /** @tuning count: documents that a search reads at once to examine them */
 const documentsAtOnce = 64

@@ -3,7 +3,7 @@ import { decodeChunk } from '../../identity/did-index/posting-chunk.js'
 import type { Token } from '../../identity/did-index/token.js'
 import { CodecError } from '../../base/primitives/codec.js'
 import { damaged, type FrozenRows } from '../../ledger/storage/database.js'
-import { chunkOfPostingKey, keys } from '../../ledger/storage/schema.js'
+import { chunkOfPostingKey, keys } from '../../ledger/storage/rows/schema.js'
 
 /** Rows of a first read, and of one after a leap. */
 const firstRows = 8

@@ -7,9 +7,9 @@ import type { SignatureCheck } from '../../base/primitives/signature.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
 import type { Database } from '../storage/database.js'
-import type { Overlay } from '../storage/overlay.js'
-import { keys } from '../storage/schema.js'
-import { values } from '../storage/row-values.js'
+import type { Overlay } from '../storage/write/overlay.js'
+import { keys } from '../storage/rows/schema.js'
+import { values } from '../storage/rows/row-values.js'
 
 /** State of a confirm, by height; 0 for unknown. */
 const state = { verified: 1, wrong: 2 } as const

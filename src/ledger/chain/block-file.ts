@@ -4,7 +4,7 @@ import { asBuffer, concat, displayHash, equalBytes } from '../../base/primitives
 import { Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { headerSize } from '../../base/primitives/header.js'
-import { keys } from '../storage/schema.js'
+import { keys } from '../storage/rows/schema.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
 

@@ -1,7 +1,7 @@
 import type { Block } from '../../base/primitives/block.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
-import type { Overlay } from '../storage/overlay.js'
+import type { Overlay } from '../storage/write/overlay.js'
 
 /** A received block, and on a chain with validators its confirm. */
 export interface IncomingBlock {

@@ -5,8 +5,8 @@ import type { Hash } from '../../base/primitives/hash.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
 import { damaged } from '../storage/database.js'
-import type { RowReader } from '../storage/did-rows.js'
-import { keys } from '../storage/schema.js'
+import type { RowReader } from '../storage/rows/did-reader.js'
+import { keys } from '../storage/rows/schema.js'
 
 /** Context that fixes the commitments of a chain. */
 export interface CommitmentContext {

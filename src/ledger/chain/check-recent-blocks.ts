@@ -1,8 +1,8 @@
 import { transactionRoot } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import type { JournalSpan } from '../storage/check-journal.js'
+import type { JournalSpan } from '../storage/care/check-journal.js'
 import { damaged } from '../storage/database.js'
-import { keys } from '../storage/schema.js'
+import { keys } from '../storage/rows/schema.js'
 import type { Chain } from './chain.js'
 import { readBlock } from './read-body.js'
 

@@ -4,10 +4,10 @@ import type { Spec } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { maxAnchorCoinbase } from '../../identity/proofs/anchor-coinbase.js'
 import { type Database, reindexHint, StorageError } from '../storage/database.js'
-import { present } from '../storage/did-rows.js'
-import { Overlay } from '../storage/overlay.js'
-import { keys } from '../storage/schema.js'
-import { type TipRow, values } from '../storage/row-values.js'
+import { present } from '../storage/rows/did-reader.js'
+import { Overlay } from '../storage/write/overlay.js'
+import { keys } from '../storage/rows/schema.js'
+import { type TipRow, values } from '../storage/rows/row-values.js'
 
 /** By which rules the blocks of a database were checked: later ones may refuse what is there. */
 

@@ -1,6 +1,6 @@
 import type { Block } from '../../base/primitives/block.js'
-import type { Overlay } from '../storage/overlay.js'
-import { keys } from '../storage/schema.js'
+import type { Overlay } from '../storage/write/overlay.js'
+import { keys } from '../storage/rows/schema.js'
 import { putDisconnected } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import { checkMapAt, type CommitmentContext } from './check-map.js'

@@ -1,9 +1,9 @@
 import { Reader } from '../../base/primitives/codec.js'
 import { Header } from '../../base/primitives/header.js'
 import type { Database, FrozenRows } from '../storage/database.js'
-import { present } from '../storage/did-rows.js'
-import { keys } from '../storage/schema.js'
-import { type TipRow, values } from '../storage/row-values.js'
+import { present } from '../storage/rows/did-reader.js'
+import { keys } from '../storage/rows/schema.js'
+import { type TipRow, values } from '../storage/rows/row-values.js'
 
 /** A block of the active chain. */
 export interface FrozenBlock {

@@ -4,9 +4,9 @@ import { Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import { damaged } from '../storage/failure.js'
-import { keys } from '../storage/schema.js'
-import { type HeaderRecord, values } from '../storage/row-values.js'
-import type { RowReader } from '../storage/did-rows.js'
+import { keys } from '../storage/rows/schema.js'
+import { type HeaderRecord, values } from '../storage/rows/row-values.js'
+import type { RowReader } from '../storage/rows/did-reader.js'
 
 /**
  * About 700 bytes each.

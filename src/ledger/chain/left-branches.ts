@@ -1,9 +1,9 @@
 import type { Block } from '../../base/primitives/block.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Overlay } from '../storage/overlay.js'
-import { keys, leftBranchNumber, rangeOf, table } from '../storage/schema.js'
-import { values } from '../storage/row-values.js'
+import type { Overlay } from '../storage/write/overlay.js'
+import { keys, leftBranchNumber, rangeOf, table } from '../storage/rows/schema.js'
+import { values } from '../storage/rows/row-values.js'
 import type { Chain } from './chain.js'
 import { bodyOf } from './read-body.js'
 

@@ -3,9 +3,9 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
-import { LeafChanges } from '../storage/map/leaf-changes.js'
-import { hasMap, mapChangeOf, mapRootAfter } from '../storage/map/map-rows.js'
-import { Overlay } from '../storage/overlay.js'
+import { LeafChanges } from '../storage/rows/map/leaf-changes.js'
+import { hasMap, mapChangeOf, mapRootAfter } from '../storage/rows/map/map-rows.js'
+import { Overlay } from '../storage/write/overlay.js'
 import type { Chain } from './chain.js'
 
 /** An operation of a block that is being made. */

@@ -1,5 +1,5 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
-import type { Overlay } from '../storage/overlay.js'
+import type { Overlay } from '../storage/write/overlay.js'
 import type { HeldBlock } from './chain-change.js'
 import type { KnownHeader } from './header-index.js'
 

@@ -6,9 +6,9 @@ import type { Hash } from '../../base/primitives/hash.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { damaged, type NewestRows } from '../storage/database.js'
-import { requireUnpruned } from '../storage/prune-rows.js'
-import { keys, transactionRange } from '../storage/schema.js'
-import type { RowReader } from '../storage/did-rows.js'
+import { requireUnpruned } from '../storage/rows/prune-rows.js'
+import { keys, transactionRange } from '../storage/rows/schema.js'
+import type { RowReader } from '../storage/rows/did-reader.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** A source of row ranges. */

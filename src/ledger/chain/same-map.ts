@@ -1,8 +1,8 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Database } from '../storage/database.js'
-import { provedFrom } from '../storage/map/map-rows.js'
-import { keys, rangeOf, table } from '../storage/schema.js'
-import { values } from '../storage/row-values.js'
+import { provedFrom } from '../storage/rows/map/map-rows.js'
+import { keys, rangeOf, table } from '../storage/rows/schema.js'
+import { values } from '../storage/rows/row-values.js'
 
 /**
  * Whether roots of the map and pages of before are those of a replay, and none is missing: a node that synced, or that made its map

@@ -2,7 +2,7 @@ import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
-import { rangeOf, table } from '../storage/schema.js'
+import { rangeOf, table } from '../storage/rows/schema.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** @limit count: blocks kept off the active chain */

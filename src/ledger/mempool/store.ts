@@ -2,9 +2,9 @@ import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import type { CommitInfo, Database } from '../storage/database.js'
-import { Overlay } from '../storage/overlay.js'
-import { keys, rangeOf, table } from '../storage/schema.js'
-import { values } from '../storage/row-values.js'
+import { Overlay } from '../storage/write/overlay.js'
+import { keys, rangeOf, table } from '../storage/rows/schema.js'
+import { values } from '../storage/rows/row-values.js'
 import { type DropReason, dropText } from './drop-reason.js'
 
 /** A pooled transaction as stored across restarts. */

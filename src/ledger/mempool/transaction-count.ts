@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
-import { keys } from '../storage/schema.js'
+import { keys } from '../storage/rows/schema.js'
 import type { Mempool } from './mempool.js'
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { cacheSize } from './database.js'
-import { leastKept } from './prune-rows.js'
+import { leastKept } from './rows/prune-rows.js'
 
 /** What the options of the database set. */
 export interface StorageTarget {

@@ -1,7 +1,7 @@
 import type { AbstractIterator } from 'abstract-level'
 import { accessFailure } from './failure.js'
 import type { Store } from './native-level.js'
-import { unseal } from './sealed-row.js'
+import { unseal } from './rows/sealed-row.js'
 
 type Snapshot = ReturnType<Store['snapshot']>
 type StoreIterator = AbstractIterator<Store, Buffer, Buffer>

@@ -15,7 +15,7 @@ import { outpointKey, outputKey } from '../../base/primitives/input.js'
 import { type Output, ownerOf } from '../../base/primitives/output.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
-import { credentialState, declaredIssuer, popCredential } from './credential-rows.js'
+import { credentialState, declaredIssuer, popCredential } from './rows/credential-rows.js'
 import {
   didHead,
   didKey,
@@ -25,16 +25,16 @@ import {
   present,
   type RowReader,
   storedDocument,
-} from './did-rows.js'
-import { LeafChanges, leavesOfSteps } from './map/leaf-changes.js'
-import { putMapBack } from './map/map-rows.js'
-import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './token-index.js'
-import type { Overlay } from './overlay.js'
-import { DocumentReader, KnownDocuments } from './known-documents.js'
-import { type Key, keys } from './schema.js'
-import { type CredentialUndo, undoSteps, values } from './row-values.js'
-import { provedHeight, provedSteps, takeBackProved } from './side-chain-rows.js'
-import { TransferRows } from './transfer-rows.js'
+} from './rows/did-reader.js'
+import { LeafChanges, leavesOfSteps } from './rows/map/leaf-changes.js'
+import { putMapBack } from './rows/map/map-rows.js'
+import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './rows/token-index.js'
+import type { Overlay } from './write/overlay.js'
+import { DocumentReader, KnownDocuments } from './write/known-documents.js'
+import { type Key, keys } from './rows/schema.js'
+import { type CredentialUndo, undoSteps, values } from './rows/row-values.js'
+import { provedHeight, provedSteps, takeBackProved } from './rows/side-chain-rows.js'
+import { TransferRows } from './write/transfer-rows.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 

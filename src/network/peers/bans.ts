@@ -1,9 +1,9 @@
 import { meanings } from '../../base/errors/error-codes.js'
 import { fromHex, fromUtf8, toHex } from '../../base/primitives/bytes.js'
 import type { Database } from '../../ledger/storage/database.js'
-import type { Overlay } from '../../ledger/storage/overlay.js'
-import { keys, rangeOf, table } from '../../ledger/storage/schema.js'
-import { type BanRow, values } from '../../ledger/storage/row-values.js'
+import type { Overlay } from '../../ledger/storage/write/overlay.js'
+import { keys, rangeOf, table } from '../../ledger/storage/rows/schema.js'
+import { type BanRow, values } from '../../ledger/storage/rows/row-values.js'
 import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import type { PeerRows } from './peer-rows.js'
 

@@ -1,7 +1,7 @@
 import type { Header } from '../../base/primitives/header.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { Overlay } from '../../ledger/storage/overlay.js'
+import { Overlay } from '../../ledger/storage/write/overlay.js'
 
 /** The part of the chain that the rows need: the journal names the tip. */
 interface RowsChain {

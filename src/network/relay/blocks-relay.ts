@@ -1,5 +1,5 @@
 import type { Chain, ChainChange } from '../../ledger/chain/chain.js'
-import { keys } from '../../ledger/storage/schema.js'
+import { keys } from '../../ledger/storage/rows/schema.js'
 import { LinkError, type GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { blockTopic, type HeaderUnit } from '../wire/headers-message.js'

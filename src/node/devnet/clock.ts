@@ -3,8 +3,8 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../../ledger/storage/database.js'
-import type { Overlay } from '../../ledger/storage/overlay.js'
-import { keys } from '../../ledger/storage/schema.js'
+import type { Overlay } from '../../ledger/storage/write/overlay.js'
+import { keys } from '../../ledger/storage/rows/schema.js'
 
 /**
  * Block times stay below 2^32.

@@ -5,7 +5,7 @@ import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import { rangeOf, table } from '../../ledger/storage/schema.js'
+import { rangeOf, table } from '../../ledger/storage/rows/schema.js'
 import { type Account, accountOf } from '../../clients/wallet/accounts.js'
 import type { Recipient } from '../../clients/wallet/build-transaction.js'
 import {

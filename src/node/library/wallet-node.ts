@@ -15,7 +15,7 @@ import {
 } from '../../base/primitives/did-operation.js'
 import { txType } from '../../base/primitives/payload.js'
 import type { Random } from '../../base/runtime/env.js'
-import { didKey, storedDocument } from '../../ledger/storage/did-rows.js'
+import { didKey, storedDocument } from '../../ledger/storage/rows/did-reader.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
   buildDidTransaction,

@@ -3,9 +3,9 @@ import { exportBlocks, importBlocks } from '../../../src/ledger/chain/block-file
 import { sideBlockLimit } from '../../../src/ledger/chain/side-blocks.js'
 import type { Block } from '../../../src/base/primitives/block.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
-import { Overlay } from '../../../src/ledger/storage/overlay.js'
-import { values } from '../../../src/ledger/storage/row-values.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/schema.js'
+import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
+import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 

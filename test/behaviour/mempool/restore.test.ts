@@ -3,7 +3,7 @@ import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
 import { Mempool } from '../../../src/ledger/mempool/mempool.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../src/ledger/storage/schema.js'
+import { rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 

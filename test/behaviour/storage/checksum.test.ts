@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Database, StorageError } from '../../../src/ledger/storage/database.js'
-import { Overlay } from '../../../src/ledger/storage/overlay.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/schema.js'
+import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
+import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
 const key = keys.active(7)

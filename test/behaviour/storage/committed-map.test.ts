@@ -7,13 +7,18 @@ import { commitmentTag, decodeCommitments, isCommitments } from '../../../src/id
 import { mapRootOf } from '../../../src/identity/proofs/map-proof.js'
 import { didMapKey, didRoot, type Leaf } from '../../../src/identity/proofs/map-tree.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { keepMap, leavesIn } from '../../../src/ledger/storage/map/build-map.js'
-import { checkHistories, checkMapRows } from '../../../src/ledger/storage/map/check-map-rows.js'
-import { mapRootAfter, provedFrom, provedHeights, storedMapRoot } from '../../../src/ledger/storage/map/map-rows.js'
-import { pagesAfter, readWay } from '../../../src/ledger/storage/map/read-way.js'
-import { Overlay } from '../../../src/ledger/storage/overlay.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/schema.js'
-import { values } from '../../../src/ledger/storage/row-values.js'
+import { keepMap, leavesIn } from '../../../src/ledger/storage/care/build-map.js'
+import { checkHistories, checkMapRows } from '../../../src/ledger/storage/care/check-map-rows.js'
+import {
+  mapRootAfter,
+  provedFrom,
+  provedHeights,
+  storedMapRoot,
+} from '../../../src/ledger/storage/rows/map/map-rows.js'
+import { pagesAfter, readWay } from '../../../src/ledger/storage/rows/map/read-way.js'
+import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
+import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { values } from '../../../src/ledger/storage/rows/row-values.js'
 import { faultOf } from '../../support/assert/row-invariants.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { mapKey } from '../../../src/base/primitives/bytes.js'
-import { keys } from '../../../src/ledger/storage/schema.js'
+import { keys } from '../../../src/ledger/storage/rows/schema.js'
 import { signingText } from '../../../src/voting/signing-state.js'
 import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/voting/tendermint/message.js'
 import { quietLog } from '../../support/builders/chain.js'

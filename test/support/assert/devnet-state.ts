@@ -1,9 +1,9 @@
 import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
-import { derivedTables, rangeOf, table } from '../../../src/ledger/storage/schema.js'
-import { values } from '../../../src/ledger/storage/row-values.js'
-import { digestOf } from '../../../src/ledger/storage/table-digest.js'
+import { derivedTables, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
 import type { TestDevnet } from '../fakes/test-devnet.js'
 
 /** Everything by which two devnets are equal: blocks, confirms, rows, pool with its ages and in its order, clock. */

@@ -2,8 +2,8 @@ import { tokensOf } from '../builders/tokens.js'
 import { chunkOf, chunkPosting, encodeChunk } from '../../../src/identity/did-index/posting-chunk.js'
 import { isCounted } from '../../../src/identity/did-index/token.js'
 import type { Database } from '../../../src/ledger/storage/database.js'
-import { type Key, keys, type Location, rangeOf, table } from '../../../src/ledger/storage/schema.js'
-import { values } from '../../../src/ledger/storage/row-values.js'
+import { type Key, keys, type Location, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { values } from '../../../src/ledger/storage/rows/row-values.js'
 
 /** Rows in hex, by key. */
 export type HexRows = Readonly<Record<string, string>>

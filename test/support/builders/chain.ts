@@ -22,7 +22,7 @@ import { solve } from '../../../src/ledger/production/solve.js'
 import { buildTemplate } from '../../../src/ledger/production/template.js'
 import type { Log } from '../../../src/base/runtime/env.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { didKey } from '../../../src/ledger/storage/did-rows.js'
+import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
 import { craftConfirm } from './blocks.js'
 import {
   buildDidTransaction,

@@ -15,8 +15,8 @@ import type { DidOperation } from '../../../src/base/primitives/did-operation.js
 import { coinbaseInput } from '../../../src/base/primitives/input.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import type { Database } from '../../../src/ledger/storage/database.js'
-import { KnownDocuments } from '../../../src/ledger/storage/known-documents.js'
-import { Overlay } from '../../../src/ledger/storage/overlay.js'
+import { KnownDocuments } from '../../../src/ledger/storage/write/known-documents.js'
+import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
 import { putConnected, putDisconnected, type RowsBlock, StoredState } from '../../../src/ledger/storage/stored-state.js'
 import { didRules, type Holder, specification } from './did.js'
 

@@ -1,8 +1,8 @@
 import { mapKey } from '../../../src/base/primitives/bytes.js'
-import type { RowReader } from '../../../src/ledger/storage/did-rows.js'
-import type { Pages } from '../../../src/ledger/storage/map/change-map.js'
-import { MapPage } from '../../../src/ledger/storage/map/map-page.js'
-import { keys } from '../../../src/ledger/storage/schema.js'
+import type { RowReader } from '../../../src/ledger/storage/rows/did-reader.js'
+import type { Pages } from '../../../src/ledger/storage/rows/map/change-map.js'
+import { MapPage } from '../../../src/ledger/storage/rows/map/map-page.js'
+import { keys } from '../../../src/ledger/storage/rows/schema.js'
 
 /** Pages of a map in memory, as the bytes of their rows. */
 export interface MemoryPages extends Pages {

@@ -2,9 +2,9 @@ import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
 import type { ChainReader } from '../../../ledger/chain/reader.js'
 import { everythingToken } from '../../../identity/did-index/token.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
-import { keys } from '../../../ledger/storage/schema.js'
-import { values } from '../../../ledger/storage/row-values.js'
-import { nextOrdinal } from '../../../ledger/storage/token-index.js'
+import { keys } from '../../../ledger/storage/rows/schema.js'
+import { values } from '../../../ledger/storage/rows/row-values.js'
+import { nextOrdinal } from '../../../ledger/storage/rows/token-index.js'
 
 /** Numbers of DIDs, and the tip as of which they hold. */
 export interface DidCount {

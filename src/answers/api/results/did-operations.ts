@@ -14,8 +14,8 @@ import {
   transactionRange,
   transactionsBefore,
   undoRange,
-} from '../../../ledger/storage/schema.js'
-import { operationCountSteps } from '../../../ledger/storage/undo-parts.js'
+} from '../../../ledger/storage/rows/schema.js'
+import { operationCountSteps } from '../../../ledger/storage/rows/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'

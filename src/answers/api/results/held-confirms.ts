@@ -2,7 +2,7 @@ import type { Chain } from '../../../ledger/chain/chain.js'
 import type { StoredConfirm } from '../../../ledger/chain/assumed-confirms.js'
 import type { FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
 import { type Confirm, parseConfirm } from '../../../base/primitives/confirm.js'
-import { keys } from '../../../ledger/storage/schema.js'
+import { keys } from '../../../ledger/storage/rows/schema.js'
 
 /**
  * Confirms of blocks, by height. Those of blocks assumed to be valid are verified first, and left out where they do not hold; the

@@ -1,7 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { type SideChainPow, txType } from '../../../base/primitives/payload.js'
-import { provedHeight } from '../../storage/side-chain-rows.js'
+import { provedHeight } from '../../storage/rows/side-chain-rows.js'
 import { spendsFrom, type TypePolicy } from './type-policy.js'
 
 type SideChainPayload = { readonly type: 5 } & SideChainPow

@@ -8,8 +8,8 @@ import { credentialOrder, didOrder, type HistoryOrder } from '../../../../src/id
 import { checkMapProof, mapProofJson } from '../../../../src/identity/proofs/map-proof.js'
 import { didMapKey, didRoot, type Leaf } from '../../../../src/identity/proofs/map-tree.js'
 import { ProofError } from '../../../../src/identity/proofs/proof-failure.js'
-import { changeMapSteps, inKeyOrder, mapRootIn } from '../../../../src/ledger/storage/map/change-map.js'
-import { readWay } from '../../../../src/ledger/storage/map/read-way.js'
+import { changeMapSteps, inKeyOrder, mapRootIn } from '../../../../src/ledger/storage/rows/map/change-map.js'
+import { readWay } from '../../../../src/ledger/storage/rows/map/read-way.js'
 import { memoryPages } from '../../../support/builders/map-pages.js'
 
 const genesis = sha256('genesis')

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { checkRecentBlocks } from '../../../../src/ledger/chain/check-recent-blocks.js'
 import { StorageError } from '../../../../src/ledger/storage/database.js'
-import { Overlay } from '../../../../src/ledger/storage/overlay.js'
-import { keys } from '../../../../src/ledger/storage/schema.js'
-import { values } from '../../../../src/ledger/storage/row-values.js'
+import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
+import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { values } from '../../../../src/ledger/storage/rows/row-values.js'
 import { oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { testAddress } from '../../../support/builders/spec.js'
 

@@ -8,8 +8,8 @@ import type { PoolEntry } from '../../../../src/ledger/mempool/pool-entry.js'
 import type { Block } from '../../../../src/base/primitives/block.js'
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../../src/ledger/storage/schema.js'
-import { values } from '../../../../src/ledger/storage/row-values.js'
+import { rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
+import { values } from '../../../../src/ledger/storage/rows/row-values.js'
 import {
   craft,
   craftBlock,

@@ -4,8 +4,8 @@ import type { DropReason } from '../../../../src/ledger/mempool/drop-reason.js'
 import { PoolStore } from '../../../../src/ledger/mempool/store.js'
 import { mapKey } from '../../../../src/base/primitives/bytes.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
-import { Overlay } from '../../../../src/ledger/storage/overlay.js'
-import { keys } from '../../../../src/ledger/storage/schema.js'
+import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
+import { keys } from '../../../../src/ledger/storage/rows/schema.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)

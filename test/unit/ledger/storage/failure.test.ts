@@ -8,7 +8,7 @@ import {
   refusalOf,
   type StorageErrorKind,
 } from '../../../../src/ledger/storage/failure.js'
-import { keys } from '../../../../src/ledger/storage/schema.js'
+import { keys } from '../../../../src/ledger/storage/rows/schema.js'
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code })
 /** As abstract-level wraps what opening met. */

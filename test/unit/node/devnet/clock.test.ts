@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../../src/node/devnet/clock.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
-import { Overlay } from '../../../../src/ledger/storage/overlay.js'
-import { keys } from '../../../../src/ledger/storage/schema.js'
+import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
+import { keys } from '../../../../src/ledger/storage/rows/schema.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 
 const start = 1_700_000_000

@@ -1,0 +1,125 @@
+import { runCooperatively } from '../../../base/runtime/cooperative.js'
+import type { Database } from '../database.js'
+import { Overlay } from '../write/overlay.js'
+import { keys, rangeOf, table } from '../rows/schema.js'
+import { type TipRow, values } from '../rows/row-values.js'
+import { valueOfHistory } from '../../../identity/proofs/history.js'
+import { didMapKey, type Leaf } from '../../../identity/proofs/map-tree.js'
+import { inKeyOrderSteps } from '../rows/map/change-map.js'
+import { didText, endOfCredential } from '../rows/map/leaf-changes.js'
+import { hasMap, mapChangeOf, mapTables, putMapComplete } from '../rows/map/map-rows.js'
+
+/** Makes the map of DIDs from the rows of DIDs and credentials, for a chain that commits to it from some later height on. */
+
+/** Sizes of the work, which tests make small. */
+export interface MapBuildSizes {
+  /** Leaves that are put into order in memory at once. */
+  readonly sortedAtOnce: number
+  /** Leaves of one batch: neighbours, so that most pages are written once for each sorting. */
+  readonly batchLeaves: number
+}
+
+const usualSizes: MapBuildSizes = { sortedAtOnce: 1 << 18, batchLeaves: 1 << 14 }
+
+/** Rows deleted in one batch. */
+const deletedAtOnce = 10_000
+
+/**
+ * Makes the map complete if nodes of the chain keep one (`wanted`), unless it is. A kill does no harm: without the row that says it
+ * is complete it is made anew. Otherwise the row goes, since the map does not follow the chain any more. `progress` gets leaves.
+ */
+export async function keepMap(
+  database: Database,
+  wanted: boolean,
+  progress: (done: number) => void = () => {},
+  sizes: Partial<MapBuildSizes> = {},
+): Promise<void> {
+  if (hasMap(database) === wanted) return
+  const tip = values.tip.decode(database.get(keys.meta('tip')) as Buffer)
+  if (wanted) await new MapBuild(database, tip, { ...usualSizes, ...sizes }, progress).run()
+  else await commit(database, tip, (overlay) => overlay.del(keys.meta('didMap')))
+}
+
+class MapBuild {
+  readonly #database: Database
+  readonly #tip: TipRow
+  readonly #sizes: MapBuildSizes
+  readonly #progress: (done: number) => void
+  #leaves: Leaf[] = []
+  #done = 0
+
+  constructor(database: Database, tip: TipRow, sizes: MapBuildSizes, progress: (done: number) => void) {
+    this.#database = database
+    this.#tip = tip
+    this.#sizes = sizes
+    this.#progress = progress
+  }
+
+  async run(): Promise<void> {
+    for (const number of mapTables) await this.#clear(number)
+    for await (const leaf of leavesIn(this.#database)) {
+      this.#leaves.push(leaf)
+      if (this.#leaves.length >= this.#sizes.sortedAtOnce) await this.#write()
+    }
+    await this.#write()
+    await commit(this.#database, this.#tip, (overlay) => putMapComplete(overlay, this.#tip.height), true)
+  }
+
+  async #clear(number: number): Promise<void> {
+    for (;;) {
+      const rows = await this.#database.rows(rangeOf(number), { limit: deletedAtOnce })
+      if (rows.length === 0) return
+      await commit(this.#database, this.#tip, (overlay) => rows.forEach(([key]) => overlay.del(key)))
+    }
+  }
+
+  async #write(): Promise<void> {
+    const leaves = await runCooperatively(inKeyOrderSteps(this.#leaves))
+    this.#leaves = []
+    for (let start = 0; start < leaves.length; start += this.#sizes.batchLeaves) {
+      const some = leaves.slice(start, start + this.#sizes.batchLeaves)
+      const { pages } = await mapChangeOf(new Overlay(this.#database), some)
+      await commit(this.#database, this.#tip, (overlay) => {
+        for (const { key, after } of pages) {
+          if (after === undefined) overlay.del(key)
+          else overlay.put(key, after)
+        }
+      })
+      this.#done += some.length
+      this.#progress(this.#done)
+    }
+  }
+}
+
+/** The leaves that the rows of DIDs and credentials make, in the order of these rows. */
+export async function* leavesIn(database: Database): AsyncGenerator<Leaf, void, void> {
+  // Operations of a DID follow each other, so the last one is known when the next DID begins.
+  let last: { key: Buffer; row: Buffer } | undefined
+  for await (const [key, row] of database.scan(rangeOf(table.didOperation))) {
+    if (last !== undefined && !last.key.subarray(0, 22).equals(key.subarray(0, 22))) yield leafOf(last)
+    last = { key, row }
+  }
+  if (last !== undefined) yield leafOf(last)
+  for await (const [key, row] of database.scan(rangeOf(table.credential))) {
+    const end = endOfCredential(values.credential.decode(row))
+    yield { key: Uint8Array.from(key.subarray(1)), value: valueOfHistory(end) }
+  }
+}
+
+/** The leaf of a DID by the key and row of its last operation. */
+function leafOf({ key, row }: { key: Buffer; row: Buffer }): Leaf {
+  const { operation: last, digest } = values.didOperation.decode(row)
+  const count = key.readUInt32BE(22) + 1
+  return { key: didMapKey(didText(key.subarray(1, 22))), value: valueOfHistory({ last, count, digest }) }
+}
+
+async function commit(
+  database: Database,
+  { hash, height }: TipRow,
+  stage: (overlay: Overlay) => void,
+  sync = false,
+): Promise<void> {
+  const overlay = new Overlay(database)
+  stage(overlay)
+  await overlay.commit({ kind: 'layout', hash, height }, { sync })
+}

@@ -1,0 +1,92 @@
+import { didPart } from '../../../identity/did/identifier.js'
+import { issuerInPayload } from '../../../identity/did/named-did.js'
+import type { CredentialChange, CredentialState } from '../../../identity/did/state.js'
+import { InvariantError } from '../../../base/errors/rule-error.js'
+import type { ProgramHash } from '../../../base/primitives/address.js'
+import { formOfNumber, operationForms } from '../../../base/primitives/did-operation.js'
+import { sha256 } from '../../../base/primitives/hash.js'
+import type { Transaction } from '../../../base/primitives/transaction.js'
+import { operationPayloadOf } from '../../../base/primitives/transaction-parts.js'
+import { credentialMapKey } from '../../../identity/proofs/map-tree.js'
+import { didKey, operationOf, present, type RowReader, transactionAt } from './did-reader.js'
+import type { Overlay } from '../write/overlay.js'
+import { keys, type Location } from './schema.js'
+import { type CredentialRow, type CredentialUndo, values } from './row-values.js'
+
+/** Rows of credentials: what each DID said of each, and what each holder declared. */
+
+/** What a DID said of a credential; undefined: nothing. */
+export function credentialRow(rows: RowReader, id: string, signer: string): CredentialRow | undefined {
+  const row = rows.get(keys.credential(credentialMapKey(id, signer)))
+  return row === undefined ? undefined : values.credential.decode(row)
+}
+
+/** The same as rules see it; `issuerOf` finds the issuer of the credential that a declare on the chain holds. */
+export function credentialState(
+  rows: RowReader,
+  id: string,
+  signer: string,
+  issuerOf: (declare: CredentialRow[number]) => string,
+): CredentialState | undefined {
+  const operations = credentialRow(rows, id, signer)
+  if (operations === undefined) return undefined
+  const revoked = operations.some(({ operation }) => formOfNumber(operation)?.effect === 'end')
+  const declare = operations.find(({ operation }) => formOfNumber(operation)?.effect === 'credential')
+  if (declare === undefined) return { revoked }
+  return { declared: { issuer: () => issuerOf(declare) }, revoked }
+}
+
+/** The issuer of the credential in a declare on the chain. */
+export function declaredIssuer(rows: RowReader, declare: Location): string {
+  const issuer = issuerInPayload(operationPayloadOf(transactionAt(rows, declare)))
+  if (issuer === undefined) throw new InvariantError('a declare on the chain names no issuer')
+  return issuer
+}
+
+/** Number of credentials that a holder declared. */
+export function declaredCount(rows: RowReader, holder: ProgramHash): number {
+  const row = rows.get(keys.declaredCount(holder))
+  return row === undefined ? 0 : values.declaredCount.decode(row)
+}
+
+/** The transaction with an operation, and where it is. */
+export interface Mined extends Location {
+  readonly tx: Transaction
+  /** Unix seconds of its block. */
+  readonly time: number
+}
+
+/** Stages the rows of a declare or revoke; returns what takes it back. */
+export function putCredential(
+  overlay: Overlay,
+  { id, signer, action, issuer }: CredentialChange,
+  { height, index, time, tx }: Mined,
+): CredentialUndo {
+  const holderDid = didPart(id)
+  const holder = present(didKey(holderDid), 'the key of a holder')
+  const operation = operationForms[action].number
+  const key = credentialMapKey(id, signer)
+  const payloadHash = sha256(operationOf(tx.payload).payload)
+  const before = credentialRow(overlay, id, signer) ?? []
+  const added = { index, operation, height, time, txid: tx.hash, payloadHash }
+  overlay.put(keys.credential(key), values.credential.encode([...before, added]))
+  if (issuer !== undefined) {
+    const count = declaredCount(overlay, holder)
+    overlay.put(keys.declared(holder, count), values.declared.encode(id.slice(holderDid.length + 1)))
+    overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count + 1))
+  }
+  return { operation, key, holder }
+}
+
+/** Takes back the last operation of a credential and a signer. */
+export function popCredential(overlay: Overlay, { operation, key, holder }: CredentialUndo): void {
+  const row = keys.credential(key)
+  const before = values.credential.decode(present(overlay.get(row), 'the row of a credential')).slice(0, -1)
+  if (before.length === 0) overlay.del(row)
+  else overlay.put(row, values.credential.encode(before))
+  if (formOfNumber(operation)?.effect === 'end') return
+  const count = declaredCount(overlay, holder) - 1
+  overlay.del(keys.declared(holder, count))
+  if (count === 0) overlay.del(keys.declaredCount(holder))
+  else overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count))
+}

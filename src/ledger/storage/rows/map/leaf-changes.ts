@@ -1,0 +1,117 @@
+import type { ConnectedOperation } from '../../../consensus/connect.js'
+import { addressOf, type ProgramHash } from '../../../../base/primitives/address.js'
+import { mapKey as textOf } from '../../../../base/primitives/bytes.js'
+import { didMethod } from '../../../../base/primitives/did-method.js'
+import { operationForms, type OperationName } from '../../../../base/primitives/did-operation.js'
+import { sha256 } from '../../../../base/primitives/hash.js'
+import { eachSteps, type Steps } from '../../../../base/primitives/steps.js'
+import { operationPayloadOf } from '../../../../base/primitives/transaction-parts.js'
+import {
+  emptyHistory,
+  entryBytes,
+  extendHistory,
+  type HistoryEnd,
+  valueOfHistory,
+} from '../../../../identity/proofs/history.js'
+import { didMapKey, type MapKey } from '../../../../identity/proofs/map-tree.js'
+import { credentialRow, type Mined, putCredential } from '../credential-rows.js'
+import { didHead, didKey, didOperation, operationOf, present, type RowReader } from '../did-reader.js'
+import type { Overlay } from '../../write/overlay.js'
+import { keys } from '../schema.js'
+import {
+  type CredentialRow,
+  type CredentialUndo,
+  type DidOperationRow,
+  type UndoRecord,
+  values,
+} from '../row-values.js'
+import { inKeyOrderSteps, type LeafChange } from './change-map.js'
+
+/** The leaves that operations change, from the rows of DIDs and credentials. */
+
+/** What the operations of a block change, each leaf as it is after the last of them. */
+export class LeafChanges {
+  /** By DID, or by credential and signer. */
+  readonly #leaves = new Map<string, { key(): MapKey; readonly end: HistoryEnd }>()
+
+  /** Stages the row of one operation, and notes its leaf. Returns what takes a declare or revoke back. */
+  put(overlay: Overlay, operation: ConnectedOperation, mined: Mined): CredentialUndo | undefined {
+    const { id, state, credential } = operation
+    if (credential === undefined) {
+      const { digest, operation: last } = putDidOperation(overlay, operation, mined)
+      this.#leaves.set(id, { key: () => didMapKey(id), end: { last, count: state.operationCount, digest } })
+      return undefined
+    }
+    const undo = putCredential(overlay, credential, mined)
+    const end = endOfCredential(present(credentialRow(overlay, credential.id, credential.signer), 'a credential'))
+    this.#leaves.set(textOf(undo.key), { key: () => undo.key, end })
+    return undo
+  }
+
+  /** The leaves in the order of their keys. */
+  *listSteps(): Steps<LeafChange[]> {
+    const leaves: LeafChange[] = []
+    for (const { key, end } of this.#leaves.values()) {
+      leaves.push({ key: key(), value: valueOfHistory(end) })
+      yield
+    }
+    return yield* inKeyOrderSteps(leaves)
+  }
+}
+
+/** Stages the row of an operation on a DID. Those before it have theirs. */
+function putDidOperation(
+  overlay: Overlay,
+  { id, state }: ConnectedOperation,
+  { height, index, time, tx }: Mined,
+): DidOperationRow {
+  const did = present(didKey(id), 'the key of a connected DID')
+  const sequence = state.operationCount - 1
+  const { operation } = operationOf(tx.payload)
+  const number = operationForms[operation as OperationName].number
+  const payloadHash = sha256(operationPayloadOf(tx.bytes))
+  const entry = { operation: number, height, time, txid: tx.hash, payloadHash }
+  const before = sequence === 0 ? emptyHistory : didOperation(overlay, did, sequence - 1).digest
+  const row = { ...entry, index, digest: extendHistory(before, entryBytes(entry)) }
+  overlay.put(keys.didOperation(did, sequence), values.didOperation.encode(row))
+  return row
+}
+
+/** The end of the history of what a DID said of a credential. */
+export function endOfCredential(operations: CredentialRow): HistoryEnd {
+  const { operation: last } = present(operations.at(-1), 'an operation on a credential')
+  const digest = operations.map(entryBytes).reduce(extendHistory, emptyHistory)
+  return { last, count: operations.length, digest }
+}
+
+/** The full text of a DID by its program hash. */
+export function didText(did: ProgramHash): string {
+  return `did:${didMethod}:${addressOf(did)}`
+}
+
+/** The leaf of a DID as its rows are; without a value when it has no operation. */
+export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
+  const key = didMapKey(didText(did))
+  const count = didHead(rows, did)?.operationCount
+  if (count === undefined) return { key, value: undefined }
+  const { operation: last, digest } = didOperation(rows, did, count - 1)
+  return { key, value: valueOfHistory({ last, count, digest }) }
+}
+
+/** The leaf of a credential and a signer as its row is; without a value when there is none. */
+export function leafOfCredential(rows: RowReader, key: MapKey): LeafChange {
+  const row = rows.get(keys.credential(key))
+  if (row === undefined) return { key, value: undefined }
+  return { key, value: valueOfHistory(endOfCredential(values.credential.decode(row))) }
+}
+
+/** The leaves that the operations of an undo record belong to, as their rows are, in the order of their keys. */
+export function* leavesOfSteps(
+  rows: RowReader,
+  { dids, credentials }: Pick<UndoRecord, 'dids' | 'credentials'>,
+): Steps<LeafChange[]> {
+  const leaves = new Map<string, LeafChange>()
+  yield* eachSteps(dids, (did) => leaves.set(textOf(did), leafOfDid(rows, did)))
+  yield* eachSteps(credentials, ({ key }) => leaves.set(textOf(key), leafOfCredential(rows, key)))
+  return yield* inKeyOrderSteps(leaves.values())
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { BackupPlace } from '../../../../../src/ledger/storage/care/backup-place.js'
+import { withLock } from '../../../../../src/ledger/storage/care/level/lock.js'
+
+const root = mkdtempSync(join(tmpdir(), 'didledger-place-'))
+const source = join(root, 'data')
+mkdirSync(source)
+afterAll(() => rmSync(root, { recursive: true }))
+
+let count = 0
+const fresh = () => join(root, `place-${++count}`)
+const take = (path: string) => BackupPlace.take(path, source)
+
+async function finished(path: string): Promise<string[]> {
+  const place = await take(path)
+  mkdirSync(place.directory.database)
+  await place.finish()
+  return readdirSync(path).sort()
+}
+
+describe('the place of a backup', () => {
+  it('is absent, or an empty directory', async () => {
+    expect(await finished(fresh())).toEqual(['backup.json', 'chain'])
+    const empty = fresh()
+    mkdirSync(empty)
+    expect(await finished(empty)).toEqual(['backup.json', 'chain'])
+  })
+
+  it.each<[string, (path: string) => string, RegExp]>([
+    ['a relative path', () => 'backup', /begins at the root/],
+    ['a path with dots', (path) => `${path}/../x`, /begins at the root/],
+    ['a parent that is missing', (path) => join(path, 'x'), /there is no directory .*place-\d+; make it first/],
+    [
+      'a parent that is a file',
+      (path) => (writeFileSync(path, ''), join(path, 'x')),
+      /is no directory|cannot be begun/,
+    ],
+    ['a file', (path) => (writeFileSync(path, ''), path), /exists and is no directory/],
+    ['a link', (path) => (symlinkSync('/nowhere', path), path), /exists and is no directory/],
+    ['a full directory', (path) => (mkdirSync(join(path, 'x'), { recursive: true }), path), /is not empty/],
+    ['the data directory', () => source, /lies in the data directory/],
+    ['a place in the data directory', () => join(source, 'x'), /lies in the data directory/],
+    ['a directory that takes no files', () => '/proc/didledger-backup', /cannot be begun/],
+  ])('is not %s', async (_, path, message) => {
+    await expect(take(path(fresh()))).rejects.toThrow(message)
+  })
+
+  it('is not reached through a link into the data directory', async () => {
+    const link = fresh()
+    symlinkSync(source, link)
+    await expect(take(join(link, 'x'))).rejects.toThrow(/lies in the data directory/)
+  })
+
+  it('loses what a killed backup left, and nothing else', async () => {
+    const path = fresh()
+    const killed = await take(path)
+    writeFileSync(join(killed.directory.path, 'half'), '')
+    const again = await take(path)
+    expect(readdirSync(again.directory.path)).toEqual(['backup.json'])
+    await again.abandon()
+    mkdirSync(`${path}.partial`)
+    await (await take(path)).abandon()
+    mkdirSync(join(`${path}.partial`, 'precious'), { recursive: true })
+    await expect(take(path)).rejects.toThrow(/is in the way, and is no unfinished backup/)
+    expect(existsSync(join(`${path}.partial`, 'precious'))).toBe(true)
+  })
+
+  it('stays with the process that writes there', async () => {
+    const path = fresh()
+    const place = await take(path)
+    await withLock(place.directory.database, async () => {
+      await expect(take(path)).rejects.toThrow(/another process is writing the backup/)
+    })
+    expect(existsSync(place.directory.path)).toBe(true)
+  })
+})

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { finish } from '../../../../../src/base/primitives/steps.js'
+import { BatchRows } from '../../../../../src/ledger/storage/write/batch-rows.js'
+import { RowLog } from '../../../../../src/ledger/storage/write/encoded-rows.js'
+import { unseal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
+
+type Row = readonly [key: string, value: string | undefined]
+
+/** The rows of a log, as a batch gets them. */
+function rowsOf(log: RowLog): Row[] {
+  const rows: Row[] = []
+  const copy = (bytes: Uint8Array) => Buffer.from(bytes)
+  const batch = new BatchRows({
+    put: (key, sealed) => void rows.push([copy(key).toString('hex'), unseal(copy(key), copy(sealed)).toString('hex')]),
+    del: (key) => void rows.push([copy(key).toString('hex'), undefined]),
+    write: () => Promise.resolve(),
+  })
+  finish(log.steps(batch))
+  return rows
+}
+
+const bytes = (maxLength: number) =>
+  fc.integer({ min: 0, max: maxLength }).map((length) => Buffer.alloc(length, length))
+const row = fc.record({
+  key: bytes(60),
+  value: fc.oneof({ weight: 5, arbitrary: fc.option(bytes(300), { nil: undefined }) }, bytes(400_000)),
+})
+
+describe('A log of rows', () => {
+  it('gives back what was written, in its order, also of the logs that follow it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(row, { maxLength: 12 }), { maxLength: 5 }), (parts) => {
+        const log = new RowLog()
+        for (const [i, part] of parts.entries()) {
+          // Every other part comes by way of a log of its own.
+          const own = i % 2 === 0 ? log : new RowLog()
+          for (const { key, value } of part) {
+            if (value === undefined) own.del(key)
+            else own.put(key, value)
+            // A caller may use the memory again.
+            key.fill(0)
+          }
+          if (own !== log) log.append(own)
+        }
+        const expected = parts
+          .flat()
+          .map(({ key, value }) => [Buffer.alloc(key.length, key.length).toString('hex'), value?.toString('hex')])
+        expect(JSON.stringify(rowsOf(log)) === JSON.stringify(expected)).toBe(true)
+        expect(log.count).toBe(expected.length)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('takes about the bytes of its rows, of however many logs it is put together', () => {
+    const before = process.memoryUsage().arrayBuffers
+    const whole = new RowLog()
+    for (let i = 0; i < 5_000; i++) {
+      const log = new RowLog()
+      log.put(Buffer.alloc(28, 1), Buffer.alloc(10))
+      whole.append(log)
+    }
+    expect(rowsOf(whole)).toHaveLength(5_000)
+    // 220 kB of rows; what was appended may not be collected yet.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(30_000_000)
+  })
+})
