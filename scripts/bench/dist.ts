@@ -43,7 +43,7 @@ import type * as DatabaseModule from '../../src/ledger/storage/database.js'
 import type * as DirectoryModule from '../../src/ledger/storage/directory.js'
 import type * as NativeLevelModule from '../../src/ledger/storage/native-level.js'
 import type * as OverlayModule from '../../src/ledger/storage/write/overlay.js'
-import type * as SchemaModule from '../../src/ledger/storage/rows/schema.js'
+import type * as TablesModule from '../../src/ledger/storage/rows/tables.js'
 import type * as KnownDocumentsModule from '../../src/ledger/storage/write/known-documents.js'
 import type * as BuildMapModule from '../../src/ledger/storage/care/build-map.js'
 import type * as MapRowsModule from '../../src/ledger/storage/rows/map/map-rows.js'
@@ -112,7 +112,7 @@ export const { DataDirectory } = await compiled<typeof DirectoryModule>('ledger/
 export const { NativeLevel, rowBatchOf } = await compiled<typeof NativeLevelModule>('ledger/storage/native-level')
 export const { Overlay } = await compiled<typeof OverlayModule>('ledger/storage/write/overlay')
 export const { didMapKey } = await compiled<typeof MapTreeModule>('identity/proofs/map-tree')
-export const { keys, rangeOf, table } = await compiled<typeof SchemaModule>('ledger/storage/rows/schema')
+export const { meta, tables } = await compiled<typeof TablesModule>('ledger/storage/rows/tables')
 export const { KnownDocuments } = await compiled<typeof KnownDocumentsModule>('ledger/storage/write/known-documents')
 export const { keepMap } = await compiled<typeof BuildMapModule>('ledger/storage/care/build-map')
 export const { MapMemory, mapChangeOf, putMapBack, putMapChange } = await compiled<typeof MapRowsModule>(

@@ -10,18 +10,17 @@ import {
   type Database,
   didMapKey,
   keepMap,
-  keys,
   KnownDocuments,
   MapMemory,
   mapChangeOf,
+  meta,
   Overlay,
   pagesAfter,
   putMapBack,
   putMapChange,
-  rangeOf,
   readWay,
   SignatureCache,
-  table,
+  tables,
 } from './dist.js'
 import { mineBlock, withChain } from './load.js'
 import { median, type Row } from './report.js'
@@ -75,7 +74,7 @@ async function atSize(size: number): Promise<Row[]> {
 
 async function pageBytes(database: Database): Promise<number> {
   let bytes = 0
-  for await (const [key, value] of database.scan(rangeOf(table.mapPage))) bytes += key.length + value.length + 4
+  for await (const [key, value] of database.scan(tables.mapPage.range())) bytes += key.length + value.length + 4
   return bytes
 }
 
@@ -95,7 +94,7 @@ async function connecting(chain: Chain, shop: Workshop, dids: string): Promise<R
   const block = await mineBlock(chain, chain.tip.header, carried)
   const verifier = createVerifierPool()
   const bare = new Overlay(database)
-  bare.del(keys.meta('didMap'))
+  bare.del(meta.didMap.key)
   const { pages } = new MapMemory()
   let bytes = 0
   const connect = async (kind: Kind): Promise<Connected> => {
@@ -162,9 +161,11 @@ async function connecting(chain: Chain, shop: Workshop, dids: string): Promise<R
 }
 
 function mapBytes({ changes }: Overlay): number {
-  const tables: readonly (number | undefined)[] = [table.mapPage, table.mapPageBefore, table.mapRoot]
+  const ofMap: readonly (number | undefined)[] = [tables.mapPage, tables.mapPageBefore, tables.mapRoot].map(
+    ({ number }) => number,
+  )
   return [...changes.values()]
-    .filter(({ key }) => tables.includes(key[0]))
+    .filter(({ key }) => ofMap.includes(key[0]))
     .reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0) + 4, 0)
 }
 

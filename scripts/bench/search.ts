@@ -10,13 +10,11 @@ import {
   createVerifierPool,
   type Database,
   DataDirectory,
-  keys,
   openLedger,
   Overlay,
-  rangeOf,
   Resolver,
   systemEnv,
-  table,
+  tables,
 } from './dist.js'
 import { didSizes } from './did-sizes.js'
 import { fundedSpec, mineBlock, quiet, withChain, withDirectory } from './load.js'
@@ -132,8 +130,8 @@ async function measure(directory: string, size: number): Promise<{ figures: Figu
 
 async function indexBytes(database: Database): Promise<number> {
   let bytes = 0
-  for (const number of [table.ordinal, table.posting, table.tokenCount]) {
-    for await (const [key, value] of database.scan(rangeOf(number))) bytes += key.length + value.length + 4
+  for (const table of [tables.ordinal, tables.posting, tables.tokenCount]) {
+    for await (const [key, value] of database.scan(table.range())) bytes += key.length + value.length + 4
   }
   return bytes
 }
@@ -186,8 +184,8 @@ async function histories(
   const activate = async (hash: Uint8Array | undefined) => {
     const overlay = new Overlay(database)
     for (const height of heights) {
-      if (hash === undefined) overlay.del(keys.active(height))
-      else overlay.put(keys.active(height), hash)
+      if (hash === undefined) overlay.del(tables.active.key(height))
+      else overlay.put(tables.active.key(height), hash)
     }
     await overlay.commit({ kind: 'pool', hash: tip.hash, height: tip.height }, { sync: false })
   }

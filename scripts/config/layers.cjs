@@ -17,6 +17,7 @@ const inside = {
   identity: [['did'], ['proofs'], ['did-query'], ['did-index']],
   clients: [['light'], ['wallet'], ['client']],
   ledger: [['consensus'], ['storage'], ['chain'], ['mempool'], ['events'], ['production']],
+  'ledger/storage': [['failure.ts', 'native-level.ts'], ['rows'], ['write'], ['files'], ['care']],
   voting: [['tendermint'], ['files'], ['height'], ['voting.ts']],
   network: [
     ['link.ts', 'assumed-block.ts', 'penalties.ts'],

@@ -7,9 +7,8 @@ import type { Hash } from '../base/primitives/hash.js'
 import { Header } from '../base/primitives/header.js'
 import { cooperate } from '../base/runtime/cooperative.js'
 import { JobQueue } from '../base/runtime/job-queue.js'
-import { StorageError } from '../ledger/storage/database.js'
-import { keys } from '../ledger/storage/rows/schema.js'
-import { values } from '../ledger/storage/rows/row-values.js'
+import { StorageError } from '../ledger/storage/failure.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 import { RuleError } from '../base/errors/rule-error.js'
 import { LinkError } from './link.js'
 import type { PeerManager } from './peers/peer-manager.js'
@@ -72,12 +71,12 @@ async function headersAfter({ chain }: ChainAnswers, { locator, count }: Headers
   while (units.length < most) {
     const from = start.height + 1 + units.length
     const page = Math.min(headersPage, most - units.length)
-    const hashes = await database.rows({ gte: keys.active(from), lt: keys.active(from + page) })
-    const records = await database.getMany(hashes.map(([, hash]) => keys.header(hash)))
-    const confirms = await database.getMany(hashes.map(([, hash]) => keys.confirm(hash)))
+    const hashes = await database.rows({ gte: tables.active.key(from), lt: tables.active.key(from + page) })
+    const records = await database.getMany(hashes.map(([, hash]) => tables.header.key(hash)))
+    const confirms = await database.getMany(hashes.map(([, hash]) => tables.confirm.key(hash)))
     const stored = records.map((row, i): HeaderUnit | undefined => {
       if (row === undefined) return undefined
-      const { header: bytes, auxPow, size } = values.header.decode(row)
+      const { header: bytes, auxPow, size } = tables.header.decode(row)
       return { header: Header.read(new Reader(bytes)), auxPow, confirm: confirms[i] ?? new Uint8Array(0), size }
     })
     const proved = await chain.assumedConfirms.verify(stored.filter((unit) => unit !== undefined))
@@ -150,10 +149,12 @@ async function somePoolOrMined({ chain, mempool }: ChainAnswers, txids: readonly
   const { database } = chain
   const pooled = txids.map((txid) => mempool.get(txid)?.transaction.bytes)
   const unpooled = txids.filter((_, i) => pooled[i] === undefined)
-  const locationRows = await database.getMany(unpooled.map((txid) => keys.location(txid)))
-  const locations = locationRows.map((row) => (row === undefined ? undefined : values.location.decode(row)))
+  const locationRows = await database.getMany(unpooled.map((txid) => tables.location.key(txid)))
+  const locations = locationRows.map((row) => (row === undefined ? undefined : tables.location.decode(row)))
   const located = locations.filter((location) => location !== undefined)
-  const rows = (await database.getMany(located.map(({ height, index }) => keys.transaction(height, index)))).values()
+  const rows = (
+    await database.getMany(located.map(({ height, index }) => tables.transaction.key(height, index)))
+  ).values()
   const mined = locations.map((location) => (location === undefined ? undefined : rows.next().value)).values()
   return pooled.map((bytes) => bytes ?? mined.next().value ?? new Uint8Array(0))
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import { Prover } from '../answers/prover/prover.js'
-import { keys } from '../ledger/storage/rows/schema.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 
 /** Returns the prover of answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
 export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {
@@ -10,7 +10,7 @@ export function chainProver({ database, spec, genesis, assumedConfirms }: Chain)
     spec,
     genesis: genesis.header.hash,
     confirm: async (header) => {
-      const confirm = database.get(keys.confirm(header.hash))
+      const confirm = database.get(tables.confirm.key(header.hash))
       if (confirm === undefined) return undefined
       return (await assumedConfirms.verify([{ header, confirm }])) === 1 ? parseConfirm(confirm) : undefined
     },

@@ -11,7 +11,7 @@ import type { Clock, Env } from '../base/runtime/env.js'
 import { checkJournal } from '../ledger/storage/care/check-journal.js'
 import { Database } from '../ledger/storage/database.js'
 import type { DataDirectory } from '../ledger/storage/directory.js'
-import { keys } from '../ledger/storage/rows/schema.js'
+import { meta } from '../ledger/storage/rows/tables.js'
 import { bytesToCheck, checkFiles } from '../ledger/storage/care/start-check.js'
 
 /** A chain with what it stands on. */
@@ -67,7 +67,7 @@ export async function openLedger(
   })
   try {
     const span = await checkJournal(database)
-    await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(keys.meta('tip')) === undefined)
+    await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(meta.tip.key) === undefined)
     // A node knows the upgrades of its chain best.
     await directory.keepSpec(spec.text, { replace: runs !== undefined })
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined

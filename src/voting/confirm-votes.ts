@@ -1,6 +1,6 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
-import { keys } from '../ledger/storage/rows/schema.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 import type { PrecommitMessage } from './tendermint/message.js'
 
 /**
@@ -9,7 +9,7 @@ import type { PrecommitMessage } from './tendermint/message.js'
  */
 export function confirmVotes({ assumedConfirms, headers, database }: Chain, height: number): PrecommitMessage[] {
   const known = height === 0 || !assumedConfirms.holds(height) ? undefined : headers.active(height)
-  const row = known === undefined ? undefined : database.get(keys.confirm(known.header.hash))
+  const row = known === undefined ? undefined : database.get(tables.confirm.key(known.header.hash))
   if (known === undefined || row === undefined) return []
   const { header } = known
   const { proposal, votes } = parseConfirm(row)

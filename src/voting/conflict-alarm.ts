@@ -5,7 +5,7 @@ import { concat, toHex } from '../base/primitives/bytes.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import type { Header } from '../base/primitives/header.js'
 import type { Log } from '../base/runtime/env.js'
-import { keys } from '../ledger/storage/rows/schema.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 import type { Evidence } from './evidence.js'
 
 export interface ConflictAlarmOptions {
@@ -41,7 +41,7 @@ export class ConflictAlarm {
     if (ours === undefined) return
     const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
     await runChecks(chain.confirmSignatures.unknown(checks), verifier)
-    const own = chain.database.get(keys.confirm(ours.header.hash))
+    const own = chain.database.get(tables.confirm.key(ours.header.hash))
     if (own === undefined) return
     const { sponsor: signer } = parseConfirm(own).proposal
     const proofs = { first: concat(ours.header.bytes, own), second: concat(header.bytes, confirm) }

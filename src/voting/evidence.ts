@@ -1,8 +1,8 @@
 import { equalBytes } from '../base/primitives/bytes.js'
-import type { CommitInfo, Database } from '../ledger/storage/database.js'
+import type { Database } from '../ledger/storage/database.js'
+import type { CommitInfo } from '../ledger/storage/write/row-changes.js'
 import { Overlay } from '../ledger/storage/write/overlay.js'
-import { keys, parseEvidenceKey, rangeOf, table } from '../ledger/storage/rows/schema.js'
-import { values } from '../ledger/storage/rows/row-values.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 
 /** @limit count: pieces of evidence kept */
 const maxEvidence = 1000
@@ -45,10 +45,10 @@ export class Evidence {
   /** Reads the stored rows. `tip` returns the tip at the time of the call. */
   static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<Evidence> {
     const evidence = new Evidence(database, tip)
-    for await (const [key, value] of database.scan(rangeOf(table.evidence))) {
-      const { height, view, kind, signer } = parseEvidenceKey(key)
+    for await (const [key, value] of database.scan(tables.evidence.range())) {
+      const [height, view, kind, signer] = tables.evidence.fields(key)
       const named = kinds[kind - 1]
-      if (named !== undefined) evidence.#keep({ height, view, kind: named, signer, ...values.evidence.decode(value) })
+      if (named !== undefined) evidence.#keep({ height, view, kind: named, signer, ...tables.evidence.decode(value) })
     }
     return evidence
   }
@@ -70,7 +70,7 @@ export class Evidence {
     if (known || (full && kind !== 'confirm')) return
     this.#keep(one)
     const overlay = new Overlay(this.#database)
-    overlay.put(keys.evidence(height, view, kinds.indexOf(kind) + 1, signer), values.evidence.encode(one))
+    overlay.put(tables.evidence.key(height, view, kinds.indexOf(kind) + 1, signer), tables.evidence.encode(one))
     await overlay.commit({ kind: 'voting', ...this.#tip() }, { sync: true })
   }
 

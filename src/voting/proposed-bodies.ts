@@ -3,9 +3,10 @@ import { mapKey } from '../base/primitives/bytes.js'
 import { Reader } from '../base/primitives/codec.js'
 import type { Hash } from '../base/primitives/hash.js'
 import { Header } from '../base/primitives/header.js'
-import type { CommitInfo, Database } from '../ledger/storage/database.js'
+import type { Database } from '../ledger/storage/database.js'
+import type { CommitInfo } from '../ledger/storage/write/row-changes.js'
 import { Overlay } from '../ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../ledger/storage/rows/schema.js'
+import { tables } from '../ledger/storage/rows/tables.js'
 
 /** @limit count: bodies of blocks kept while their height is open: those that the vote may need, and the newest others */
 const maxBodies = 16
@@ -37,7 +38,7 @@ export class ProposedBodies implements ChainIndexer {
   /** Reads the rows of earlier runs. `tip` returns the tip at the time of the call. */
   static async open(database: Database, tip: () => Omit<CommitInfo, 'kind'>): Promise<ProposedBodies> {
     const bodies = new ProposedBodies(database, tip)
-    for await (const [key, value] of database.scan(rangeOf(table.candidate))) {
+    for await (const [key, value] of database.scan(tables.candidate.range())) {
       const { height } = Header.read(new Reader(value))
       bodies.#remember({ hash: Uint8Array.from(key.subarray(1)), height, size: value.length })
     }
@@ -50,7 +51,7 @@ export class ProposedBodies implements ChainIndexer {
 
   /** The bytes of a whole block. */
   get(hash: Hash): Uint8Array | undefined {
-    return this.has(hash) ? this.#database.get(keys.candidate(hash)) : undefined
+    return this.has(hash) ? this.#database.get(tables.candidate.key(hash)) : undefined
   }
 
   /** Keeps the bytes of a block; resolves when they are on disk. When full, drops the oldest that are not in `needed`. */
@@ -62,7 +63,7 @@ export class ProposedBodies implements ChainIndexer {
       if (this.#known.size < maxBodies && this.#bytes + bytes.length <= maxBodyBytes) break
       if (!keep.has(id)) this.#drop(body, overlay)
     }
-    overlay.put(keys.candidate(hash), bytes)
+    overlay.put(tables.candidate.key(hash), bytes)
     await overlay.commit({ kind: 'voting', ...this.#tip() }, { sync: true })
     this.#remember({ hash, height, size: bytes.length })
   }
@@ -83,7 +84,7 @@ export class ProposedBodies implements ChainIndexer {
   }
 
   #drop(body: KnownBody, overlay: Overlay): void {
-    overlay.del(keys.candidate(body.hash))
+    overlay.del(tables.candidate.key(body.hash))
     this.#known.delete(mapKey(body.hash))
     this.#bytes -= body.size
   }

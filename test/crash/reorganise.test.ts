@@ -8,7 +8,7 @@ import type { Block } from '../../src/base/primitives/block.js'
 import type { DidOperation } from '../../src/base/primitives/did-operation.js'
 import { Database } from '../../src/ledger/storage/database.js'
 import { DataDirectory } from '../../src/ledger/storage/directory.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { meta } from '../../src/ledger/storage/rows/tables.js'
 import type { CraftedInput } from '../support/builders/blocks.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../support/builders/chain.js'
@@ -103,7 +103,7 @@ async function bytesBelow(directory: string): Promise<number> {
 async function isHalfDone(dataDir: string): Promise<boolean> {
   const database = await Database.open((await DataDirectory.existing(dataDir)).database)
   try {
-    return database.newest.get(keys.meta('reorganisation')) !== undefined
+    return database.newest.get(meta.reorganisation.key) !== undefined
   } finally {
     await database.close()
   }

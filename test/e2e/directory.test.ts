@@ -5,8 +5,7 @@ import { shellWord } from '../../src/program/cli/print-output.js'
 import { parseAddress, type ProgramHash } from '../../src/base/primitives/address.js'
 import { Database } from '../../src/ledger/storage/database.js'
 import { Overlay } from '../../src/ledger/storage/write/overlay.js'
-import { keys, schemaVersion } from '../../src/ledger/storage/rows/schema.js'
-import { values } from '../../src/ledger/storage/rows/row-values.js'
+import { meta, schemaVersion, tables } from '../../src/ledger/storage/rows/tables.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
 import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -41,7 +40,7 @@ async function waiting({ client }: NodeProcess): Promise<string[]> {
 /** Changes rows of a directory behind the node's back. */
 async function tamper(directory: string, edit: (overlay: Overlay) => void): Promise<void> {
   const database = await Database.open(join(directory, 'chain'))
-  const { hash, height } = values.tip.decode(database.get(keys.meta('tip')) as Buffer)
+  const { hash, height } = meta.tip.decode(database.get(meta.tip.key) as Buffer)
   const overlay = new Overlay(database)
   edit(overlay)
   await overlay.commit({ kind: 'header', hash, height }, { sync: true })
@@ -126,7 +125,7 @@ describe('chain verify and chain reindex', () => {
 
   it('refuse a database of an older layout, and build its rows again', async () => {
     const directory = directories.copyOf(original)
-    await tamper(directory, (overlay) => overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion - 1)))
+    await tamper(directory, (overlay) => overlay.put(meta.version.key, Uint8Array.of(schemaVersion - 1)))
     for (const command of [['chain', 'info'], ['chain', 'verify'], ['devnet']]) {
       const said = await failure(...command, '--data-dir', directory)
       expect(said).toMatch(/has layout 3, this version of didledger reads layout 4; to build it again .* chain reindex/)
@@ -139,11 +138,11 @@ describe('chain verify and chain reindex', () => {
     [
       'a changed balance',
       /table 0a/,
-      (overlay) => overlay.put(keys.balance(account), values.balance.encode({ sum: 1n, count: 1 })),
+      (overlay) => overlay.put(tables.balance.key(account), tables.balance.encode({ sum: 1n, count: 1 })),
     ],
-    ['a missing undo record', /undo record for height 4|table 0c/, (overlay) => overlay.del(keys.undo(4))],
-    ['a missing confirm', /height 4 .*confirm/, (overlay) => overlay.del(keys.confirm(hashAt(overlay, 4)))],
-    ['a missing transaction', /height 4/, (overlay) => overlay.del(keys.transaction(4, 3))],
+    ['a missing undo record', /undo record for height 4|table 0c/, (overlay) => overlay.del(tables.undo.key(4))],
+    ['a missing confirm', /height 4 .*confirm/, (overlay) => overlay.del(tables.confirm.key(hashAt(overlay, 4)))],
+    ['a missing transaction', /height 4/, (overlay) => overlay.del(tables.transaction.key(4, 3))],
   ])('find %s', async (what, message, edit) => {
     const directory = directories.copyOf(original)
     await tamper(directory, edit)
@@ -167,7 +166,7 @@ describe('chain verify and chain reindex', () => {
 
   it('say in words up to which height blocks could be read', async () => {
     const directory = directories.copyOf(original)
-    await tamper(directory, (overlay) => overlay.del(keys.transaction(6, 1)))
+    await tamper(directory, (overlay) => overlay.del(tables.transaction.key(6, 1)))
     const { code, out } = await run('chain', 'reindex', '--data-dir', directory)
     expect(code).toBe(0)
     expect(out).toMatch(/^rebuilt up to height 5; the old database is in .*\nheight 6 could not be read: /)
@@ -234,7 +233,7 @@ describe('chain export and chain import', () => {
 })
 
 function hashAt(overlay: Overlay, height: number): Uint8Array {
-  return overlay.get(keys.active(height)) as Uint8Array
+  return overlay.get(tables.active.key(height)) as Uint8Array
 }
 
 function size(file: string): number {

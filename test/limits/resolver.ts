@@ -11,8 +11,7 @@ import { SearchQueue } from '../../src/answers/resolver/search-queue.js'
 import { Places } from '../../src/base/runtime/places.js'
 import { everythingToken } from '../../src/identity/did-index/token.js'
 import { Overlay } from '../../src/ledger/storage/write/overlay.js'
-import { values } from '../../src/ledger/storage/rows/row-values.js'
-import { type Key, keys } from '../../src/ledger/storage/rows/schema.js'
+import { type Key, meta, tables } from '../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../support/builders/chain.js'
 import { fakeHeader } from '../support/builders/votes.js'
 import { rest } from '../support/fakes/manual-time.js'
@@ -39,8 +38,8 @@ async function queued(enter: () => Promise<unknown>, count: number): Promise<str
 async function searchOver(documents: number): Promise<DocumentSearch> {
   const database = await Database.over(memoryStore())
   const overlay = new Overlay(database)
-  overlay.put(keys.meta('tip'), values.tip.encode({ height: 0, hash: zeroHash }))
-  overlay.put(keys.tokenCount(everythingToken), values.tokenCount.encode(documents))
+  overlay.put(meta.tip.key, meta.tip.encode({ height: 0, hash: zeroHash }))
+  overlay.put(tables.tokenCount.key(everythingToken), tables.tokenCount.encode(documents))
   await overlay.commit({ kind: 'pool', height: 0, hash: zeroHash }, { sync: false })
   return new DocumentSearch(database)
 }
@@ -67,7 +66,7 @@ function searchAfter(milliseconds: number): Promise<string | undefined> {
 async function anchors(count: number, age: AnchorAge): Promise<string | undefined> {
   const rows = each(count, (i) => fakeHeader(i, `block ${i}`))
   const rowOf = ({ bytes }: (typeof rows)[number]) =>
-    values.header.encode({
+    tables.header.encode({
       header: bytes,
       auxPow: new Uint8Array(0),
       status: 'active',
@@ -76,7 +75,7 @@ async function anchors(count: number, age: AnchorAge): Promise<string | undefine
       size: 1,
       arrival: 1,
     })
-  const byKey = new Map(rows.map((header) => [keys.header(header.hash).toString('hex'), rowOf(header)]))
+  const byKey = new Map(rows.map((header) => [tables.header.key(header.hash).toString('hex'), rowOf(header)]))
   const made = new Anchors({
     database: { get: (key: Key) => byKey.get(key.toString('hex')) } as never,
     spec: { hasValidators: true } as never,
@@ -91,13 +90,13 @@ async function anchors(count: number, age: AnchorAge): Promise<string | undefine
 /** Proves a DID with so many operations, of which the rows are missing. */
 async function proved(count: number): Promise<void> {
   const did = new Uint8Array(21) as never
-  const head = values.didHead.encode({ status: 'valid', operationCount: count, documentSequence: 0, ordinal: 0 })
-  const operation = values.didOperation.encode({
+  const head = tables.didHead.encode({ status: 'valid', operationCount: count, documentSequence: 0, ordinal: 0 })
+  const operation = tables.didOperation.encode({
     ...{ height: 1, index: 0, operation: 0, time: 0 },
     ...{ txid: zeroHash, payloadHash: zeroHash, digest: zeroHash },
   } as never)
   const database = {
-    get: (key: Key) => (key.equals(keys.didHead(did)) ? head : operation),
+    get: (key: Key) => (key.equals(tables.didHead.key(did)) ? head : operation),
     rows: () => Promise.resolve([]),
   }
   await didMapProof({ database, pages: {} } as never, { did: 'did:ledger:a', key: did, height: 1, from: 0 })

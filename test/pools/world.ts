@@ -7,7 +7,7 @@ import { equalBytes } from '../../src/base/primitives/bytes.js'
 import type { Transaction } from '../../src/base/primitives/transaction.js'
 import { solve } from '../../src/ledger/production/solve.js'
 import { buildTemplate } from '../../src/ledger/production/template.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { craft, craftBlock, genesisCoin, personHash } from '../support/builders/blocks.js'
 import { memoryStore, type Store, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { SeededRandom } from '../support/builders/seeded-random.js'
@@ -218,7 +218,7 @@ export class PoolWorld {
     const { mempool, database } = this.#test
     await mempool.settled()
     for (const { hash, txid } of this.#acknowledged) {
-      const mined = database.get(keys.location(hash)) !== undefined
+      const mined = database.get(tables.location.key(hash)) !== undefined
       const waits = mempool.get(hash) !== undefined
       const reason = mempool.droppedReason(hash)
       require(mined || waits || reason !== undefined, `${txid} is lost`)

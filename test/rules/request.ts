@@ -16,8 +16,8 @@ import { Places } from '../../src/base/runtime/places.js'
 import { runCooperatively } from '../../src/base/runtime/cooperative.js'
 import { JobQueue } from '../../src/base/runtime/job-queue.js'
 import { Overlay } from '../../src/ledger/storage/write/overlay.js'
-import { pruneBlockSteps } from '../../src/ledger/storage/rows/prune-rows.js'
-import { transactionRange } from '../../src/ledger/storage/rows/schema.js'
+import { pruneBlockSteps } from '../../src/ledger/storage/care/prune-block.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
 import { oneValidator, quietLog, TestChain } from '../support/builders/chain.js'
 import { lightOver, lightWorld } from '../support/builders/light-world.js'
@@ -155,7 +155,7 @@ const prunedThen =
   async ({ port }, node) => {
     await node.mine(2)
     const overlay = new Overlay(node.database)
-    await runCooperatively(pruneBlockSteps(overlay, 1, await node.database.rows(transactionRange(1))))
+    await runCooperatively(pruneBlockSteps(overlay, 1, await node.database.rows(tables.transaction.range(1))))
     const { hash, height: tip } = node.chain.tip.header
     await overlay.commit({ kind: 'prune', hash, height: tip }, { sync: true })
     return ask(port, `/api/v1/block/details/height/${at}`)

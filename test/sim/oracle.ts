@@ -1,7 +1,7 @@
 import type { Chain } from '../../src/ledger/chain/chain.js'
 import { stateDigest } from '../../src/ledger/chain/replay-chain.js'
 import { displayHash, mapKey, toHex } from '../../src/base/primitives/bytes.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import {
   blockOf,
   parseMessage,
@@ -130,7 +130,7 @@ function checkBody(node: number, message: SignedMessage, disk: Pick<Disk, 'keeps
   const hash = blockOf(message)
   if (hash === undefined) return
   // The batch that decides a height deletes the bodies that were voted on.
-  if (disk.keeps(keys.candidate(hash)) || disk.keeps(keys.active(message.height))) return
+  if (disk.keeps(tables.candidate.key(hash)) || disk.keeps(tables.active.key(message.height))) return
   throw new Violation(`n${node} tells a ${message.kind} for ${displayHash(hash)}, whose body is not on its disk`)
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../../src/network/link.js'
 import { fromUtf8, mapKey, utf8 } from '../../src/base/primitives/bytes.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { encodeMessage } from '../../src/voting/tendermint/message.js'
 import { fakeHeader, Voters } from '../support/builders/votes.js'
 import { Agenda, rest } from './clock.js'
@@ -231,7 +231,7 @@ describe('the oracle', () => {
       new Oracle().told(0, encodeMessage(voters.prevote(0, 0, hash)), voters.key(0), disk)
     }
     expect(() => told()).toThrow('is not on its disk')
-    expect(() => told(keys.candidate(hash))).not.toThrow()
-    expect(() => told(keys.active(8))).not.toThrow()
+    expect(() => told(tables.candidate.key(hash))).not.toThrow()
+    expect(() => told(tables.active.key(8))).not.toThrow()
   })
 })

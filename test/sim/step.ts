@@ -3,8 +3,7 @@ import { tipPatience } from '../../src/node/pace.js'
 import { txType } from '../../src/base/primitives/payload.js'
 import { quorum } from '../../src/base/primitives/spec.js'
 import type { Transaction } from '../../src/base/primitives/transaction.js'
-import { values } from '../../src/ledger/storage/rows/row-values.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { Chance } from '../support/builders/chance.js'
 import { fairWeather, MemoryNetwork } from '../support/network/memory-network.js'
 import { Agenda, timeless } from './clock.js'
@@ -384,8 +383,8 @@ class StepWorld implements Surroundings {
   /** Notes the DIDs that a chain has by now. */
   #note(chain: Running['chain']): void {
     for (const { transaction, did } of this.#creations) {
-      const row = this.#createdAt.has(did) ? undefined : chain.database.get(keys.location(transaction.hash))
-      if (row !== undefined) this.#createdAt.set(did, values.location.decode(row).height)
+      const row = this.#createdAt.has(did) ? undefined : chain.database.get(tables.location.key(transaction.hash))
+      if (row !== undefined) this.#createdAt.set(did, tables.location.decode(row).height)
     }
   }
 

@@ -1,5 +1,5 @@
 import { RuleError } from '../../src/base/errors/rule-error.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import type { Agenda } from './clock.js'
 import type { Prepared } from './ground.js'
 import type { SimulatedNode } from './node.js'
@@ -64,7 +64,7 @@ export class Users {
       if (running === undefined) return false
       const { chain, mempool } = running
       return holds({
-        mined: (hash) => chain.database.get(keys.location(hash)) !== undefined,
+        mined: (hash) => chain.database.get(tables.location.key(hash)) !== undefined,
         pooled: (hash) => mempool.get(hash) !== undefined,
       })
     })

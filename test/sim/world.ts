@@ -5,7 +5,7 @@ import { proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/
 import { mapKey, toHex } from '../../src/base/primitives/bytes.js'
 import { parseConfirm } from '../../src/base/primitives/confirm.js'
 import { paramsAt } from '../../src/base/primitives/spec.js'
-import { keys } from '../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../src/ledger/storage/rows/tables.js'
 import type { SignStore } from '../../src/voting/sign-state-file.js'
 import { signingText } from '../../src/voting/signing-state.js'
 import { timeoutOf } from '../../src/voting/tendermint/machine-events.js'
@@ -336,7 +336,7 @@ class World implements Surroundings {
   #viewOf(height: number): number | undefined {
     for (const { running } of this.#honest) {
       const known = running?.chain.headers.active(height)
-      const confirm = known && running?.chain.database.get(keys.confirm(known.header.hash))
+      const confirm = known && running?.chain.database.get(tables.confirm.key(known.header.hash))
       if (confirm !== undefined) return parseConfirm(confirm).proposal.viewOffset
     }
     return undefined

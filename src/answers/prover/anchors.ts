@@ -13,11 +13,11 @@ import { compactConfirm } from '../../identity/proofs/anchor-confirm.js'
 import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { Places } from '../../base/runtime/places.js'
-import { damaged, type Database } from '../../ledger/storage/database.js'
-import { present } from '../../ledger/storage/rows/did-reader.js'
+import type { Database } from '../../ledger/storage/database.js'
+import { damaged } from '../../ledger/storage/failure.js'
+import { present } from '../../ledger/storage/rows/row-reader.js'
+import { type HeaderRecord, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { isPruned } from '../../ledger/storage/rows/prune-rows.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
-import { type HeaderRecord, type TipRow, values } from '../../ledger/storage/rows/row-values.js'
 
 /** @tuning bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024
@@ -82,8 +82,8 @@ export class Anchors {
   }
 
   #record({ height, hash }: TipRow): HeaderRecord {
-    const row = this.#options.database.get(keys.header(hash))
-    return values.header.decode(present(row, `the header of height ${height}`))
+    const row = this.#options.database.get(tables.header.key(hash))
+    return tables.header.decode(present(row, `the header of height ${height}`))
   }
 
   async #read(
@@ -92,7 +92,7 @@ export class Anchors {
   ): Promise<AnchorJson | undefined> {
     const { database, spec } = this.#options
     const { height } = header
-    const first = database.get(keys.transaction(height, 0))
+    const first = database.get(tables.transaction.key(height, 0))
     // It may have been given up a moment ago.
     if (first === undefined && isPruned(database, height)) return undefined
     const coinbase = Transaction.fromBytes(present(first, `the coinbase of height ${height}`)).unsigned
@@ -114,8 +114,8 @@ export class Anchors {
     const txids: Hash[] = []
     for (let from = 1; from < count; from += rowsAtOnce) {
       const range = {
-        gte: keys.transaction(height, from),
-        lt: keys.transaction(height, Math.min(from + rowsAtOnce, count)),
+        gte: tables.transaction.key(height, from),
+        lt: tables.transaction.key(height, Math.min(from + rowsAtOnce, count)),
       }
       const rows = await this.#options.database.rows(range)
       txids.push(...(await runCooperatively(txidSteps(rows.map(([, bytes]) => bytes)))))

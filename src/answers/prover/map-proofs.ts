@@ -15,12 +15,12 @@ import {
 import { type HistoryPart, mapProofJson } from '../../identity/proofs/map-proof.js'
 import { credentialMapKey, didMapKey, type MapKey } from '../../identity/proofs/map-tree.js'
 import { credentialRow } from '../../ledger/storage/rows/credential-rows.js'
-import { damaged, type Database } from '../../ledger/storage/database.js'
+import type { Database } from '../../ledger/storage/database.js'
+import { damaged } from '../../ledger/storage/failure.js'
 import { didHead, didOperation } from '../../ledger/storage/rows/did-reader.js'
+import { type Key, tables } from '../../ledger/storage/rows/tables.js'
 import { pagesAfter, readWay, type Way } from '../../ledger/storage/rows/map/read-way.js'
 import type { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
-import { type Key, keys } from '../../ledger/storage/rows/schema.js'
-import { values } from '../../ledger/storage/rows/row-values.js'
 
 /** Proofs of keys in the map of DIDs after a block, from rows; the caller ensures that they are of one state. */
 
@@ -78,8 +78,8 @@ export async function didMapProof(
   const entries: (Entry & { readonly digest: Hash })[] = []
   for (let from = first; from < count; from += rowsAtOnce) {
     const end = Math.min(from + rowsAtOnce, count)
-    const rows = await database.rows({ gte: keys.didOperation(key, from), lt: keys.didOperation(key, end) })
-    entries.push(...rows.map(([, row]) => values.didOperation.decode(row)))
+    const rows = await database.rows({ gte: tables.didOperation.key(key, from), lt: tables.didOperation.key(key, end) })
+    entries.push(...rows.map(([, row]) => tables.didOperation.decode(row)))
   }
   if (entries.length !== count - first) throw damaged(`operations of ${did} are missing`)
   const base = first === 0 ? emptyHistory : didOperation(database, key, first - 1).digest
@@ -116,7 +116,7 @@ async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<
 
 /** Rows of a state below the tip are found by one iterator, which belongs to a snapshot; those of now need neither. */
 async function wayAfter({ database, pages }: MapSource, height: number, key: MapKey): Promise<Way> {
-  const isNow = database.get(keys.mapRoot(height + 1)) === undefined
+  const isNow = database.get(tables.mapRoot.key(height + 1)) === undefined
   if (isNow) {
     const now = { get: (row: Key) => database.get(row), seek: () => Promise.resolve(undefined) }
     return readWay(pagesAfter(now, height, pages), key)

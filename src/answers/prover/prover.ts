@@ -22,13 +22,13 @@ import { proofFormat } from '../../identity/proofs/answer.js'
 import { changesFormat, maxChanges } from '../../identity/proofs/changes.js'
 import { trustOf, type TrustJson } from '../../identity/proofs/make-trust.js'
 import { maxHeaders } from '../../identity/proofs/work.js'
-import { damaged, type Database } from '../../ledger/storage/database.js'
-import { present } from '../../ledger/storage/rows/did-reader.js'
+import type { Database } from '../../ledger/storage/database.js'
+import { damaged } from '../../ledger/storage/failure.js'
+import { present } from '../../ledger/storage/rows/row-reader.js'
+import { tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { hasMap, mapRootAfter, provedFrom, provedHeights } from '../../ledger/storage/rows/map/map-rows.js'
 import { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
 import { prunedHeight } from '../../ledger/storage/rows/prune-rows.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
-import { type TipRow, values } from '../../ledger/storage/rows/row-values.js'
 import { Anchors, type AnchorsOptions } from './anchors.js'
 import { credentialMapProof, didMapProof, operationsUpTo } from './map-proofs.js'
 
@@ -145,13 +145,13 @@ export class Prover {
   /** Headers with their work from a height on, in base64url: as many as asked for, as there are and as fit into an answer. */
   async headers(from: number, count: number): Promise<string[]> {
     const end = Math.min(from + Math.min(count, maxHeaders), 0xffffffff)
-    const hashes = await this.#database.rows({ gte: keys.active(from), lt: keys.active(end) })
+    const hashes = await this.#database.rows({ gte: tables.active.key(from), lt: tables.active.key(end) })
     const headers: string[] = []
     let bytes = 0
     for (let start = 0; start < hashes.length && bytes < answerBytes; start += headersPage) {
       const some = hashes.slice(start, start + headersPage)
-      for (const row of await this.#database.getMany(some.map(([, hash]) => keys.header(hash)))) {
-        const { header, auxPow } = values.header.decode(present(row, 'a header'))
+      for (const row of await this.#database.getMany(some.map(([, hash]) => tables.header.key(hash)))) {
+        const { header, auxPow } = tables.header.decode(present(row, 'a header'))
         bytes += header.length + auxPow.length + 1
         if (bytes > answerBytes && headers.length > 0) break
         headers.push(encodeBase64url(joinFullHeader(header, auxPow)))
@@ -229,7 +229,7 @@ export class Prover {
   }
 
   #active(height: number): TipRow {
-    const hash = this.#database.get(keys.active(height))
+    const hash = this.#database.get(tables.active.key(height))
     if (hash === undefined) throw damaged(`the block of height ${height} is missing`)
     return { height, hash }
   }

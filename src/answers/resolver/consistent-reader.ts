@@ -2,9 +2,8 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { present } from '../../ledger/storage/rows/did-reader.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
-import { type TipRow, values } from '../../ledger/storage/rows/row-values.js'
+import { present } from '../../ledger/storage/rows/row-reader.js'
+import { meta, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 
 /** @tuning count: attempts to read rows of one state while blocks arrive */
 const maxAttempts = 20
@@ -34,7 +33,7 @@ export class ConsistentReader {
       const { hash } = this.#tip()
       const same = () => equalBytes(at, this.#tipRow()) && this.#tip().hash === hash
       try {
-        const found = await read(values.tip.decode(at))
+        const found = await read(meta.tip.decode(at))
         if (same()) return found
       } catch (error) {
         if (same()) throw error
@@ -46,7 +45,7 @@ export class ConsistentReader {
   /** The same while a block is on the active chain: rows up to there stay the same, whatever follows it. Else `MovedAway`. */
   readAsOf<T>({ height, hash }: TipRow, read: () => T | Promise<T>): Promise<T> {
     return this.read(() => {
-      const active = this.#database.get(keys.active(height))
+      const active = this.#database.get(tables.active.key(height))
       if (active === undefined || !equalBytes(active, hash)) throw new MovedAway()
       return read()
     })
@@ -65,7 +64,7 @@ export class ConsistentReader {
   }
 
   #tipRow(): Uint8Array {
-    return present(this.#database.get(keys.meta('tip')), 'the row of the tip')
+    return present(this.#database.get(meta.tip.key), 'the row of the tip')
   }
 }
 

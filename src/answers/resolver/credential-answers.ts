@@ -13,9 +13,9 @@ import { type DidOperation, formOfNumber } from '../../base/primitives/did-opera
 import type { Prover, WantedBlock } from '../prover/prover.js'
 import { credentialRow, declaredCount } from '../../ledger/storage/rows/credential-rows.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { operationAt, present } from '../../ledger/storage/rows/did-reader.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
-import { type CredentialOperationRow, type TipRow, values } from '../../ledger/storage/rows/row-values.js'
+import { operationAt } from '../../ledger/storage/rows/did-reader.js'
+import { present } from '../../ledger/storage/rows/row-reader.js'
+import { type CredentialOperationRow, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 import type { ConsistentReader } from './consistent-reader.js'
 import { credentialIdOf, didOf, existingKey, identifierOf } from './did-key.js'
 import { readProofRequest } from './resolve-request.js'
@@ -111,8 +111,8 @@ export class CredentialAnswers {
     return this.#options.reader.read(() => {
       const end = Math.min(declaredCount(database, holder), skip + Math.min(limit || defaultListed, maxListed))
       const credentials = Array.from({ length: Math.max(0, end - skip) }, (_, i) => {
-        const row = present(database.get(keys.declared(holder, skip + i)), 'a declared credential')
-        return `${full}#${values.declared.decode(row)}`
+        const row = present(database.get(tables.declared.key(holder, skip + i)), 'a declared credential')
+        return `${full}#${tables.declared.decode(row)}`
       })
       return { did: full, credentials }
     })

@@ -10,9 +10,9 @@ import { Header } from '../../base/primitives/header.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { operationsUpTo } from '../prover/map-proofs.js'
-import { didHead, didOperation, operationOf, present } from '../../ledger/storage/rows/did-reader.js'
-import { keys, type Location } from '../../ledger/storage/rows/schema.js'
-import { type DidHeadRow, type DidOperationRow, values } from '../../ledger/storage/rows/row-values.js'
+import { didHead, didOperation, operationOf } from '../../ledger/storage/rows/did-reader.js'
+import { present } from '../../ledger/storage/rows/row-reader.js'
+import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
 import type { VersionRequest } from './resolve-request.js'
 import { shownOperation } from './shown-operation.js'
 
@@ -70,7 +70,7 @@ export class DidVersions {
   /** The operations from number `start` on, before number `end`, newest first. */
   async operations(start: number, end: number): Promise<ReadOperation[]> {
     const rows = Array.from({ length: end - start }, (_, i) => this.#row(end - 1 - i))
-    const wanted = rows.map(({ height, index }) => keys.transaction(height, index))
+    const wanted = rows.map(({ height, index }) => tables.transaction.key(height, index))
     // A single read is cheaper on this thread; many reads belong on the threads of the database.
     const found =
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
@@ -97,7 +97,7 @@ export class DidVersions {
   /** When the last document expires; of a DID that is not deactivated. Reads the normalised document where that is the last one. */
   async lastExpiry(): Promise<string> {
     if (!this.#isLatest) return expiryOf((await this.operation(this.documentSequence)).operation)
-    const row = this.#database.get(keys.didDocument(this.#row(0)))
+    const row = this.#database.get(tables.didDocument.key(this.#row(0)))
     return expiryIn(utf8(present(row, 'the document')) ?? '')
   }
 
@@ -113,9 +113,9 @@ export class DidVersions {
   }
 
   #withTxid(txid: Hash): number | undefined {
-    const row = this.#database.get(keys.location(txid))
+    const row = this.#database.get(tables.location.key(txid))
     if (row === undefined) return undefined
-    const { height, index } = values.location.decode(row)
+    const { height, index } = tables.location.decode(row)
     const at = this.#firstWith((other) => other.height > height || (other.height === height && other.index >= index))
     return at < this.count && equalBytes(this.#row(at).txid, txid) ? at : undefined
   }
@@ -142,8 +142,8 @@ export class DidVersions {
 
 /** The block of the active chain at a height that has one. */
 export function activeBlock(database: Database, height: number): ActiveBlock {
-  const hash = present(database.get(keys.active(height)), 'an active block')
-  const record = values.header.decode(present(database.get(keys.header(hash)), 'a header'))
+  const hash = present(database.get(tables.active.key(height)), 'an active block')
+  const record = tables.header.decode(present(database.get(tables.header.key(hash)), 'a header'))
   return { height, hash, time: Header.read(new Reader(record.header)).time }
 }
 

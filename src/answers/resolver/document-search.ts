@@ -8,9 +8,9 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { displayHash, mapKey } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import { canonicalJson } from '../../base/primitives/strict-json.js'
-import { damaged, type Database } from '../../ledger/storage/database.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
-import { type TipRow, values } from '../../ledger/storage/rows/row-values.js'
+import type { Database } from '../../ledger/storage/database.js'
+import { damaged } from '../../ledger/storage/failure.js'
+import { meta, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { SearchCache } from './search-cache.js'
 import { SearchQueue } from './search-queue.js'
 import { SearchRun } from './search-run.js'
@@ -185,13 +185,13 @@ export class DocumentSearch {
     const rows = this.#database.freeze()
     try {
       const condition = mapKey(sha256(canonicalJson(matcher.condition)))
-      const tip = rows.get(keys.meta('tip'))
+      const tip = rows.get(meta.tip.key)
       if (tip === undefined) throw damaged('the row of the tip is missing')
       const known = this.#cache.at(tip, condition)
       const note = (documents: number) => (this.#scanned += documents)
       const task = { ...this.#limits, rows, matcher, plan, skip, limit, known, goOn, note }
       const { total, texts } = await new SearchRun(task).find()
-      return { total, start: total === 0 ? 0 : skip, count: texts.length, texts, tip: values.tip.decode(tip) }
+      return { total, start: total === 0 ? 0 : skip, count: texts.length, texts, tip: meta.tip.decode(tip) }
     } finally {
       rows.close()
     }

@@ -2,9 +2,9 @@ import type { SearchPlan } from '../../identity/did-index/plan.js'
 import type { Matcher } from '../../identity/did-query/compile.js'
 import type { Members } from '../../identity/did-query/member-path.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import { damaged, type FrozenRows } from '../../ledger/storage/database.js'
-import { type Key, keys } from '../../ledger/storage/rows/schema.js'
-import { values } from '../../ledger/storage/rows/row-values.js'
+import { damaged } from '../../ledger/storage/failure.js'
+import type { FrozenRows } from '../../ledger/storage/stored-rows.js'
+import { type Key, tables } from '../../ledger/storage/rows/tables.js'
 
 /** @tuning count: documents that a search reads at once to examine them */
 const documentsAtOnce = 64
@@ -74,10 +74,10 @@ export class Examiner {
   /** The documents of ordinals, in their order. */
   async documents(ordinals: readonly number[]): Promise<{ ordinal: number; key: Key; value: Buffer }[]> {
     const { rows } = this.#task
-    const creates = await rows.getMany(ordinals.map((ordinal) => keys.ordinal(ordinal)))
+    const creates = await rows.getMany(ordinals.map((ordinal) => tables.ordinal.key(ordinal)))
     const documentKeys = creates.map((row, i) => {
       if (row === undefined) throw damaged(`the row of ordinal ${ordinals[i]} is missing`)
-      return keys.didDocument(values.location.decode(row))
+      return tables.didDocument.key(tables.location.decode(row))
     })
     const found = await rows.getMany(documentKeys)
     return ordinals.map((ordinal, i) => {

@@ -2,8 +2,9 @@ import { type ChunkSource, notRead } from '../../identity/did-index/plan-part.js
 import { decodeChunk } from '../../identity/did-index/posting-chunk.js'
 import type { Token } from '../../identity/did-index/token.js'
 import { CodecError } from '../../base/primitives/codec.js'
-import { damaged, type FrozenRows } from '../../ledger/storage/database.js'
-import { chunkOfPostingKey, keys } from '../../ledger/storage/rows/schema.js'
+import { damaged } from '../../ledger/storage/failure.js'
+import type { FrozenRows } from '../../ledger/storage/stored-rows.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 
 /** Rows of a first read, and of one after a leap. */
 const firstRows = 8
@@ -57,9 +58,9 @@ export class PostingSource implements ChunkSource {
     const from = this.#wanted
     const next = (this.#chunks.at(-1) ?? -1) + 1
     this.#read = from > next ? firstRows : Math.min(this.#chunks.length === 0 ? firstRows : 4 * this.#read, rowsAtMost)
-    const range = { gte: keys.posting(this.#token, from), lte: keys.posting(this.#token, lastChunk) }
+    const range = { gte: tables.posting.key(this.#token, from), lte: tables.posting.key(this.#token, lastChunk) }
     const rows = await this.#rows.rows(range, { limit: this.#read, highWaterMarkBytes: stepBytes })
-    this.#chunks = rows.map(([key]) => chunkOfPostingKey(key))
+    this.#chunks = rows.map(([key]) => tables.posting.fields(key)[1])
     this.#values = rows.map(([, value]) => value)
     this.#at = 0
     this.#decoded = undefined

@@ -21,9 +21,8 @@ import {
   tokenKind,
 } from '../../identity/did-index/token.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
-import type { FrozenRows } from '../../ledger/storage/database.js'
-import { keys, rangeOf, table } from '../../ledger/storage/rows/schema.js'
-import { values } from '../../ledger/storage/rows/row-values.js'
+import type { FrozenRows } from '../../ledger/storage/stored-rows.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { didHead, didKey } from '../../ledger/storage/rows/did-reader.js'
 import { type ExamineTask, Examiner } from './examine-documents.js'
 import { ResultPage } from './result-page.js'
@@ -124,8 +123,8 @@ export class SearchRun {
   }
 
   #countOf(token: Token): number {
-    const row = this.#task.rows.get(keys.tokenCount(token))
-    return row === undefined ? 0 : values.tokenCount.decode(row)
+    const row = this.#task.rows.get(tables.tokenCount.key(token))
+    return row === undefined ? 0 : tables.tokenCount.decode(row)
   }
 
   /** Ordinals of DIDs that have a document. */
@@ -170,9 +169,9 @@ export class SearchRun {
   async #reader(root: DocumentPlan): Promise<{ reader: PlanReader; load: () => Promise<void> }> {
     const { tokens, dids } = leavesOf(root)
     const counted = [...tokens].filter(isCounted)
-    const found = await this.#task.rows.getMany(counted.map((token) => keys.tokenCount(token)))
+    const found = await this.#task.rows.getMany(counted.map((token) => tables.tokenCount.key(token)))
     const counts = new Map(
-      counted.map((token, i) => [token, found[i] === undefined ? 0 : values.tokenCount.decode(found[i])]),
+      counted.map((token, i) => [token, found[i] === undefined ? 0 : tables.tokenCount.decode(found[i])]),
     )
     const ordinals = this.#ordinals(dids)
     const sources: PostingSource[] = []
@@ -233,9 +232,9 @@ export class SearchRun {
   async #scan(from: Position): Promise<void> {
     const { rows, pageBytes, known } = this.#task
     if (known.total === undefined) this.#examiner.requireRoom(this.#countOf(everythingToken))
-    const range = rangeOf(table.didDocument)
-    const create = from.ordinal === 0 ? undefined : rows.get(keys.ordinal(from.ordinal))
-    const gte = create === undefined ? range.gte : keys.didDocument(values.location.decode(create))
+    const range = tables.didDocument.range()
+    const create = from.ordinal === 0 ? undefined : rows.get(tables.ordinal.key(from.ordinal))
+    const gte = create === undefined ? range.gte : tables.didDocument.key(tables.location.decode(create))
     for await (const some of rows.pages({ ...range, gte }, pageBytes)) {
       for (const [key, value] of some) {
         if (this.#examiner.matches(key, value) && this.#page.wanted(1) !== undefined) this.#page.add(value)

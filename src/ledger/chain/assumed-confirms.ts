@@ -8,8 +8,7 @@ import type { Spec } from '../../base/primitives/spec.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
 import type { Database } from '../storage/database.js'
 import type { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
-import { values } from '../storage/rows/row-values.js'
+import { meta, tables } from '../storage/rows/tables.js'
 
 /** State of a confirm, by height; 0 for unknown. */
 const state = { verified: 1, wrong: 2 } as const
@@ -41,7 +40,7 @@ export class AssumedConfirms {
 
   /** Stages that blocks up to a height were connected without verifying the signatures of their confirms. */
   stage(overlay: Overlay, height: number): void {
-    if (this.#dependencies.spec.hasValidators) overlay.put(keys.meta('assumed'), values.height.encode(height))
+    if (this.#dependencies.spec.hasValidators) overlay.put(meta.assumed.key, meta.assumed.encode(height))
   }
 
   /** Whether the confirm of the active block at a height is verified. */
@@ -79,12 +78,12 @@ export class AssumedConfirms {
    */
   async stageRight(overlay: Overlay, { header, confirm }: StoredConfirm): Promise<boolean> {
     const { database, spec, verifier } = this.#dependencies
-    const stored = database.get(keys.confirm(header.hash))
+    const stored = database.get(tables.confirm.key(header.hash))
     if (stored === undefined || this.holds(header.height) || equalBytes(stored, confirm)) return false
     if ((await this.verify([{ header, confirm: stored }])) === 1) return false
     const checks = checkConfirm(spec, header, parseConfirm(confirm))
     if ((await verifier.verifyAll(checks)) >= 0) return false
-    overlay.put(keys.confirm(header.hash), confirm)
+    overlay.put(tables.confirm.key(header.hash), confirm)
     return true
   }
 
@@ -104,7 +103,7 @@ export class AssumedConfirms {
 
   /** Height of the highest block connected without verification; -1 if none. */
   get #top(): number {
-    const row = this.#dependencies.database.get(keys.meta('assumed'))
-    return row === undefined ? -1 : values.height.decode(row)
+    const row = this.#dependencies.database.get(meta.assumed.key)
+    return row === undefined ? -1 : meta.assumed.decode(row)
   }
 }

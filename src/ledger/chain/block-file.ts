@@ -4,7 +4,7 @@ import { asBuffer, concat, displayHash, equalBytes } from '../../base/primitives
 import { Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { headerSize } from '../../base/primitives/header.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
 
@@ -33,7 +33,7 @@ export async function* exportBlocks(chain: Chain): AsyncGenerator<Uint8Array, vo
     const known = chain.headers.active(height)
     if (known === undefined) throw new UserError(`the block at height ${height} is not there`)
     const block = await readBlockBytes(chain.database, known)
-    const confirm = chain.database.get(keys.confirm(known.header.hash)) ?? new Uint8Array(0)
+    const confirm = chain.database.get(tables.confirm.key(known.header.hash)) ?? new Uint8Array(0)
     yield record(new Writer(lengthsSize).u32(block.length).u32(confirm.length).finish(), block, confirm)
   }
   yield record(new Writer(lengthsSize).u32(0).u32(top).finish())

@@ -4,8 +4,7 @@ import type { Block } from '../../base/primitives/block.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { outputKey } from '../../base/primitives/input.js'
 import type { Overlay } from '../storage/write/overlay.js'
-import { keys, schemaVersion } from '../storage/rows/schema.js'
-import { type BlockStatus, values } from '../storage/rows/row-values.js'
+import { type BlockStatus, meta, schemaVersion, tables } from '../storage/rows/tables.js'
 import { putMapComplete } from '../storage/rows/map/map-rows.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import { putRules } from './check-rules.js'
@@ -43,13 +42,13 @@ export function putRecord(overlay: Overlay, block: Block, info: RecordInfo): voi
     auxPow: auxPowBytes(auxPow),
     transactionCount: transactions.length,
   }
-  overlay.put(keys.header(header.hash), values.header.encode(record))
+  overlay.put(tables.header.key(header.hash), tables.header.encode(record))
 }
 
 /** Stages a new status of a known block. */
 export function putStatus(overlay: Overlay, known: KnownHeader, status: BlockStatus): void {
   const record = { ...known, header: known.header.bytes, status }
-  overlay.put(keys.header(known.header.hash), values.header.encode(record))
+  overlay.put(tables.header.key(known.header.hash), tables.header.encode(record))
 }
 
 /** Stages the first rows of an empty database: the genesis block, which is not validated, and with `map` an empty map of DIDs. */
@@ -63,13 +62,13 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
   })
   await putConnected(overlay, genesis, { state, transactions: [{ fee: 0n, spent: [] }], fees: 0n })
   if (map) putMapComplete(overlay, 0)
-  overlay.put(keys.active(0), header.hash)
+  overlay.put(tables.active.key(0), header.hash)
   putRecord(overlay, genesis, {
     chainWork: workOf(header.bits),
     size: genesis.bytes.length,
     status: 'active',
     arrival: 1,
   })
-  overlay.put(keys.meta('version'), Uint8Array.of(schemaVersion))
+  overlay.put(meta.version.key, Uint8Array.of(schemaVersion))
   putRules(overlay)
 }

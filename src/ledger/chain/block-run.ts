@@ -14,9 +14,10 @@ import type { Header } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Clock } from '../../base/runtime/env.js'
-import { type Database, StorageError } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import { putRecord } from './block-records.js'
 import type { HeldBlock, IncomingBlock } from './chain-change.js'
 import { type Connecting, stageBlock, type StagedBlock } from './connect-block.js'
@@ -116,7 +117,7 @@ export async function connectRun(
     const staged = await stageBlock(layer, block, checking, { assumed, knownHeight })
     chainWork += workOf(block.header.bits)
     putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
-    if (confirm !== undefined) layer.put(keys.confirm(block.header.hash), confirm)
+    if (confirm !== undefined) layer.put(tables.confirm.key(block.header.hash), confirm)
     run.push(block.header)
     return { ...staged, layer }
   }

@@ -4,8 +4,7 @@ import type { Block } from '../../base/primitives/block.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys, rangeOf, table } from '../storage/rows/schema.js'
-import { type BlockStatus, values } from '../storage/rows/row-values.js'
+import { type BlockStatus, tables } from '../storage/rows/tables.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
@@ -84,7 +83,7 @@ export class Branches {
   async switchTo(block: Block, record: NewBlock, hooks: ReorganisationParts): Promise<Reorganised> {
     const stage = (overlay: Overlay) => {
       this.#putRecord(overlay, block, record, 'side')
-      overlay.put(keys.sideBody(block.header.hash), block.bytes)
+      overlay.put(tables.sideBody.key(block.header.hash), block.bytes)
     }
     const way = { from: this.#options.tip().header, to: block.header }
     const end = await Reorganisation.run({ ...this.#options, ...hooks }, way, { bytes: record.size, stage })
@@ -103,7 +102,7 @@ export class Branches {
     this.#stageDrop(overlay, going)
     const { hash } = block.header
     this.#putRecord(overlay, block, record, 'side')
-    overlay.put(keys.sideBody(hash), block.bytes)
+    overlay.put(tables.sideBody.key(hash), block.bytes)
     await this.#commit(overlay, [...going, block.header])
     going.forEach((gone) => this.#side.remove(gone))
     this.#side.add(this.#options.headers.known(hash))
@@ -141,8 +140,8 @@ export class Branches {
     const ahead = pursued()
     const own = chainWorkOf(block, record)
     const work = ahead !== undefined && ahead.work > own && ahead.has(block.header) ? ahead.work : own
-    const left = await database.rows(rangeOf(table.leftBranch))
-    const kept: Hash[] = [record.parent.header.hash, ...left.map(([, row]) => values.leftBranch.decode(row).tip.hash)]
+    const left = await database.rows(tables.leftBranch.range())
+    const kept: Hash[] = [record.parent.header.hash, ...left.map(([, row]) => tables.leftBranch.decode(row).tip.hash)]
     if (ahead?.base !== undefined) kept.push(ahead.base.header.hash)
     const going = this.#side.lighterThan(work, kept)
     if (going === undefined) throw brokenRule('block-unsettled-full')
@@ -152,7 +151,7 @@ export class Branches {
   /** Stages that only the headers of side blocks stay. */
   #stageDrop(overlay: Overlay, going: readonly SideBlock[]): void {
     for (const { hash } of going) {
-      overlay.del(keys.sideBody(hash))
+      overlay.del(tables.sideBody.key(hash))
       putStatus(overlay, this.#options.headers.known(hash), 'header')
     }
   }
@@ -165,7 +164,7 @@ export class Branches {
 
   /** Stages a block that leaves the active chain as a side block; {@link count} follows once it is written. */
   stageLeft(overlay: Overlay, known: KnownHeader, body: Block): void {
-    overlay.put(keys.sideBody(known.header.hash), body.bytes)
+    overlay.put(tables.sideBody.key(known.header.hash), body.bytes)
     putStatus(overlay, known, 'side')
   }
 

@@ -32,11 +32,11 @@ import type { Clock, Log } from '../../base/runtime/env.js'
 import { JobQueue } from '../../base/runtime/job-queue.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
-import type { JournalKind } from '../storage/write/journal.js'
+import type { JournalKind } from '../storage/rows/journal-row.js'
+import { tables } from '../storage/rows/tables.js'
 import { KnownDocuments } from '../storage/write/known-documents.js'
 import { MapMemory } from '../storage/rows/map/map-rows.js'
 import { prunedHeight } from '../storage/rows/prune-rows.js'
-import { keys } from '../storage/rows/schema.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
@@ -358,7 +358,7 @@ export class Chain {
     const { block } = event
     const chainWork = chainWorkOf(block, record)
     putRecord(overlay, block, { chainWork, size: record.size, status: 'active', arrival: this.#arrival })
-    if (confirm !== undefined) overlay.put(keys.confirm(block.header.hash), confirm)
+    if (confirm !== undefined) overlay.put(tables.confirm.key(block.header.hash), confirm)
     await this.#change(overlay, changeOf({ connected: [event] }), { kind: 'block', top: block.header })
   }
 

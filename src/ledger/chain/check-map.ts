@@ -4,9 +4,9 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
-import { damaged } from '../storage/database.js'
-import type { RowReader } from '../storage/rows/did-reader.js'
-import { keys } from '../storage/rows/schema.js'
+import { damaged } from '../storage/failure.js'
+import type { RowReader } from '../storage/rows/row-reader.js'
+import { tables } from '../storage/rows/tables.js'
 
 /** Context that fixes the commitments of a chain. */
 export interface CommitmentContext {
@@ -22,7 +22,7 @@ export function checkMapAt(
   mapRoot: Hash,
   { sanity: { spec }, genesis }: CommitmentContext,
 ): void {
-  const coinbase = height === 0 ? undefined : rows.get(keys.transaction(height, 0))
+  const coinbase = height === 0 ? undefined : rows.get(tables.transaction.key(height, 0))
   // A missing block is reported by the check of recent blocks.
   if (coinbase === undefined) return
   try {

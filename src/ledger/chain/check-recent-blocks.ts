@@ -1,8 +1,8 @@
 import { transactionRoot } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { JournalSpan } from '../storage/care/check-journal.js'
-import { damaged } from '../storage/database.js'
-import { keys } from '../storage/rows/schema.js'
+import { damaged } from '../storage/failure.js'
+import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import { readBlock } from './read-body.js'
 
@@ -35,8 +35,8 @@ export async function checkRecentBlocks(
     if (!equalBytes(transactionRoot(block.transactions), header.merkleRoot)) {
       throw damaged(`the transactions at height ${height} are not those of the header`)
     }
-    if (chain.database.get(keys.undo(height)) === undefined) throw damaged(`no undo record for height ${height}`)
-    if (height > 0 && chain.spec.hasValidators && chain.database.get(keys.confirm(header.hash)) === undefined) {
+    if (chain.database.get(tables.undo.key(height)) === undefined) throw damaged(`no undo record for height ${height}`)
+    if (height > 0 && chain.spec.hasValidators && chain.database.get(tables.confirm.key(header.hash)) === undefined) {
       throw damaged(`no confirm for height ${height}`)
     }
   }

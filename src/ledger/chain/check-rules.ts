@@ -3,11 +3,11 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { maxAnchorCoinbase } from '../../identity/proofs/anchor-coinbase.js'
-import { type Database, reindexHint, StorageError } from '../storage/database.js'
-import { present } from '../storage/rows/did-reader.js'
+import type { Database } from '../storage/database.js'
+import { reindexHint, StorageError } from '../storage/failure.js'
+import { present } from '../storage/rows/row-reader.js'
+import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
-import { type TipRow, values } from '../storage/rows/row-values.js'
 
 /** By which rules the blocks of a database were checked: later ones may refuse what is there. */
 
@@ -19,7 +19,7 @@ const blocksAtOnce = 1000
 
 /** Stages that the blocks of a database are checked by the rules of this version. */
 export function putRules(overlay: Overlay): void {
-  overlay.put(keys.meta('rules'), Uint8Array.of(rulesNow))
+  overlay.put(meta.rules.key, Uint8Array.of(rulesNow))
 }
 
 /**
@@ -27,7 +27,7 @@ export function putRules(overlay: Overlay): void {
  * rule of this version; nothing is changed then. A block that gave up its coinbase is taken as it is.
  */
 export async function checkByRules(database: Database, spec: Spec, tip: TipRow): Promise<void> {
-  if ((database.get(keys.meta('rules'))?.[0] ?? 0) >= rulesNow) return
+  if ((database.get(meta.rules.key)?.[0] ?? 0) >= rulesNow) return
   for (let from = 1; from <= tip.height; from += blocksAtOnce) {
     await checkCoinbases(database, spec, { from, end: from + blocksAtOnce })
   }
@@ -41,12 +41,12 @@ async function checkCoinbases(
   spec: Spec,
   { from, end }: { readonly from: number; readonly end: number },
 ): Promise<void> {
-  const hashes = await database.rows({ gte: keys.active(from), lt: keys.active(end) })
-  const headers = await database.getMany(hashes.map(([, hash]) => keys.header(hash)))
+  const hashes = await database.rows({ gte: tables.active.key(from), lt: tables.active.key(end) })
+  const headers = await database.getMany(hashes.map(([, hash]) => tables.header.key(hash)))
   for (const [i, row] of headers.entries()) {
     const height = (hashes[i] as (typeof hashes)[number])[0].readUInt32BE(1)
-    const { size } = values.header.decode(present(row, `the header of height ${height}`))
-    const coinbase = size > maxAnchorCoinbase ? database.get(keys.transaction(height, 0)) : undefined
+    const { size } = tables.header.decode(present(row, `the header of height ${height}`))
+    const coinbase = size > maxAnchorCoinbase ? database.get(tables.transaction.key(height, 0)) : undefined
     if (coinbase !== undefined) checkOne(spec, height, Transaction.fromBytes(coinbase))
   }
 }

@@ -13,7 +13,7 @@ import { loadCoins, loadDids } from '../storage/write/load-block.js'
 import type { Overlay } from '../storage/write/overlay.js'
 import type { KnownDocuments } from '../storage/write/known-documents.js'
 import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/rows/map/map-rows.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { CommitmentContext } from './check-map.js'
@@ -78,7 +78,7 @@ export async function stageBlock(
   }
   await runCooperatively(eachSteps(connected.transactions, learn, operationsAtOnce))
   const root = await putRows(overlay, block, connected, { knownHeight, ...connecting })
-  overlay.put(keys.active(block.header.height), block.header.hash)
+  overlay.put(tables.active.key(block.header.height), block.header.hash)
   const { header, transactions } = block
   const verified = verifying.then(() => {
     if (root === undefined) return

@@ -1,6 +1,6 @@
 import type { Block } from '../../base/primitives/block.js'
 import type { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import { putDisconnected } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import { checkMapAt, type CommitmentContext } from './check-map.js'
@@ -29,7 +29,7 @@ export async function disconnectInto(
     const { height } = known.header
     const mapRoot = await putDisconnected(overlay, body)
     if (mapRoot !== undefined) checkMapAt(overlay, height - 1, mapRoot, context)
-    overlay.del(keys.active(height))
+    overlay.del(tables.active.key(height))
     leave(known, body)
     events.push(heldBlock(body))
   }

@@ -1,9 +1,9 @@
 import { Reader } from '../../base/primitives/codec.js'
 import { Header } from '../../base/primitives/header.js'
-import type { Database, FrozenRows } from '../storage/database.js'
-import { present } from '../storage/rows/did-reader.js'
-import { keys } from '../storage/rows/schema.js'
-import { type TipRow, values } from '../storage/rows/row-values.js'
+import type { Database } from '../storage/database.js'
+import type { FrozenRows } from '../storage/stored-rows.js'
+import { present } from '../storage/rows/row-reader.js'
+import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 
 /** A block of the active chain. */
 export interface FrozenBlock {
@@ -20,7 +20,7 @@ export class FrozenChain {
 
   private constructor(rows: FrozenRows) {
     this.rows = rows
-    this.tip = values.tip.decode(present(rows.get(keys.meta('tip')), 'the row of the tip'))
+    this.tip = meta.tip.decode(present(rows.get(meta.tip.key), 'the row of the tip'))
   }
 
   /** Runs `read` on the present state, which is kept until the promise settles. */
@@ -35,10 +35,10 @@ export class FrozenChain {
 
   /** The blocks at heights from 0 to that of the tip, in the order asked for. */
   async blocks(heights: readonly number[]): Promise<FrozenBlock[]> {
-    const hashes = await this.rows.getMany(heights.map((height) => keys.active(height)))
-    const wanted = hashes.map((hash) => keys.header(present(hash, 'an active block')))
+    const hashes = await this.rows.getMany(heights.map((height) => tables.active.key(height)))
+    const wanted = hashes.map((hash) => tables.header.key(present(hash, 'an active block')))
     return (await this.rows.getMany(wanted)).map((row) => {
-      const { header, size, transactionCount } = values.header.decode(present(row, 'a header'))
+      const { header, size, transactionCount } = tables.header.decode(present(row, 'a header'))
       return { header: Header.read(new Reader(header)), size, transactionCount }
     })
   }

@@ -4,9 +4,8 @@ import { Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import { damaged } from '../storage/failure.js'
-import { keys } from '../storage/rows/schema.js'
-import { type HeaderRecord, values } from '../storage/rows/row-values.js'
-import type { RowReader } from '../storage/rows/did-reader.js'
+import type { RowReader } from '../storage/rows/row-reader.js'
+import { type HeaderRecord, tables } from '../storage/rows/tables.js'
 
 /**
  * About 700 bytes each.
@@ -32,9 +31,9 @@ export class HeaderIndex {
     const id = mapKey(hash)
     const cached = this.#cache.get(id)
     if (cached !== undefined) return cached
-    const row = this.#rows.get(keys.header(hash))
+    const row = this.#rows.get(tables.header.key(hash))
     if (row === undefined) return undefined
-    const record = values.header.decode(row)
+    const record = tables.header.decode(row)
     const known = { ...record, header: Header.read(new Reader(record.header)) }
     this.#cache.set(id, known)
     if (this.#cache.size > cacheEntries) this.#cache.delete(this.#cache.keys().next().value as string)
@@ -59,7 +58,7 @@ export class HeaderIndex {
 
   /** Hash of the active block at a height; undefined above the tip. */
   activeHash(height: number): Hash | undefined {
-    return this.#rows.get(keys.active(height))
+    return this.#rows.get(tables.active.key(height))
   }
 
   active(height: number): KnownHeader | undefined {

@@ -2,8 +2,7 @@ import type { Block } from '../../base/primitives/block.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Overlay } from '../storage/write/overlay.js'
-import { keys, leftBranchNumber, rangeOf, table } from '../storage/rows/schema.js'
-import { values } from '../storage/rows/row-values.js'
+import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import { bodyOf } from './read-body.js'
 
@@ -35,14 +34,14 @@ export class LeftBranches {
 
   /** Reads new rows. Call while no reorganisation is under way. */
   async look(): Promise<void> {
-    const rows = await this.#chain.database.rows(rangeOf(table.leftBranch))
+    const rows = await this.#chain.database.rows(tables.leftBranch.range())
     const seen = this.#seen
     this.#seen = new Set(rows.map(rowId))
     for (const row of rows) {
       if (seen.has(rowId(row))) continue
       const [key, value] = row
-      const { tip, forkHeight } = values.leftBranch.decode(value)
-      this.#open.push({ number: leftBranchNumber(key), blocks: this.#between(tip.hash, forkHeight) })
+      const { tip, forkHeight } = tables.leftBranch.decode(value)
+      this.#open.push({ number: tables.leftBranch.fields(key)[0], blocks: this.#between(tip.hash, forkHeight) })
     }
   }
 
@@ -54,7 +53,7 @@ export class LeftBranches {
   /** Stages that a branch is re-evaluated. */
   settle(branch: LeftBranch, overlay: Overlay): void {
     this.#open = this.#open.filter((open) => open !== branch)
-    overlay.del(keys.leftBranch(branch.number))
+    overlay.del(tables.leftBranch.key(branch.number))
   }
 
   #between(tip: Hash, forkHeight: number): Hash[] {

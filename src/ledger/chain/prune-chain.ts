@@ -3,8 +3,9 @@ import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { type Spec, validatorChanges } from '../../base/primitives/spec.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { pruneBlockSteps, prunedHeight } from '../storage/rows/prune-rows.js'
-import { transactionRange } from '../storage/rows/schema.js'
+import { pruneBlockSteps } from '../storage/care/prune-block.js'
+import { prunedHeight } from '../storage/rows/prune-rows.js'
+import { tables } from '../storage/rows/tables.js'
 import { reorganisationDepth } from './branches.js'
 import type { HeaderIndex } from './header-index.js'
 
@@ -38,7 +39,7 @@ export async function pruneBlocks(
   let next = first
   for (; next < end && bytes < prunedBytes; next++) {
     // Light resolvers follow validators by the coinbases that name them, however old.
-    const rows = namesOthers.has(next) ? [] : await database.rows(transactionRange(next))
+    const rows = namesOthers.has(next) ? [] : await database.rows(tables.transaction.range(next))
     await runCooperatively(pruneBlockSteps(overlay, next, rows))
     bytes += headers.activeAt(next).size
   }

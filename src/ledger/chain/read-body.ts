@@ -5,10 +5,11 @@ import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
-import { damaged, type NewestRows } from '../storage/database.js'
+import type { NewestRows } from '../storage/database.js'
+import { damaged } from '../storage/failure.js'
 import { requireUnpruned } from '../storage/rows/prune-rows.js'
-import { keys, transactionRange } from '../storage/rows/schema.js'
-import type { RowReader } from '../storage/rows/did-reader.js'
+import type { RowReader } from '../storage/rows/row-reader.js'
+import { tables } from '../storage/rows/tables.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** A source of row ranges. */
@@ -41,7 +42,7 @@ export async function readBlockBytes(database: RangeReader, known: KnownHeader):
 
 async function transactionRows(database: RangeReader, known: KnownHeader): Promise<Uint8Array[]> {
   requireUnpruned(database, known.header.height)
-  const rows = await database.rows(transactionRange(known.header.height))
+  const rows = await database.rows(tables.transaction.range(known.header.height))
   if (rows.length !== known.transactionCount) {
     // Given up during the read.
     requireUnpruned(database, known.header.height)
@@ -52,7 +53,7 @@ async function transactionRows(database: RangeReader, known: KnownHeader): Promi
 
 /** The bytes of a side block; undefined when they are not stored. */
 export function sideBodyRow(rows: RowReader, hash: Hash): Uint8Array | undefined {
-  return rows.get(keys.sideBody(hash))
+  return rows.get(tables.sideBody.key(hash))
 }
 
 /**

@@ -10,8 +10,7 @@ import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { LruMap } from '../../base/runtime/lru-map.js'
 import type { Database } from '../storage/database.js'
 import { requireUnpruned } from '../storage/rows/prune-rows.js'
-import { keys, type Location, parseAddressCoinKey, rangeOf, table, transactionRange } from '../storage/rows/schema.js'
-import { type Balance, values } from '../storage/rows/row-values.js'
+import { type Balance, type Location, tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import type { KnownHeader } from './header-index.js'
 import { readBlock, readSideBody } from './read-body.js'
@@ -99,11 +98,11 @@ export class ChainReader {
    */
   async *transactionRows(height: number): AsyncGenerator<Uint8Array, void, void> {
     requireUnpruned(this.#database, height)
-    for await (const [, bytes] of this.#database.scan(transactionRange(height))) yield bytes
+    for await (const [, bytes] of this.#database.scan(tables.transaction.range(height))) yield bytes
   }
 
   confirm(hash: Hash): Confirm | undefined {
-    const row = this.#database.get(keys.confirm(hash))
+    const row = this.#database.get(tables.confirm.key(hash))
     return row === undefined ? undefined : parseConfirm(row)
   }
 
@@ -117,10 +116,10 @@ export class ChainReader {
 
   /** Same as {@link transaction}, without decoding. */
   transactionBytes(txid: Hash): LocatedBytes | undefined {
-    const row = this.#database.get(keys.location(txid))
+    const row = this.#database.get(tables.location.key(txid))
     if (row === undefined) return undefined
-    const location = values.location.decode(row)
-    const bytes = this.#database.get(keys.transaction(location.height, location.index))
+    const location = tables.location.decode(row)
+    const bytes = this.#database.get(tables.transaction.key(location.height, location.index))
     const block = this.headerAt(location.height)
     if (bytes === undefined) requireUnpruned(this.#database, location.height)
     if (bytes === undefined || block === undefined) return undefined
@@ -135,20 +134,25 @@ export class ChainReader {
 
   /** Sum and number of the unspent outputs of an address, immature and locked ones included. */
   balance(programHash: ProgramHash): Balance {
-    const row = this.#database.get(keys.balance(programHash))
-    return row === undefined ? { sum: 0n, count: 0 } : values.balance.decode(row)
+    const row = this.#database.get(tables.balance.key(programHash))
+    return row === undefined ? { sum: 0n, count: 0 } : tables.balance.decode(row)
   }
 
   /** Unspent outputs of an address, oldest first; a snapshot taken at the first read. */
   async *eachCoin(programHash: ProgramHash): AsyncGenerator<AddressCoin, void, void> {
-    for await (const [key, value] of this.#database.scan(rangeOf(table.addressCoin, programHash))) {
-      yield { ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }
+    for await (const [key, value] of this.#database.scan(tables.addressCoin.range(programHash))) {
+      yield addressCoin(key, value)
     }
   }
 
   /** Unspent outputs of an address in one array. */
   async coins(programHash: ProgramHash): Promise<AddressCoin[]> {
-    const rows = await this.#database.rows(rangeOf(table.addressCoin, programHash))
-    return rows.map(([key, value]) => ({ ...parseAddressCoinKey(key), value: values.addressCoin.decode(value) }))
+    const rows = await this.#database.rows(tables.addressCoin.range(programHash))
+    return rows.map(([key, value]) => addressCoin(key, value))
   }
+}
+
+function addressCoin(key: Buffer, value: Buffer): AddressCoin {
+  const [, height, outpoint] = tables.addressCoin.fields(key)
+  return { height, outpoint, value: tables.addressCoin.decode(value) }
 }

@@ -4,8 +4,7 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
-import { type TipRow, values } from '../storage/rows/row-values.js'
+import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 import { putStatus } from './block-records.js'
 import type { Checking } from './block-run.js'
 import { connectInto } from './connect-block.js'
@@ -85,9 +84,9 @@ export class Reorganisation {
   /** Resumes an interrupted reorganisation; undefined if there is none. */
   static async resume(options: ReorganisationOptions): Promise<Reorganised | Abandoned | undefined> {
     const { newest } = options.database
-    const [marker, tipRow] = [newest.get(keys.meta('reorganisation')), newest.get(keys.meta('tip'))]
+    const [marker, tipRow] = [newest.get(meta.reorganisation.key), newest.get(meta.tip.key)]
     if (marker === undefined || tipRow === undefined) return undefined
-    const way = { ...values.reorganisation.decode(marker), tip: values.tip.decode(tipRow) }
+    const way = { ...meta.reorganisation.decode(marker), tip: meta.tip.decode(tipRow) }
     return new Reorganisation(options, way).#run({ bytes: 0, stage: () => {} })
   }
 
@@ -101,7 +100,7 @@ export class Reorganisation {
     this.#begin(prepare)
     for (const { hash } of failure.broken) {
       this.#setStatus(this.#headers.known(hash), 'invalid')
-      this.#overlay.del(keys.sideBody(hash))
+      this.#overlay.del(tables.sideBody.key(hash))
     }
     const again = await this.#follow({ assumed: true })
     // It was valid when connected. A RuleError would be attributed to the new block.
@@ -140,7 +139,7 @@ export class Reorganisation {
     const known = this.#headers.activeAt(height)
     await this.#makeRoom(known.size)
     await disconnectInto(this.#overlay, this.#options.database.newest, [known], this.#options, (gone, body) => {
-      this.#overlay.put(keys.sideBody(gone.header.hash), body.bytes)
+      this.#overlay.put(tables.sideBody.key(gone.header.hash), body.bytes)
       this.#setStatus(gone, 'side')
     })
     this.#move({ hash: known.header.previous, height: height - 1 })
@@ -154,7 +153,7 @@ export class Reorganisation {
     const layer = new Overlay(this.#overlay)
     await connectInto(layer, body, this.#options, { assumed })
     await runCooperatively(layer.mergeSteps(this.#overlay))
-    this.#overlay.del(keys.sideBody(hash))
+    this.#overlay.del(tables.sideBody.key(hash))
     this.#setStatus(known, 'active')
     this.#move({ hash, height })
   }
@@ -167,11 +166,11 @@ export class Reorganisation {
     const known = ({ hash }: TipRow) => this.#headers.known(hash)
     const reorganised = { disconnected: left.map(known).reverse(), connected: taken.map(known) }
     if (!this.#returning) {
-      const row = values.leftBranch.encode({ tip: this.#from, forkHeight })
-      this.#overlay.put(keys.leftBranch(database.sequence + 1), row)
+      const row = tables.leftBranch.encode({ tip: this.#from, forkHeight })
+      this.#overlay.put(tables.leftBranch.key(database.sequence + 1), row)
       this.#options.stage?.(this.#overlay, reorganised)
     }
-    this.#overlay.del(keys.meta('reorganisation'))
+    this.#overlay.del(meta.reorganisation.key)
     await this.#write({ sync: true })
     return reorganised
   }
@@ -192,8 +191,8 @@ export class Reorganisation {
     this.#newOverlay()
     stage(this.#overlay)
     this.#bytes = bytes
-    const row = values.reorganisation.encode({ from: this.#from, to: this.#to })
-    this.#overlay.put(keys.meta('reorganisation'), row)
+    const row = meta.reorganisation.encode({ from: this.#from, to: this.#to })
+    this.#overlay.put(meta.reorganisation.key, row)
   }
 
   /** Writes the staged rows when one more block would exceed the batch size. */
@@ -229,8 +228,8 @@ export class Reorganisation {
 
 /** Stages the rows of the tip. */
 export function putTip(overlay: Overlay, spec: Spec, { hash, height }: TipRow): void {
-  overlay.put(keys.meta('tip'), values.tip.encode({ hash, height }))
-  overlay.put(keys.meta('upgrades'), spec.upgradesDigest(height))
+  overlay.put(meta.tip.key, meta.tip.encode({ hash, height }))
+  overlay.put(meta.upgrades.key, spec.upgradesDigest(height))
 }
 
 /** A small copy: hashes may be views into large rows. */

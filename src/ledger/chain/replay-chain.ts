@@ -3,13 +3,12 @@ import { toHex } from '../../base/primitives/bytes.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
-import { type Database, StorageError } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { digestOf } from '../storage/care/table-digest.js'
 import { prunedHeight } from '../storage/rows/prune-rows.js'
-import { journalRow } from '../storage/write/journal.js'
-import { derivedTables, keys, rangeOf, stateTables, table } from '../storage/rows/schema.js'
-import { type LeftBranchRow, values } from '../storage/rows/row-values.js'
+import { derivedTables, type LeftBranchRow, meta, rangeOf, stateTables, tables } from '../storage/rows/tables.js'
 import { indexUndoFrom } from '../storage/rows/token-index.js'
 import { reorganisationDepth } from './branches.js'
 import type { Chain } from './chain.js'
@@ -87,17 +86,17 @@ export async function highestKnown(source: Database): Promise<number | undefined
     }
   }
   await note(() => {
-    const row = source.get(keys.meta('tip'))
-    return row === undefined ? undefined : values.tip.decode(row).height
+    const row = source.get(meta.tip.key)
+    return row === undefined ? undefined : meta.tip.decode(row).height
   })
   await note(async () => {
-    const [last] = await source.rows(rangeOf(table.active), { reverse: true, limit: 1 })
+    const [last] = await source.rows(tables.active.range(), { reverse: true, limit: 1 })
     return last?.[0].readUInt32BE(1)
   })
   await note(async () => {
     // A batch of the pool has the height of its tip, even when the batch of that block is lost.
-    const [last] = await source.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
-    return last && journalRow.decode(last[1]).height
+    const [last] = await source.rows(tables.journal.range(), { reverse: true, limit: 1 })
+    return last && tables.journal.decode(last[1]).height
   })
   return heights.length === 0 ? undefined : Math.max(...heights)
 }
@@ -124,10 +123,10 @@ export async function verifyChain(
     if (toHex(held) !== toHex(made)) return `the rows of table ${tableName(tableByte)} are wrong`
   }
   if (!(await sameIndexUndo(chain.database, scratch.database))) {
-    return `the rows of table ${tableName(table.indexUndo)} are wrong`
+    return `the rows of table ${tableName(tables.indexUndo.number)} are wrong`
   }
   if (!(await sameProofs(chain, scratch.database))) {
-    return `the rows of table ${tableName(table.sideChain)} are wrong`
+    return `the rows of table ${tableName(tables.sideChain.number)} are wrong`
   }
   if (!(await sameMap(chain.database, scratch.database))) return 'the rows of the map of DIDs are wrong'
   if (!sameRecords(chain, scratch)) return 'the header records are wrong'
@@ -158,10 +157,10 @@ export function knownPrunedHeight(source: Database): number {
  * layout, has them from a height on.
  */
 async function sameIndexUndo(held: Database, made: Database): Promise<boolean> {
-  for await (const [key, value] of held.scan(rangeOf(table.indexUndo))) {
+  for await (const [key, value] of held.scan(tables.indexUndo.range())) {
     if (made.get(key)?.equals(value) !== true) return false
   }
-  const needed = { ...rangeOf(table.indexUndo), gte: keys.indexUndo(indexUndoFrom(held)) }
+  const needed = { ...tables.indexUndo.range(), gte: tables.indexUndo.key(indexUndoFrom(held)) }
   for await (const [key] of made.scan(needed)) if (held.get(key) === undefined) return false
   return true
 }
@@ -176,9 +175,9 @@ async function sameProofs({ database, spec }: Chain, made: Database): Promise<bo
 
 /** Whether no side chain is proved further in one database than in another. */
 async function provesNoMore(held: Database, made: Database): Promise<boolean> {
-  for await (const [key, value] of held.scan(rangeOf(table.sideChain))) {
+  for await (const [key, value] of held.scan(tables.sideChain.range())) {
     const most = made.get(key)
-    if (most === undefined || values.height.decode(value) > values.height.decode(most)) return false
+    if (most === undefined || tables.sideChain.decode(value) > tables.sideChain.decode(most)) return false
   }
   return true
 }
@@ -218,21 +217,21 @@ async function replayBranches(source: Database, target: Chain): Promise<{ left: 
     }
   }
   const way = await reading(() => {
-    const marker = source.get(keys.meta('reorganisation'))
-    return marker === undefined ? undefined : values.reorganisation.decode(marker)
+    const marker = source.get(meta.reorganisation.key)
+    return marker === undefined ? undefined : meta.reorganisation.decode(marker)
   })
   const left: LeftBranchRow[] = []
-  for (const key of (await reading(() => source.keys(rangeOf(table.leftBranch)))) ?? []) {
+  for (const key of (await reading(() => source.keys(tables.leftBranch.range()))) ?? []) {
     const branch = await reading(() => {
       const row = source.get(key)
-      return row === undefined ? undefined : values.leftBranch.decode(row)
+      return row === undefined ? undefined : tables.leftBranch.decode(row)
     })
     if (branch !== undefined) left.push(branch)
   }
   for (const { hash } of [...(way === undefined ? [] : [way.from, way.to]), ...left.map(({ tip }) => tip)]) {
     const branch = (await reading(() => branchOf(source, target, hash))) ?? []
     for (const one of branch) {
-      const body = await reading(() => source.get(keys.sideBody(one)))
+      const body = await reading(() => source.get(tables.sideBody.key(one)))
       if (body === undefined || !(await isTaken(target, body))) break
     }
   }
@@ -244,9 +243,9 @@ function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
   const branch: Hash[] = []
   for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
     branch.unshift(hash)
-    const row = source.get(keys.header(hash))
+    const row = source.get(tables.header.key(hash))
     if (row === undefined) break
-    hash = Header.read(new Reader(values.header.decode(row).header)).previous
+    hash = Header.read(new Reader(tables.header.decode(row).header)).previous
   }
   return branch
 }
@@ -273,8 +272,8 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
   // Batch numbers restart here: an old number may collide with one of the target.
   let number = 1
   for (const branch of branches.left) {
-    while (target.database.get(keys.leftBranch(number)) !== undefined) number++
-    overlay.put(keys.leftBranch(number++), values.leftBranch.encode(branch))
+    while (target.database.get(tables.leftBranch.key(number)) !== undefined) number++
+    overlay.put(tables.leftBranch.key(number++), tables.leftBranch.encode(branch))
   }
   const copy = (key: Buffer) => {
     try {
@@ -285,7 +284,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
       lost++
     }
   }
-  for (const tableByte of [table.pool, table.dropped]) {
+  for (const tableByte of [tables.pool.number, tables.dropped.number]) {
     try {
       ;(await source.keys(rangeOf(tableByte))).forEach(copy)
     } catch (error) {
@@ -293,8 +292,8 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
       lost++
     }
   }
-  copy(keys.meta('clock'))
-  copy(keys.meta('events'))
+  copy(meta.clock.key)
+  copy(meta.events.key)
   const { height, hash } = target.tip.header
   await overlay.commit({ kind: 'pool', height, hash }, { sync: true })
   return lost
@@ -304,14 +303,14 @@ async function readStored(
   source: Database,
   height: number,
 ): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
-  const hash = source.get(keys.active(height))
-  const row = hash === undefined ? undefined : source.get(keys.header(hash))
+  const hash = source.get(tables.active.key(height))
+  const row = hash === undefined ? undefined : source.get(tables.header.key(hash))
   if (hash === undefined || row === undefined) {
-    const [later] = await source.rows({ gt: keys.active(height), lt: rangeOf(table.active).lt }, { limit: 1 })
+    const [later] = await source.rows({ gt: tables.active.key(height), lt: tables.active.range().lt }, { limit: 1 })
     if (later === undefined && hash === undefined) return undefined
     throw new StorageError(`the header of height ${height} is gone`)
   }
-  const record = values.header.decode(row)
+  const record = tables.header.decode(row)
   const header = Header.read(new Reader(record.header))
-  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(keys.confirm(hash)) }
+  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(tables.confirm.key(hash)) }
 }

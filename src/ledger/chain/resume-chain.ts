@@ -4,11 +4,11 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { keepsMap, type Spec } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { Log } from '../../base/runtime/env.js'
-import { damaged, type Database, StorageError } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import { damaged, StorageError } from '../storage/failure.js'
 import { keepMap } from '../storage/care/build-map.js'
 import { hasMap, storedMapRoot } from '../storage/rows/map/map-rows.js'
-import { keys } from '../storage/rows/schema.js'
-import { type TipRow, values } from '../storage/rows/row-values.js'
+import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 import type { Checking } from './block-run.js'
 import { checkMapAt } from './check-map.js'
 import { checkByRules } from './check-rules.js'
@@ -41,8 +41,8 @@ export async function resumeChain(resuming: Resuming): Promise<KnownHeader | und
 }
 
 function tipRow(database: Database): TipRow | undefined {
-  const row = database.get(keys.meta('tip'))
-  return row === undefined ? undefined : values.tip.decode(row)
+  const row = database.get(meta.tip.key)
+  return row === undefined ? undefined : meta.tip.decode(row)
 }
 
 /** The header of the tip row, once the chain below it is known to be that of the spec. */
@@ -55,7 +55,7 @@ function storedTip({ hash }: TipRow, { database, headers, genesis, sanity: { spe
   const tip = headers.get(hash)
   if (tip === undefined) throw damaged('the header of the tip is gone')
   const { height } = tip.header
-  const upgrades = database.get(keys.meta('upgrades'))
+  const upgrades = database.get(meta.upgrades.key)
   if (upgrades === undefined || !equalBytes(upgrades, spec.upgradesDigest(height))) {
     throw new StorageError(
       `the upgrades of the chain spec up to height ${height} are not those this chain was built by`,
@@ -68,7 +68,7 @@ function storedTip({ hash }: TipRow, { database, headers, genesis, sanity: { spe
 /** The tip block names the validators that confirm the next block: with others no later node could connect it. */
 function checkNextValidators(database: Database, spec: Spec, height: number): void {
   if (!spec.hasValidators || height === 0) return
-  const coinbase = database.get(keys.transaction(height, 0))
+  const coinbase = database.get(tables.transaction.key(height, 0))
   // A missing block is reported by the check of recent blocks.
   if (coinbase === undefined || namesNextValidators(spec, height, Transaction.fromBytes(coinbase))) return
   throw new StorageError(

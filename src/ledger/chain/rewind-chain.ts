@@ -2,9 +2,9 @@ import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
-import type { JournalKind } from '../storage/write/journal.js'
+import type { JournalKind } from '../storage/rows/journal-row.js'
+import { tables } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
 import { BlockRunError, type Checking, connectRun, type IncomingBlock } from './block-run.js'
 import type { Branches } from './branches.js'
 import { type ChainChange, changeOf, type ChainWriter, type Restoration } from './chain-change.js'
@@ -79,7 +79,7 @@ export async function replaceBlocks(
   const { connected, failure } = await connectRun(blocks, target, checking, { assumed: false, following: 0 })
   if (failure !== undefined) throw new BlockRunError(connected.length, failure)
   const fromAside = connected.flatMap(({ header }) => headers.get(header.hash) ?? []).filter(isAside)
-  for (const { header } of fromAside) overlay.del(keys.sideBody(header.hash))
+  for (const { header } of fromAside) overlay.del(tables.sideBody.key(header.hash))
   const top = connected.at(-1)?.header ?? target.header
   await chain.change(overlay, changeOf({ disconnected, connected }), { kind: 'rewind', top, restoring: restorations })
   branches.count({ left: kept ? going : [], taken: fromAside })
@@ -122,8 +122,8 @@ function someDownTo(
 }
 
 function deleteRecord(overlay: Overlay, { hash }: Header): void {
-  overlay.del(keys.header(hash))
-  overlay.del(keys.confirm(hash))
+  overlay.del(tables.header.key(hash))
+  overlay.del(tables.confirm.key(hash))
 }
 
 function isAside({ status }: KnownHeader): boolean {

@@ -2,7 +2,7 @@ import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
-import { rangeOf, table } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
 
 /** @limit count: blocks kept off the active chain */
@@ -40,7 +40,7 @@ export class SideBlocks {
   /** Reads the names of the side blocks in a database. */
   static async open(database: Database, headers: HeaderIndex): Promise<SideBlocks> {
     const side = new SideBlocks()
-    const rows = await database.keys(rangeOf(table.sideBody))
+    const rows = await database.keys(tables.sideBody.range())
     for (const known of rows.flatMap((key) => headers.get(key.subarray(1)) ?? [])) side.add(known)
     return side
   }

@@ -1,8 +1,8 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
-import { damaged, StorageError } from '../storage/database.js'
+import { damaged, StorageError } from '../storage/failure.js'
 import { checkHistories, checkMapRows } from '../storage/care/check-map-rows.js'
 import { hasMap } from '../storage/rows/map/map-rows.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import { checkRecentBlocks } from './check-recent-blocks.js'
 import { readEveryRow, type VerifyStep } from './replay-chain.js'
@@ -44,7 +44,7 @@ function checkHeader({ headers, database, spec }: Chain, height: number): void {
   if (header.height !== height || !equalBytes(header.previous, parent)) {
     throw damaged(`the header at height ${height} does not follow its parent`)
   }
-  if (spec.hasValidators && database.get(keys.confirm(header.hash)) === undefined) {
+  if (spec.hasValidators && database.get(tables.confirm.key(header.hash)) === undefined) {
     throw damaged(`no confirm for height ${height}`)
   }
 }

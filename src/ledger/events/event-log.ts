@@ -20,7 +20,7 @@ import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
+import { meta } from '../storage/rows/tables.js'
 import { BlockEvents, type BlockPosition } from './block-events.js'
 import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
 
@@ -147,11 +147,11 @@ export class EventLog implements ChainIndexer {
 
 /** Reserves the numbers of a run on disk; returns the number before them. */
 async function takeNumbers(chain: Chain, clock: Clock): Promise<number> {
-  const row = chain.database.get(keys.meta('events'))
+  const row = chain.database.get(meta.events.key)
   const before = row === undefined ? 0 : Number(new Reader(row).u64()) + numbersPerRun
   const start = Math.max(before, Math.min(Math.floor(clock.now() / 1000), latestSecond) * numbersPerSecond)
   const overlay = new Overlay(chain.database)
-  overlay.put(keys.meta('events'), new Writer(8).u64(BigInt(start)).finish())
+  overlay.put(meta.events.key, new Writer(8).u64(BigInt(start)).finish())
   const { height, hash } = chain.tip.header
   await overlay.commit({ kind: 'header', height, hash }, { sync: true })
   return start

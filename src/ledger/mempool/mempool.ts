@@ -57,8 +57,7 @@ import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Clock, Log } from '../../base/runtime/env.js'
 import type { Overlay } from '../storage/write/overlay.js'
-import { keys } from '../storage/rows/schema.js'
-import { values } from '../storage/rows/row-values.js'
+import { tables } from '../storage/rows/tables.js'
 import { changedBy, returnedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './checks.js'
 import { type DropReason, dropText } from './drop-reason.js'
@@ -337,7 +336,7 @@ export class Mempool implements ChainIndexer {
     if (this.#restoring || reorganised) return
     const returning = returnedBy(disconnected, connected)
     const arrival = this.#options.clock.now()
-    for (const { hash, bytes } of returning) overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
+    for (const { hash, bytes } of returning) overlay.put(tables.pool.key(hash), tables.pool.encode({ arrival, bytes }))
     for (const transaction of transactionsOf(connected)) {
       this.#store.mining(transaction, { pooled: this.size > 0 && this.#holds(transaction.hash) }, overlay)
     }

@@ -21,7 +21,7 @@ import type { SignatureCheck } from '../../base/primitives/signature.js'
 import { paramsAt } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import { ChainCoins } from './chain-coins.js'
 import type { FeeFloor } from './fee-floor.js'
 import type { PoolGraph } from './graph.js'
@@ -80,7 +80,7 @@ export class Newcomer {
     const { hash, txid } = this.transaction
     const { chain, graph, refusedBlocks } = this.#surroundings
     if (graph().get(hash) !== undefined) throw new RuleError('tx-known', `${txid} is in the pool`)
-    if (chain.database.get(keys.location(hash)) !== undefined)
+    if (chain.database.get(tables.location.key(hash)) !== undefined)
       throw new RuleError('tx-known', `${txid} is on the chain`)
     if (refusedBlocks.blames(txid)) {
       throw new RuleError('pool-unmineable', `a block of this node was refused for ${txid}`)

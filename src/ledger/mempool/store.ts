@@ -1,10 +1,10 @@
 import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
-import type { CommitInfo, Database } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import type { CommitInfo } from '../storage/write/row-changes.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { keys, rangeOf, table } from '../storage/rows/schema.js'
-import { values } from '../storage/rows/row-values.js'
+import { tables } from '../storage/rows/tables.js'
 import { type DropReason, dropText } from './drop-reason.js'
 
 /** A pooled transaction as stored across restarts. */
@@ -40,13 +40,13 @@ export class PoolStore {
 
   /** Loads drop reasons, and the stored transactions, oldest first. */
   async load(): Promise<StoredTransaction[]> {
-    const dropped = await this.#database.rows(rangeOf(table.dropped))
-    const inOrder = dropped.map(([key, value]) => ({ txid: key.subarray(1), ...values.dropped.decode(value) }))
+    const dropped = await this.#database.rows(tables.dropped.range())
+    const inOrder = dropped.map(([key, value]) => ({ txid: key.subarray(1), ...tables.dropped.decode(value) }))
     inOrder.sort((a, b) => a.order - b.order)
     for (const { txid, reason: text } of inOrder) this.#dropped.set(mapKey(txid), { kind: 'stored', text })
     this.#order = inOrder.at(-1)?.order ?? 0
-    const rows = await this.#database.rows(rangeOf(table.pool))
-    return rows.map(([, value]) => values.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
+    const rows = await this.#database.rows(tables.pool.range())
+    return rows.map(([, value]) => tables.pool.decode(value)).sort((a, b) => a.arrival - b.arrival)
   }
 
   /**
@@ -57,8 +57,8 @@ export class PoolStore {
     // Its hash as bytes is made for rows alone: of the blocks of a sync there are none.
     const { hashKey } = transaction
     this.#mining.add(hashKey)
-    if (pooled) this.#deleteWith(overlay, keys.pool(transaction.hash))
-    if (this.#dropped.delete(hashKey)) this.#deleteWith(overlay, keys.dropped(transaction.hash))
+    if (pooled) this.#deleteWith(overlay, tables.pool.key(transaction.hash))
+    if (this.#dropped.delete(hashKey)) this.#deleteWith(overlay, tables.dropped.key(transaction.hash))
   }
 
   #deleteWith(overlay: Overlay, row: Buffer): void {
@@ -87,11 +87,11 @@ export class PoolStore {
       else overlay.put(key, value)
     }
     this.#staged = new Overlay(this.#database)
-    for (const { transaction } of present) overlay.del(keys.pool(transaction.hash))
+    for (const { transaction } of present) overlay.del(tables.pool.key(transaction.hash))
     for (const { transaction, arrival } of content) {
       const { hash, bytes } = transaction
-      overlay.put(keys.pool(hash), values.pool.encode({ arrival, bytes }))
-      if (this.#dropped.delete(mapKey(hash))) overlay.del(keys.dropped(hash))
+      overlay.put(tables.pool.key(hash), tables.pool.encode({ arrival, bytes }))
+      if (this.#dropped.delete(mapKey(hash))) overlay.del(tables.dropped.key(hash))
     }
   }
 
@@ -108,7 +108,7 @@ export class PoolStore {
 
   /** Deletes the row of a transaction that turns out to be mined. */
   remove(txid: Hash): Promise<void> {
-    this.#staged.del(keys.pool(txid))
+    this.#staged.del(tables.pool.key(txid))
     return this.#flushSoon()
   }
 
@@ -120,8 +120,8 @@ export class PoolStore {
   /** Stores a transaction; resolves when it is on disk. */
   put(txid: Hash, stored: StoredTransaction, options: { sync: boolean }): Promise<void> {
     if (this.#silent(txid)) return this.#database.idle()
-    this.#staged.put(keys.pool(txid), values.pool.encode(stored))
-    if (this.#dropped.delete(mapKey(txid))) this.#staged.del(keys.dropped(txid))
+    this.#staged.put(tables.pool.key(txid), tables.pool.encode(stored))
+    if (this.#dropped.delete(mapKey(txid))) this.#staged.del(tables.dropped.key(txid))
     this.#stagedSync ||= options.sync
     return this.#flushSoon()
   }
@@ -129,15 +129,18 @@ export class PoolStore {
   /** Deletes a transaction and stores the drop reason. */
   drop(txid: Hash, reason: DropReason): Promise<void> {
     if (this.#silent(txid)) return Promise.resolve()
-    this.#staged.del(keys.pool(txid))
-    this.#staged.put(keys.dropped(txid), values.dropped.encode({ order: ++this.#order, reason: dropText(reason) }))
+    this.#staged.del(tables.pool.key(txid))
+    this.#staged.put(
+      tables.dropped.key(txid),
+      tables.dropped.encode({ order: ++this.#order, reason: dropText(reason) }),
+    )
     // Dropped again → newest again.
     this.#dropped.delete(mapKey(txid))
     this.#dropped.set(mapKey(txid), reason)
     while (this.#dropped.size > this.#droppedLimit) {
       const [oldest] = this.#dropped.keys()
       this.#dropped.delete(oldest as string)
-      this.#staged.del(keys.dropped(Buffer.from(oldest as string, 'latin1')))
+      this.#staged.del(tables.dropped.key(Buffer.from(oldest as string, 'latin1')))
     }
     return this.#flushSoon()
   }

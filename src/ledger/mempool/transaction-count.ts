@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
-import { keys } from '../storage/rows/schema.js'
+import { tables } from '../storage/rows/tables.js'
 import type { Mempool } from './mempool.js'
 
 /**
@@ -20,7 +20,7 @@ export function countTransactions({ chain, mempool }: { readonly chain: Chain; r
       let fresh = 0
       // Readers still see the left branch, so its transactions have a location.
       await forEachCooperatively(transactions, ({ hash }) => {
-        if (mempool.get(hash) === undefined && chain.database.get(keys.location(hash)) === undefined) fresh++
+        if (mempool.get(hash) === undefined && chain.database.get(tables.location.key(hash)) === undefined) fresh++
       })
       foreseen.set(header.id, fresh)
     },

@@ -7,8 +7,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { outputValueOf } from '../../base/primitives/transaction-parts.js'
 import { isPruned } from '../storage/rows/prune-rows.js'
-import { keys } from '../storage/rows/schema.js'
-import { values } from '../storage/rows/row-values.js'
+import { tables } from '../storage/rows/tables.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolGraph } from './graph.js'
 import type { PoolEntry, PoolOperation } from './pool-entry.js'
@@ -75,10 +74,10 @@ export class PoolView implements StateView {
 
   /** Whether the output existed: its transaction is on the chain and has it. */
   #wasSpent({ txid, index }: Outpoint): boolean {
-    const location = this.#chain.database.get(keys.location(txid))
+    const location = this.#chain.database.get(tables.location.key(txid))
     if (location === undefined) return false
-    const { height, index: position } = values.location.decode(location)
-    const row = this.#chain.database.get(keys.transaction(height, position))
+    const { height, index: position } = tables.location.decode(location)
+    const row = this.#chain.database.get(tables.transaction.key(height, position))
     // Of a transaction that its block gave up, most outputs were spent.
     if (row === undefined) return isPruned(this.#chain.database, height)
     return (outputValueOf(row, index) ?? 0n) > 0n

@@ -1,7 +1,7 @@
 /**
  * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
  *
- *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit    keys by schema.ts, values by row-values.ts
+ *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit     rows by rows/tables.ts
  *                -> #put: BatchRows, checksum and digest                assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
@@ -18,18 +18,15 @@ import { zeroHash } from '../../base/primitives/hash.js'
 import { finish } from '../../base/primitives/steps.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { BatchRows } from './write/batch-rows.js'
-import { type Changes, changesOf } from './write/row-changes.js'
+import { type Changes, changesOf, type CommitInfo, type RowsBelow } from './write/row-changes.js'
 import { CoinCache } from './write/coin-cache.js'
 import { accessFailure, openFailure } from './failure.js'
-import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from './write/journal.js'
+import { journalDigest, journalRowSize } from './write/journal.js'
+import type { JournalRow } from './rows/journal-row.js'
+import { tables } from './rows/tables.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
-import { keys, rangeOf, table } from './rows/schema.js'
 import { seal } from './rows/sealed-row.js'
-import { encodings, type FrozenRows, type Range, type Rows, type RowsOptions, StoredRows, View } from './stored-rows.js'
-
-export { type Changes, changesOf, type RowMap } from './write/row-changes.js'
-export { damaged, reindexHint, StorageError } from './failure.js'
-export type { FrozenRows, Range, Rows } from './stored-rows.js'
+import { encodings, type FrozenRows, type Range, type RowsOptions, StoredRows, View } from './stored-rows.js'
 
 /**
  * A damaged log can lose no more than two of these.
@@ -74,18 +71,10 @@ interface Batch {
   readonly operations: Uint8Array
 }
 
-/** Description of a batch, for its journal row. */
-export interface CommitInfo {
-  readonly kind: JournalKind
-  readonly height: number
-  readonly hash: Uint8Array
-}
-
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
-export interface NewestRows extends Rows {
+export interface NewestRows extends Required<RowsBelow> {
   rows(range: Range): Promise<[Buffer, Buffer][]>
   readonly coins: CoinCache
-  commit(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void>
 }
 
 export class Database {
@@ -321,8 +310,8 @@ export class Database {
       operations,
     }
     const sequence = this.#sequence + 1
-    const encoded = journalRow.encode(row)
-    batch.put(keys.journal(sequence), seal(keys.journal(sequence), encoded))
+    const encoded = tables.journal.encode(row)
+    batch.put(tables.journal.key(sequence), seal(tables.journal.key(sequence), encoded))
     await batch.write({ sync })
     this.#sequence = sequence
     this.#previous = journalDigest(sequence, encoded)
@@ -331,17 +320,17 @@ export class Database {
 
   async #trimJournal(): Promise<void> {
     const floor = this.#sequence - journalKept
-    await this.#level.clear({ gte: keys.journal(0), lt: keys.journal(floor), ...encodings })
+    await this.#level.clear({ gte: tables.journal.key(0), lt: tables.journal.key(floor), ...encodings })
     this.#floor = floor
   }
 
   async #findJournal(): Promise<void> {
-    const [last] = await this.rows(rangeOf(table.journal), { reverse: true, limit: 1 })
+    const [last] = await this.rows(tables.journal.range(), { reverse: true, limit: 1 })
     if (last === undefined) return
-    this.#sequence = Number(last[0].readBigUInt64BE(1))
+    this.#sequence = tables.journal.fields(last[0])[0]
     this.#previous = journalDigest(this.#sequence, last[1])
-    const [first] = await this.rows(rangeOf(table.journal), { limit: 1 })
-    this.#floor = Number((first as [Buffer, Buffer])[0].readBigUInt64BE(1))
+    const [first] = await this.rows(tables.journal.range(), { limit: 1 })
+    this.#floor = tables.journal.fields((first as [Buffer, Buffer])[0])[0]
   }
 }
 

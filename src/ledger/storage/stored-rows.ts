@@ -1,6 +1,7 @@
 import type { AbstractIterator } from 'abstract-level'
 import { accessFailure } from './failure.js'
 import type { Store } from './native-level.js'
+import type { Rows } from './rows/row-reader.js'
 import { unseal } from './rows/sealed-row.js'
 
 type Snapshot = ReturnType<Store['snapshot']>
@@ -27,12 +28,6 @@ export interface RowsOptions {
 
 /** The order of the rows in pages: from the beginning of the range, or from its end. */
 type PagesOrder = Pick<RowsOptions, 'reverse'>
-
-/** A source of rows. */
-export interface Rows {
-  get(key: Buffer): Uint8Array | undefined
-  getMany(wanted: Buffer[]): Promise<(Uint8Array | undefined)[]>
-}
 
 /** The rows as they were at one moment, whatever is written later. They take disk space until {@link close}. */
 export interface FrozenRows extends Rows {

@@ -16,23 +16,15 @@ import { type Output, ownerOf } from '../../base/primitives/output.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
 import { credentialState, declaredIssuer, popCredential } from './rows/credential-rows.js'
-import {
-  didHead,
-  didKey,
-  didOperation,
-  locationOf,
-  operationAt,
-  present,
-  type RowReader,
-  storedDocument,
-} from './rows/did-reader.js'
+import { didHead, didKey, didOperation, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
+import { present, type RowReader } from './rows/row-reader.js'
+import { type CredentialUndo, type Key, tables } from './rows/tables.js'
+import { undoSteps } from './rows/undo-record.js'
 import { LeafChanges, leavesOfSteps } from './rows/map/leaf-changes.js'
 import { putMapBack } from './rows/map/map-rows.js'
 import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from './rows/token-index.js'
 import type { Overlay } from './write/overlay.js'
 import { DocumentReader, KnownDocuments } from './write/known-documents.js'
-import { type Key, keys } from './rows/schema.js'
-import { type CredentialUndo, undoSteps, values } from './rows/row-values.js'
 import { provedHeight, provedSteps, takeBackProved } from './rows/side-chain-rows.js'
 import { TransferRows } from './write/transfer-rows.js'
 
@@ -52,8 +44,8 @@ export class StoredState implements StateView {
   coin(outpoint: Outpoint): Coin | undefined {
     const known = this.#rows.knownCoin?.(outpointKey(outpoint))
     if (known !== undefined) return known ?? undefined
-    const row = this.#rows.get(keys.coin(outpoint))
-    return row === undefined ? undefined : values.coin.decode(row)
+    const row = this.#rows.get(tables.coin.key(outpoint))
+    return row === undefined ? undefined : tables.coin.decode(row)
   }
 
   did(did: string): DidState | undefined {
@@ -136,7 +128,7 @@ export async function putConnected(
     const ordinal = before?.ordinal ?? (next ??= nextOrdinal(overlay))
     if (before === undefined) next = ordinal + 1
     const head = { status: did.state.status, operationCount: did.state.operationCount, documentSequence, ordinal }
-    overlay.put(keys.didHead(key), values.didHead.encode(head))
+    overlay.put(tables.didHead.key(key), tables.didHead.encode(head))
     const row = documentKey(overlay, key)
     if (before === undefined) index.create(overlay, ordinal, { height, index: i + 1 })
     index.change(ordinal, {
@@ -153,7 +145,7 @@ export async function putConnected(
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   const sideChains = await runCooperatively(provedSteps(overlay, transactions))
-  overlay.put(keys.undo(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
+  overlay.put(tables.undo.key(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
   return leaves
 }
 
@@ -175,13 +167,13 @@ function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: Con
   const { height } = block.header
   const rows = new TransferRows()
   let index = 0
-  const put = (owner: string) => overlay.log.putRow(rows.history(owner, height, index))
+  const put = (owner: string) => overlay.encoded.putRow(rows.history(owner, height, index))
   for (; index < block.transactions.length; index++) {
     const tx = block.transactions[index] as Transaction
     const location = { height, index }
-    overlay.put(keys.transaction(height, index), tx.bytes)
-    if (isReadAgain(tx)) overlay.put(keys.location(tx.hash), values.location.encode(location))
-    else overlay.log.putRow(rows.location(tx.hashKey, location))
+    overlay.put(tables.transaction.key(height, index), tx.bytes)
+    if (isReadAgain(tx)) overlay.put(tables.location.key(tx.hash), tables.location.encode(location))
+    else overlay.encoded.putRow(rows.location(tx.hashKey, location))
     yield* touchedSteps(tx, connected[index - 1]?.spent ?? [], put)
     if (index % transactionsAtOnce === 0) yield
   }
@@ -208,15 +200,15 @@ function touchedSteps({ outputs }: Transaction, spent: readonly Coin[], touch: (
  */
 export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<Hash | undefined> {
   const { height } = block.header
-  const undo = values.undo.decode(present(overlay.get(keys.undo(height)), `the undo record of height ${height}`))
+  const undo = tables.undo.decode(present(overlay.get(tables.undo.key(height)), `the undo record of height ${height}`))
   for (let index = block.transactions.length - 1; index >= 0; index--) {
     const tx = block.transactions[index] as Transaction
     const spent = undo.spent[index - 1] ?? []
-    overlay.del(keys.transaction(height, index))
-    const location = keys.location(tx.hash)
+    overlay.del(tables.transaction.key(height, index))
+    const location = tables.location.key(tx.hash)
     if (isReadAgain(tx)) overlay.del(location)
-    else overlay.log.del(location)
-    finish(touchedSteps(tx, spent, (owner) => overlay.log.del(keys.history(ofMapKey(owner), height, index))))
+    else overlay.encoded.del(location)
+    finish(touchedSteps(tx, spent, (owner) => overlay.encoded.del(tables.history.key(ofMapKey(owner), height, index))))
     // An output that a later transaction of the block spent is back by now.
     tx.outputs.forEach((output, i) => {
       const coin = coinOf(output, { height, coinbase: tx.isCoinbase })
@@ -244,7 +236,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
     return { ordinal, before, after: overlay.get(key), exists: didHead(overlay, did) !== undefined }
   })
   await putIndexBack(overlay, height, changed)
-  overlay.del(keys.undo(height))
+  overlay.del(tables.undo.key(height))
   return putMapBack(overlay, height, () => leavesOfSteps(overlay, undo))
 }
 
@@ -260,7 +252,7 @@ function tokensOrRow(
 
 /** The row of a DID's latest document. */
 function documentKey(rows: RowReader, did: ProgramHash): Key {
-  return keys.didDocument(didOperation(rows, did, 0))
+  return tables.didDocument.key(didOperation(rows, did, 0))
 }
 
 /** Rewrites the row of a DID's latest document, from the operation that its head names now. */
@@ -277,14 +269,14 @@ function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
 function popOperation(overlay: Overlay, did: ProgramHash): void {
   const head = present(didHead(overlay, did), 'the head of a DID to take back')
   const sequence = head.operationCount - 1
-  overlay.del(keys.didOperation(did, sequence))
+  overlay.del(tables.didOperation.key(did, sequence))
   if (sequence === 0) {
-    overlay.del(keys.didHead(did))
+    overlay.del(tables.didHead.key(did))
     return
   }
   // A deactivated DID has no later operations, so any operation before the last one holds a document.
   const documentSequence = sequence - 1
   const { ordinal } = head
-  const encoded = values.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence, ordinal })
-  overlay.put(keys.didHead(did), encoded)
+  const encoded = tables.didHead.encode({ status: 'valid', operationCount: sequence, documentSequence, ordinal })
+  overlay.put(tables.didHead.key(did), encoded)
 }

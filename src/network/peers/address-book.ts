@@ -1,8 +1,7 @@
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Random } from '../../base/runtime/env.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { keys, rangeOf, table } from '../../ledger/storage/rows/schema.js'
-import { values } from '../../ledger/storage/rows/row-values.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { type Endpoint, endpointText, groupOf, parseEndpoint, plainHost } from '../address/ip-address.js'
 import { keyOfPeerName } from '../address/peer-identity.js'
 import type { PeerRows } from './peer-rows.js'
@@ -74,8 +73,8 @@ export class AddressBook {
   /** Loads the book from the database. */
   static async open(database: Database, options: BookOptions): Promise<AddressBook> {
     const book = new AddressBook(options)
-    for (const [key, value] of await database.rows(rangeOf(table.peer), { limit: mostAddresses })) {
-      const { address, seen, failures } = values.peer.decode(value)
+    for (const [key, value] of await database.rows(tables.peer.range(), { limit: mostAddresses })) {
+      const { address, seen, failures } = tables.peer.decode(value)
       const known = { ...newAddress(address), publicKey: Buffer.from(key.subarray(1)), seen, failures }
       book.#addresses.set(address, known)
     }
@@ -207,8 +206,12 @@ export class AddressBook {
         const publicKey = Buffer.from(id, 'latin1')
         const addresses = this.#ofKey(publicKey).filter(({ endpoint }) => endpoint !== undefined)
         const known = addresses.find(({ seen }) => seen > 0) ?? addresses[0]
-        if (known?.endpoint === undefined) overlay.del(keys.peer(publicKey))
-        else overlay.put(keys.peer(publicKey), values.peer.encode({ ...known, address: endpointText(known.endpoint) }))
+        if (known?.endpoint === undefined) overlay.del(tables.peer.key(publicKey))
+        else
+          overlay.put(
+            tables.peer.key(publicKey),
+            tables.peer.encode({ ...known, address: endpointText(known.endpoint) }),
+          )
       }
     })
   }

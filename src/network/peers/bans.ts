@@ -2,8 +2,8 @@ import { meanings } from '../../base/errors/error-codes.js'
 import { fromHex, fromUtf8, toHex } from '../../base/primitives/bytes.js'
 import type { Database } from '../../ledger/storage/database.js'
 import type { Overlay } from '../../ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../../ledger/storage/rows/schema.js'
-import { type BanRow, values } from '../../ledger/storage/rows/row-values.js'
+import type { BanRow } from '../../ledger/storage/rows/network-tables.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { plainHost, reachOf, siteOf } from '../address/ip-address.js'
 import type { PeerRows } from './peer-rows.js'
 
@@ -39,8 +39,8 @@ export class Bans {
   /** Loads the bans from the database; `now`: Unix milliseconds. */
   static async open(database: Database, rows: PeerRows, now: () => number): Promise<Bans> {
     const bans = new Bans(rows, now)
-    for (const [key, value] of await database.rows(rangeOf(table.ban))) {
-      const row = values.ban.decode(value)
+    for (const [key, value] of await database.rows(tables.ban.range())) {
+      const row = tables.ban.decode(value)
       const bytes = key.subarray(1)
       bans.#add({ ...row, subject: row.kind === 'key' ? toHex(bytes) : bytes.toString('utf8') })
     }
@@ -73,7 +73,7 @@ export class Bans {
     const ban: Ban = { kind, subject: name, until, reason: shortened(reason) }
     const evictedBans = this.#add(ban)
     await this.#rows.write((overlay) => {
-      overlay.put(keyOf(ban), values.ban.encode(ban))
+      overlay.put(keyOf(ban), tables.ban.encode(ban))
       // The evicted ban may be the new one.
       evictedBans.forEach((evicted) => overlay.del(keyOf(evicted)))
     })
@@ -146,7 +146,7 @@ function isOfRules(reason: string): boolean {
 }
 
 function keyOf({ kind, subject }: Ban): Buffer {
-  return keys.ban(kind === 'key' ? (fromHex(subject) as Uint8Array) : fromUtf8(subject))
+  return tables.ban.key(kind === 'key' ? (fromHex(subject) as Uint8Array) : fromUtf8(subject))
 }
 
 /** Printable ASCII of at most {@link banReason} bytes, safe for logs and terminals. */

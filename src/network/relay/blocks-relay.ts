@@ -1,5 +1,5 @@
 import type { Chain, ChainChange } from '../../ledger/chain/chain.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { LinkError, type GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { blockTopic, type HeaderUnit } from '../wire/headers-message.js'
@@ -36,7 +36,7 @@ export class BlockRelay {
     const { header, auxPow, size } = chain.tip
     // Unverified confirm → no announcement; peers that need the header request it.
     if (!chain.assumedConfirms.holds(header.height)) return
-    const confirm = chain.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0)
+    const confirm = chain.database.get(tables.confirm.key(header.hash)) ?? new Uint8Array(0)
     peers.broadcast(blockTopic, { header, auxPow, confirm, size })
   }
 

@@ -10,7 +10,7 @@ import { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Env } from '../../base/runtime/env.js'
 import { LruMap } from '../../base/runtime/lru-map.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { TransactionFetcher, type AnnouncedTx } from '../fetch/transaction-fetcher.js'
 import type { GossipResult } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
@@ -167,7 +167,7 @@ export class TransactionRelay {
   }
 
   async #unmined(wanted: readonly AnnouncedTx[]): Promise<readonly AnnouncedTx[]> {
-    const rows = await this.#options.chain.database.getMany(wanted.map(({ txid }) => keys.location(txid)))
+    const rows = await this.#options.chain.database.getMany(wanted.map(({ txid }) => tables.location.key(txid)))
     return wanted.filter((_, i) => rows[i] === undefined)
   }
 
@@ -237,7 +237,7 @@ export class TransactionRelay {
     const unpooled = [...new Map(named.map((txid) => [mapKey(txid), txid])).values()].filter(
       (txid) => mempool.get(txid) === undefined,
     )
-    const rows = await chain.database.getMany(unpooled.map((txid) => keys.location(txid)))
+    const rows = await chain.database.getMany(unpooled.map((txid) => tables.location.key(txid)))
     return unpooled.filter((_, i) => rows[i] === undefined)
   }
 

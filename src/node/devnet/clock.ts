@@ -4,7 +4,7 @@ import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../../ledger/storage/database.js'
 import type { Overlay } from '../../ledger/storage/write/overlay.js'
-import { keys } from '../../ledger/storage/rows/schema.js'
+import { meta } from '../../ledger/storage/rows/tables.js'
 
 /**
  * Block times stay below 2^32.
@@ -40,7 +40,7 @@ export class VirtualClock implements Clock, ChainIndexer {
   /** Reads the offset from the database. */
   constructor(real: Clock, database: Database) {
     this.#real = real
-    const row = database.get(keys.meta('clock'))
+    const row = database.get(meta.clock.key)
     if (row !== undefined) this.#offset = Number(new Reader(row).i64())
   }
 
@@ -143,5 +143,5 @@ export class VirtualClock implements Clock, ChainIndexer {
 }
 
 function putOffset(overlay: Overlay, offset: number): void {
-  overlay.put(keys.meta('clock'), new Writer(8).i64(BigInt(offset)).finish())
+  overlay.put(meta.clock.key, new Writer(8).i64(BigInt(offset)).finish())
 }

@@ -5,7 +5,7 @@ import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import { rangeOf, table } from '../../ledger/storage/rows/schema.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 import { type Account, accountOf } from '../../clients/wallet/accounts.js'
 import type { Recipient } from '../../clients/wallet/build-transaction.js'
 import {
@@ -87,7 +87,7 @@ async function recipientsOf(
     }
     // The genesis block pays the first ones of its mnemonic.
     if (index < devnetAccountCount && isDevnetMnemonic(mnemonic)) continue
-    const [touched] = await chain.database.rows(rangeOf(table.history, programHash), { limit: 1 })
+    const [touched] = await chain.database.rows(tables.history.range(programHash), { limit: 1 })
     if (touched === undefined) lacking.push({ programHash, value: devnetAccountFunds })
   }
   return lacking

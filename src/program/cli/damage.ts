@@ -1,5 +1,5 @@
 import { UserError } from '../../base/errors/rule-error.js'
-import { StorageError } from '../../ledger/storage/database.js'
+import { StorageError } from '../../ledger/storage/failure.js'
 import { shellWord } from './print-output.js'
 
 /** Commands as errors name them, which do not know where the data is. */

@@ -7,7 +7,7 @@ import { parseAddress, type ProgramHash } from '../../../src/base/primitives/add
 import type { Block } from '../../../src/base/primitives/block.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { keys, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { askJson, contextOf, serve } from '../../support/client/api.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -149,7 +149,7 @@ describe('getaddresshistory', () => {
     await payAgain(node, [0, 0, 1, 3])
     const overlay = new Overlay(node.database)
     for (let i = 0; i < 100_000; i++) {
-      const place = keys.history(parseAddress(address) as ProgramHash, i % 2, Math.floor(i / 2))
+      const place = tables.history.key(parseAddress(address) as ProgramHash, i % 2, Math.floor(i / 2))
       overlay.put(place, new Uint8Array(0))
     }
     await overlay.commit({ kind: 'block', height: 4, hash: node.chain.tip.header.hash }, { sync: false })
@@ -157,14 +157,14 @@ describe('getaddresshistory', () => {
     const page = await rpc.call<History>('getaddresshistory', { address, limit: 4 })
     expect(page.transactions).toHaveLength(4)
     expect(page.next).toEqual({ height: 3, index: 1 })
-    expect(Object.fromEntries(reads.rows)).toEqual({ [table.history]: 5 })
+    expect(Object.fromEntries(reads.rows)).toEqual({ [tables.history.number]: 5 })
     expect(Object.fromEntries(reads.keys)).toEqual({
       // The tip, and the height up to which blocks have given up their transactions.
-      [table.meta]: 2,
-      [table.active]: 2,
-      [table.header]: 2,
-      [table.undo]: 2,
-      [table.transaction]: 4,
+      [tables.meta.number]: 2,
+      [tables.active.number]: 2,
+      [tables.header.number]: 2,
+      [tables.undo.number]: 2,
+      [tables.transaction.number]: 4,
     })
     expect(reads.open).toBe(0)
   })
@@ -320,14 +320,14 @@ describe('listdidoperations', () => {
     const rpc = new RpcClient(contextOf(node, { limits: { pageBlocks: 10 } }))
     const first = await rpc.call<Operations>('listdidoperations')
     expect(first).toEqual({ operations: [], next: { height: 16, index: 0 } })
-    expect(Object.fromEntries(reads.rows)).toEqual({ [table.undo]: 10 })
+    expect(Object.fromEntries(reads.rows)).toEqual({ [tables.undo.number]: 10 })
     const second = await rpc.call<Operations>('listdidoperations', { before: first.next })
     expect(second).toEqual({ operations: [], next: { height: 6, index: 0 } })
-    expect(reads.rows.get(table.transaction)).toBe(undefined)
+    expect(reads.rows.get(tables.transaction.number)).toBe(undefined)
     const third = await rpc.call<Operations>('listdidoperations', { before: second.next })
     expect(third).toMatchObject({ operations: [{ did: ada.did, height: 1 }] })
     expect(third).not.toHaveProperty('next')
-    expect(reads.rows.get(table.transaction)).toBe(2)
+    expect(reads.rows.get(tables.transaction.number)).toBe(2)
     expect([reads.opened, reads.open]).toEqual([3, 0])
   })
 })
@@ -392,7 +392,7 @@ test.each(['getaddresshistory', 'listdidoperations'])('%s goes on for no client 
   expect((await asked).data).toMatch(/no client waits/)
   goOn()
   await expect.poll(() => reads.open).toBe(0)
-  expect(reads.keys.get(table.transaction)).toBe(undefined)
+  expect(reads.keys.get(tables.transaction.number)).toBe(undefined)
   // What one step of the scan had read when it noticed.
-  expect(reads.rows.get(table.transaction) ?? 0).toBeLessThanOrEqual(2)
+  expect(reads.rows.get(tables.transaction.number) ?? 0).toBeLessThanOrEqual(2)
 })

@@ -10,7 +10,7 @@ import { EventCursor } from '../../../src/ledger/events/event-cursor.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { Resolver } from '../../../src/answers/resolver/resolver.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { craft, craftBlock, type CraftedInput } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
@@ -154,7 +154,7 @@ describe('a chain that prunes', () => {
     await expect(written()).rejects.toMatchObject({ code: 'pruned' })
     // A row that is wrong above what it gave up is found.
     const overlay = new Overlay(node.database)
-    overlay.del(keys.transaction(pruned + 5, 0))
+    overlay.del(tables.transaction.key(pruned + 5, 0))
     const { hash, height } = node.chain.tip.header
     await overlay.commit({ kind: 'header', height, hash }, { sync: true })
     expect(await verifyPruned(node.chain)).toMatch(/transactions of/)

@@ -8,8 +8,7 @@ import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { derivedTables, keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { derivedTables, meta, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { FaultyStore } from '../../support/fakes/faulty-store.js'
@@ -126,10 +125,10 @@ async function checkWhole(test: TestChain, fork: Fork, ends: ReadonlyMap<string,
   expect(digest, `the tip is one of the two: ${test.chain.tip.header.height}`).toBeDefined()
   expect(await stateDigest(test.database)).toBe(digest)
   expect(await faultOf(test)).toBe(undefined)
-  expect(test.database.get(keys.meta('reorganisation'))).toBe(undefined)
+  expect(test.database.get(meta.reorganisation.key)).toBe(undefined)
   checkNothingLost(test, fork)
   await test.mempool.settled()
-  expect(await test.database.rows(rangeOf(table.leftBranch))).toEqual([])
+  expect(await test.database.rows(tables.leftBranch.range())).toEqual([])
 }
 
 describe('a reorganisation of several batches', () => {
@@ -206,7 +205,7 @@ describe('a reorganisation of several batches', () => {
       store.lasts = Infinity
       await store.close()
       const source = await Database.over(store.store)
-      expect(source.get(keys.meta('reorganisation'))).toBeDefined()
+      expect(source.get(meta.reorganisation.key)).toBeDefined()
       const target = new FaultyStore()
       const rebuilt = await reopen(target)
       expect(await replay(source, rebuilt.chain)).toBe(undefined)
@@ -234,17 +233,17 @@ describe('a reorganisation of several batches', () => {
     await test.accept(greedy)
     const top = craftBlock(test.chain, on(greedy))
     const other = craftBlock(test.chain, { parent: genesis, fees: 1n })
-    const tip = () => values.tip.decode(test.database.newest.get(keys.meta('tip')) as Uint8Array)
+    const tip = () => meta.tip.decode(test.database.newest.get(meta.tip.key) as Uint8Array)
     const foresee = async () => {
       const overlay = new Overlay(test.database.newest)
-      overlay.put(keys.sideBody(left.header.hash), other.bytes)
+      overlay.put(tables.sideBody.key(left.header.hash), other.bytes)
       await overlay.commit({ kind: 'reorganisation', ...tip() }, { sync: false })
     }
     test.chain.addIndexer({ foresee, stage: () => {}, follow: async () => {} })
     await expect(test.accept(top)).rejects.toThrow(InvariantError)
     // The next start is to find it on its way.
     expect(tip().height).toBe(0)
-    expect(test.database.newest.get(keys.meta('reorganisation'))).toBeDefined()
+    expect(test.database.newest.get(meta.reorganisation.key)).toBeDefined()
   })
 
   it('looks at each branch that was left once, whatever its number', async () => {
@@ -264,7 +263,9 @@ describe('a reorganisation of several batches', () => {
       [9, 1],
     ] as const) {
       const tip = test.chain.headers.activeAt(height).header
-      await commit((overlay) => overlay.put(keys.leftBranch(number), values.leftBranch.encode({ tip, forkHeight: 0 })))
+      await commit((overlay) =>
+        overlay.put(tables.leftBranch.key(number), tables.leftBranch.encode({ tip, forkHeight: 0 })),
+      )
       for (let i = 0; i < 2; i++) await branches.look()
       for (let { first } = branches; first !== undefined; first = branches.first) {
         const branch = first
@@ -282,7 +283,7 @@ describe('a reorganisation of several batches', () => {
     const test = await prepare(chosen, store)
     const top = chosen.right.at(-1) as Block
     const before = await rowsOf(test)
-    const coins = await allOf(test, table.coin)
+    const coins = await allOf(test, tables.coin.number)
     const tip = test.chain.tip
     let looks = 0
     const pending: Promise<string>[] = []
@@ -291,14 +292,14 @@ describe('a reorganisation of several batches', () => {
     test.chain.events.on('change', () => told++)
     store.look = (written) => {
       // The pool writes after the change.
-      if (!written.some((key) => keys.meta('tip').equals(key))) return
+      if (!written.some((key) => meta.tip.key.equals(key))) return
       // Between the last write and the turn that follows it, too.
       looks++
       expect([told, test.chain.tip === tip]).toEqual([0, true])
       for (const [key, value] of before) expect(test.database.get(Buffer.from(key, 'latin1'))?.equals(value)).toBe(true)
-      expect(test.database.get(keys.active(top.header.height))).toBe(undefined)
-      pending.push(allOf(test, table.coin))
-      slow ??= test.database.scan(rangeOf(table.transaction))
+      expect(test.database.get(tables.active.key(top.header.height))).toBe(undefined)
+      pending.push(allOf(test, tables.coin.number))
+      slow ??= test.database.scan(tables.transaction.range())
       if (looks === 1) void slow.next()
     }
     expect(await test.accept(top)).toBe('connected')
@@ -308,10 +309,10 @@ describe('a reorganisation of several batches', () => {
     // One who began before goes on with what was there then.
     const rest: Buffer[] = []
     if (slow !== undefined) for await (const [key] of slow) rest.push(key)
-    const old = [...before.keys()].filter((key) => key.charCodeAt(0) === table.transaction)
+    const old = [...before.keys()].filter((key) => key.charCodeAt(0) === tables.transaction.number)
     expect(rest.length).toBe(old.length - 1)
     expect([told, test.chain.tip.header.id]).toEqual([1, top.hash])
-    expect(await allOf(test, table.coin)).not.toBe(coins)
+    expect(await allOf(test, tables.coin.number)).not.toBe(coins)
     await test.close()
   })
 

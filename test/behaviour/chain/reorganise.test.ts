@@ -6,8 +6,7 @@ import type { Block } from '../../../src/base/primitives/block.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
-import { derivedTables, keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { derivedTables, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { StoredState } from '../../../src/ledger/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -33,8 +32,8 @@ async function checkPoolRows({ database, mempool }: TestChain): Promise<void> {
   await database.idle()
   await new Promise((resolve) => setImmediate(resolve))
   await database.idle()
-  const rows = await database.rows(rangeOf(table.pool))
-  const stored = rows.map(([, value]) => Transaction.fromBytes(values.pool.decode(value).bytes).txid)
+  const rows = await database.rows(tables.pool.range())
+  const stored = rows.map(([, value]) => Transaction.fromBytes(tables.pool.decode(value).bytes).txid)
   expect(stored.sort()).toEqual([...mempool.entries()].map(({ transaction }) => transaction.txid).sort())
 }
 
@@ -288,6 +287,6 @@ describe('a reorganisation', () => {
     expect(await replay(test.database, copy.chain, (height) => heights.push(height))).toBe(undefined)
     expect(heights).toEqual([1, 2, 3, 4, 5])
     expect(copy.chain.tip.header.id).toBe(test.chain.tip.header.id)
-    expect(copy.database.get(keys.active(5))).toEqual(test.database.get(keys.active(5)))
+    expect(copy.database.get(tables.active.key(5))).toEqual(test.database.get(tables.active.key(5)))
   })
 })

@@ -7,8 +7,7 @@ import { InvariantError } from '../../../src/base/errors/rule-error.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
 import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
-import { journalRow } from '../../../src/ledger/storage/write/journal.js'
-import { derivedTables, keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { derivedTables, meta, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { memoryStore, oneValidator, type Store, TestChain } from '../../support/builders/chain.js'
 import { supplyOf } from '../../support/assert/row-invariants.js'
 import { testAddress } from '../../support/builders/spec.js'
@@ -24,7 +23,7 @@ function rewind({ chain }: TestChain, height: number, restorations: readonly Res
 
 /** Every row that belongs to blocks. */
 async function rowsOf({ database }: TestChain): Promise<string> {
-  return toHex(await digestOf(database, [...derivedTables, table.confirm, table.sideBody]))
+  return toHex(await digestOf(database, [...derivedTables, tables.confirm.number, tables.sideBody.number]))
 }
 
 describe('taking a chain back', () => {
@@ -33,7 +32,7 @@ describe('taking a chain back', () => {
     const roll = random(1)
     const crowd = new Crowd(roll)
     const at = [await rowsOf(test)]
-    const headers = async () => (await test.database.keys(rangeOf(table.header))).length
+    const headers = async () => (await test.database.keys(tables.header.range())).length
     while (test.reader.height < 20) {
       for (let i = roll(5); i > 0; i--) await crowd.act(test)
       test.clock.time += 1000
@@ -106,7 +105,7 @@ describe('taking a chain back', () => {
     const part: Restoration = {
       stage: (overlay) => {
         done.push('staged')
-        overlay.put(keys.meta('clock'), new Uint8Array(8).fill(7))
+        overlay.put(meta.clock.key, new Uint8Array(8).fill(7))
       },
       follow: async () => void done.push(`followed at ${test.reader.height}`),
     }
@@ -115,7 +114,7 @@ describe('taking a chain back', () => {
     await rewind(test, 1, [part])
     expect(told).toBe(1)
     expect(done).toEqual(['staged', 'followed at 2', 'staged', 'followed at 1'])
-    expect(test.database.get(keys.meta('clock'))).toEqual(Buffer.alloc(8, 7))
+    expect(test.database.get(meta.clock.key)).toEqual(Buffer.alloc(8, 7))
     // What somebody keeps for a tip is told from what holds now by the object.
     await test.mine()
     await rewind(test, 1)
@@ -131,8 +130,8 @@ describe('taking a chain back', () => {
     const digest = await stateDigest(test.database)
     // Nothing is closed: this is a kill.
     await test.database.idle()
-    const row = test.database.get(keys.journal(test.database.sequence)) as Buffer
-    expect(journalRow.decode(row)).toMatchObject({ kind: 'rewind', height: 2 })
+    const row = test.database.get(tables.journal.key(test.database.sequence)) as Buffer
+    expect(tables.journal.decode(row)).toMatchObject({ kind: 'rewind', height: 2 })
     await test.database.close()
     const again = await open(store)
     await checkRecentBlocks(again.chain, await checkJournal(again.database))

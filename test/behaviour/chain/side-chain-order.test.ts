@@ -9,7 +9,7 @@ import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { choose } from '../../../src/ledger/production/selection.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { derivedTables, keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { derivedTables, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { provedSteps } from '../../../src/ledger/storage/rows/side-chain-rows.js'
 import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
 import { emptyChain, faultOf, leftovers } from '../../support/assert/row-invariants.js'
@@ -189,8 +189,8 @@ describe('the rows of side chains', () => {
       const { test } = await proving([9])
       expect(await verifyChain(test.chain, await emptyChain(test))).toBeUndefined()
       const overlay = new Overlay(test.database)
-      if (change === 'missing') overlay.del(keys.sideChain(genesisOf(2)))
-      else overlay.put(keys.sideChain(genesisOf(change === 'lower' ? 2 : 3)), Uint8Array.of(8, 0, 0, 0))
+      if (change === 'missing') overlay.del(tables.sideChain.key(genesisOf(2)))
+      else overlay.put(tables.sideChain.key(genesisOf(change === 'lower' ? 2 : 3)), Uint8Array.of(8, 0, 0, 0))
       const { hash, height } = test.chain.tip.header
       await overlay.commit({ kind: 'pool', hash, height }, { sync: true })
       expect(await verifyChain(test.chain, await emptyChain(test))).toContain('1d')
@@ -263,9 +263,9 @@ describe.each([
         }
         const fresh = await TestChain.open(ordered ? inOrder : anyOrder)
         for (let height = 1; height < model.length; height++) await fresh.accept(await blockAt(test, height))
-        const tables = [...derivedTables, table.sideChain]
-        expect(toHex(await digestOf(test.database, tables))).toBe(toHex(await digestOf(fresh.database, tables)))
-        expect(await test.database.rows(rangeOf(table.undo))).toEqual(await fresh.database.rows(rangeOf(table.undo)))
+        const compared = [...derivedTables, tables.sideChain.number]
+        expect(toHex(await digestOf(test.database, compared))).toBe(toHex(await digestOf(fresh.database, compared)))
+        expect(await test.database.rows(tables.undo.range())).toEqual(await fresh.database.rows(tables.undo.range()))
         await Promise.all([test.close(), fresh.close()])
       }),
       { numRuns: rounds(30, 500) },

@@ -4,8 +4,7 @@ import { sideBlockLimit } from '../../../src/ledger/chain/side-blocks.js'
 import type { Block } from '../../../src/base/primitives/block.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 const statusOf = (hash: Hash) => test.chain.headers.get(hash)?.status
-const storedCount = async () => (await test.database.keys(rangeOf(table.sideBody))).length
+const storedCount = async () => (await test.database.keys(tables.sideBody.range())).length
 const on = (hash: Hash) => craftBlock(test.chain, { parent: test.knownHeader(hash) })
 
 describe('a full store of side blocks', () => {
@@ -39,7 +38,7 @@ describe('a full store of side blocks', () => {
     const block = craftBlock(test.chain, { parent: test.activeHeader(11) })
     expect(await test.accept(block)).toBe('side')
     const last = junk.at(-1)?.header.hash as Hash
-    expect([statusOf(block.header.hash), statusOf(last), test.database.get(keys.sideBody(last))]).toEqual([
+    expect([statusOf(block.header.hash), statusOf(last), test.database.get(tables.sideBody.key(last))]).toEqual([
       'side',
       'header',
       undefined,
@@ -82,7 +81,7 @@ describe('a full store of side blocks', () => {
     const leaf = junk.findLast(({ header }) => statusOf(header.hash) === 'side') as Block
     const { hash, height } = leaf.header
     const overlay = new Overlay(test.database)
-    overlay.put(keys.leftBranch(7), values.leftBranch.encode({ tip: { hash, height }, forkHeight: 10 }))
+    overlay.put(tables.leftBranch.key(7), tables.leftBranch.encode({ tip: { hash, height }, forkHeight: 10 }))
     const { header } = test.chain.tip
     await overlay.commit({ kind: 'header', hash: header.hash, height: header.height }, { sync: true })
     await test.accept(craftBlock(test.chain, { parent: test.activeHeader(11) }))

@@ -8,7 +8,7 @@ import { sha256 } from '../../../src/base/primitives/hash.js'
 import { keepsMap, paramsAt, parseSpec, validatorChanges, validatorsHash } from '../../../src/base/primitives/spec.js'
 import { canonicalJson, parseStrictJson } from '../../../src/base/primitives/strict-json.js'
 import { trustOf } from '../../../src/identity/proofs/make-trust.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { runs } from '../../support/builders/arbitraries.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { bookOf } from '../../support/builders/chain-book.js'
@@ -231,7 +231,7 @@ describe('a chain of random upgrades', () => {
 
       await prune(test, last - 1)
       const below = heights.filter((height) => height > 0 && height < last)
-      const kept = below.filter((height) => test.database.get(keys.transaction(height, 0)) !== undefined)
+      const kept = below.filter((height) => test.database.get(tables.transaction.key(height, 0)) !== undefined)
       expect(kept).toEqual(below.filter((height) => changesIn(table).includes(height + 1)))
       expect(await chainProver(test.chain).changes(tip, 0)).toEqual(told)
     },

@@ -18,7 +18,7 @@ import { finalSequence } from '../../../src/base/primitives/input.js'
 import { finish } from '../../../src/base/primitives/steps.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { allocatedBytes, heldAfterYoung, heldBytes } from '../../support/assert/heap-probe.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, quietLog, withoutValidators } from '../../support/builders/chain.js'
@@ -97,12 +97,12 @@ describe('A transfer from one key to itself', () => {
     const store = new FaultyStore()
     const chain = await open(spec, await Database.over(store))
     const ofTransfers: readonly number[] = [
-      table.transaction,
-      table.location,
-      table.coin,
-      table.addressCoin,
-      table.balance,
-      table.history,
+      tables.transaction.number,
+      tables.location.number,
+      tables.coin.number,
+      tables.addressCoin.number,
+      tables.balance.number,
+      tables.history.number,
     ]
     const counts: number[] = []
     store.look = (keys) => counts.push(keys.filter((key) => ofTransfers.includes(key[0] as number)).length)

@@ -4,7 +4,7 @@ import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { confirmBytes, parseConfirm } from '../../../src/base/primitives/confirm.js'
 import { checkConfirm } from '../../../src/ledger/consensus/check-confirm.js'
 import { holds } from '../../../src/base/crypto/verify.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { testDevnet, type TestDevnet } from '../../support/fakes/test-devnet.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
@@ -47,7 +47,7 @@ describe('many blocks by one dev_mine', () => {
     const told = Array.from({ length: events.last - first }, (_, i) => events.at(first + 1 + i).data)
     expect(told.map(({ topic, action }) => `${topic} ${action}`)).toEqual(Array(50).fill('block apply'))
     for (const { header } of [1, 25, 50].map((height) => chain.headers.activeAt(height))) {
-      const confirm = parseConfirm(chain.database.get(keys.confirm(header.hash)) as Uint8Array)
+      const confirm = parseConfirm(chain.database.get(tables.confirm.key(header.hash)) as Uint8Array)
       expect(checkConfirm(chain.spec, header, confirm).every(holds)).toBe(true)
     }
   })

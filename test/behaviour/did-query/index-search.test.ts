@@ -6,8 +6,7 @@ import type { Members } from '../../../src/identity/did-query/member-path.js'
 import { payloadText } from '../../../src/identity/did/build.js'
 import { DocumentSearch, readQuery } from '../../../src/answers/resolver/document-search.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
-import { type TipRow, values } from '../../../src/ledger/storage/rows/row-values.js'
+import { meta, type TipRow } from '../../../src/ledger/storage/rows/tables.js'
 import { heldIndexRows } from '../../support/assert/index-rows.js'
 import { memoryStore } from '../../support/builders/chain.js'
 import { castDates, castTypes, searchableCast } from '../../support/builders/did-cast.js'
@@ -92,7 +91,7 @@ class SearchedRows {
   }
 
   async #commit(): Promise<void> {
-    this.rows.overlay.put(keys.meta('tip'), values.tip.encode(this.#nextTip()))
+    this.rows.overlay.put(meta.tip.key, meta.tip.encode(this.#nextTip()))
     await this.rows.commit()
   }
 

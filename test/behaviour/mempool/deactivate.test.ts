@@ -4,8 +4,7 @@ import { buildDeactivate } from '../../../src/identity/did/build.js'
 import type { PoolLimits } from '../../../src/ledger/mempool/policy.js'
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { faultOf } from '../../support/assert/row-invariants.js'
 import { craft, outputOf } from '../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
@@ -52,8 +51,8 @@ const pooled = (test: TestChain) => [...test.mempool.entries()].map(({ transacti
 async function rowsOf({ mempool, database }: TestChain): Promise<string[]> {
   await mempool.settled()
   await mempool.close()
-  const rows = await database.rows(rangeOf(table.pool))
-  return rows.map(([, value]) => Transaction.fromBytes(values.pool.decode(value).bytes).txid)
+  const rows = await database.rows(tables.pool.range())
+  return rows.map(([, value]) => Transaction.fromBytes(tables.pool.decode(value).bytes).txid)
 }
 
 /** The pool has these, and so have its rows; a restart brings the same. */

@@ -3,7 +3,7 @@ import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
 import { Mempool } from '../../../src/ledger/mempool/mempool.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 
@@ -50,7 +50,7 @@ describe('the content of a pool that is restored', () => {
     // It works as before: blocks take it, and what they leave is gone.
     await again.mine()
     expect(again.mempool.size).toBe(0)
-    expect(await again.database.keys(rangeOf(table.pool))).toEqual([])
+    expect(await again.database.keys(tables.pool.range())).toEqual([])
     await again.close()
   })
 

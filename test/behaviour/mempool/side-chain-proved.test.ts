@@ -3,8 +3,7 @@ import { emptyChain } from '../../support/assert/row-invariants.js'
 import { replay, verifyChain } from '../../../src/ledger/chain/replay-chain.js'
 import { choose } from '../../../src/ledger/production/selection.js'
 import { proofSize } from '../../../src/ledger/mempool/types/side-chain-policy.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { craft, craftBlock, outputOf } from '../../support/builders/blocks.js'
@@ -97,7 +96,7 @@ describe.each([
     await first.send(await wrapped(first, coin(), { blockHeight: 9 }))
     await first.mine()
     const overlay = new Overlay(first.database)
-    overlay.put(keys.pool(again.hash), values.pool.encode({ arrival: first.clock.time, bytes: again.bytes }))
+    overlay.put(tables.pool.key(again.hash), tables.pool.encode({ arrival: first.clock.time, bytes: again.bytes }))
     const { hash, height } = first.chain.tip.header
     await overlay.commit({ kind: 'pool', hash, height }, { sync: true })
     await first.close()
@@ -116,7 +115,7 @@ describe('the row of a side chain', () => {
     await test.send(await wrapped(test, coin(), { blockHeight: 9 }))
     await test.mine()
     const overlay = new Overlay(test.database)
-    overlay.del(keys.sideChain(new Uint8Array(32).fill(2)))
+    overlay.del(tables.sideChain.key(new Uint8Array(32).fill(2)))
     const { hash, height } = test.chain.tip.header
     await overlay.commit({ kind: 'pool', hash, height }, { sync: true })
     expect(await verifyChain(test.chain, await emptyChain(test))).toBeUndefined()
@@ -143,8 +142,8 @@ describe('the row of a side chain', () => {
     expect(heights).toEqual([undefined, undefined, 5, 7, 7, 7, 9])
     const copy = await emptyChain(test)
     expect(await replay(test.database, copy)).toBeUndefined()
-    expect(await copy.database.rows(rangeOf(table.sideChain))).toEqual(
-      await test.database.rows(rangeOf(table.sideChain)),
+    expect(await copy.database.rows(tables.sideChain.range())).toEqual(
+      await test.database.rows(tables.sideChain.range()),
     )
     for (const height of [5, 4, 3, 2, 1]) {
       await rewind(test, height)
@@ -166,7 +165,7 @@ describe('the row of a side chain', () => {
     await test.mine()
     expect(await verifyChain(test.chain, await emptyChain(test))).toBeUndefined()
     const overlay = new Overlay(test.database)
-    overlay.put(keys.sideChain(new Uint8Array(32).fill(2)), values.height.encode(10))
+    overlay.put(tables.sideChain.key(new Uint8Array(32).fill(2)), tables.sideChain.encode(10))
     const { hash, height } = test.chain.tip.header
     await overlay.commit({ kind: 'pool', hash, height }, { sync: true })
     expect(await verifyChain(test.chain, await emptyChain(test))).toContain('1d')

@@ -18,8 +18,7 @@ import { drawn, randomBelow } from '../../../src/network/peers/random-choice.js'
 import { zeroHash } from '../../../src/base/primitives/hash.js'
 import { TokenBucket } from '../../../src/base/runtime/token-bucket.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { runs } from '../../support/builders/arbitraries.js'
 import { memoryStore, quietLog } from '../../support/builders/chain.js'
 import { keyOf } from '../../support/network/peers-world.js'
@@ -230,7 +229,7 @@ describe('what is known of peers', () => {
     }
     expect(book.size).toBe(2000)
     await book.flush()
-    expect((await database.keys(rangeOf(table.peer))).length).toBeLessThanOrEqual(2000)
+    expect((await database.keys(tables.peer.range())).length).toBeLessThanOrEqual(2000)
     const [place] = book.addresses()
     if (place?.publicKey === undefined) throw new Error('no place')
     book.connected(place, place.publicKey)
@@ -301,13 +300,13 @@ describe('what is known of peers', () => {
     ] as const
     await rows.write((overlay) => {
       for (const [host, reason] of stored) {
-        overlay.put(keys.ban(Buffer.from(host)), values.ban.encode({ kind: 'host', until, reason }))
+        overlay.put(tables.ban.key(Buffer.from(host)), tables.ban.encode({ kind: 'host', until, reason }))
       }
     })
     const bans = await Bans.open(database, rows, now)
     expect(bans.list().map(({ subject }) => subject)).toEqual(['9.9.1.2'])
     expect(stored.map(([host]) => bans.suspects(host))).toEqual([true, false, false])
-    expect((await database.keys(rangeOf(table.ban))).length).toBe(1)
+    expect((await database.keys(tables.ban.range())).length).toBe(1)
     await bans.remove('9.9.1.1')
     expect(bans.suspects('9.9.1.1')).toBe(false)
   })
@@ -320,14 +319,14 @@ describe('what is known of peers', () => {
     expect(bans.list().length).toBe(1000)
     expect(bans.find(undefined, '9.9.0.0')).toBeUndefined()
     expect(bans.find(keyOf(1), '9.9.1.0')?.reason.length).toBe(200)
-    expect((await database.keys(rangeOf(table.ban))).length).toBe(1000)
+    expect((await database.keys(tables.ban.range())).length).toBe(1000)
     // A shorter ban does not replace a longer one.
     await bans.add('host', '9.9.4.0', now() + 1, 'short')
     expect(bans.find(undefined, '9.9.4.0')?.reason).not.toBe('short')
     // One that would end before all of them is not kept, in the database neither.
     await bans.add('host', '8.8.8.8', now() + 1, 'shortest')
     expect(bans.find(undefined, '8.8.8.8')).toBeUndefined()
-    expect((await database.keys(rangeOf(table.ban))).length).toBe(1000)
+    expect((await database.keys(tables.ban.range())).length).toBe(1000)
   })
   it('prolongs a ban, over a restart too, and never shortens one', async () => {
     const { database, rows, now, wait } = await parts()
@@ -347,6 +346,6 @@ describe('what is known of peers', () => {
     expect([bans.find(key, '9.9.9.9'), bans.list()]).toEqual([undefined, []])
     bans.expire()
     await rows.write(() => {})
-    expect(await database.keys(rangeOf(table.ban))).toEqual([])
+    expect(await database.keys(tables.ban.range())).toEqual([])
   })
 })

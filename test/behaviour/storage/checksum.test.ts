@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Database, StorageError } from '../../../src/ledger/storage/database.js'
+import { Database } from '../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../support/builders/chain.js'
 
-const key = keys.active(7)
-const other = keys.active(8)
+const key = tables.active.key(7)
+const other = tables.active.key(8)
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
 /** A database with two rows, whose store `edit` changes behind its back. */
@@ -22,7 +23,7 @@ async function edited(edit: (store: ReturnType<typeof memoryStore>) => Promise<v
 
 async function expectDamage(database: Database, row: Buffer): Promise<void> {
   const message = `row ${row.toString('hex')} is not as it was written`
-  const range = rangeOf(table.active)
+  const range = tables.active.range()
   expect(() => database.get(row)).toThrow(message)
   await expect(database.getMany([row])).rejects.toThrow(message)
   await expect(database.rows(range)).rejects.toThrow(message)

@@ -17,8 +17,7 @@ import {
 } from '../../../src/ledger/storage/rows/map/map-rows.js'
 import { pagesAfter, readWay } from '../../../src/ledger/storage/rows/map/read-way.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { meta, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { faultOf } from '../../support/assert/row-invariants.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
@@ -35,7 +34,7 @@ async function leavesOf({ database }: TestChain): Promise<Leaf[]> {
 
 /** What the tip commits to. */
 function committed({ chain, database }: TestChain): string | undefined {
-  const coinbase = database.get(keys.transaction(chain.tip.header.height, 0)) as Buffer
+  const coinbase = database.get(tables.transaction.key(chain.tip.header.height, 0)) as Buffer
   const [data] = Transaction.fromBytes(coinbase)
     .attributes.map((attribute) => attribute.data)
     .filter(isCommitments)
@@ -109,14 +108,14 @@ describe('the map that blocks commit to', () => {
       if (i === 16) root = await rootNow(test)
     }
     const { database } = test
-    const before = await database.rows(rangeOf(table.mapPage))
+    const before = await database.rows(tables.mapPage.range())
     expect(before.length).toBeGreaterThan(1)
     for (const sizes of [{}, { sortedAtOnce: 2, batchLeaves: 1 }, { sortedAtOnce: 3, batchLeaves: 2 }]) {
       await keepMap(database, false)
-      expect(database.get(keys.meta('didMap'))).toBeUndefined()
+      expect(database.get(meta.didMap.key)).toBeUndefined()
       await keepMap(database, true, () => {}, sizes)
-      expect(await database.rows(rangeOf(table.mapPage))).toEqual(before)
-      expect(await database.rows(rangeOf(table.mapPageBefore))).toEqual([])
+      expect(await database.rows(tables.mapPage.range())).toEqual(before)
+      expect(await database.rows(tables.mapPageBefore.range())).toEqual([])
       expect(provedFrom(database)).toBe(test.chain.tip.header.height)
     }
     // Without rows to put it back it is hashed back.
@@ -165,8 +164,8 @@ describe('the map that blocks commit to', () => {
     await test.mine(provedHeights)
     const { database } = test
     expect(provedFrom(database)).toBe(3)
-    expect(await database.rows(rangeOf(table.mapPageBefore))).toEqual([])
-    expect(values.mapRoot.decode(database.get(keys.mapRoot(2)) as Buffer).pages).toEqual([])
+    expect(await database.rows(tables.mapPageBefore.range())).toEqual([])
+    expect(tables.mapRoot.decode(database.get(tables.mapRoot.key(2)) as Buffer).pages).toEqual([])
     expect(toHex(mapRootAfter(database, 0) as Uint8Array)).toBe('00'.repeat(32))
     expect(await faultOf(test)).toBeUndefined()
   })
@@ -193,12 +192,12 @@ describe('the map that blocks commit to', () => {
       await put(before)
       return fault
     }
-    for (const [key, row] of await database.rows(rangeOf(table.mapPage))) {
+    for (const [key, row] of await database.rows(tables.mapPage.range())) {
       const other = Buffer.from(row)
       other.writeUInt8((other.at(-1) as number) ^ 1, other.length - 1)
       expect(await spoil(key, other)).toMatch(/map of DIDs/)
     }
-    const [operation] = await database.rows(rangeOf(table.didOperation), { limit: 1 })
+    const [operation] = await database.rows(tables.didOperation.range(), { limit: 1 })
     const [key, row] = operation as [Buffer, Buffer]
     for (const at of [38, 39, 43, 75, 106]) {
       const other = Buffer.from(row)

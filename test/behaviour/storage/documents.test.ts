@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { buildDocument, payloadText } from '../../../src/identity/did/build.js'
 import type { DidState } from '../../../src/identity/did/state.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { StoredState } from '../../../src/ledger/storage/stored-state.js'
 import { memoryStore } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -26,7 +26,7 @@ function expected({ blocks }: DidRows): string[][] {
   const rows = new Map<number, { key: string; text: string }>()
   blocks.forEach(({ done }, height) =>
     done.forEach(({ who, kind, document }, i) => {
-      const key = rows.get(who)?.key ?? keys.didDocument({ height, index: i + 1 }).toString('hex')
+      const key = rows.get(who)?.key ?? tables.didDocument.key({ height, index: i + 1 }).toString('hex')
       if (kind === 'deactivate') rows.delete(who)
       else rows.set(who, { key, text: payloadText(document) })
     }),
@@ -41,7 +41,7 @@ function told({ overlay, known }: DidRows): [unknown, unknown][] {
 }
 
 async function held({ database }: DidRows): Promise<string[][]> {
-  const rows = await database.rows(rangeOf(table.didDocument))
+  const rows = await database.rows(tables.didDocument.range())
   return rows.map(([key, value]) => [key.toString('hex'), value.toString('utf8')])
 }
 

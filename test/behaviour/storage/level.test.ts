@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mapKey } from '../../../src/base/primitives/bytes.js'
-import { changesOf, Database } from '../../../src/ledger/storage/database.js'
+import { Database } from '../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../src/ledger/storage/write/row-changes.js'
 import { crc32c, maskCrc } from '../../../src/ledger/storage/care/level/crc32c.js'
 import { levelFiles, readPart } from '../../../src/ledger/storage/care/level/level-files.js'
 import { isInUse, withLock } from '../../../src/ledger/storage/care/level/lock.js'
 import { readLog, writeLog } from '../../../src/ledger/storage/care/level/log-records.js'
 import { salvage } from '../../../src/ledger/storage/care/level/salvage.js'
 import { checkTable, mendTable } from '../../../src/ledger/storage/care/level/table-file.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { bytesToCheck, checkFiles } from '../../../src/ledger/storage/care/start-check.js'
 import { SeededRandom } from '../../support/builders/seeded-random.js'
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     const database = await Database.open(origin)
     for (let batch = 0; batch < 4; batch++) {
       const rows = Array.from({ length: 30 }, () => {
-        const key = keys.pool(random.bytes(32))
+        const key = tables.pool.key(random.bytes(32))
         return [
           mapKey(key),
           { key, value: random.bytes(1 + random.below(random.below(10) === 0 ? 20_000 : 300)) },
@@ -47,7 +48,7 @@ const copy = () => {
   return path
 }
 const plain = ({ records, damaged }: ReturnType<typeof readLog>) => ({ records: records.map(mapKey), damaged })
-const tables = (directory: string) => levelFiles(directory).tables
+const tablesOf = (directory: string) => levelFiles(directory).tables
 const fileOf = (bytes: Uint8Array) => ({
   size: bytes.length,
   read: (offset: number, length: number) => bytes.subarray(Math.max(0, offset), offset + length),
@@ -125,9 +126,9 @@ describe('the log format', () => {
 
 describe('a table', () => {
   it('of LevelDB is whole, and all are named', () => {
-    expect(tables(origin).length).toBeGreaterThan(1)
+    expect(tablesOf(origin).length).toBeGreaterThan(1)
     expect(levelFiles(origin).damages).toEqual([])
-    for (const name of tables(origin)) {
+    for (const name of tablesOf(origin)) {
       expect(checkTable(fileOf(readFileSync(join(origin, name))), { data: true })).toMatchObject({
         damaged: false,
         lost: 0,
@@ -138,7 +139,7 @@ describe('a table', () => {
   it(`shows every changed, zeroed or missing byte, and its other blocks are kept (DIDLEDGER_SEED=${seed})`, () => {
     const random = new SeededRandom(seed)
     for (let round = 0; round < 100; round++) {
-      const names = tables(origin)
+      const names = tablesOf(origin)
       const whole = readFileSync(join(origin, names[random.below(names.length)] as string))
       const { readable } = checkTable(fileOf(whole), { data: true })
       const at = random.below(whole.length)
@@ -171,7 +172,7 @@ describe('what can be read of a damaged database', () => {
     const all = await rowsOf(copy())
     for (let round = 0; round < 15; round++) {
       const damaged = copy()
-      const names = tables(damaged)
+      const names = tablesOf(damaged)
       const file = join(damaged, names[random.below(names.length)] as string)
       const bytes = readFileSync(file)
       const at = random.below(bytes.length)
@@ -218,7 +219,7 @@ describe('the look at the files before a start', () => {
     const directory = copy()
     await checkFiles(directory, Infinity)
     await checkFiles(join(root, 'absent'), Infinity)
-    const oldest = tables(directory).at(-1) as string
+    const oldest = tablesOf(directory).at(-1) as string
     const file = join(directory, oldest)
     const bytes = readFileSync(file)
     bytes.fill(0, 10, 40)

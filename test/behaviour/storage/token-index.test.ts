@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { payloadText } from '../../../src/identity/did/build.js'
-import { changesOf, Database } from '../../../src/ledger/storage/database.js'
-import { keys, type Location, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { Database } from '../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../src/ledger/storage/write/row-changes.js'
+import { type Location, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { indexUndoFrom, indexUndoHeights, nextOrdinal } from '../../../src/ledger/storage/rows/token-index.js'
 import { memoryStore, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -25,7 +25,7 @@ function expected({ blocks }: DidRows) {
   return indexRowsOf([...dids.values()])
 }
 
-const undoRows = async ({ database }: DidRows) => database.rows(rangeOf(table.indexUndo))
+const undoRows = async ({ database }: DidRows) => database.rows(tables.indexUndo.range())
 
 describe('the index', () => {
   const seeds = Array.from({ length: rounds(6, 120) }, (_, i) => i + 1)
@@ -44,7 +44,8 @@ describe('the index', () => {
       else if (what < 8) await rows.disconnect()
       else await rows.commit()
       // A block without its row is taken back by its documents.
-      if (rows.blocks.length > 0 && random.below(4) === 0) rows.overlay.del(keys.indexUndo(rows.blocks.length - 1))
+      if (rows.blocks.length > 0 && random.below(4) === 0)
+        rows.overlay.del(tables.indexUndo.key(rows.blocks.length - 1))
       if (random.below(3) > 0) continue
       await rows.commit()
       expect(await heldIndexRows(rows.database)).toEqual(expected(rows))
@@ -62,7 +63,7 @@ describe('the index', () => {
     await rows.connect([deed(3), deed(1)])
     await rows.connect([deed(3, true), deed(4)])
     await rows.commit()
-    const creates = (await rows.database.rows(rangeOf(table.ordinal))).map(([, value]) => values.location.decode(value))
+    const creates = (await rows.database.rows(tables.ordinal.range())).map(([, value]) => tables.location.decode(value))
     expect(creates.length).toBeGreaterThan(0)
     expect(creates).toEqual([...creates].sort((a, b) => a.height - b.height || a.index - b.index))
     expect(nextOrdinal(rows.database)).toBe(creates.length)
@@ -111,14 +112,14 @@ describe('a chain', () => {
     await test.publish(ada.update(created), ada.did)
     await test.publish(bob.deactivate(), bob.did)
     expect(await faultOf(test)).toBe(undefined)
-    expect((await test.database.rows(rangeOf(table.indexUndo))).length).toBe(4)
+    expect((await test.database.rows(tables.indexUndo.range())).length).toBe(4)
   })
 
   it.each([
-    ['postings', table.posting],
-    ['numbers of documents', table.tokenCount],
-    ['ordinals', table.ordinal],
-    ['rows that take the index back', table.indexUndo],
+    ['postings', tables.posting.number],
+    ['numbers of documents', tables.tokenCount.number],
+    ['ordinals', tables.ordinal.number],
+    ['rows that take the index back', tables.indexUndo.number],
   ])('is found wrong by its verification where %s are', async (_, number) => {
     const test = await TestChain.open()
     const ada = holder()
@@ -135,7 +136,7 @@ describe('a chain', () => {
     const [ada, bob] = [holder(), holder()]
     await test.publish(ada.create(), ada.did)
     await test.publish(bob.create(), bob.did)
-    for (const [key] of await test.database.rows(rangeOf(table.indexUndo))) {
+    for (const [key] of await test.database.rows(tables.indexUndo.range())) {
       const before = test.database.get(key) as Buffer
       const put = (value: Buffer | undefined) =>
         test.database.commit(
@@ -161,7 +162,7 @@ describe('a chain', () => {
     ] as const) {
       const test = await TestChain.open()
       await test.chain.acceptBlocks([{ block: body?.bytes as Uint8Array }], { following })
-      expect((await test.database.rows(rangeOf(table.indexUndo))).length).toBe(count)
+      expect((await test.database.rows(tables.indexUndo.range())).length).toBe(count)
       expect(await faultOf(test)).toBe(undefined)
     }
   })

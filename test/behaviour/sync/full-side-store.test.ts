@@ -4,7 +4,7 @@ import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
 import type { Block } from '../../../src/base/primitives/block.js'
 import { equalBytes } from '../../../src/base/primitives/bytes.js'
-import { rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { memoryStore, type Store, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { until } from '../../support/network/relay-node.js'
@@ -30,7 +30,7 @@ async function blockAt({ reader }: TestChain, height: number): Promise<Block> {
 }
 
 async function stored({ database }: TestChain): Promise<number> {
-  return (await database.keys(rangeOf(table.sideBody))).length
+  return (await database.keys(tables.sideBody.range())).length
 }
 
 /** A chain of 35 blocks that left the one of `shared` at {@link forkHeight}; its store holds all the side blocks it can. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { mapKey } from '../../../src/base/primitives/bytes.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { signingText } from '../../../src/voting/signing-state.js'
 import { blockOf, parseMessage, signerOf, stepOf, viewOf } from '../../../src/voting/tendermint/message.js'
 import { quietLog } from '../../support/builders/chain.js'
@@ -156,7 +156,7 @@ describe('a sign state that is not there', () => {
     const blocks = await Promise.all(
       [1, 2, 3].map(async (height) => {
         const known = reader.headerAt(height) as KnownHeader
-        const confirm = first.test.database.get(keys.confirm(known.header.hash)) as Uint8Array
+        const confirm = first.test.database.get(tables.confirm.key(known.header.hash)) as Uint8Array
         return { block: (await reader.block(known)).bytes, confirm }
       }),
     )

@@ -1,8 +1,7 @@
 import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
-import { derivedTables, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { derivedTables, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
 import type { TestDevnet } from '../fakes/test-devnet.js'
 
@@ -12,11 +11,11 @@ export async function devnetState({ chain, clock }: TestDevnet) {
   await chain.database.idle()
   await new Promise((resolve) => setImmediate(resolve))
   await chain.database.idle()
-  const stored = (await chain.database.rows(rangeOf(table.pool))).map(([, value]) => values.pool.decode(value))
+  const stored = (await chain.database.rows(tables.pool.range())).map(([, value]) => tables.pool.decode(value))
   return {
     tip: chain.chain.tip.header.id,
     digest: await stateDigest(chain.database),
-    rows: toHex(await digestOf(chain.database, [...derivedTables, table.confirm])),
+    rows: toHex(await digestOf(chain.database, [...derivedTables, tables.confirm.number])),
     pool: Array.from(chain.mempool.entries(), ({ transaction, arrival }) => `${transaction.txid} ${arrival}`),
     stored: stored.map(({ arrival, bytes }) => `${Transaction.fromBytes(bytes).txid} ${arrival}`).sort(),
     offset: clock.offset,

@@ -2,8 +2,7 @@ import { tokensOf } from '../builders/tokens.js'
 import { chunkOf, chunkPosting, encodeChunk } from '../../../src/identity/did-index/posting-chunk.js'
 import { isCounted } from '../../../src/identity/did-index/token.js'
 import type { Database } from '../../../src/ledger/storage/database.js'
-import { type Key, keys, type Location, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { type Key, type Location, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
 
 /** Rows in hex, by key. */
 export type HexRows = Readonly<Record<string, string>>
@@ -17,9 +16,9 @@ export function indexRowsOf(
   const chunks = new Map<string, { key: Key; postings: number[] }>()
   const counts = new Map<string, number>()
   dids.forEach(({ create, text }, ordinal) => {
-    put(keys.ordinal(ordinal), values.location.encode(create))
+    put(tables.ordinal.key(ordinal), tables.location.encode(create))
     for (const [token, elements] of text === undefined ? [] : tokensOf(text)) {
-      const key = keys.posting(token, chunkOf(ordinal))
+      const key = tables.posting.key(token, chunkOf(ordinal))
       const chunk = chunks.get(key.toString('hex')) ?? { key, postings: [] }
       chunk.postings.push(...elements.map((element) => chunkPosting(ordinal, element)))
       chunks.set(key.toString('hex'), chunk)
@@ -27,14 +26,16 @@ export function indexRowsOf(
     }
   })
   for (const { key, postings } of chunks.values()) put(key, encodeChunk(postings.sort((a, b) => a - b)))
-  for (const [token, count] of counts) put(keys.tokenCount(token), values.tokenCount.encode(count))
+  for (const [token, count] of counts) put(tables.tokenCount.key(token), tables.tokenCount.encode(count))
   return rows
 }
 
 /** The rows of the index in a database, without those that take it back. */
 export async function heldIndexRows(database: Database): Promise<HexRows> {
   const found = await Promise.all(
-    [table.ordinal, table.posting, table.tokenCount].map((number) => database.rows(rangeOf(number))),
+    [tables.ordinal.number, tables.posting.number, tables.tokenCount.number].map((number) =>
+      database.rows(rangeOf(number)),
+    ),
   )
   return Object.fromEntries(found.flat().map(([key, value]) => [key.toString('hex'), value.toString('hex')]))
 }

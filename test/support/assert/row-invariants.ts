@@ -11,8 +11,7 @@ import { outpointKey } from '../../../src/base/primitives/input.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
 import { KnownDocuments } from '../../../src/ledger/storage/write/known-documents.js'
-import { rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { putConnected, putDisconnected } from '../../../src/ledger/storage/stored-state.js'
 import { memoryStore, quietLog, type TestChain } from '../builders/chain.js'
 import { plainForm } from './plain-form.js'
@@ -31,17 +30,17 @@ export async function supplyOf({ database, spec, chain }: Pick<TestChain, 'datab
   for (let height = 1; height <= chain.tip.header.height; height++) issued += subsidyAt(spec, height)
   let coins = 0n
   const sums = new Map<string, { sum: bigint; count: number }>()
-  for (const [, value] of await database.rows(rangeOf(table.coin))) {
-    const { owner, value: amount } = values.coin.decode(value)
+  for (const [, value] of await database.rows(tables.coin.range())) {
+    const { owner, value: amount } = tables.coin.decode(value)
     coins += amount
     const { sum, count } = sums.get(toHex(ofMapKey(owner))) ?? { sum: 0n, count: 0 }
     sums.set(toHex(ofMapKey(owner)), { sum: sum + amount, count: count + 1 })
   }
-  const rows = await database.rows(rangeOf(table.addressCoin))
-  const addressCoins = rows.reduce((sum, [, value]) => sum + values.addressCoin.decode(value), 0n)
+  const rows = await database.rows(tables.addressCoin.range())
+  const addressCoins = rows.reduce((sum, [, value]) => sum + tables.addressCoin.decode(value), 0n)
   const text = ({ sum, count }: { sum: bigint; count: number }) => `${sum} in ${count}`
-  const balances = (await database.rows(rangeOf(table.balance))).map(([key, value]) => {
-    return [toHex(key.subarray(1)), text(values.balance.decode(value))] as const
+  const balances = (await database.rows(tables.balance.range())).map(([key, value]) => {
+    return [toHex(key.subarray(1)), text(tables.balance.decode(value))] as const
   })
   return {
     issued,
@@ -69,19 +68,19 @@ export async function cacheFault(database: Database): Promise<string | undefined
   const { coins } = database.newest
   const same = (a: object, b: object) => isDeepStrictEqual(plainForm(a), plainForm(b))
   const left = { ...coins.sizes }
-  for (const [key, value] of await database.rows(rangeOf(table.coin))) {
+  for (const [key, value] of await database.rows(tables.coin.range())) {
     const outpoint = { txid: key.subarray(1, 33), index: key.readUInt16BE(33) }
     const cached = coins.coin(outpointKey(outpoint))
     if (cached === undefined) continue
     left.coins--
-    if (!same(cached, values.coin.decode(value))) return `the coin ${key.toString('hex')} is another one in memory`
+    if (!same(cached, tables.coin.decode(value))) return `the coin ${key.toString('hex')} is another one in memory`
   }
   if (left.coins > 0) return `${left.coins} coins in memory have no row`
-  for (const [key, value] of await database.rows(rangeOf(table.balance))) {
+  for (const [key, value] of await database.rows(tables.balance.range())) {
     const cached = coins.balance(mapKey(key.subarray(1)))
     if (cached === undefined) continue
     left.balances--
-    if (!same(cached, values.balance.decode(value)))
+    if (!same(cached, tables.balance.decode(value)))
       return `the balance ${key.toString('hex')} is another one in memory`
   }
   return undefined

@@ -1,8 +1,8 @@
 import { mapKey } from '../../../src/base/primitives/bytes.js'
-import type { RowReader } from '../../../src/ledger/storage/rows/did-reader.js'
+import type { RowReader } from '../../../src/ledger/storage/rows/row-reader.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import type { Pages } from '../../../src/ledger/storage/rows/map/change-map.js'
 import { MapPage } from '../../../src/ledger/storage/rows/map/map-page.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
 
 /** Pages of a map in memory, as the bytes of their rows. */
 export interface MemoryPages extends Pages {
@@ -16,12 +16,12 @@ export function memoryPages(below?: RowReader): MemoryPages {
   return {
     rows,
     get: (place) => {
-      const key = keys.mapPage(place)
+      const key = tables.mapPage.key(place)
       const row = rows.get(mapKey(key)) ?? below?.get(key)
       return row && new MapPage(row)
     },
     put: (place, page) => {
-      const id = mapKey(keys.mapPage(place))
+      const id = mapKey(tables.mapPage.key(place))
       if (page === undefined) rows.delete(id)
       else rows.set(id, page.row)
     },

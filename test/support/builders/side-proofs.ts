@@ -1,7 +1,6 @@
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
-import { keys, rangeOf, table } from '../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { sideChainPow } from '../../rules/transaction.js'
 import { craft, craftBlock, genesisCoin, outputOf } from './blocks.js'
 import { oneValidator, type TestChain } from './chain.js'
@@ -43,14 +42,14 @@ export async function wrapped(
 
 /** The height up to which a chain has proved a side chain. */
 export function proved({ database }: TestChain, sideChain = 2): number | undefined {
-  const row = database.get(keys.sideChain(new Uint8Array(32).fill(sideChain)))
-  return row && values.height.decode(row)
+  const row = database.get(tables.sideChain.key(new Uint8Array(32).fill(sideChain)))
+  return row && tables.sideChain.decode(row)
 }
 
 /** All rows of side chains: heights by genesis hash. */
 export async function provedRows({ database }: Pick<TestChain, 'database'>): Promise<Record<string, number>> {
-  const rows = await database.rows(rangeOf(table.sideChain))
-  return Object.fromEntries(rows.map(([key, row]) => [toHex(key.subarray(1)), values.height.decode(row)]))
+  const rows = await database.rows(tables.sideChain.range())
+  return Object.fromEntries(rows.map(([key, row]) => [toHex(key.subarray(1)), tables.sideChain.decode(row)]))
 }
 
 /** Takes back the blocks above a height; their transactions return to the pool as far as they hold. */

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import type { FrozenRows } from '../../../src/ledger/storage/database.js'
+import type { FrozenRows } from '../../../src/ledger/storage/stored-rows.js'
 import type { TestChain } from '../builders/chain.js'
 
 /** Counts what answers read from frozen rows of a chain. */

@@ -12,7 +12,7 @@ import type { Exchange } from '../../../src/network/wire/exchange.js'
 import type { HeaderUnit } from '../../../src/network/wire/headers-message.js'
 import { networkVersion, services, type Status } from '../../../src/network/wire/status-message.js'
 import type { Timers } from '../../../src/base/runtime/env.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { TestChain } from '../builders/chain.js'
 import { FakePeer } from '../fakes/fake-peers.js'
 import { type SpecOverrides, testAddress } from '../builders/spec.js'
@@ -125,7 +125,7 @@ export function statusOf({ chain }: TestChain): Status {
 /** The header of a block on a chain, with what proves it. */
 export function unitAt(source: TestChain, height: number): HeaderUnit {
   const { header, auxPow, size } = source.activeHeader(height)
-  return { header, auxPow, size, confirm: source.database.get(keys.confirm(header.hash)) ?? new Uint8Array(0) }
+  return { header, auxPow, size, confirm: source.database.get(tables.confirm.key(header.hash)) ?? new Uint8Array(0) }
 }
 
 /** Milliseconds of the test's time that pass in one of the real ones. */

@@ -5,7 +5,7 @@ import { toHex } from '../../../src/base/primitives/bytes.js'
 import { Reader } from '../../../src/base/primitives/codec.js'
 import { confirmBytes, parseConfirm } from '../../../src/base/primitives/confirm.js'
 import { Header } from '../../../src/base/primitives/header.js'
-import { keys } from '../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { Evidence } from '../../../src/voting/evidence.js'
 import { signMessage } from '../../../src/voting/sign-message.js'
 import { encodeMessage, parseMessage, type PrevoteMessage } from '../../../src/voting/tendermint/message.js'
@@ -179,7 +179,7 @@ describe('two confirmed blocks of one height', () => {
       await Promise.all([net, other].map((one) => one.allAt(2, 30_000)))
       for (const height of [1, 2]) {
         const { header } = foreign.chain.headers.activeAt(height)
-        await voting.conflicting(header, foreign.database.get(keys.confirm(header.hash)) as Uint8Array)
+        await voting.conflicting(header, foreign.database.get(tables.confirm.key(header.hash)) as Uint8Array)
       }
       expect(voting.status()).toMatchObject({ signing: { kind: 'voting' } })
       expect([voting.status().alarm, voting.evidence()]).toEqual([undefined, []])

@@ -8,10 +8,10 @@ import { ownerOf } from '../../../base/primitives/output.js'
 import { kindOfType, type TxKind } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { present } from '../../../ledger/storage/rows/did-reader.js'
+import { present } from '../../../ledger/storage/rows/row-reader.js'
+import { historyRange, type Location, tables } from '../../../ledger/storage/rows/tables.js'
+import { spentSteps } from '../../../ledger/storage/rows/undo-record.js'
 import { prunedHeight } from '../../../ledger/storage/rows/prune-rows.js'
-import { historyRange, keys, type Location, positionInKey } from '../../../ledger/storage/rows/schema.js'
-import { spentSteps } from '../../../ledger/storage/rows/undo-parts.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
@@ -88,7 +88,8 @@ class HistoryPage {
     const range = historyRange(this.#address, { before, from: pruned === 0 ? 0 : pruned + 1 })
     // One more than is shown: it tells whether anything follows.
     const rows = await this.#chain.rows.rows(range, { reverse: true, limit: limit + 1 })
-    const shown = byHeight(rows.slice(0, limit).map(([key]) => positionInKey(key)))
+    const positions = rows.slice(0, limit).map(([key]) => tables.history.fields(key))
+    const shown = byHeight(positions.map(([, height, index]) => ({ height, index })))
     for (const block of await this.#chain.blocks([...shown.keys()])) {
       this.#sink.signal.throwIfAborted()
       if (this.#bytes >= pageBytes) break
@@ -103,7 +104,7 @@ class HistoryPage {
     const { height } = block.header
     const spent = await this.#spentBy(block, new Set(indices))
     for (const index of indices) {
-      const bytes = present(this.#chain.rows.get(keys.transaction(height, index)), 'a transaction of an address')
+      const bytes = present(this.#chain.rows.get(tables.transaction.key(height, index)), 'a transaction of an address')
       this.#bytes += bytes.length
       await withDecoded(this.#sink, bytes, (tx) => this.#add(block, index, tx, spent.get(index)))
       if (this.#sink.due) await this.#sink.drain()
@@ -118,7 +119,7 @@ class HistoryPage {
     // An undo record has no more bytes than the inputs of its block.
     const release = size > largeTransaction ? await this.#sink.reserve(size) : () => {}
     try {
-      const undo = present(this.#chain.rows.get(keys.undo(header.height)), 'an undo record')
+      const undo = present(this.#chain.rows.get(tables.undo.key(header.height)), 'an undo record')
       this.#bytes += undo.length
       const add = spentSteps(undo, indices, (index, { value, owner }) => {
         const sum = sums.get(index) ?? { all: 0n, own: 0n }

@@ -2,9 +2,9 @@ import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chai
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { present } from '../../../ledger/storage/rows/did-reader.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
-import { operationCountSteps } from '../../../ledger/storage/rows/undo-parts.js'
+import { present } from '../../../ledger/storage/rows/row-reader.js'
+import { tables } from '../../../ledger/storage/rows/tables.js'
+import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
@@ -70,7 +70,7 @@ async function operationsIn(
 ): Promise<{ count: number; bytes: number }> {
   const release = size > largeTransaction ? await sink.reserve(size) : () => {}
   try {
-    const undo = present(rows.get(keys.undo(header.height)), 'an undo record')
+    const undo = present(rows.get(tables.undo.key(header.height)), 'an undo record')
     return { count: await runCooperatively(operationCountSteps(undo)), bytes: undo.length }
   } finally {
     release()

@@ -19,9 +19,8 @@ import { type Hash, zeroHash } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
-import { damaged } from '../../../ledger/storage/database.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
-import { values } from '../../../ledger/storage/rows/row-values.js'
+import { damaged } from '../../../ledger/storage/failure.js'
+import { meta } from '../../../ledger/storage/rows/tables.js'
 import { chainKey, StreamedAnswer, type Sink } from '../streams/streamed-answer.js'
 import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
 
@@ -103,8 +102,8 @@ async function* following(first: Promise<IteratorResult<Row, void>>, rest: Rows)
 
 /** The tip, unless the rows of another tip are on disk already. */
 function settledTip({ chain }: ChainReader): KnownHeader | undefined {
-  const row = chain.database.get(keys.meta('tip'))
-  return row !== undefined && equalBytes(values.tip.decode(row).hash, chain.tip.header.hash) ? chain.tip : undefined
+  const row = chain.database.get(meta.tip.key)
+  return row !== undefined && equalBytes(meta.tip.decode(row).hash, chain.tip.header.hash) ? chain.tip : undefined
 }
 
 /** The active block at a height; `unknown-block` above the tip. */

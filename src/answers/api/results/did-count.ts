@@ -2,8 +2,7 @@ import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
 import type { ChainReader } from '../../../ledger/chain/reader.js'
 import { everythingToken } from '../../../identity/did-index/token.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
-import { values } from '../../../ledger/storage/rows/row-values.js'
+import { tables } from '../../../ledger/storage/rows/tables.js'
 import { nextOrdinal } from '../../../ledger/storage/rows/token-index.js'
 
 /** Numbers of DIDs, and the tip as of which they hold. */
@@ -20,8 +19,8 @@ export interface DidCount {
 export function didCount({ chain }: ChainReader): Promise<DidCount> {
   return FrozenChain.read(chain.database, ({ rows, tip }) => {
     const total = nextOrdinal(rows)
-    const row = rows.get(keys.tokenCount(everythingToken))
-    const valid = row === undefined ? 0 : values.tokenCount.decode(row)
+    const row = rows.get(tables.tokenCount.key(everythingToken))
+    const valid = row === undefined ? 0 : tables.tokenCount.decode(row)
     return { total, valid, deactivated: total - valid, height: tip.height, blockhash: displayHash(tip.hash) }
   })
 }

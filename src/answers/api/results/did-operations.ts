@@ -7,15 +7,8 @@ import { txType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import {
-  heightOfUndoKey,
-  type Location,
-  positionInKey,
-  transactionRange,
-  transactionsBefore,
-  undoRange,
-} from '../../../ledger/storage/rows/schema.js'
-import { operationCountSteps } from '../../../ledger/storage/rows/undo-parts.js'
+import { type Location, tables, transactionsBefore } from '../../../ledger/storage/rows/tables.js'
+import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
@@ -98,11 +91,11 @@ class OperationScan {
 
   /** Reads the blocks below the position, down to a height. */
   async #descend(lowest: number): Promise<void> {
-    const range = undoRange(lowest, this.#at.height)
+    const range = { gte: tables.undo.key(lowest), lt: tables.undo.key(this.#at.height) }
     for await (const rows of this.#chain.rows.pages(range, pieceBytes, { reverse: true })) {
       for (const [key, undo] of rows) {
         this.#bytes += undo.length
-        const height = heightOfUndoKey(key)
+        const height = tables.undo.fields(key)[0]
         const count = await runCooperatively(operationCountSteps(undo))
         if (count > 0) await this.#readBlock(height, count)
         else this.#at = { height, index: 0 }
@@ -114,13 +107,13 @@ class OperationScan {
 
   /** Reads the last `count` operations of a block, or the last ones below index `end`. */
   async #readBlock(height: number, count: number, end?: number): Promise<void> {
-    const range = end === undefined ? transactionRange(height) : transactionsBefore({ height, index: end })
+    const range = end === undefined ? tables.transaction.range(height) : transactionsBefore({ height, index: end })
     const [block] = await this.#chain.blocks([height])
     let left = count
     for await (const rows of this.#chain.rows.pages(range, pieceBytes, { reverse: true })) {
       for (const [key, bytes] of rows) {
         this.#bytes += bytes.length
-        const at = positionInKey(key)
+        const at = { height, index: tables.transaction.fields(key)[1] }
         if (typeIn(bytes) === txType.did) {
           await withDecoded(this.#sink, bytes, (tx) => {
             this.#found.push(listed(tx, at, block as FrozenBlock))

@@ -2,7 +2,7 @@ import type { Chain } from '../../../ledger/chain/chain.js'
 import type { StoredConfirm } from '../../../ledger/chain/assumed-confirms.js'
 import type { FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
 import { type Confirm, parseConfirm } from '../../../base/primitives/confirm.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
+import { tables } from '../../../ledger/storage/rows/tables.js'
 
 /**
  * Confirms of blocks, by height. Those of blocks assumed to be valid are verified first, and left out where they do not hold; the
@@ -15,7 +15,7 @@ export async function heldConfirms(
 ): Promise<ReadonlyMap<number, Confirm>> {
   const held = new Map<number, Confirm>()
   if (!spec.hasValidators) return held
-  const stored = await rows.getMany(blocks.map(({ header }) => keys.confirm(header.hash)))
+  const stored = await rows.getMany(blocks.map(({ header }) => tables.confirm.key(header.hash)))
   let open = blocks.flatMap(({ header }, i): StoredConfirm[] => {
     const confirm = stored[i]
     return confirm === undefined ? [] : [{ header, confirm }]

@@ -3,8 +3,7 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import { displayHash, toHex } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
-import { values } from '../../../ledger/storage/rows/row-values.js'
+import { tables } from '../../../ledger/storage/rows/tables.js'
 import { apiLimits } from '../api-limits.js'
 import type { Sink } from '../streams/streamed-answer.js'
 import { withDecoded } from './transaction-text.js'
@@ -18,9 +17,9 @@ export async function amountOf(reader: ChainReader, inputs: readonly Outpoint[],
   let sum = 0n
   const spent = new Map<string, { txid: Hash; indices: number[] }>()
   for (const { txid, index } of inputs) {
-    const row = reader.chain.database.get(keys.coin({ txid, index }))
+    const row = reader.chain.database.get(tables.coin.key({ txid, index }))
     if (row !== undefined) {
-      sum += values.coin.decode(row).value
+      sum += tables.coin.decode(row).value
     } else {
       const name = toHex(txid)
       const known = spent.get(name)

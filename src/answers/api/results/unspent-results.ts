@@ -6,8 +6,7 @@ import { displayHash, mapKey } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { isPruned, prunedType } from '../../../ledger/storage/rows/prune-rows.js'
-import { keys } from '../../../ledger/storage/rows/schema.js'
-import { values } from '../../../ledger/storage/rows/row-values.js'
+import { tables } from '../../../ledger/storage/rows/tables.js'
 import { type SpendableCoin, unusable } from '../../../clients/wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
 import { type Sink, writeArray } from '../streams/streamed-answer.js'
@@ -46,10 +45,10 @@ export async function unspentCoins(
   const coins: UnspentCoin[] = []
   for (const { owner, txid, index, height, value } of rows) {
     if (sink.due) await sink.drain()
-    const row = reader.chain.database.get(keys.coin({ txid, index }))
+    const row = reader.chain.database.get(tables.coin.key({ txid, index }))
     // Spent since, or gone with its block.
     if (row === undefined) continue
-    const coin = values.coin.decode(row)
+    const coin = tables.coin.decode(row)
     const txType = typeOf(txid, coin)
     if (txType === undefined) continue
     const { coinbase, outputLock } = coin
@@ -92,10 +91,10 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash, coin: Co
   return (txid, coin) => {
     const known = types.get(mapKey(txid))
     if (known !== undefined) return known
-    const location = database.get(keys.location(txid))
-    const place = location === undefined ? undefined : values.location.decode(location)
+    const location = database.get(tables.location.key(txid))
+    const place = location === undefined ? undefined : tables.location.decode(location)
     if (place === undefined) return undefined
-    const bytes = database.get(keys.transaction(place.height, place.index))
+    const bytes = database.get(tables.transaction.key(place.height, place.index))
     if (bytes === undefined && !isPruned(database, place.height)) return undefined
     const type = bytes === undefined ? prunedType(coin) : typeIn(bytes)
     types.set(mapKey(txid), type)

@@ -8,7 +8,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { Payload } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
-import type { RowReader } from '../../storage/rows/did-reader.js'
+import type { RowReader } from '../../storage/rows/row-reader.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'
 import { didPolicy } from './did-policy.js'
 import { sideChainPolicy } from './side-chain-policy.js'

@@ -2,7 +2,7 @@ import { mapKey } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import type { Payload } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
-import type { RowReader } from '../../storage/rows/did-reader.js'
+import type { RowReader } from '../../storage/rows/row-reader.js'
 import type { DropReason } from '../drop-reason.js'
 import type { PoolEntry, PoolIndex } from '../pool-entry.js'
 

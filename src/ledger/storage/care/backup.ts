@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { UserError } from '../../../base/errors/rule-error.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
 import { BackupPlace, onBackup } from './backup-place.js'
-import { Database, damaged, type FrozenRows } from '../database.js'
+import { Database } from '../database.js'
+import type { FrozenRows } from '../stored-rows.js'
 import type { DataDirectory } from '../directory.js'
 import { diskSpaceOf } from '../disk-space.js'
-import { fileFailure } from '../failure.js'
-import { keys } from '../rows/schema.js'
-import { type TipRow, values } from '../rows/row-values.js'
+import { damaged, fileFailure } from '../failure.js'
+import { meta, type TipRow } from '../rows/tables.js'
 
 /**
  * Copies a database as it is at one moment into a new data directory, while its node goes on. Every row is copied as it is, those
@@ -98,9 +98,9 @@ async function copyRows(
   room: Room,
   { rate, signal, progress = () => {} }: BackupOptions,
 ): Promise<{ tip: TipRow; rows: number; bytes: number }> {
-  const tipRow = source.get(keys.meta('tip'))
+  const tipRow = source.get(meta.tip.key)
   if (tipRow === undefined) throw damaged('the row of the tip is gone')
-  const tip = values.tip.decode(tipRow)
+  const tip = meta.tip.decode(tipRow)
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()

@@ -1,13 +1,15 @@
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import type { Database } from '../database.js'
+import type { Range } from '../stored-rows.js'
 import { Overlay } from '../write/overlay.js'
-import { keys, rangeOf, table } from '../rows/schema.js'
-import { type TipRow, values } from '../rows/row-values.js'
+import { mapTables } from '../rows/map-tables.js'
+import { meta, tables, type TipRow } from '../rows/tables.js'
+import { present, putOrDelete } from '../rows/row-reader.js'
 import { valueOfHistory } from '../../../identity/proofs/history.js'
 import { didMapKey, type Leaf } from '../../../identity/proofs/map-tree.js'
 import { inKeyOrderSteps } from '../rows/map/change-map.js'
 import { didText, endOfCredential } from '../rows/map/leaf-changes.js'
-import { hasMap, mapChangeOf, mapTables, putMapComplete } from '../rows/map/map-rows.js'
+import { hasMap, mapChangeOf, putMapComplete } from '../rows/map/map-rows.js'
 
 /** Makes the map of DIDs from the rows of DIDs and credentials, for a chain that commits to it from some later height on. */
 
@@ -35,9 +37,9 @@ export async function keepMap(
   sizes: Partial<MapBuildSizes> = {},
 ): Promise<void> {
   if (hasMap(database) === wanted) return
-  const tip = values.tip.decode(database.get(keys.meta('tip')) as Buffer)
+  const tip = present(meta.tip.get(database), 'the row of the tip')
   if (wanted) await new MapBuild(database, tip, { ...usualSizes, ...sizes }, progress).run()
-  else await commit(database, tip, (overlay) => overlay.del(keys.meta('didMap')))
+  else await commit(database, tip, (overlay) => overlay.del(meta.didMap.key))
 }
 
 class MapBuild {
@@ -56,7 +58,7 @@ class MapBuild {
   }
 
   async run(): Promise<void> {
-    for (const number of mapTables) await this.#clear(number)
+    for (const table of Object.values(mapTables)) await this.#clear(table.range())
     for await (const leaf of leavesIn(this.#database)) {
       this.#leaves.push(leaf)
       if (this.#leaves.length >= this.#sizes.sortedAtOnce) await this.#write()
@@ -65,9 +67,9 @@ class MapBuild {
     await commit(this.#database, this.#tip, (overlay) => putMapComplete(overlay, this.#tip.height), true)
   }
 
-  async #clear(number: number): Promise<void> {
+  async #clear(range: Range): Promise<void> {
     for (;;) {
-      const rows = await this.#database.rows(rangeOf(number), { limit: deletedAtOnce })
+      const rows = await this.#database.rows(range, { limit: deletedAtOnce })
       if (rows.length === 0) return
       await commit(this.#database, this.#tip, (overlay) => rows.forEach(([key]) => overlay.del(key)))
     }
@@ -80,10 +82,7 @@ class MapBuild {
       const some = leaves.slice(start, start + this.#sizes.batchLeaves)
       const { pages } = await mapChangeOf(new Overlay(this.#database), some)
       await commit(this.#database, this.#tip, (overlay) => {
-        for (const { key, after } of pages) {
-          if (after === undefined) overlay.del(key)
-          else overlay.put(key, after)
-        }
+        for (const { key, after } of pages) putOrDelete(overlay, key, after)
       })
       this.#done += some.length
       this.#progress(this.#done)
@@ -95,20 +94,20 @@ class MapBuild {
 export async function* leavesIn(database: Database): AsyncGenerator<Leaf, void, void> {
   // Operations of a DID follow each other, so the last one is known when the next DID begins.
   let last: { key: Buffer; row: Buffer } | undefined
-  for await (const [key, row] of database.scan(rangeOf(table.didOperation))) {
+  for await (const [key, row] of database.scan(tables.didOperation.range())) {
     if (last !== undefined && !last.key.subarray(0, 22).equals(key.subarray(0, 22))) yield leafOf(last)
     last = { key, row }
   }
   if (last !== undefined) yield leafOf(last)
-  for await (const [key, row] of database.scan(rangeOf(table.credential))) {
-    const end = endOfCredential(values.credential.decode(row))
+  for await (const [key, row] of database.scan(tables.credential.range())) {
+    const end = endOfCredential(tables.credential.decode(row))
     yield { key: Uint8Array.from(key.subarray(1)), value: valueOfHistory(end) }
   }
 }
 
 /** The leaf of a DID by the key and row of its last operation. */
 function leafOf({ key, row }: { key: Buffer; row: Buffer }): Leaf {
-  const { operation: last, digest } = values.didOperation.decode(row)
+  const { operation: last, digest } = tables.didOperation.decode(row)
   const count = key.readUInt32BE(22) + 1
   return { key: didMapKey(didText(key.subarray(1, 22))), value: valueOfHistory({ last, count, digest }) }
 }

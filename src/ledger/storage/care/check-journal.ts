@@ -1,8 +1,9 @@
 import { equalBytes } from '../../../base/primitives/bytes.js'
-import { type Database, damaged, logReach, reindexHint, StorageError } from '../database.js'
-import { type JournalKind, type JournalRow, journalDigest, journalRow, journalRowSize } from '../write/journal.js'
-import { keys, schemaVersion } from '../rows/schema.js'
-import { values } from '../rows/row-values.js'
+import { type Database, logReach } from '../database.js'
+import { damaged, reindexHint, StorageError } from '../failure.js'
+import { journalDigest, journalRowSize } from '../write/journal.js'
+import type { JournalKind, JournalRow } from '../rows/journal-row.js'
+import { meta, schemaVersion, tables } from '../rows/tables.js'
 
 /** Journal rows read at once. */
 const pageRows = 1000
@@ -21,7 +22,7 @@ export interface JournalSpan {
  * StorageError.
  */
 export async function checkJournal(database: Database): Promise<JournalSpan> {
-  const version = database.get(keys.meta('version'))
+  const version = database.get(meta.version.key)
   if (database.sequence === 0) {
     if (version !== undefined) throw damaged('the journal is gone')
     return { fromHeight: undefined }
@@ -34,15 +35,15 @@ export async function checkJournal(database: Database): Promise<JournalSpan> {
   let bytes = 0
   let fromHeight = Infinity
   for (;;) {
-    const range = { gte: keys.journal(0), lte: keys.journal(expected) }
+    const range = { gte: tables.journal.key(0), lte: tables.journal.key(expected) }
     const rows = await database.rows(range, { reverse: true, limit: pageRows })
     for (const [key, value] of rows) {
-      const sequence = Number(key.readBigUInt64BE(1))
+      const [sequence] = tables.journal.fields(key)
       if (sequence !== expected) throw damaged(`batches ${sequence + 1} to ${expected} are gone`)
       if (successor !== undefined && !equalBytes(successor.previous, journalDigest(sequence, value))) {
         throw damaged(`batch ${sequence} is not the one its successor followed`)
       }
-      const row = journalRow.decode(value)
+      const row = tables.journal.decode(value)
       // A batch beside the chain may have been assembled before the tip moved, and written after.
       if (!tipSeen && !besideTheChain.includes(row.kind)) {
         checkTip(database, row)
@@ -73,9 +74,9 @@ function checkLayout(layout: number | undefined): void {
 
 /** Checks that the tip row is the tip of the chain's last batch; otherwise one of the two is lost. */
 function checkTip(database: Database, last: JournalRow): void {
-  const row = database.get(keys.meta('tip'))
+  const row = database.get(meta.tip.key)
   if (row === undefined) throw damaged('the row of the tip is gone')
-  const tip = values.tip.decode(row)
+  const tip = meta.tip.decode(row)
   if (tip.height !== last.height || !equalBytes(tip.hash, last.hash)) {
     throw damaged(`the tip has height ${tip.height}, the last batch left ${last.height}`)
   }

@@ -1,11 +1,11 @@
 import { equalBytes } from '../../../base/primitives/bytes.js'
 import { emptyHistory, entryBytes, extendHistory } from '../../../identity/proofs/history.js'
 import type { Leaf } from '../../../identity/proofs/map-tree.js'
-import { damaged, type Database } from '../database.js'
-import { present, type RowReader } from '../rows/did-reader.js'
+import type { Database } from '../database.js'
+import { damaged } from '../failure.js'
+import { present, type RowReader } from '../rows/row-reader.js'
+import { tables } from '../rows/tables.js'
 import { historyEntry } from '../rows/history-entry.js'
-import { keys, rangeOf, table } from '../rows/schema.js'
-import { values } from '../rows/row-values.js'
 import { leavesIn } from './build-map.js'
 import { isLeaf, MapPage, pageBits, pageSlots, slotOf, topNode } from '../rows/map/map-page.js'
 
@@ -17,8 +17,8 @@ import { isLeaf, MapPage, pageBits, pageSlots, slotOf, topNode } from '../rows/m
 /** Throws a damage where the entry or digest of an operation is not what its transaction and header say. */
 export async function checkHistories(database: Database): Promise<void> {
   let before: { readonly did: Buffer; readonly digest: Uint8Array } | undefined
-  for await (const [key, value] of database.scan(rangeOf(table.didOperation))) {
-    const row = values.didOperation.decode(value)
+  for await (const [key, value] of database.scan(tables.didOperation.range())) {
+    const row = tables.didOperation.decode(value)
     const did = key.subarray(0, 22)
     const entry = entryBytes(historyEntry(database, row, row.txid))
     const digest = extendHistory(before?.did.equals(did) === true ? before.digest : emptyHistory, entry)
@@ -32,7 +32,7 @@ export async function checkHistories(database: Database): Promise<void> {
 /** Throws a damage unless the pages have exactly the leaves of DIDs and credentials, and the hashes that these give. */
 export async function checkMapRows(database: Database): Promise<void> {
   let held = 0
-  for await (const [key, row] of database.scan(rangeOf(table.mapPage))) {
+  for await (const [key, row] of database.scan(tables.mapPage.range())) {
     const depth = key[1] as number
     const page = new MapPage(row)
     for (let i = 0; i < pageSlots; i++) {
@@ -72,6 +72,6 @@ function leafAt(rows: RowReader, key: Uint8Array): Leaf | undefined {
 }
 
 function pageIn(rows: RowReader, place: { depth: number; key: Uint8Array }): MapPage | undefined {
-  const row = rows.get(keys.mapPage(place))
+  const row = rows.get(tables.mapPage.key(place))
   return row && new MapPage(row)
 }

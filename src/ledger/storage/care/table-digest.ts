@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sha256 } from '../../../base/primitives/hash.js'
 import type { Database } from '../database.js'
-import { rangeOf } from '../rows/schema.js'
+import { rangeOf } from '../rows/tables.js'
 
 /** sha256 over all rows of the given tables in order: equal for equal contents. */
 export async function digestOf(database: Database, tables: readonly number[]): Promise<Uint8Array> {

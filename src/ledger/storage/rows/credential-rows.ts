@@ -8,17 +8,15 @@ import { sha256 } from '../../../base/primitives/hash.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { operationPayloadOf } from '../../../base/primitives/transaction-parts.js'
 import { credentialMapKey } from '../../../identity/proofs/map-tree.js'
-import { didKey, operationOf, present, type RowReader, transactionAt } from './did-reader.js'
-import type { Overlay } from '../write/overlay.js'
-import { keys, type Location } from './schema.js'
-import { type CredentialRow, type CredentialUndo, values } from './row-values.js'
+import { didKey, operationOf, transactionAt } from './did-reader.js'
+import { type StagedRows, present, type RowReader } from './row-reader.js'
+import { type CredentialRow, type CredentialUndo, type Location, tables } from './tables.js'
 
 /** Rows of credentials: what each DID said of each, and what each holder declared. */
 
 /** What a DID said of a credential; undefined: nothing. */
 export function credentialRow(rows: RowReader, id: string, signer: string): CredentialRow | undefined {
-  const row = rows.get(keys.credential(credentialMapKey(id, signer)))
-  return row === undefined ? undefined : values.credential.decode(row)
+  return tables.credential.get(rows, credentialMapKey(id, signer))
 }
 
 /** The same as rules see it; `issuerOf` finds the issuer of the credential that a declare on the chain holds. */
@@ -45,8 +43,7 @@ export function declaredIssuer(rows: RowReader, declare: Location): string {
 
 /** Number of credentials that a holder declared. */
 export function declaredCount(rows: RowReader, holder: ProgramHash): number {
-  const row = rows.get(keys.declaredCount(holder))
-  return row === undefined ? 0 : values.declaredCount.decode(row)
+  return tables.declaredCount.get(rows, holder) ?? 0
 }
 
 /** The transaction with an operation, and where it is. */
@@ -58,7 +55,7 @@ export interface Mined extends Location {
 
 /** Stages the rows of a declare or revoke; returns what takes it back. */
 export function putCredential(
-  overlay: Overlay,
+  rows: StagedRows,
   { id, signer, action, issuer }: CredentialChange,
   { height, index, time, tx }: Mined,
 ): CredentialUndo {
@@ -67,26 +64,26 @@ export function putCredential(
   const operation = operationForms[action].number
   const key = credentialMapKey(id, signer)
   const payloadHash = sha256(operationOf(tx.payload).payload)
-  const before = credentialRow(overlay, id, signer) ?? []
+  const before = credentialRow(rows, id, signer) ?? []
   const added = { index, operation, height, time, txid: tx.hash, payloadHash }
-  overlay.put(keys.credential(key), values.credential.encode([...before, added]))
+  rows.put(tables.credential.key(key), tables.credential.encode([...before, added]))
   if (issuer !== undefined) {
-    const count = declaredCount(overlay, holder)
-    overlay.put(keys.declared(holder, count), values.declared.encode(id.slice(holderDid.length + 1)))
-    overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count + 1))
+    const count = declaredCount(rows, holder)
+    rows.put(tables.declared.key(holder, count), tables.declared.encode(id.slice(holderDid.length + 1)))
+    rows.put(tables.declaredCount.key(holder), tables.declaredCount.encode(count + 1))
   }
   return { operation, key, holder }
 }
 
 /** Takes back the last operation of a credential and a signer. */
-export function popCredential(overlay: Overlay, { operation, key, holder }: CredentialUndo): void {
-  const row = keys.credential(key)
-  const before = values.credential.decode(present(overlay.get(row), 'the row of a credential')).slice(0, -1)
-  if (before.length === 0) overlay.del(row)
-  else overlay.put(row, values.credential.encode(before))
+export function popCredential(rows: StagedRows, { operation, key, holder }: CredentialUndo): void {
+  const row = tables.credential.key(key)
+  const before = tables.credential.decode(present(rows.get(row), 'the row of a credential')).slice(0, -1)
+  if (before.length === 0) rows.del(row)
+  else rows.put(row, tables.credential.encode(before))
   if (formOfNumber(operation)?.effect === 'end') return
-  const count = declaredCount(overlay, holder) - 1
-  overlay.del(keys.declared(holder, count))
-  if (count === 0) overlay.del(keys.declaredCount(holder))
-  else overlay.put(keys.declaredCount(holder), values.declaredCount.encode(count))
+  const count = declaredCount(rows, holder) - 1
+  rows.del(tables.declared.key(holder, count))
+  if (count === 0) rows.del(tables.declaredCount.key(holder))
+  else rows.put(tables.declaredCount.key(holder), tables.declaredCount.encode(count))
 }

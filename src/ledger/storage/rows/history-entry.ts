@@ -3,9 +3,9 @@ import { operationForms, type OperationName } from '../../../base/primitives/did
 import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Header } from '../../../base/primitives/header.js'
 import type { Entry } from '../../../identity/proofs/history.js'
-import { operationAt, present, type RowReader } from './did-reader.js'
-import { keys, type Location } from './schema.js'
-import { values } from './row-values.js'
+import { operationAt } from './did-reader.js'
+import { present, type RowReader } from './row-reader.js'
+import { type Location, tables } from './tables.js'
 
 /** What an operation on the chain is in the history of its DID, from its transaction and the header of its block. */
 export function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {
@@ -21,7 +21,7 @@ export function historyEntry(rows: RowReader, location: Location, txid: Hash): E
 
 /** Unix seconds of the active block at a height. */
 function blockTime(rows: RowReader, height: number): number {
-  const hash = present(rows.get(keys.active(height)), `the block of height ${height}`)
-  const record = present(rows.get(keys.header(hash)), `the header of height ${height}`)
-  return Header.read(new Reader(values.header.decode(record).header)).time
+  const hash = present(rows.get(tables.active.key(height)), `the block of height ${height}`)
+  const record = present(rows.get(tables.header.key(hash)), `the header of height ${height}`)
+  return Header.read(new Reader(tables.header.decode(record).header)).time
 }

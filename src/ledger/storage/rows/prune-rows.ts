@@ -1,15 +1,10 @@
 import type { Coin } from '../../consensus/ledger.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { isPrunable, txType } from '../../../base/primitives/payload.js'
-import { typeIn } from '../../../base/primitives/transaction-parts.js'
-import { type Steps } from '../../../base/primitives/steps.js'
-import { type RowReader, present } from './did-reader.js'
-import type { Overlay } from '../write/overlay.js'
-import { type Key, keys } from './schema.js'
-import { values } from './row-values.js'
-import { withoutCoinsSteps } from './undo-parts.js'
+import { txType } from '../../../base/primitives/payload.js'
+import type { RowReader } from './row-reader.js'
+import { meta } from './tables.js'
 
-/** What a node which prunes gives up of a block: transfers and the coinbase, and the coins in its undo record. */
+/** Blocks that have given up their transfers, their coinbase, and the coins in their undo record. */
 
 /**
  * More than a reorganisation can take back, and than peers rely on.
@@ -19,8 +14,7 @@ export const leastKept = 1000
 
 /** The highest block that has given up its transactions; 0: none has, since the genesis block keeps its own. */
 export function prunedHeight(rows: RowReader): number {
-  const row = rows.get(keys.meta('pruned'))
-  return row === undefined ? 0 : values.height.decode(row)
+  return meta.pruned.get(rows) ?? 0
 }
 
 /** Whether the block at a height has given up its transactions. */
@@ -41,15 +35,4 @@ export function requireUnpruned(rows: RowReader, height: number): void {
 /** The type of a transaction that its block gave up, by one of its coins. */
 export function prunedType({ coinbase }: Pick<Coin, 'coinbase'>): number {
   return coinbase ? txType.coinbase : txType.transfer
-}
-
-/** Stages that a block gives up its transactions. */
-export function* pruneBlockSteps(overlay: Overlay, height: number, transactions: readonly [Key, Uint8Array][]): Steps {
-  for (const [key, bytes] of transactions) {
-    if (isPrunable(typeIn(bytes))) overlay.del(key)
-    yield
-  }
-  const undo = present(overlay.get(keys.undo(height)), `the undo record of height ${height}`)
-  overlay.put(keys.undo(height), yield* withoutCoinsSteps(undo))
-  overlay.put(keys.meta('pruned'), values.height.encode(height))
 }

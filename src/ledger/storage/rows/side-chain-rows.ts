@@ -1,9 +1,7 @@
 import type { BlockTransaction } from '../../consensus/connect.js'
 import type { Steps } from '../../../base/primitives/steps.js'
-import type { RowReader } from './did-reader.js'
-import type { Overlay } from '../write/overlay.js'
-import { keys } from './schema.js'
-import { type SideChainUndo, values } from './row-values.js'
+import type { StagedRows, RowReader } from './row-reader.js'
+import { type SideChainUndo, tables } from './tables.js'
 
 /**
  * One row for each side chain: the latest of its blocks of which the chain has a proof of work. Made with the rows of the block
@@ -12,30 +10,29 @@ import { type SideChainUndo, values } from './row-values.js'
 
 /** The height up to which blocks of a side chain are proved; undefined where no row says. */
 export function provedHeight(rows: RowReader, genesis: Uint8Array): number | undefined {
-  const row = rows.get(keys.sideChain(genesis))
-  return row === undefined ? undefined : values.height.decode(row)
+  return tables.sideChain.get(rows, genesis)
 }
 
 /** Rows staged in one step: a block has room for thousands of proofs. */
 const rowsAtOnce = 16
 
 /** Stages the rows that the proofs of a block change; returns what takes them back. */
-export function* provedSteps(overlay: Overlay, transactions: readonly BlockTransaction[]): Steps<SideChainUndo[]> {
+export function* provedSteps(rows: StagedRows, transactions: readonly BlockTransaction[]): Steps<SideChainUndo[]> {
   const changed: SideChainUndo[] = []
   for (let i = 0; i < transactions.length; i++) {
     const proved = transactions[i]?.proved
     if (proved === undefined) continue
     const { genesis, height, before } = proved
-    overlay.put(keys.sideChain(genesis), values.height.encode(height))
+    rows.put(tables.sideChain.key(genesis), tables.sideChain.encode(height))
     if (changed.push({ genesis, before }) % rowsAtOnce === 0) yield
   }
   return changed
 }
 
 /** Stages that the proofs of a block are taken back. */
-export function takeBackProved(overlay: Overlay, changed: readonly SideChainUndo[]): void {
+export function takeBackProved(rows: StagedRows, changed: readonly SideChainUndo[]): void {
   for (const { genesis, before } of [...changed].reverse()) {
-    if (before === undefined) overlay.del(keys.sideChain(genesis))
-    else overlay.put(keys.sideChain(genesis), values.height.encode(before))
+    if (before === undefined) rows.del(tables.sideChain.key(genesis))
+    else rows.put(tables.sideChain.key(genesis), tables.sideChain.encode(before))
   }
 }

@@ -1,21 +1,13 @@
 import { type DocumentTokens, tokenSteps } from '../../../identity/did-index/document-tokens.js'
-import {
-  changedChunk,
-  chunkOf,
-  chunkPosting,
-  decodeChunk,
-  encodeChunk,
-  type PostingChange,
-} from '../../../identity/did-index/posting-chunk.js'
+import { changedChunk, chunkOf, chunkPosting, type PostingChange } from '../../../identity/did-index/posting-chunk.js'
 import { isCounted, type Token } from '../../../identity/did-index/token.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import { equalBytes } from '../../../base/primitives/bytes.js'
-import { Reader, Writer } from '../../../base/primitives/codec.js'
 import { entrySteps, type Steps } from '../../../base/primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../../../base/runtime/cooperative.js'
-import type { Overlay } from '../write/overlay.js'
-import { type Key, keys, type Location } from './schema.js'
-import { indexUndoSteps, type RowBefore, values } from './row-values.js'
+import { putOrDelete, type RowReader, type StagedRows } from './row-reader.js'
+import { indexUndoSteps, type RowBefore } from './index-tables.js'
+import { type Key, type Location, meta, tables } from './tables.js'
 
 /** The rows by which a search finds documents: ordinals, postings, numbers of documents. */
 
@@ -29,13 +21,12 @@ export const indexUndoHeights = 288
  * The height from which blocks have left the row that takes their index back, all those that changed the index; blocks below it may
  * lack theirs. It rises where a block leaves none, and where one is taken back whose rows far below are dropped already.
  */
-export function indexUndoFrom(view: Pick<Overlay, 'get'>): number {
-  const row = view.get(keys.meta('indexUndo'))
-  return row === undefined ? 0 : new Reader(row).u32()
+export function indexUndoFrom(view: RowReader): number {
+  return meta.indexUndo.get(view) ?? 0
 }
 
-export function putIndexUndoFrom(overlay: Overlay, height: number): void {
-  if (height !== indexUndoFrom(overlay)) overlay.put(keys.meta('indexUndo'), new Writer(4).u32(height).finish())
+export function putIndexUndoFrom(overlay: StagedRows, height: number): void {
+  if (height !== indexUndoFrom(overlay)) overlay.put(meta.indexUndo.key, meta.indexUndo.encode(height))
 }
 
 /** How far below the end of what a node connects a block is: deep ones need no rows to take them back. */
@@ -55,7 +46,7 @@ const noTokens: DocumentTokens = new Map()
 
 /** The ordinal of the next DID: ordinals are dense, so the end of their rows is found by halving. */
 export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): number {
-  const isThere = (ordinal: number) => rows.get(keys.ordinal(ordinal)) !== undefined
+  const isThere = (ordinal: number) => rows.get(tables.ordinal.key(ordinal)) !== undefined
   if (!isThere(0)) return 0
   let there = 0
   let absent = 1
@@ -85,9 +76,9 @@ export class TokenIndexChanges {
   readonly #created: Key[] = []
 
   /** Stages the row of a new DID. */
-  create(overlay: Overlay, ordinal: number, create: Location): void {
-    const key = keys.ordinal(ordinal)
-    overlay.put(key, values.location.encode(create))
+  create(overlay: StagedRows, ordinal: number, create: Location): void {
+    const key = tables.ordinal.key(ordinal)
+    overlay.put(key, tables.location.encode(create))
     this.#created.push(key)
   }
 
@@ -139,22 +130,26 @@ export class TokenIndexChanges {
   }
 
   /** Stages the changes with the row that takes them back, and drops the row of the block that is now too deep. */
-  async stage(overlay: Overlay, height: number, { knownHeight }: IndexDepth = { knownHeight: height }): Promise<void> {
+  async stage(
+    overlay: StagedRows,
+    height: number,
+    { knownHeight }: IndexDepth = { knownHeight: height },
+  ): Promise<void> {
     const before = await this.put(overlay)
     const created = this.#created.map((key) => ({ key, value: undefined }))
     const rows = [...created, ...before]
     const isDeep = height <= knownHeight - indexUndoHeights
     if (rows.length > 0) {
       if (isDeep) putIndexUndoFrom(overlay, height + 1)
-      else overlay.put(keys.indexUndo(height), await runCooperatively(indexUndoSteps(rows)))
+      else overlay.put(tables.indexUndo.key(height), await runCooperatively(indexUndoSteps(rows)))
     }
     if (height < indexUndoHeights) return
-    const old = keys.indexUndo(height - indexUndoHeights)
+    const old = tables.indexUndo.key(height - indexUndoHeights)
     if (overlay.get(old) !== undefined) overlay.del(old)
   }
 
   /** Stages the changes; returns the rows as they were. */
-  async put(overlay: Overlay): Promise<RowBefore[]> {
+  async put(overlay: StagedRows): Promise<RowBefore[]> {
     await runCooperatively(this.#noteSteps())
     const before: RowBefore[] = []
     for (const changes of inPortions(this.#changedPostings())) {
@@ -170,12 +165,12 @@ export class TokenIndexChanges {
 
   *#changedPostings(): Generator<ChangedPostings, void> {
     for (const [chunk, tokens] of this.#chunks) {
-      for (const [token, changes] of tokens) yield { key: keys.posting(token, chunk), changes }
+      for (const [token, changes] of tokens) yield { key: tables.posting.key(token, chunk), changes }
     }
   }
 
   *#changedCounts(): Generator<ChangedCount, void> {
-    for (const [token, by] of this.#counts) if (by !== 0) yield { key: keys.tokenCount(token), by }
+    for (const [token, by] of this.#counts) if (by !== 0) yield { key: tables.tokenCount.key(token), by }
   }
 }
 
@@ -202,18 +197,17 @@ interface ChangedPostings {
 }
 
 function putPostings(
-  overlay: Overlay,
+  overlay: StagedRows,
   { key, changes }: ChangedPostings,
   value: Uint8Array | undefined,
   before: RowBefore[],
 ): void {
-  const changed = changedChunk(value === undefined ? noPostings : decodeChunk(value), changes)
-  const after = changed.length === 0 ? undefined : encodeChunk(changed)
+  const changed = changedChunk(value === undefined ? noPostings : tables.posting.decode(value), changes)
+  const after = changed.length === 0 ? undefined : tables.posting.encode(changed)
   // A later operation of the block may undo what an earlier one did.
   if (isSameRow(value, after)) return
   before.push({ key, value })
-  if (after === undefined) overlay.del(key)
-  else overlay.put(key, after)
+  putOrDelete(overlay, key, after)
 }
 
 function isSameRow(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
@@ -227,16 +221,15 @@ interface ChangedCount {
 }
 
 function putCount(
-  overlay: Overlay,
+  overlay: StagedRows,
   { key, by }: ChangedCount,
   value: Uint8Array | undefined,
   before: RowBefore[],
 ): void {
   before.push({ key, value })
-  const count = (value === undefined ? 0 : values.tokenCount.decode(value)) + by
+  const count = (value === undefined ? 0 : tables.tokenCount.decode(value)) + by
   if (count < 0) throw new InvariantError('fewer than no documents would have a token')
-  if (count === 0) overlay.del(key)
-  else overlay.put(key, values.tokenCount.encode(count))
+  putOrDelete(overlay, key, count === 0 ? undefined : tables.tokenCount.encode(count))
 }
 
 /** Items in arrays of as many as are loaded in one call. */
@@ -264,24 +257,24 @@ export interface TakenBack {
  * Stages the index as it was before a block: from the row that the block left, or where that is gone from the documents, which
  * gives the same rows.
  */
-export async function putIndexBack(overlay: Overlay, height: number, documents: readonly TakenBack[]): Promise<void> {
+export async function putIndexBack(
+  overlay: StagedRows,
+  height: number,
+  documents: readonly TakenBack[],
+): Promise<void> {
   const dropped = height - indexUndoHeights
   putIndexUndoFrom(overlay, Math.min(height, Math.max(indexUndoFrom(overlay), dropped + 1)))
   if (documents.length === 0) return
-  const row = overlay.get(keys.indexUndo(height))
-  if (row !== undefined) {
-    const rows = values.indexUndo.decode(row)
-    await forEachCooperatively(rows, ({ key, value }) => {
-      if (value === undefined) overlay.del(key)
-      else overlay.put(key, value)
-    })
-    overlay.del(keys.indexUndo(height))
+  const rows = tables.indexUndo.get(overlay, height)
+  if (rows !== undefined) {
+    await forEachCooperatively(rows, ({ key, value }) => putOrDelete(overlay, key, value))
+    overlay.del(tables.indexUndo.key(height))
     return
   }
   const changes = new TokenIndexChanges()
   await forEachCooperatively(documents, ({ ordinal, before, after, exists }) => {
     changes.change(ordinal, { before, after })
-    if (!exists) overlay.del(keys.ordinal(ordinal))
+    if (!exists) overlay.del(tables.ordinal.key(ordinal))
   })
   await changes.put(overlay)
 }

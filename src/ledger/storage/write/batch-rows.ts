@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FixedRow } from './row-buffer.js'
+import type { RowBuffer } from './row-buffer.js'
 import type { RowBatch } from '../native-level.js'
 import { checksumOf, checksumSize } from '../rows/sealed-row.js'
 
@@ -13,7 +13,7 @@ export interface RowChange {
 }
 
 /**
- * Rows on their way into a batch, and the digest of all of them for its journal row. Each is written once, into an arena:
+ * Encodes rows for a write batch and hashes them for its journal row. Each is written once, into an arena:
  *
  *   u32le(length of key) i32le(length of value, -1 for a deleted row) key value [crc32 over key and value]
  *
@@ -47,7 +47,7 @@ export class BatchRows {
     this.#batch.put(key, arena.subarray(from, end + checksumSize))
   }
 
-  putFixed(row: FixedRow): void {
+  putRow(row: RowBuffer): void {
     const { key, value, bytes } = row
     // Its room comes first: that may begin another arena.
     const start = this.#reserve(key.length, value.length, value.length)

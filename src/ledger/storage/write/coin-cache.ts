@@ -1,6 +1,6 @@
 import type { Coin } from '../../consensus/ledger.js'
 import { LruMap } from '../../../base/runtime/lru-map.js'
-import type { Balance } from '../rows/row-values.js'
+import type { Balance } from '../rows/tables.js'
 
 /**
  * About 320 bytes a coin and 170 a balance: 16 MB in all.

@@ -4,12 +4,10 @@ import { ofMapKey } from '../../../base/primitives/bytes.js'
 import { entrySteps, type Steps } from '../../../base/primitives/steps.js'
 import { runCooperatively, Yielder } from '../../../base/runtime/cooperative.js'
 import type { BatchRows } from './batch-rows.js'
-import type { Changes } from './row-changes.js'
+import type { Changes, RowsBelow } from './row-changes.js'
 import type { CoinCache } from './coin-cache.js'
-import { keys } from '../rows/schema.js'
-import { type Balance, values } from '../rows/row-values.js'
+import { type Balance, tables } from '../rows/tables.js'
 import { TransferRows } from './transfer-rows.js'
-import type { Rows } from '../stored-rows.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
 export const rowsAtOnce = 256
@@ -44,11 +42,6 @@ interface BalanceChange {
   after?: Balance
 }
 
-/** The rows below the changes, with what the writer keeps of them in memory. */
-export interface RowsBelow extends Pick<Rows, 'getMany'> {
-  readonly coins: CoinCache | undefined
-}
-
 /** The rows that changes of coins make: coins, coins of addresses, balances. A coin that was created and spent since makes none. */
 export class CoinRows implements Changes {
   readonly #coins: CoinChanges
@@ -62,7 +55,7 @@ export class CoinRows implements Changes {
   }
 
   /** Reads the balances that change, as they are in the rows before. */
-  static async of(coins: CoinChanges, before: RowsBelow): Promise<CoinRows> {
+  static async of(coins: CoinChanges, before: Pick<RowsBelow, 'getMany' | 'coins'>): Promise<CoinRows> {
     const cache = before.coins
     // Past the cache it would be wrong from now on.
     if (cache === undefined) throw new InvariantError('coins are written while readers are held at earlier rows')
@@ -75,10 +68,10 @@ export class CoinRows implements Changes {
     }
     await runCooperatively(entrySteps(balances, look, coinsAtOnce))
     await loadInParts(unknown, async (some) => {
-      const found = await before.getMany(some.map(({ owner }) => keys.balance(ofMapKey(owner))))
+      const found = await before.getMany(some.map(({ owner }) => tables.balance.key(ofMapKey(owner))))
       for (const [i, { change }] of some.entries()) {
         const row = found[i]
-        change.after = balanceAfter(row === undefined ? noBalance : values.balance.decode(row), change)
+        change.after = balanceAfter(row === undefined ? noBalance : tables.balance.decode(row), change)
       }
     })
     return new CoinRows(coins, balances, cache)
@@ -99,15 +92,15 @@ export class CoinRows implements Changes {
       cache.spent(outpoint)
     }
     const add = (coin: Coin, outpoint: string) => {
-      rows.putFixed(made.coin(outpoint, coin))
-      rows.putFixed(made.addressCoin(outpoint, coin))
+      rows.putRow(made.coin(outpoint, coin))
+      rows.putRow(made.addressCoin(outpoint, coin))
       cache.created(outpoint, coin)
     }
     const balance = ({ after }: BalanceChange, owner: string) => {
       if (after === undefined) throw new InvariantError('a balance was not read before its change')
       const row = made.balance(owner, after)
       if (after.count === 0) rows.del(row.key)
-      else rows.putFixed(row)
+      else rows.putRow(row)
       cache.changed(owner, after)
     }
     yield* entrySteps(this.#coins.spent, drop, coinsAtOnce)

@@ -1,7 +1,7 @@
 import type { Steps } from '../../../base/primitives/steps.js'
 import type { BatchRows } from './batch-rows.js'
 import type { Changes } from './row-changes.js'
-import { FixedRow } from './row-buffer.js'
+import { RowBuffer } from './row-buffer.js'
 
 /** Bytes of the first piece of memory, and of the largest: each is twice the one before. */
 const pieceSizes = { first: 4 * 1024, most: 256 * 1024 }
@@ -13,12 +13,12 @@ const deleted = 0xffffffff
 const rowsAtOnce = 16
 
 /** Memory for rows by their sizes; those of a table have the same. */
-const fixedRows = new Map<number, FixedRow>()
+const buffers = new Map<number, RowBuffer>()
 
-function fixedRow(keyLength: number, valueLength: number): FixedRow {
+function bufferOf(keyLength: number, valueLength: number): RowBuffer {
   const id = keyLength * 0x100000000 + valueLength
-  let row = fixedRows.get(id)
-  if (row === undefined) fixedRows.set(id, (row = new FixedRow(0, keyLength - 1, valueLength)))
+  let row = buffers.get(id)
+  if (row === undefined) buffers.set(id, (row = new RowBuffer(keyLength, valueLength)))
   return row
 }
 
@@ -28,7 +28,7 @@ function fixedRow(keyLength: number, valueLength: number): FixedRow {
  *
  *   length of key u16, length of value u32 or ffffffff, key, value
  */
-export class RowLog implements Changes {
+export class EncodedRows implements Changes {
   readonly #full: Buffer[] = []
   #piece = Buffer.alloc(0)
   #used = 0
@@ -46,7 +46,7 @@ export class RowLog implements Changes {
     this.#piece.set(value, at)
   }
 
-  putRow({ key, value }: FixedRow): void {
+  putRow({ key, value }: RowBuffer): void {
     this.put(key, value)
   }
 
@@ -55,7 +55,7 @@ export class RowLog implements Changes {
   }
 
   /** Adds the rows of a log that was written after this one, and is not written to any more. */
-  append(later: RowLog): void {
+  append(later: EncodedRows): void {
     const last = later.#piece.subarray(0, later.#used)
     if (later.#full.length > 0) {
       this.#finishPiece()
@@ -77,10 +77,10 @@ export class RowLog implements Changes {
         const length = piece.readUInt32LE(at + 2)
         if (length === deleted) rows.del(piece.subarray(key, value))
         else {
-          const row = fixedRow(value - key, length)
+          const row = bufferOf(value - key, length)
           // Not by copy, which makes a view of the piece first: rows here are short.
           for (let i = 0, from = key; from < value + length;) row.bytes[i++] = piece[from++] as number
-          rows.putFixed(row)
+          rows.putRow(row)
         }
         at = value + (length === deleted ? 0 : length)
         if (++count % rowsAtOnce === 0) yield

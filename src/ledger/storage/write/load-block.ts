@@ -10,9 +10,10 @@ import { operationPayloadOf } from '../../../base/primitives/transaction-parts.j
 import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { callsAtOnce, rowsAtOnce } from './coin-rows.js'
-import { didHead, didKey, present } from '../rows/did-reader.js'
+import { didHead, didKey } from '../rows/did-reader.js'
+import { present } from '../rows/row-reader.js'
+import { tables } from '../rows/tables.js'
 import type { Overlay } from './overlay.js'
-import { keys } from '../rows/schema.js'
 
 /** Loads the rows that connecting a block reads, on the way: its first transactions are connected while rows of the last are read. */
 
@@ -66,11 +67,11 @@ export async function loadCoins(overlay: Overlay, block: Block): Promise<Loading
  */
 export async function loadDids(overlay: Overlay, block: Block): Promise<LoadingRows<ProgramHash>> {
   return new LoadingRows(await runCooperatively(seenDidSteps(block)), async (dids) => {
-    await overlay.load(dids.map(keys.didHead))
+    await overlay.load(dids.map((did) => tables.didHead.key(did)))
     const known = dids.filter((did) => didHead(overlay, did) !== undefined)
     const operations = known.flatMap((did) => {
       const { operationCount, documentSequence } = present(didHead(overlay, did), 'a DID head')
-      return [...new Set([0, documentSequence, operationCount - 1])].map((one) => keys.didOperation(did, one))
+      return [...new Set([0, documentSequence, operationCount - 1])].map((one) => tables.didOperation.key(did, one))
     })
     // Not the documents: how many bytes of them a block may read is known when it is connected.
     await overlay.load(operations)

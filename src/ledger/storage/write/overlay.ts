@@ -5,37 +5,28 @@ import { entrySteps, type Steps } from '../../../base/primitives/steps.js'
 import { outpointOf } from '../../../base/primitives/input.js'
 import type { BatchRows } from './batch-rows.js'
 import { CoinRows } from './coin-rows.js'
-import {
-  type Changes,
-  changesOf,
-  type CommitInfo,
-  type Database,
-  type FrozenRows,
-  type NewestRows,
-  type RowMap,
-  type Rows,
-} from '../database.js'
-import { RowLog } from './encoded-rows.js'
-import { keys } from '../rows/schema.js'
-import { values } from '../rows/row-values.js'
+import { type Changes, changesOf, type CommitInfo, type RowMap, type RowsBelow } from './row-changes.js'
+import { EncodedRows } from './encoded-rows.js'
+import type { StagedRows } from '../rows/row-reader.js'
+import { tables } from '../rows/tables.js'
 
 /** Changes merged in one step. */
 const changesAtOnce = 16
 
 /**
  * Changes in memory over the rows. Reads see the rows as they will be after the changes, but for two kinds: coins are kept as such
- * and become rows with the batch, and what goes to the log is not read before it is written.
+ * and become rows with the batch, and `encoded` rows are not read before they are written.
  */
-export class Overlay implements Rows {
+export class Overlay implements StagedRows {
   readonly coins = new CoinChanges()
-  readonly log = new RowLog()
-  #base: Database | NewestRows | FrozenRows | Overlay
+  readonly encoded = new EncodedRows()
+  #base: RowsBelow | Overlay
   readonly #changes = new Map<string, { key: Buffer; value: Uint8Array | undefined }>()
   readonly #loaded = new Map<string, Uint8Array | undefined>()
   readonly #loadedCoins = new Map<string, Coin>()
 
   /** Over a database, over its newest rows or those of one moment, or over another overlay into which these changes may be merged. */
-  constructor(base: Database | NewestRows | FrozenRows | Overlay) {
+  constructor(base: RowsBelow | Overlay) {
     this.#base = base
   }
 
@@ -64,10 +55,10 @@ export class Overlay implements Rows {
 
   /** Loads the rows of coins, by their `outpointKey`, in one call. */
   async loadCoins(wanted: readonly string[]): Promise<void> {
-    const rows = await this.getMany(wanted.map((outpoint) => keys.coin(outpointOf(outpoint))))
+    const rows = await this.getMany(wanted.map((outpoint) => tables.coin.key(outpointOf(outpoint))))
     wanted.forEach((outpoint, i) => {
       const row = rows[i]
-      if (row !== undefined) this.#loadedCoins.set(outpoint, values.coin.decode(row))
+      if (row !== undefined) this.#loadedCoins.set(outpoint, tables.coin.decode(row))
     })
   }
 
@@ -78,8 +69,7 @@ export class Overlay implements Rows {
     const loaded = this.#loadedCoins.get(outpoint)
     if (loaded !== undefined) return loaded
     const base = this.#base
-    if (base instanceof Overlay) return base.knownCoin(outpoint)
-    return 'coins' in base ? base.coins?.coin(outpoint) : undefined
+    return base instanceof Overlay ? base.knownCoin(outpoint) : base.coins?.coin(outpoint)
   }
 
   put(key: Buffer, value: Uint8Array): void {
@@ -90,14 +80,14 @@ export class Overlay implements Rows {
     this.#changes.set(mapKey(key), { key, value: undefined })
   }
 
-  /** The changed rows by {@link mapKey} of their key, in the order of their first change; coins and the log excepted. */
+  /** The changed rows by {@link mapKey} of their key, in the order of their first change; coins and `encoded` excepted. */
   get changes(): RowMap {
     return this.#changes
   }
 
   /** Adds its changes to the overlay below, on which `above`, which lies over this one, stands from then on; it must not be changed afterwards. */
   *mergeSteps(below: Overlay, above?: Overlay): Steps {
-    below.log.append(this.log)
+    below.encoded.append(this.encoded)
     yield* below.coins.addSteps(this.coins)
     yield* entrySteps(this.#changes, (change, id) => below.#changes.set(id, change), changesAtOnce)
     if (above !== undefined) above.#base = below
@@ -105,7 +95,7 @@ export class Overlay implements Rows {
 
   commit(info: CommitInfo, options: { sync: boolean }): Promise<void> {
     const base = this.#base
-    if (!('commit' in base) || base instanceof Overlay) {
+    if (base instanceof Overlay || base.commit === undefined) {
       throw new InvariantError('only what lies over the database can be written')
     }
     if (this.coins.size === 0) return base.commit(this.#batch(), info, options)
@@ -117,7 +107,7 @@ export class Overlay implements Rows {
   }
 
   #batch(coins?: CoinRows): Changes {
-    const parts: Changes[] = [this.log, ...(coins === undefined ? [] : [coins]), changesOf(this.#changes)]
+    const parts: Changes[] = [this.encoded, ...(coins === undefined ? [] : [coins]), changesOf(this.#changes)]
     return { count: parts.reduce((sum, { count }) => sum + count, 0), steps: (rows) => partSteps(parts, rows) }
   }
 }

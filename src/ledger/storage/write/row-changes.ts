@@ -1,5 +1,8 @@
 import { eachSteps, type Steps } from '../../../base/primitives/steps.js'
+import type { JournalKind } from '../rows/journal-row.js'
+import type { Rows } from '../rows/row-reader.js'
 import type { BatchRows, RowChange } from './batch-rows.js'
+import type { CoinCache } from './coin-cache.js'
 
 /** Row changes of one batch, in their order. */
 export interface Changes {
@@ -10,6 +13,20 @@ export interface Changes {
 
 /** Rows by {@link mapKey} of their key, in the order of insertion; a row without value is deleted. */
 export type RowMap = ReadonlyMap<string, RowChange>
+
+/** Description of a batch, for its journal row. */
+export interface CommitInfo {
+  readonly kind: JournalKind
+  readonly height: number
+  readonly hash: Uint8Array
+}
+
+/** Rows below changes; with `commit` those of a database. */
+export interface RowsBelow extends Rows {
+  /** Cache of the writer; undefined while readers are held at earlier rows. */
+  readonly coins?: CoinCache | undefined
+  commit?(changes: Changes | Promise<Changes>, info: CommitInfo, options: { sync: boolean }): Promise<void>
+}
 
 /** Rows put into a batch in one step. */
 const rowsAtOnce = 16

@@ -3,8 +3,7 @@ import { Anchors, type AnchorsOptions } from '../../../../src/answers/prover/anc
 import { parseConfirm } from '../../../../src/base/primitives/confirm.js'
 import type { Header } from '../../../../src/base/primitives/header.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
-import type { TipRow } from '../../../../src/ledger/storage/rows/row-values.js'
+import { tables, type TipRow } from '../../../../src/ledger/storage/rows/tables.js'
 import { oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { bookOf } from '../../../support/builders/chain-book.js'
 
@@ -25,7 +24,9 @@ function anchorsOf(test: TestChain, confirm?: AnchorsOptions['confirm']) {
   const { database, spec } = test
   const stored = async (header: Header) => {
     asked.push(header.height)
-    return confirm === undefined ? parseConfirm(database.get(keys.confirm(header.hash)) as Buffer) : confirm(header)
+    return confirm === undefined
+      ? parseConfirm(database.get(tables.confirm.key(header.hash)) as Buffer)
+      : confirm(header)
   }
   return { anchors: new Anchors({ database, spec, confirm: stored }), asked }
 }
@@ -73,7 +74,7 @@ describe('anchors', () => {
     const held = new Promise<void>((resolve) => (goOn = resolve))
     const { anchors } = anchorsOf(test, async (header) => {
       await held
-      return parseConfirm(test.database.get(keys.confirm(header.hash)) as Buffer)
+      return parseConfirm(test.database.get(tables.confirm.key(header.hash)) as Buffer)
     })
     // One is being made, and 64 wait.
     const asked = Array.from({ length: 65 }, (_, i) => anchors.at(at(test, i + 1), 'old'))
@@ -90,7 +91,7 @@ describe('anchors', () => {
     const test = await open()
     await test.mine(2)
     const overlay = new Overlay(test.database)
-    overlay.put(keys.transaction(1, 0), test.database.get(keys.transaction(2, 0)) as Buffer)
+    overlay.put(tables.transaction.key(1, 0), test.database.get(tables.transaction.key(2, 0)) as Buffer)
     const { height, hash } = test.chain.tip.header
     await overlay.commit({ kind: 'pool', height, hash }, { sync: false })
     await expect(anchorsOf(test).anchors.at(at(test, 1), 'recent')).rejects.toThrow(

@@ -4,10 +4,9 @@ import { maxProvedEntries, didMapProof, operationsUpTo } from '../../../../src/a
 import { sha256 } from '../../../../src/base/primitives/hash.js'
 import { didMapKey } from '../../../../src/identity/proofs/map-tree.js'
 import { didHead, didKey, didOperation } from '../../../../src/ledger/storage/rows/did-reader.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { PageMemory } from '../../../../src/ledger/storage/rows/map/page-memory.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
 import { TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { bookOf } from '../../../support/builders/chain-book.js'
 import { holder } from '../../../support/builders/did.js'
@@ -65,8 +64,11 @@ describe('what the map says of a DID', () => {
     const last = didOperation(test.database, key, 3)
     const operationCount = maxProvedEntries + 1
     await write((overlay) => {
-      overlay.put(keys.didHead(key), values.didHead.encode({ ...(head as NonNullable<typeof head>), operationCount }))
-      overlay.put(keys.didOperation(key, operationCount - 1), values.didOperation.encode(last))
+      overlay.put(
+        tables.didHead.key(key),
+        tables.didHead.encode({ ...(head as NonNullable<typeof head>), operationCount }),
+      )
+      overlay.put(tables.didOperation.key(key, operationCount - 1), tables.didOperation.encode(last))
     })
     await expect(proofAt(6)).rejects.toMatchObject({
       code: 'history-size',
@@ -79,14 +81,17 @@ describe('what the map says of a DID', () => {
   it('is damage where an operation is missing, or another than the map has', async () => {
     const row = didOperation(test.database, key, 3)
     await write((overlay) =>
-      overlay.put(keys.didOperation(key, 3), values.didOperation.encode({ ...row, payloadHash: sha256('other') })),
+      overlay.put(
+        tables.didOperation.key(key, 3),
+        tables.didOperation.encode({ ...row, payloadHash: sha256('other') }),
+      ),
     )
     expect(await proofAt(6)).toBeDefined()
     await write((overlay) =>
-      overlay.put(keys.didOperation(key, 3), values.didOperation.encode({ ...row, digest: sha256('other') })),
+      overlay.put(tables.didOperation.key(key, 3), tables.didOperation.encode({ ...row, digest: sha256('other') })),
     )
     await expect(proofAt(6)).rejects.toThrow('the map of DIDs does not have what the rows of a DID say')
-    await write((overlay) => overlay.del(keys.didOperation(key, 1)))
+    await write((overlay) => overlay.del(tables.didOperation.key(key, 1)))
     await expect(proofAt(6)).rejects.toThrow(`operations of ${ada.did} are missing`)
   })
 })

@@ -6,7 +6,7 @@ import type { Header } from '../../../../src/base/primitives/header.js'
 import { maxAnchorCoinbase } from '../../../../src/identity/proofs/anchor-coinbase.js'
 import { bytesOf } from '../../../../src/identity/proofs/read-json.js'
 import { Prover } from '../../../../src/answers/prover/prover.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { coinbasePayload, craftBlock } from '../../../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { bookOf } from '../../../support/builders/chain-book.js'
@@ -31,7 +31,7 @@ const unavailable = (said: string) => ({ code: 'proof-unavailable', message: exp
 function without(test: TestChain, height: number): Prover {
   const { database, spec, chain } = test
   const confirm = async ({ height: at, hash }: Header) =>
-    at === height ? undefined : parseConfirm(database.get(keys.confirm(hash)) as Buffer)
+    at === height ? undefined : parseConfirm(database.get(tables.confirm.key(hash)) as Buffer)
   return new Prover({ database, spec, genesis: chain.genesis.header.hash, confirm })
 }
 

@@ -16,10 +16,10 @@ import {
 } from '../../../../src/answers/resolver/document-search.js'
 import { Resolver } from '../../../../src/answers/resolver/resolver.js'
 import { tokenKind, tokenOf } from '../../../../src/identity/did-index/token.js'
-import { Database, StorageError } from '../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { meta, tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { TokenIndexChanges } from '../../../../src/ledger/storage/rows/token-index.js'
 import { memoryStore, type Store, TestChain } from '../../../support/builders/chain.js'
 import { collectGarbage } from '../../../support/assert/heap-probe.js'
@@ -68,16 +68,16 @@ class Shelf {
   async put(texts: readonly string[], from = 0): Promise<void> {
     const overlay = new Overlay(this.database)
     const hash = new Uint8Array(32).fill(++this.#written)
-    overlay.put(keys.meta('tip'), values.tip.encode({ height: from + texts.length, hash }))
+    overlay.put(meta.tip.key, meta.tip.encode({ height: from + texts.length, hash }))
     const index = new TokenIndexChanges()
     texts.forEach((text, i) => {
       const create = { height: from + i, index: 1 }
-      overlay.put(keys.didDocument(create), fromUtf8(text))
+      overlay.put(tables.didDocument.key(create), fromUtf8(text))
       if (!text.endsWith('}')) return
       const before = this.#texts.get(from + i)
       if (before === undefined) index.create(overlay, from + i, create)
       const head = { status: 'valid', operationCount: 1, documentSequence: 0, ordinal: from + i } as const
-      overlay.put(keys.didHead(programHashOf(from + i)), values.didHead.encode(head))
+      overlay.put(tables.didHead.key(programHashOf(from + i)), tables.didHead.encode(head))
       index.change(from + i, { before: before === undefined ? undefined : fromUtf8(before), after: fromUtf8(text) })
       this.#texts.set(from + i, text)
     })
@@ -86,7 +86,7 @@ class Shelf {
   }
 
   async setTip(hash: Uint8Array): Promise<void> {
-    await this.#commit((overlay) => overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: 1 })))
+    await this.#commit((overlay) => overlay.put(meta.tip.key, meta.tip.encode({ hash, height: 1 })))
   }
 
   async drop(key: Buffer): Promise<void> {
@@ -322,7 +322,7 @@ describe('searches', () => {
       expect(shelf.open).toBe(0)
     }
     const shelf = await Shelf.of(numbered(10))
-    await shelf.store.put(keys.didDocument({ height: 4, index: 1 }), Buffer.from('{"n":1}1234'))
+    await shelf.store.put(tables.didDocument.key({ height: 4, index: 1 }), Buffer.from('{"n":1}1234'))
     await expect(shelf.find({ query: {} })).rejects.toThrow(StorageError)
     expect(shelf.open).toBe(0)
     // The next one is not kept from its turn.
@@ -513,9 +513,9 @@ describe('a search by the index', () => {
     expect(await total()).toBe(302)
     // That of 1100 types: those of many claims have all their types in the index.
     expect(shelf.search.scanned).toBe(1)
-    const row = shelf.database.get(keys.tokenCount(tokenOf(tokenKind.credentialType, 'Member')))
-    expect(row && values.tokenCount.decode(row)).toBe(301)
-    await shelf.drop(keys.tokenCount(tokenOf(tokenKind.credentialType, 'Member')))
+    const row = shelf.database.get(tables.tokenCount.key(tokenOf(tokenKind.credentialType, 'Member')))
+    expect(row && tables.tokenCount.decode(row)).toBe(301)
+    await shelf.drop(tables.tokenCount.key(tokenOf(tokenKind.credentialType, 'Member')))
     await shelf.setTip(new Uint8Array(32))
     expect(await total()).toBe(1)
   })
@@ -568,17 +568,17 @@ describe('a search by the index', () => {
 
   it('names rows that are damaged', async () => {
     const shelf = await Shelf.of(withServices(10))
-    await shelf.drop(keys.ordinal(4))
+    await shelf.drop(tables.ordinal.key(4))
     await expect(shelf.find({ query: {} })).rejects.toThrow(/row of ordinal 4 is missing.*reindex/)
     const other = await Shelf.of(withServices(10))
-    await other.drop(keys.didDocument({ height: 4, index: 1 }))
+    await other.drop(tables.didDocument.key({ height: 4, index: 1 }))
     await expect(other.find({ query: {} })).rejects.toThrow(/row 0f000000040001 of a document is missing/)
     expect([shelf.open, other.open]).toEqual([0, 0])
   })
 
   it('gives what was asked for before it came to a damage elsewhere', async () => {
     const shelf = await Shelf.of(withServices(10))
-    await shelf.drop(keys.ordinal(9))
+    await shelf.drop(tables.ordinal.key(9))
     expect((await shelf.find({ query: {}, limit: 3 })).total).toBe(10)
   })
 })

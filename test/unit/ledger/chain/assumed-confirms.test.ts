@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AssumedConfirms, type StoredConfirm } from '../../../../src/ledger/chain/assumed-confirms.js'
 import type { Database } from '../../../../src/ledger/storage/database.js'
 import type { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import { soloAuxPow } from '../../../../src/base/primitives/auxpow.js'
@@ -47,7 +47,7 @@ function scene(bad: readonly number[]) {
   const assumed = new AssumedConfirms({ spec, database, verifier })
   const stored = blocks.map(({ header }, height): StoredConfirm => {
     const confirm = confirmBytes(bad.includes(height) ? wrong(confirmOf(height), 1) : confirmOf(height))
-    overlay.put(keys.confirm(header.hash), confirm)
+    overlay.put(tables.confirm.key(header.hash), confirm)
     return { header, confirm }
   })
   assumed.stage(overlay, 6)
@@ -85,7 +85,7 @@ describe('a confirm that was assumed to hold', () => {
     }
     expect(await assumed.stageRight(overlay, stored[4] as StoredConfirm)).toBe(false)
     expect(await assumed.stageRight(overlay, right)).toBe(true)
-    expect(rows.get(keys.confirm(headerAt(4).hash).toString('hex'))).toEqual(right.confirm)
+    expect(rows.get(tables.confirm.key(headerAt(4).hash).toString('hex'))).toEqual(right.confirm)
     assumed.kept(4)
     expect([assumed.holds(4), await verify(3, 4, 5)]).toEqual([true, 3])
     // Where the stored one holds, another one with other votes changes nothing: known to hold, not yet known, never assumed.
@@ -94,7 +94,7 @@ describe('a confirm that was assumed to hold', () => {
       const other = { header: block.header, confirm: confirmBytes(craftConfirm(spec, block, { voters: [1, 2, 3] })) }
       expect(await assumed.stageRight(overlay, other)).toBe(false)
     }
-    rows.delete(keys.confirm(headerAt(5).hash).toString('hex'))
+    rows.delete(tables.confirm.key(headerAt(5).hash).toString('hex'))
     expect(await assumed.stageRight(overlay, stored[5] as StoredConfirm)).toBe(false)
   })
 

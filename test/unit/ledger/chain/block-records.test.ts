@@ -3,7 +3,7 @@ import { genesisInto } from '../../../../src/ledger/chain/block-records.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
 import { hasMap } from '../../../../src/ledger/storage/rows/map/map-rows.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys, schemaVersion } from '../../../../src/ledger/storage/rows/schema.js'
+import { meta, schemaVersion, tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { memoryStore } from '../../../support/builders/chain.js'
@@ -17,9 +17,9 @@ describe('the rows of genesis', () => {
       const overlay = new Overlay(database)
       await genesisInto(overlay, genesis, { map })
       await overlay.commit({ kind: 'genesis', height: 0, hash: genesis.header.hash }, { sync: false })
-      expect(database.get(keys.meta('version'))).toEqual(Buffer.of(schemaVersion))
-      expect(database.get(keys.meta('rules'))).toEqual(Buffer.of(1))
-      expect(database.get(keys.active(0))).toEqual(Buffer.from(genesis.header.hash))
+      expect(database.get(meta.version.key)).toEqual(Buffer.of(schemaVersion))
+      expect(database.get(meta.rules.key)).toEqual(Buffer.of(1))
+      expect(database.get(tables.active.key(0))).toEqual(Buffer.from(genesis.header.hash))
       expect(hasMap(database)).toBe(map)
       await database.close()
     }

@@ -5,8 +5,7 @@ import { confirmBytes } from '../../../../src/base/primitives/confirm.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
-import { journalRow } from '../../../../src/ledger/storage/write/journal.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { craft, craftBlock, craftConfirm, genesisCoin } from '../../../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { faultOf } from '../../../support/assert/row-invariants.js'
@@ -173,7 +172,7 @@ describe('the chain', () => {
     await test.close()
     const closed = await Database.over(store)
     // It ended at a clean point: nothing of it has to be looked at again.
-    const { kind, height } = journalRow.decode(closed.get(keys.journal(closed.sequence)) as Buffer)
+    const { kind, height } = tables.journal.decode(closed.get(tables.journal.key(closed.sequence)) as Buffer)
     expect([kind, height]).toEqual(['checkpoint', 3])
     await closed.close()
     const again = await TestChain.open(undefined, { store })

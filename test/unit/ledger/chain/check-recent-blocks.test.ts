@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkRecentBlocks } from '../../../../src/ledger/chain/check-recent-blocks.js'
-import { StorageError } from '../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { testAddress } from '../../../support/builders/spec.js'
 
@@ -32,42 +31,43 @@ const hashAt = ({ chain }: TestChain, height: number) => chain.headers.activeHas
 const alteredHeader =
   (change: (header: Buffer) => void): Damage =>
   (overlay, test) => {
-    const key = keys.header(hashAt(test, 4))
-    const record = values.header.decode(test.database.get(key) as Buffer)
+    const key = tables.header.key(hashAt(test, 4))
+    const record = tables.header.decode(test.database.get(key) as Buffer)
     const header = Buffer.from(record.header)
     change(header)
-    overlay.put(key, values.header.encode({ ...record, header }))
+    overlay.put(key, tables.header.encode({ ...record, header }))
     test.chain.headers.forget([hashAt(test, 4)])
   }
 
 const damages: readonly (readonly [string, RegExp, Damage])[] = [
-  ['a missing transaction', /1 of 2 transactions/, (overlay) => overlay.del(keys.transaction(4, 1))],
-  ['a missing coinbase', /1 of 2 transactions/, (overlay) => overlay.del(keys.transaction(4, 0))],
+  ['a missing transaction', /1 of 2 transactions/, (overlay) => overlay.del(tables.transaction.key(4, 1))],
+  ['a missing coinbase', /1 of 2 transactions/, (overlay) => overlay.del(tables.transaction.key(4, 0))],
   [
     'another transaction',
     /not those of the header/,
-    (overlay, { database }) => overlay.put(keys.transaction(4, 1), database.get(keys.transaction(5, 1)) as Buffer),
+    (overlay, { database }) =>
+      overlay.put(tables.transaction.key(4, 1), database.get(tables.transaction.key(5, 1)) as Buffer),
   ],
-  ['a missing undo record', /no undo record for height 4/, (overlay) => overlay.del(keys.undo(4))],
-  ['a missing confirm', /no confirm for height 4/, (overlay, test) => overlay.del(keys.confirm(hashAt(test, 4)))],
+  ['a missing undo record', /no undo record for height 4/, (overlay) => overlay.del(tables.undo.key(4))],
+  ['a missing confirm', /no confirm for height 4/, (overlay, test) => overlay.del(tables.confirm.key(hashAt(test, 4)))],
   ['a header with another time', /height 4/, alteredHeader((header) => header.writeUInt32LE(1, 68))],
   ['a header with another parent', /height 4/, alteredHeader((header) => header.fill(1, 4, 36))],
   ['a header with another merkle root', /height 4/, alteredHeader((header) => header.fill(1, 36, 68))],
-  ['a missing entry of the active chain', /height 4 is gone/, (overlay) => overlay.del(keys.active(4))],
+  ['a missing entry of the active chain', /height 4 is gone/, (overlay) => overlay.del(tables.active.key(4))],
   [
     'an entry of the active chain that names another block',
     /height 4/,
-    (overlay, test) => overlay.put(keys.active(4), hashAt(test, 5)),
+    (overlay, test) => overlay.put(tables.active.key(4), hashAt(test, 5)),
   ],
   [
     'a missing header record',
     /height 4 is gone/,
     (overlay, test) => {
-      overlay.del(keys.header(hashAt(test, 4)))
+      overlay.del(tables.header.key(hashAt(test, 4)))
       test.chain.headers.forget([hashAt(test, 4)])
     },
   ],
-  ['a block above the tip', /above the tip/, (overlay, test) => overlay.put(keys.active(7), hashAt(test, 5))],
+  ['a block above the tip', /above the tip/, (overlay, test) => overlay.put(tables.active.key(7), hashAt(test, 5))],
 ]
 
 describe('the look at recent blocks', () => {
@@ -91,14 +91,14 @@ describe('the look at recent blocks', () => {
 
   it('looks no further back than it is told', async () => {
     const test = await chainOf()
-    await damage(test, (overlay) => overlay.del(keys.undo(2)))
+    await damage(test, (overlay) => overlay.del(tables.undo.key(2)))
     await expect(checkRecentBlocks(test.chain, { fromHeight: 3 })).resolves.toBe(undefined)
     await expect(checkRecentBlocks(test.chain, { fromHeight: 2 })).rejects.toThrow(/height 2/)
   })
 
   it('looks at genesis too', async () => {
     const test = await chainOf()
-    await damage(test, (overlay) => overlay.del(keys.undo(0)))
+    await damage(test, (overlay) => overlay.del(tables.undo.key(0)))
     for (const fromHeight of [undefined, 0]) {
       await expect(checkRecentBlocks(test.chain, { fromHeight })).rejects.toThrow(/no undo record for height 0/)
     }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { maxAnchorCoinbase } from '../../../../src/identity/proofs/anchor-coinbase.js'
-import { StorageError } from '../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { meta } from '../../../../src/ledger/storage/rows/tables.js'
 import { coinbasePayload, craftBlock } from '../../../support/builders/blocks.js'
 import { memoryStore, type Store, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { testSpec } from '../../../support/builders/spec.js'
@@ -21,7 +21,7 @@ async function earlier(size: number): Promise<Store> {
   const test = await TestChain.open(mapFrom(2), { store })
   await test.accept(craftBlock(test.chain, { coinbase: coinbasePayload(test.chain, size) }))
   await test.mine(2)
-  await change(test, (overlay) => overlay.del(keys.meta('rules')))
+  await change(test, (overlay) => overlay.del(meta.rules.key))
   await test.close()
   return store
 }
@@ -38,8 +38,8 @@ async function committedEarlier(store: Store): Promise<void> {
   const test = await TestChain.open(mapFrom(2), { store })
   const digest = parseSpec(testSpec(mapFrom(1))).upgradesDigest(3)
   await change(test, (overlay) => {
-    overlay.put(keys.meta('upgrades'), digest)
-    overlay.del(keys.meta('rules'))
+    overlay.put(meta.upgrades.key, digest)
+    overlay.del(meta.rules.key)
   })
   await test.close()
 }
@@ -64,13 +64,13 @@ it('it is taken where every coinbase has the size that the rule allows at its he
     const store = await earlier(size)
     if (from === 1) await committedEarlier(store)
     const test = await TestChain.open(mapFrom(from), { store })
-    expect([test.reader.height, test.database.get(keys.meta('rules'))]).toEqual([3, Buffer.of(1)])
+    expect([test.reader.height, test.database.get(meta.rules.key)]).toEqual([3, Buffer.of(1)])
     await test.close()
   }
 })
 
 it('a new database says by which rules its blocks are checked', async () => {
   const test = await TestChain.open()
-  expect(test.database.get(keys.meta('rules'))).toEqual(Buffer.of(1))
+  expect(test.database.get(meta.rules.key)).toEqual(Buffer.of(1))
   await test.close()
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HeaderIndex } from '../../../../src/ledger/chain/header-index.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { Header, type HeaderFields } from '../../../../src/base/primitives/header.js'
 import { craftBlock } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
@@ -32,7 +31,7 @@ describe('the headers', () => {
   it('say of which block an ancestor is gone', async () => {
     const test = await TestChain.open()
     await test.mine(4)
-    const gone = keys.header(test.activeHeader(2).header.hash)
+    const gone = tables.header.key(test.activeHeader(2).header.hash)
     const headers = new HeaderIndex({ get: (key) => (gone.equals(key) ? undefined : test.database.get(key)) })
     const { header } = test.chain.tip
     const { at } = headers.ancestry(test.chain.tip)
@@ -108,7 +107,7 @@ describe('the headers', () => {
       true,
     ])
     expect(headers.isSettled(new Uint8Array(32))).toBe(false)
-    const row = values.header.encode({ ...test.chain.tip, header: test.chain.tip.header.bytes, status: 'header' })
+    const row = tables.header.encode({ ...test.chain.tip, header: test.chain.tip.header.bytes, status: 'header' })
     expect(new HeaderIndex({ get: () => row }).isSettled(bad.header.hash)).toBe(false)
   })
 
@@ -125,7 +124,7 @@ describe('the headers', () => {
 
   it('give way to others in memory, the oldest first', async () => {
     const test = await TestChain.open()
-    const row = test.database.get(keys.header(test.chain.genesis.header.hash)) as Buffer
+    const row = test.database.get(tables.header.key(test.chain.genesis.header.hash)) as Buffer
     let reads = 0
     const headers = new HeaderIndex({ get: () => (reads++, row) })
     const hash = (number: number) => {

@@ -11,8 +11,7 @@ import {
 import { toHex } from '../../../../src/base/primitives/bytes.js'
 import type { Database } from '../../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { meta, rangeOf, tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { craft, craftBlock, genesisCoin } from '../../../support/builders/blocks.js'
 import { oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { holder } from '../../../support/builders/did.js'
@@ -59,35 +58,41 @@ describe('a replay', () => {
 
   it('ends before a block that is missing or broken, and says why', async () => {
     const test = await busyChain()
-    await change(test, (overlay) => overlay.del(keys.transaction(2, 1)))
+    await change(test, (overlay) => overlay.del(tables.transaction.key(2, 1)))
     const copy = await emptyChain(test)
     expect(await replay(test.database, copy)).toMatchObject({ height: 2 })
     expect(copy.tip.header.height).toBe(1)
-    await change(test, (overlay) => overlay.del(keys.active(1)))
+    await change(test, (overlay) => overlay.del(tables.active.key(1)))
     const gap = await replay(test.database, await emptyChain(test))
     expect(gap).toMatchObject({ height: 1, reason: expect.stringContaining('gone') as string })
-    await change(test, (overlay) => overlay.put(keys.transaction(3, 0), Uint8Array.of(1, 2, 3)))
+    await change(test, (overlay) => overlay.put(tables.transaction.key(3, 0), Uint8Array.of(1, 2, 3)))
     const other = await busyChain()
     await change(other, (overlay) => {
-      overlay.put(keys.header(other.chain.headers.activeHash(2) as Uint8Array), Uint8Array.of(1, 2))
+      overlay.put(tables.header.key(other.chain.headers.activeHash(2) as Uint8Array), Uint8Array.of(1, 2))
     })
     expect(await replay(other.database, await emptyChain(other))).toMatchObject({ height: 2 })
   })
 
   it('finds one row that is wrong in each table that follows from the blocks', async () => {
-    const coinKey = async ({ database }: TestChain) => (await database.keys(rangeOf(table.coin)))[0] as Buffer
+    const coinKey = async ({ database }: TestChain) => (await database.keys(tables.coin.range()))[0] as Buffer
     const first = async ({ database }: TestChain, of: number) => (await database.keys(rangeOf(of)))[0] as Buffer
-    const followers = [table.location, table.coin, table.addressCoin, table.balance, table.history]
-    for (const of of [...followers, table.didHead, table.didDocument]) {
+    const followers = [
+      tables.location.number,
+      tables.coin.number,
+      tables.addressCoin.number,
+      tables.balance.number,
+      tables.history.number,
+    ]
+    for (const of of [...followers, tables.didHead.number, tables.didDocument.number]) {
       const test = await busyChain()
-      const key = of === table.coin ? await coinKey(test) : await first(test, of)
+      const key = of === tables.coin.number ? await coinKey(test) : await first(test, of)
       await change(test, (overlay) => overlay.del(key))
       expect(await verifyChain(test.chain, await emptyChain(test)), `table ${of}`).toContain('wrong')
     }
     const test = await busyChain()
     const key = await coinKey(test)
-    const coin = values.coin.decode(test.database.get(key) as Buffer)
-    await change(test, (overlay) => overlay.put(key, values.coin.encode({ ...coin, value: coin.value + 1n })))
+    const coin = tables.coin.decode(test.database.get(key) as Buffer)
+    await change(test, (overlay) => overlay.put(key, tables.coin.encode({ ...coin, value: coin.value + 1n })))
     expect(await verifyChain(test.chain, await emptyChain(test))).toContain('wrong')
     expect(await stateDigest(test.database)).not.toBe(await stateDigest((await busyChain()).database))
   })
@@ -103,14 +108,14 @@ describe('a replay', () => {
     }
     const below = (end: number, from: number) =>
       change((overlay) => {
-        for (let at = from; at > end; at--) overlay.del(keys.active(at))
+        for (let at = from; at > end; at--) overlay.del(tables.active.key(at))
       })
     expect(await highestKnown(test.database)).toBe(height)
     await below(4, height)
     expect(await highestKnown(test.database)).toBe(height)
-    await change((overlay) => overlay.put(keys.meta('tip'), Uint8Array.of(1)))
+    await change((overlay) => overlay.put(meta.tip.key, Uint8Array.of(1)))
     expect(await highestKnown(test.database)).toBe(4)
-    await change((overlay) => overlay.del(keys.meta('tip')))
+    await change((overlay) => overlay.del(meta.tip.key))
     await below(3, 4)
     expect(await highestKnown(test.database)).toBe(3)
     await below(-1, 3)
@@ -127,16 +132,16 @@ describe('a replay', () => {
     test.clock.time += 1000 * 60 * 60 * 24 * 7
     await test.mempool.expire()
     const kept = await test.send(craft(test.spec, [coin], [{ to: 2, value: 1n }], [11]))
-    await change(test, (overlay) => overlay.put(keys.meta('clock'), Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)))
+    await change(test, (overlay) => overlay.put(meta.clock.key, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)))
     const copy = await emptyChain(test)
     await replay(test.database, copy)
     await copyUnmined(test.database, copy)
-    expect(copy.database.get(keys.pool(kept.hash))).toBeDefined()
-    expect(copy.database.get(keys.pool(pooled.hash))).toBe(undefined)
+    expect(copy.database.get(tables.pool.key(kept.hash))).toBeDefined()
+    expect(copy.database.get(tables.pool.key(pooled.hash))).toBe(undefined)
     for (const { hash } of [pooled, dropped]) {
-      expect(copy.database.get(keys.dropped(hash))?.toString()).toContain('too long')
+      expect(copy.database.get(tables.dropped.key(hash))?.toString()).toContain('too long')
     }
-    expect(copy.database.get(keys.meta('clock'))?.[0]).toBe(1)
+    expect(copy.database.get(meta.clock.key)?.[0]).toBe(1)
   })
   it('takes along every branch that was left, but for those whose rows are gone or break a rule', async () => {
     const test = await TestChain.open()
@@ -151,24 +156,24 @@ describe('a replay', () => {
     const top = await side(sound)
     const row = (known: KnownHeader) => ({ tip: known.header, forkHeight: 0 })
     await change(test, (overlay) => {
-      overlay.put(keys.header(gone.header.hash), Uint8Array.of(1, 2))
-      overlay.put(keys.sideBody(garbled.header.hash), Uint8Array.of(1, 2))
+      overlay.put(tables.header.key(gone.header.hash), Uint8Array.of(1, 2))
+      overlay.put(tables.sideBody.key(garbled.header.hash), Uint8Array.of(1, 2))
       const way = { from: gone.header, to: garbled.header }
-      overlay.put(keys.meta('reorganisation'), values.reorganisation.encode(way))
-      overlay.put(keys.leftBranch(7), Uint8Array.of(1))
-      overlay.put(keys.leftBranch(8), values.leftBranch.encode(row(top)))
+      overlay.put(meta.reorganisation.key, meta.reorganisation.encode(way))
+      overlay.put(tables.leftBranch.key(7), Uint8Array.of(1))
+      overlay.put(tables.leftBranch.key(8), tables.leftBranch.encode(row(top)))
     })
     const copy = await emptyChain(test)
     expect(await replay(test.database, copy)).toBe(undefined)
-    const own = values.leftBranch.encode(row(genesis))
+    const own = tables.leftBranch.encode(row(genesis))
     const target = new Overlay(copy.database)
-    target.put(keys.leftBranch(1), own)
+    target.put(tables.leftBranch.key(1), own)
     await target.commit({ kind: 'pool', height: 3, hash: copy.tip.header.hash }, { sync: false })
     // The header of the one and the row of a branch could not be read.
     expect(await copyUnmined(test.database, copy)).toBe(2)
     const status = ({ header }: KnownHeader) => copy.headers.get(header.hash)?.status
     expect([gone, garbled, sound, top].map(status)).toEqual([undefined, undefined, 'side', 'side'])
-    const rows = await copy.database.rows(rangeOf(table.leftBranch))
-    expect(rows.map(([, value]) => toHex(value))).toEqual([own, values.leftBranch.encode(row(top))].map(toHex))
+    const rows = await copy.database.rows(tables.leftBranch.range())
+    expect(rows.map(([, value]) => toHex(value))).toEqual([own, tables.leftBranch.encode(row(top))].map(toHex))
   })
 })

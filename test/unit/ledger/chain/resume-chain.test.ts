@@ -3,9 +3,9 @@ import { Chain } from '../../../../src/ledger/chain/chain.js'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
-import { StorageError } from '../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { testPublicKey } from '../../../support/builders/spec.js'
 
@@ -54,8 +54,8 @@ describe('the chain of a database', () => {
   })
 
   it.each([
-    ['genesis block', () => keys.active(0)],
-    ['header of the tip', (test: TestChain) => keys.header(test.chain.tip.header.hash)],
+    ['genesis block', () => tables.active.key(0)],
+    ['header of the tip', (test: TestChain) => tables.header.key(test.chain.tip.header.hash)],
   ])('is refused without the %s', async (what, keyOf) => {
     const test = await TestChain.open()
     await test.mine()

@@ -8,8 +8,7 @@ import type { PoolEntry } from '../../../../src/ledger/mempool/pool-entry.js'
 import type { Block } from '../../../../src/base/primitives/block.js'
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import {
   craft,
   craftBlock,
@@ -55,8 +54,8 @@ async function written({ database }: TestChain): Promise<void> {
 /** Ids of the transactions whose rows are on disk. */
 async function rowsOf(test: TestChain): Promise<string[]> {
   await written(test)
-  const rows = await test.database.rows(rangeOf(table.pool))
-  return rows.map(([, value]) => Transaction.fromBytes(values.pool.decode(value).bytes).txid).sort()
+  const rows = await test.database.rows(tables.pool.range())
+  return rows.map(([, value]) => Transaction.fromBytes(tables.pool.decode(value).bytes).txid).sort()
 }
 
 const idsOf = ({ mempool }: TestChain) => [...mempool.entries()].map(({ transaction }) => transaction.txid)
@@ -240,7 +239,7 @@ describe('the pool', () => {
     const known = sent.map(({ hash }) => test.mempool.droppedReason(hash) !== undefined)
     expect(known).toEqual([false, false, true, true])
     await written(test)
-    expect(await test.database.rows(rangeOf(table.dropped))).toHaveLength(2)
+    expect(await test.database.rows(tables.dropped.range())).toHaveLength(2)
   })
 })
 
@@ -402,7 +401,7 @@ describe('the pool across a restart', () => {
     const stale = await test.send(pay(test))
     const kept = await test.send(pay(test, { output: 1 }))
     // As if the row of the rival's block had been written by a process that had no pool.
-    const rows = await store.iterator(rangeOf(table.pool)).all()
+    const rows = await store.iterator(tables.pool.range()).all()
     const block = craftBlock(test.chain, { transactions: [pay(test, { to: 33 })], fees: 1000n })
     await test.accept(block)
     const batch = store.batch()
@@ -421,7 +420,7 @@ describe('the pool across a restart', () => {
     const store = memoryStore()
     const test = await TestChain.open(undefined, { store })
     const first = await test.send(pay(test))
-    const rows = await store.iterator(rangeOf(table.pool)).all()
+    const rows = await store.iterator(tables.pool.range()).all()
     await test.mine()
     const batch = store.batch()
     for (const [key, value] of rows) batch.put(key, value)

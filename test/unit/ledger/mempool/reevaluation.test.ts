@@ -10,7 +10,7 @@ import { PoolStore } from '../../../../src/ledger/mempool/store.js'
 import type { Block } from '../../../../src/base/primitives/block.js'
 import type { DidOperation } from '../../../../src/base/primitives/did-operation.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
-import { rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { sideChainPow } from '../../../rules/transaction.js'
 import { craft, craftBlock, genesisCoin, outputOf } from '../../../support/builders/blocks.js'
 import { memoryStore, TestChain } from '../../../support/builders/chain.js'
@@ -260,7 +260,7 @@ describe('the pool after a change of the chain', () => {
     go()
     await test.mempool.settled()
     expect([...test.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([declare.txid, child.txid])
-    const rows = await test.database.rows(rangeOf(table.pool))
+    const rows = await test.database.rows(tables.pool.range())
     expect(rows).toHaveLength(2)
     await test.mine()
     expect(test.mempool.size).toBe(0)
@@ -416,7 +416,7 @@ describe('the pool after a change of the chain', () => {
         expect(byRate.length).toBe(held.length)
         // Nothing waits any more, and a restart finds the same.
         await source.mempool.close()
-        expect(await source.database.rows(rangeOf(table.leftBranch))).toEqual([])
+        expect(await source.database.rows(tables.leftBranch.range())).toEqual([])
         await source.close()
         const again = await TestChain.open(undefined, { store, signatures })
         expect([...again.mempool.entries()].map(({ transaction }) => transaction.txid).sort()).toEqual(held.sort())

@@ -5,7 +5,7 @@ import { PoolStore } from '../../../../src/ledger/mempool/store.js'
 import { mapKey } from '../../../../src/base/primitives/bytes.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)
@@ -52,7 +52,7 @@ describe('the rows of the pool', () => {
     await store.drop(id(1), because('because'))
     await store.put(id(1), stored, { sync: false })
     expect(store.reason(id(1))).toBe(undefined)
-    expect(database.get(keys.dropped(id(1)))).toBe(undefined)
+    expect(database.get(tables.dropped.key(id(1)))).toBe(undefined)
   })
 
   it('keep the newest reasons only', async () => {
@@ -97,7 +97,7 @@ describe('the rows of the pool', () => {
   it('counts rows of an earlier version as the oldest', async () => {
     const { database, reopen } = await open()
     const overlay = new Overlay(database)
-    for (const number of [1, 2]) overlay.put(keys.dropped(id(number)), Buffer.from(`reason ${number}`))
+    for (const number of [1, 2]) overlay.put(tables.dropped.key(id(number)), Buffer.from(`reason ${number}`))
     await overlay.commit({ ...tip, kind: 'pool' }, { sync: true })
     const store = reopen()
     await store.load()
@@ -125,18 +125,18 @@ describe('the rows of the pool', () => {
     store.mined()
     await store.flushed()
     expect((await store.load()).length).toBe(1)
-    expect(database.get(keys.pool(id(4)))).toBeDefined()
+    expect(database.get(tables.pool.key(id(4)))).toBeDefined()
     expect([1, 2, 3].map((number) => store.reason(id(number)))).toEqual([undefined, undefined, undefined])
-    expect(database.get(keys.dropped(id(2)))).toBe(undefined)
+    expect(database.get(tables.dropped.key(id(2)))).toBe(undefined)
   })
 
   it('are on disk once flushed', async () => {
     const { database, store } = await open()
     void store.put(id(1), stored, { sync: false })
     await store.flushed()
-    expect(database.get(keys.pool(id(1)))).toBeDefined()
+    expect(database.get(tables.pool.key(id(1)))).toBeDefined()
     await store.remove(id(1))
-    expect(database.get(keys.pool(id(1)))).toBe(undefined)
+    expect(database.get(tables.pool.key(id(1)))).toBe(undefined)
     expect(store.reason(id(1))).toBe(undefined)
   })
 })

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changesOf, Database, StorageError } from '../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
+import { changesOf } from '../../../../src/ledger/storage/write/row-changes.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
 import { digestOf } from '../../../../src/ledger/storage/care/table-digest.js'
-import { journalRow } from '../../../../src/ledger/storage/write/journal.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { outpointKey } from '../../../../src/base/primitives/input.js'
-import { keys, rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 
 const id = (number: number) => new Uint8Array(32).fill(number)
@@ -26,24 +27,27 @@ describe('an overlay', () => {
   it('shows the database with its changes, which come in one batch', async () => {
     const database = await Database.over(memoryStore())
     const first = new Overlay(database)
-    first.put(keys.pool(id(1)), Buffer.from('one'))
-    first.put(keys.pool(id(2)), Buffer.from('two'))
-    expect(database.get(keys.pool(id(1)))).toBe(undefined)
+    first.put(tables.pool.key(id(1)), Buffer.from('one'))
+    first.put(tables.pool.key(id(2)), Buffer.from('two'))
+    expect(database.get(tables.pool.key(id(1)))).toBe(undefined)
     await first.commit(info, { sync: false })
     const second = new Overlay(database)
-    await second.load([keys.pool(id(1)), keys.pool(id(9))])
-    second.del(keys.pool(id(1)))
-    second.put(keys.pool(id(3)), Buffer.from('three'))
-    expect([1, 2, 3, 9].map((number) => text(second.get(keys.pool(id(number)))))).toEqual([
+    await second.load([tables.pool.key(id(1)), tables.pool.key(id(9))])
+    second.del(tables.pool.key(id(1)))
+    second.put(tables.pool.key(id(3)), Buffer.from('three'))
+    expect([1, 2, 3, 9].map((number) => text(second.get(tables.pool.key(id(number)))))).toEqual([
       undefined,
       'two',
       'three',
       undefined,
     ])
-    expect(text(database.get(keys.pool(id(1))))).toBe('one')
+    expect(text(database.get(tables.pool.key(id(1))))).toBe('one')
     await second.commit(info, { sync: true })
-    expect(text(database.get(keys.pool(id(1))))).toBe(undefined)
-    expect((await database.getMany([keys.pool(id(2)), keys.pool(id(1))])).map(text)).toEqual(['two', undefined])
+    expect(text(database.get(tables.pool.key(id(1))))).toBe(undefined)
+    expect((await database.getMany([tables.pool.key(id(2)), tables.pool.key(id(1))])).map(text)).toEqual([
+      'two',
+      undefined,
+    ])
     expect(database.sequence).toBe(2)
   })
 })
@@ -52,7 +56,7 @@ describe('pages of a range', () => {
   const pageBytes = 64 * 1024
   const put = async (database: Database, from: number, to: number, letter: string) => {
     const overlay = new Overlay(database)
-    for (let height = from; height < to; height++) overlay.put(keys.active(height), Buffer.alloc(1000, letter))
+    for (let height = from; height < to; height++) overlay.put(tables.active.key(height), Buffer.alloc(1000, letter))
     await overlay.commit(info, { sync: false })
   }
 
@@ -61,7 +65,7 @@ describe('pages of a range', () => {
     try {
       await put(database, 0, 500, 'a')
       const seen: number[] = []
-      for await (const rows of database.pages(rangeOf(table.active), pageBytes)) {
+      for await (const rows of database.pages(tables.active.range(), pageBytes)) {
         if (seen.length === 0) await put(database, 400, 600, 'b')
         expect(rows.length).toBeLessThan((2 * pageBytes) / 1000)
         for (const [key, value] of rows) {
@@ -82,7 +86,7 @@ describe('pages of a range', () => {
       const frozen = database.freeze()
       await put(database, 100, 600, 'b')
       const seen: number[] = []
-      for await (const rows of frozen.pages(rangeOf(table.active), pageBytes, { reverse: true })) {
+      for await (const rows of frozen.pages(tables.active.range(), pageBytes, { reverse: true })) {
         expect(rows.length).toBeLessThan((2 * pageBytes) / 1000)
         for (const [key, value] of rows) {
           seen.push(key.readUInt32BE(1))
@@ -100,12 +104,12 @@ describe('pages of a range', () => {
     const store = memoryStore()
     const database = await Database.over(store)
     await put(database, 0, 3000, 'a')
-    for await (const rows of database.pages(rangeOf(table.active), pageBytes)) {
+    for await (const rows of database.pages(tables.active.range(), pageBytes)) {
       expect(rows.length).toBeGreaterThan(0)
       break
     }
-    await store.put(keys.active(7), Buffer.from('something else'))
-    const pages = database.pages(rangeOf(table.active), pageBytes)
+    await store.put(tables.active.key(7), Buffer.from('something else'))
+    const pages = database.pages(tables.active.range(), pageBytes)
     await expect(pages.next()).rejects.toThrow(/row 0300000007 is not as it was written/)
     expect(await pages.next()).toEqual({ done: true, value: undefined })
     await database.close()
@@ -123,23 +127,23 @@ describe('the first row from a key on', () => {
     try {
       const put = async (...written: number[]) => {
         const overlay = new Overlay(database)
-        for (const height of written) overlay.put(keys.active(height), Buffer.from(String(height)))
+        for (const height of written) overlay.put(tables.active.key(height), Buffer.from(String(height)))
         await overlay.commit(info, { sync: false })
       }
       await put(3, 7)
       const frozen = database.freeze()
       await put(5)
-      const seek = (height: number) => frozen.seek(keys.active(height))
+      const seek = (height: number) => frozen.seek(tables.active.key(height))
       expect(heights(await Promise.all([8, 7, 4, 3, 0, 9, 4].map(seek)))).toEqual([undefined, 7, 7, 3, 3, undefined, 7])
       expect(text((await seek(4))?.[1])).toBe('7')
       frozen.close()
       const later = database.freeze()
-      expect(heights([await later.seek(keys.active(4))])).toEqual([5])
-      const last = later.seek(keys.active(6))
+      expect(heights([await later.seek(tables.active.key(4))])).toEqual([5])
+      const last = later.seek(tables.active.key(6))
       later.close()
       expect(heights([await last])).toEqual([7])
       // The store closes although a state was asked of after its end.
-      await expect(later.seek(keys.active(1))).rejects.toThrow(StorageError)
+      await expect(later.seek(tables.active.key(1))).rejects.toThrow(StorageError)
     } finally {
       await database.close()
     }
@@ -148,11 +152,11 @@ describe('the first row from a key on', () => {
   it('is refused where it was damaged', async () => {
     const store = memoryStore()
     const database = await Database.over(store)
-    const key = keys.active(1)
+    const key = tables.active.key(1)
     await store.put(key, Buffer.from('not sealed'), { keyEncoding: 'buffer', valueEncoding: 'buffer' })
     const frozen = database.freeze()
     await expect(frozen.seek(key)).rejects.toThrow(StorageError)
-    await expect(frozen.seek(keys.active(2))).resolves.toBeUndefined()
+    await expect(frozen.seek(tables.active.key(2))).resolves.toBeUndefined()
     frozen.close()
   })
 })
@@ -162,9 +166,9 @@ describe('the database', () => {
     const database = await Database.over(memoryStore())
     const overlay = new Overlay(database)
     const count = 2500
-    for (let height = 0; height < count; height++) overlay.put(keys.active(height), Buffer.from(`${height}`))
+    for (let height = 0; height < count; height++) overlay.put(tables.active.key(height), Buffer.from(`${height}`))
     await overlay.commit(info, { sync: false })
-    const range = rangeOf(table.active)
+    const range = tables.active.range()
     expect(await database.rows(range)).toHaveLength(count)
     const tail = await database.rows(range, { limit: 2, reverse: true })
     expect(tail.map(([, value]) => text(value))).toEqual(['2499', '2498'])
@@ -181,11 +185,11 @@ describe('the database', () => {
     const database = await Database.over(memoryStore())
     const writes = Array.from({ length: 20 }, (_, i) => {
       const overlay = new Overlay(database)
-      overlay.put(keys.pool(id(1)), Buffer.from(`${i}`))
+      overlay.put(tables.pool.key(id(1)), Buffer.from(`${i}`))
       return overlay.commit(info, { sync: false })
     })
     await database.idle()
-    expect(text(database.get(keys.pool(id(1))))).toBe('19')
+    expect(text(database.get(tables.pool.key(id(1))))).toBe('19')
     await Promise.all(writes)
     expect(database.sequence).toBe(20)
   })
@@ -196,13 +200,13 @@ describe('the database', () => {
     const owner = '!'.repeat(21)
     const outpoint = { txid: id(1), index: 0 }
     first.coins.create(outpointKey(outpoint), { height: 1, coinbase: false, value: 5n, outputLock: 0, owner })
-    first.put(keys.active(1), Buffer.from('first'))
+    first.put(tables.active.key(1), Buffer.from('first'))
     const second = new Overlay(database)
-    second.put(keys.active(1), Buffer.from('second'))
+    second.put(tables.active.key(1), Buffer.from('second'))
     const writes = [first.commit(info, { sync: false }), second.commit(info, { sync: false })]
     await database.idle()
-    expect(database.get(keys.coin(outpoint))).toBeDefined()
-    expect(text(database.get(keys.active(1)))).toBe('second')
+    expect(database.get(tables.coin.key(outpoint))).toBeDefined()
+    expect(text(database.get(tables.active.key(1)))).toBe('second')
     await Promise.all(writes)
   })
 
@@ -211,7 +215,7 @@ describe('the database', () => {
     const order: string[] = []
     const commit = (name: string, kind: 'pool' | 'block', rows: number) => {
       const overlay = new Overlay(database)
-      for (let i = 0; i < rows; i++) overlay.put(keys.active(i), Buffer.from(name))
+      for (let i = 0; i < rows; i++) overlay.put(tables.active.key(i), Buffer.from(name))
       return overlay.commit({ ...info, kind }, { sync: false }).then(() => order.push(name))
     }
     const writes = [
@@ -224,10 +228,10 @@ describe('the database', () => {
     expect(order).toEqual([])
     await database.idle()
     expect(order).toEqual(['larger pool', 'pool', 'large block', 'block'])
-    expect([0, 1].map((height) => text(database.get(keys.active(height))))).toEqual(['block', 'large block'])
+    expect([0, 1].map((height) => text(database.get(tables.active.key(height))))).toEqual(['block', 'large block'])
     await Promise.all(writes)
-    const journal = await database.rows(rangeOf(table.journal))
-    const rows = journal.map(([, value]) => journalRow.decode(value))
+    const journal = await database.rows(tables.journal.range())
+    const rows = journal.map(([, value]) => tables.journal.decode(value))
     expect(rows.map(({ kind }) => kind)).toEqual(['pool', 'pool', 'block', 'block'])
   })
 
@@ -267,9 +271,9 @@ describe('the database', () => {
     const digest = async (rows: readonly (readonly [number, string])[]) => {
       const database = await Database.over(memoryStore())
       const overlay = new Overlay(database)
-      for (const [number, value] of rows) overlay.put(keys.pool(id(number)), Buffer.from(value))
+      for (const [number, value] of rows) overlay.put(tables.pool.key(id(number)), Buffer.from(value))
       await overlay.commit(info, { sync: false })
-      return Buffer.from(await digestOf(database, [table.pool])).toString('hex')
+      return Buffer.from(await digestOf(database, [tables.pool.number])).toString('hex')
     }
     const plain = await digest([
       [1, 'a'],

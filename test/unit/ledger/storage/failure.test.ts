@@ -1,14 +1,17 @@
 import { MemoryLevel } from 'memory-level'
 import { describe, expect, it } from 'vitest'
-import { changesOf, damaged, Database, StorageError } from '../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../../src/ledger/storage/write/row-changes.js'
 import {
   accessFailure,
+  damaged,
   fileFailure,
   openFailure,
   refusalOf,
+  StorageError,
   type StorageErrorKind,
 } from '../../../../src/ledger/storage/failure.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { meta } from '../../../../src/ledger/storage/rows/tables.js'
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code })
 /** As abstract-level wraps what opening met. */
@@ -149,7 +152,7 @@ const inside = (name: keyof Inside) => Reflect.get(MemoryLevel.prototype, name)
 
 describe('a database whose store fails', () => {
   const info = { kind: 'pool', height: 0, hash: new Uint8Array(32) } as const
-  const row = { key: keys.meta('clock'), value: Buffer.of(1) }
+  const row = { key: meta.clock.key, value: Buffer.of(1) }
   const changes = new Map([['row', row]])
   const open = async () => {
     const level = new FaultyLevel()

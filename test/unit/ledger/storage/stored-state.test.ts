@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys, rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { didKey, storedDocument } from '../../../../src/ledger/storage/rows/did-reader.js'
 import { putDisconnected, StoredState } from '../../../../src/ledger/storage/stored-state.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../../support/builders/blocks.js'
@@ -50,7 +50,7 @@ describe('the state in rows', () => {
     expect(new StoredState(overlay).did(ada.did)).toMatchObject({ status: 'valid', lastTxid: update.txid })
     await putDisconnected(overlay, both)
     expect(new StoredState(overlay).did(ada.did)).toBe(undefined)
-    expect(overlay.get(keys.didHead(didKey(ada.did) as Uint8Array))).toBe(undefined)
+    expect(overlay.get(tables.didHead.key(didKey(ada.did) as Uint8Array))).toBe(undefined)
   })
 
   it('lists a transaction once with every address it touches, paying or paid', async () => {
@@ -68,7 +68,7 @@ describe('the state in rows', () => {
     expect(await leftovers(test, block)).toEqual([])
     await test.accept(block)
     const history = async (person: number) => {
-      const rows = await test.database.keys(rangeOf(table.history, personHash(person)))
+      const rows = await test.database.keys(tables.history.range(personHash(person)))
       return rows.map((key) => [key.readUInt32BE(22), key.readUInt16BE(26)])
     }
     expect(await history(10)).toEqual([
@@ -92,13 +92,13 @@ describe('the state in rows', () => {
     const [block] = await test.mine()
     if (block === undefined) throw new Error('no block')
     const overlay = new Overlay(test.database)
-    overlay.del(keys.undo(1))
+    overlay.del(tables.undo.key(1))
     await expect(putDisconnected(overlay, block)).rejects.toThrow(
       /damaged: the undo record of height 1 is missing; run:/,
     )
     const info = { kind: 'block', ...test.chain.tip.header } as const
     const poor = new Overlay(test.database)
-    poor.del(keys.balance(personHash(20)))
+    poor.del(tables.balance.key(personHash(20)))
     await poor.commit(info, { sync: false })
     // As after a start.
     test.database.newest.coins.clear()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../../src/node/devnet/clock.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../src/ledger/storage/rows/schema.js'
+import { meta } from '../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 
 const start = 1_700_000_000
@@ -52,7 +52,7 @@ describe('the clock of a devnet', () => {
     await connect(start + 1)
     const { clock: again } = await clockOf(rows)
     expect(again.seconds).toBe(start + 1000)
-    expect(rows.get(keys.meta('clock'))).toHaveLength(8)
+    expect(rows.get(meta.clock.key)).toHaveLength(8)
   })
 
   it('gives the next block the time that was asked for, once', async () => {

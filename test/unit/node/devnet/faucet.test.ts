@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Faucet } from '../../../../src/node/devnet/faucet.js'
-import { damaged } from '../../../../src/ledger/storage/database.js'
+import { damaged } from '../../../../src/ledger/storage/failure.js'
 import { personHash } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
 

@@ -5,8 +5,7 @@ import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { Mining } from '../../../../src/ledger/production/mining.js'
 import { digestOf } from '../../../../src/ledger/storage/care/table-digest.js'
-import { derivedTables, rangeOf, table } from '../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../src/ledger/storage/rows/row-values.js'
+import { derivedTables, tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { holder } from '../../../support/builders/did.js'
 import { testAddress } from '../../../support/builders/spec.js'
 import { Crowd, random } from '../../../support/builders/random-chain.js'
@@ -25,12 +24,12 @@ const waiting = ({ chain }: TestDevnet) => Array.from(chain.mempool.entries(), (
 /** Everything that a snapshot has to bring back. */
 async function stateOf({ chain, clock }: TestDevnet) {
   await settled(chain.database)
-  const rows = (await chain.database.rows(rangeOf(table.pool))).map(([, value]) => values.pool.decode(value))
+  const rows = (await chain.database.rows(tables.pool.range())).map(([, value]) => tables.pool.decode(value))
   return {
     tip: chain.chain.tip.header.id,
     digest: await stateDigest(chain.database),
-    rows: toHex(await digestOf(chain.database, [...derivedTables, table.confirm, table.sideBody])),
-    headers: (await chain.database.keys(rangeOf(table.header))).length,
+    rows: toHex(await digestOf(chain.database, [...derivedTables, tables.confirm.number, tables.sideBody.number])),
+    headers: (await chain.database.keys(tables.header.range())).length,
     pool: Array.from(chain.mempool.entries(), ({ transaction, arrival }) => `${transaction.txid} ${arrival}`),
     poolBytes: chain.mempool.bytes,
     poolRows: rows.map(({ arrival, bytes }) => `${Transaction.fromBytes(bytes).txid} ${arrival}`).sort(),
@@ -153,7 +152,7 @@ describe('a snapshot', () => {
       expect(chain.mempool.droppedReason(transaction.hash)).toBeUndefined()
     }
     await settled(chain.database)
-    expect(await chain.database.keys(rangeOf(table.dropped))).toEqual([])
+    expect(await chain.database.keys(tables.dropped.range())).toEqual([])
     await devnet.mine(1)
     expect(chain.reader.transaction(Buffer.from(kept[0] as string, 'hex').reverse())).toBeDefined()
   })

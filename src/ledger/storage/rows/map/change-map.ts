@@ -4,7 +4,7 @@ import type { Hash } from '../../../../base/primitives/hash.js'
 import { eachSteps, type Steps } from '../../../../base/primitives/steps.js'
 import type { Leaf, MapKey } from '../../../../identity/proofs/map-tree.js'
 import { damaged } from '../../failure.js'
-import type { MapPlace } from '../schema.js'
+import type { MapPlace } from '../tables.js'
 import {
   emptyPage,
   hashOf,

@@ -15,16 +15,9 @@ import {
 } from '../../../../identity/proofs/history.js'
 import { didMapKey, type MapKey } from '../../../../identity/proofs/map-tree.js'
 import { credentialRow, type Mined, putCredential } from '../credential-rows.js'
-import { didHead, didKey, didOperation, operationOf, present, type RowReader } from '../did-reader.js'
-import type { Overlay } from '../../write/overlay.js'
-import { keys } from '../schema.js'
-import {
-  type CredentialRow,
-  type CredentialUndo,
-  type DidOperationRow,
-  type UndoRecord,
-  values,
-} from '../row-values.js'
+import { didHead, didKey, didOperation, operationOf } from '../did-reader.js'
+import { present, type RowReader, type StagedRows } from '../row-reader.js'
+import { type CredentialRow, type CredentialUndo, type DidOperationRow, tables, type UndoRecord } from '../tables.js'
 import { inKeyOrderSteps, type LeafChange } from './change-map.js'
 
 /** The leaves that operations change, from the rows of DIDs and credentials. */
@@ -35,7 +28,7 @@ export class LeafChanges {
   readonly #leaves = new Map<string, { key(): MapKey; readonly end: HistoryEnd }>()
 
   /** Stages the row of one operation, and notes its leaf. Returns what takes a declare or revoke back. */
-  put(overlay: Overlay, operation: ConnectedOperation, mined: Mined): CredentialUndo | undefined {
+  put(overlay: StagedRows, operation: ConnectedOperation, mined: Mined): CredentialUndo | undefined {
     const { id, state, credential } = operation
     if (credential === undefined) {
       const { digest, operation: last } = putDidOperation(overlay, operation, mined)
@@ -61,7 +54,7 @@ export class LeafChanges {
 
 /** Stages the row of an operation on a DID. Those before it have theirs. */
 function putDidOperation(
-  overlay: Overlay,
+  overlay: StagedRows,
   { id, state }: ConnectedOperation,
   { height, index, time, tx }: Mined,
 ): DidOperationRow {
@@ -73,7 +66,7 @@ function putDidOperation(
   const entry = { operation: number, height, time, txid: tx.hash, payloadHash }
   const before = sequence === 0 ? emptyHistory : didOperation(overlay, did, sequence - 1).digest
   const row = { ...entry, index, digest: extendHistory(before, entryBytes(entry)) }
-  overlay.put(keys.didOperation(did, sequence), values.didOperation.encode(row))
+  overlay.put(tables.didOperation.key(did, sequence), tables.didOperation.encode(row))
   return row
 }
 
@@ -100,9 +93,8 @@ export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
 
 /** The leaf of a credential and a signer as its row is; without a value when there is none. */
 export function leafOfCredential(rows: RowReader, key: MapKey): LeafChange {
-  const row = rows.get(keys.credential(key))
-  if (row === undefined) return { key, value: undefined }
-  return { key, value: valueOfHistory(endOfCredential(values.credential.decode(row))) }
+  const operations = tables.credential.get(rows, key)
+  return { key, value: operations && valueOfHistory(endOfCredential(operations)) }
 }
 
 /** The leaves that the operations of an undo record belong to, as their rows are, in the order of their keys. */

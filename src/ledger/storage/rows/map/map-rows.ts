@@ -1,13 +1,11 @@
 import { concat, equalBytes, mapKey, toHex } from '../../../../base/primitives/bytes.js'
-import { Reader, Writer } from '../../../../base/primitives/codec.js'
 import { type Hash, sha256, zeroHash } from '../../../../base/primitives/hash.js'
 import type { Steps } from '../../../../base/primitives/steps.js'
 import { forEachCooperatively, runCooperatively } from '../../../../base/runtime/cooperative.js'
-import { damaged } from '../../database.js'
-import type { RowReader } from '../did-reader.js'
-import type { Overlay } from '../../write/overlay.js'
-import { type Key, keys, type MapPlace, table } from '../schema.js'
-import { pagesOfMapRoot, values } from '../row-values.js'
+import { damaged } from '../../failure.js'
+import { pagesOfMapRoot } from '../map-tables.js'
+import { putOrDelete, type RowReader, type Rows, type StagedRows } from '../row-reader.js'
+import { type Key, type MapPlace, meta, tables } from '../tables.js'
 import { bySlot, changeMapSteps, type LeafChange, mapRootIn, type Pages } from './change-map.js'
 import { isLeaf, MapPage, pageBits } from './map-page.js'
 import { PageMemory } from './page-memory.js'
@@ -35,7 +33,6 @@ const pagesAtOnce = 256
 const leavesAtOnce = 64
 const hashSize = 32
 
-const flag = Uint8Array.of(1)
 const nothing = new Uint8Array(0)
 
 /** A page before and after a change; undefined: there is none. */
@@ -61,34 +58,32 @@ export interface MapKeeping {
 
 /** Whether the map is complete; a database of a chain that commits to none has no map. */
 export function hasMap(rows: RowReader): boolean {
-  return rows.get(keys.meta('didMap')) !== undefined
+  return rows.get(meta.didMap.key) !== undefined
 }
 
 /** The lowest height of which the map proves anything. */
 export function provedFrom(rows: RowReader): number {
-  const row = rows.get(keys.meta('proofs'))
-  return row === undefined ? 0 : new Reader(row).u32()
+  return meta.proofs.get(rows) ?? 0
 }
 
-function putProvedFrom(overlay: Overlay, height: number): void {
-  if (height !== provedFrom(overlay)) overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
+function putProvedFrom(overlay: StagedRows, height: number): void {
+  if (height !== provedFrom(overlay)) overlay.put(meta.proofs.key, meta.proofs.encode(height))
 }
 
 /** The height up to which blocks have no pages of before any more. */
 function droppedTo(rows: RowReader): number {
-  const row = rows.get(keys.meta('dropped'))
-  return row === undefined ? 0 : new Reader(row).u32()
+  return meta.dropped.get(rows) ?? 0
 }
 
-function putDroppedTo(overlay: Overlay, height: number): void {
-  overlay.put(keys.meta('dropped'), new Writer(4).u32(height).finish())
+function putDroppedTo(overlay: StagedRows, height: number): void {
+  overlay.put(meta.dropped.key, meta.dropped.encode(height))
 }
 
 /** Stages that the map is complete as of a block. Nothing before it can be proved. */
-export function putMapComplete(overlay: Overlay, height: number): void {
-  overlay.put(keys.meta('didMap'), flag)
-  overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: storedMapRoot(overlay), pages: [] }))
-  overlay.put(keys.meta('proofs'), new Writer(4).u32(height).finish())
+export function putMapComplete(overlay: StagedRows, height: number): void {
+  overlay.put(meta.didMap.key, meta.didMap.encode(1))
+  overlay.put(tables.mapRoot.key(height), tables.mapRoot.encode({ root: storedMapRoot(overlay), pages: [] }))
+  overlay.put(meta.proofs.key, meta.proofs.encode(height))
   putDroppedTo(overlay, height)
 }
 
@@ -96,7 +91,7 @@ export function putMapComplete(overlay: Overlay, height: number): void {
 export function storedMapRoot(rows: RowReader): Hash {
   return mapRootIn({
     get: (place) => {
-      const row = rows.get(keys.mapPage(place))
+      const row = rows.get(tables.mapPage.key(place))
       return row && new MapPage(row)
     },
   })
@@ -104,7 +99,7 @@ export function storedMapRoot(rows: RowReader): Hash {
 
 /** The map root after a block; undefined: it is not known. */
 export function mapRootAfter(rows: RowReader, height: number): Hash | undefined {
-  const row = rows.get(keys.mapRoot(height))
+  const row = rows.get(tables.mapRoot.key(height))
   return row?.subarray(0, hashSize)
 }
 
@@ -137,7 +132,7 @@ const knownKept = 2
 
 /** What leaves, in the order of their keys, change in the map that the rows hold. Writes nothing. */
 export async function mapChangeOf(
-  rows: Overlay,
+  rows: Rows,
   leaves: readonly LeafChange[],
   memory: MapMemory = new MapMemory(),
 ): Promise<MapChange> {
@@ -174,13 +169,13 @@ interface PageToRead {
 
 /** Pages over rows that stay as they are. */
 class ChangedPages implements Pages {
-  readonly #rows: Overlay
+  readonly #rows: Rows
   readonly #memory: PageMemory
   /** By the keys of their rows. */
   readonly #read = new Map<string, MapPage | undefined>()
   readonly #changed: ChangedPage[] = []
 
-  constructor(rows: Overlay, memory: PageMemory) {
+  constructor(rows: Rows, memory: PageMemory) {
     this.#rows = rows
     this.#memory = memory
   }
@@ -215,12 +210,12 @@ class ChangedPages implements Pages {
   }
 
   get(place: MapPlace, hash?: Hash): MapPage | undefined {
-    const key = keys.mapPage(place)
+    const key = tables.mapPage.key(place)
     return this.#known(key, hash) ?? this.#add(key, this.#rows.get(key))
   }
 
   put(place: MapPlace, page: MapPage | undefined): void {
-    const key = keys.mapPage(place)
+    const key = tables.mapPage.key(place)
     if (page !== undefined) this.#memory.keep(key, page)
     const [before, after] = [this.#read.get(mapKey(key))?.row, page?.row]
     if (before !== undefined || after !== undefined) this.#changed.push({ key, before, after })
@@ -243,12 +238,12 @@ class ChangedPages implements Pages {
 }
 
 function pageToRead(depth: number, changes: readonly LeafChange[], hash?: Hash): PageToRead {
-  return { key: keys.mapPage({ depth, key: (changes[0] as LeafChange).key }), hash, changes }
+  return { key: tables.mapPage.key({ depth, key: (changes[0] as LeafChange).key }), hash, changes }
 }
 
 /** Stages what a block changes in the map, and drops what is now too deep to be put back or proved. */
 export async function putMapChange(
-  overlay: Overlay,
+  overlay: StagedRows,
   height: number,
   change: MapChange,
   keeping: MapKeeping,
@@ -256,11 +251,11 @@ export async function putMapChange(
   const { knownHeight, archive = false } = keeping
   const keeps = archive || change.pages.length === 0 || height > knownHeight - provedHeights
   await forEachCooperatively(change.pages, ({ key, before, after }) => {
-    putPage(overlay, key, after)
-    if (keeps) overlay.put(keys.mapPageBefore(key, height), before ?? nothing)
+    putOrDelete(overlay, key, after)
+    if (keeps) overlay.put(tables.mapPageBefore.key(key, height), before ?? nothing)
   })
   const pages = keeps ? change.pages.map(({ key }) => key) : []
-  overlay.put(keys.mapRoot(height), values.mapRoot.encode({ root: change.root, pages }))
+  overlay.put(tables.mapRoot.key(height), tables.mapRoot.encode({ root: change.root, pages }))
   if (!keeps) putProvedFrom(overlay, height)
   if (!archive) await dropDeep(overlay, height - provedHeights)
 }
@@ -269,7 +264,7 @@ export async function putMapChange(
  * Drops the pages of before of blocks up to a height: those of the next one, and some that were kept for ever until now, or that a sync
  * left behind.
  */
-async function dropDeep(overlay: Overlay, to: number): Promise<void> {
+async function dropDeep(overlay: StagedRows, to: number): Promise<void> {
   const from = droppedTo(overlay)
   const end = Math.min(to, from + droppedAtOnce)
   let pages = 0
@@ -282,21 +277,16 @@ async function dropDeep(overlay: Overlay, to: number): Promise<void> {
 }
 
 /** Drops the pages of before a block; resolves with their number. */
-async function dropPages(overlay: Overlay, height: number): Promise<number> {
-  const row = overlay.get(keys.mapRoot(height))
+async function dropPages(overlay: StagedRows, height: number): Promise<number> {
+  const row = overlay.get(tables.mapRoot.key(height))
   if (row === undefined || row.length <= hashSize) return 0
   let pages = 0
   await forEachCooperatively(pagesOfMapRoot(row), (page) => {
-    overlay.del(keys.mapPageBefore(page, height))
+    overlay.del(tables.mapPageBefore.key(page, height))
     pages++
   })
-  overlay.put(keys.mapRoot(height), row.subarray(0, hashSize))
+  overlay.put(tables.mapRoot.key(height), row.subarray(0, hashSize))
   return pages
-}
-
-function putPage(overlay: Overlay, key: Key, value: Uint8Array | undefined): void {
-  if (value === undefined) overlay.del(key)
-  else overlay.put(key, value)
 }
 
 /**
@@ -304,25 +294,25 @@ function putPage(overlay: Overlay, key: Key, value: Uint8Array | undefined): voi
  * is no map. `leaves`: those that the block changed, as they are now.
  */
 export async function putMapBack(
-  overlay: Overlay,
+  overlay: StagedRows,
   height: number,
   leaves: () => Steps<readonly LeafChange[]>,
 ): Promise<Hash | undefined> {
   if (!hasMap(overlay)) return undefined
-  const row = overlay.get(keys.mapRoot(height))
+  const row = overlay.get(tables.mapRoot.key(height))
   const hasPages = row !== undefined && row.length > hashSize
   await forEachCooperatively(hasPages ? pagesOfMapRoot(row) : [], (key) => {
-    const beforeKey = keys.mapPageBefore(key, height)
+    const beforeKey = tables.mapPageBefore.key(key, height)
     const before = overlay.get(beforeKey)
     if (before === undefined) throw damaged(`a page of the map before height ${height} is missing`)
-    putPage(overlay, key, before.length === 0 ? undefined : before)
+    putOrDelete(overlay, key, before.length === 0 ? undefined : before)
     overlay.del(beforeKey)
   })
   if (!hasPages) {
     const { pages } = await mapChangeOf(overlay, await runCooperatively(leaves()))
-    await forEachCooperatively(pages, ({ key, after }) => putPage(overlay, key, after))
+    await forEachCooperatively(pages, ({ key, after }) => putOrDelete(overlay, key, after))
   }
-  overlay.del(keys.mapRoot(height))
+  overlay.del(tables.mapRoot.key(height))
   if (provedFrom(overlay) >= height) putProvedFrom(overlay, height - 1)
   if (droppedTo(overlay) >= height) putDroppedTo(overlay, height - 1)
   const root = storedMapRoot(overlay)
@@ -332,6 +322,3 @@ export async function putMapBack(
   }
   return root
 }
-
-/** Tables of the map. */
-export const mapTables = [table.mapPage, table.mapPageBefore, table.mapRoot] as const

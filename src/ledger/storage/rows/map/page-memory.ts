@@ -1,6 +1,6 @@
 import { mapKey } from '../../../../base/primitives/bytes.js'
 import type { Hash } from '../../../../base/primitives/hash.js'
-import type { Key } from '../schema.js'
+import type { Key } from '../tables.js'
 import { type MapPage, topNode } from './map-page.js'
 
 /** The greatest depth of pages that are kept: 4 369 of them. A version takes 1.5 kB with its hashes and its place here. */

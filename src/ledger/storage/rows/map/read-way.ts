@@ -1,7 +1,8 @@
 import type { Hash } from '../../../../base/primitives/hash.js'
 import { bitAt, type Leaf, type MapKey } from '../../../../identity/proofs/map-tree.js'
-import { damaged, type FrozenRows } from '../../database.js'
-import { type Key, keys, type MapPlace } from '../schema.js'
+import { damaged } from '../../failure.js'
+import type { RowReader } from '../row-reader.js'
+import { type Key, type MapPlace, tables } from '../tables.js'
 import { emptyPage, isLeaf, MapPage, pageSlots, topNode } from './map-page.js'
 import { mapRootAfter } from './map-rows.js'
 import { PageMemory } from './page-memory.js'
@@ -19,8 +20,11 @@ export interface Way {
 /** Reads the page at a place, `hash` being what the page above has of it; undefined: there is none. */
 export type ReadPage = (place: MapPlace, hash?: Hash) => MapPage | undefined | Promise<MapPage | undefined>
 
-/** Where pages are read: the rows of one state. */
-type PageRows = Pick<FrozenRows, 'get' | 'seek'>
+/** Source of pages: the rows of one state. */
+interface PageRows extends Pick<RowReader, 'get'> {
+  /** The first row of the table of a key whose key is not below that one. */
+  seek(key: Key): Promise<readonly [Key, Uint8Array] | undefined>
+}
 
 /** The way of a key in the map whose pages are read. */
 export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
@@ -49,9 +53,9 @@ export async function readWay(read: ReadPage, key: MapKey): Promise<Way> {
 export function pagesAfter(rows: PageRows, height: number, memory: PageMemory = new PageMemory()): ReadPage {
   const root = mapRootAfter(rows, height)
   // No later block: no page of before.
-  const isNow = rows.get(keys.mapRoot(height + 1)) === undefined
+  const isNow = rows.get(tables.mapRoot.key(height + 1)) === undefined
   return async (place, hash = root) => {
-    const key = keys.mapPage(place)
+    const key = tables.mapPage.key(place)
     const known = hash && memory.find(key, hash)
     if (known !== undefined) return known
     const page = pageOf(isNow ? rows.get(key) : await rowAfter(rows, height, key))
@@ -61,14 +65,14 @@ export function pagesAfter(rows: PageRows, height: number, memory: PageMemory = 
 }
 
 /** The row of a page after the block at a height. */
-async function rowAfter(rows: PageRows, height: number, key: Key): Promise<Buffer | undefined> {
-  const first = keys.mapPageBefore(key, height + 1)
+async function rowAfter(rows: PageRows, height: number, key: Key): Promise<Uint8Array | undefined> {
+  const first = tables.mapPageBefore.key(key, height + 1)
   const later = await rows.seek(first)
   const isOfPage = later?.[0].length === first.length && later[0].subarray(0, -4).equals(first.subarray(0, -4))
   return isOfPage ? later[1] : rows.get(key)
 }
 
 /** The page in a row; none in an empty one. */
-function pageOf(row: Buffer | undefined): MapPage | undefined {
+function pageOf(row: Uint8Array | undefined): MapPage | undefined {
   return row === undefined || row.length === 0 ? undefined : new MapPage(row)
 }

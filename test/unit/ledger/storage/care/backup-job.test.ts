@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../../../src/base/errors/rule-error.js'
 import { mapKey } from '../../../../../src/base/primitives/bytes.js'
 import { BackupJob, backupLease } from '../../../../../src/ledger/storage/care/backup-job.js'
-import { changesOf, Database } from '../../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../../../src/ledger/storage/write/row-changes.js'
 import { DataDirectory } from '../../../../../src/ledger/storage/directory.js'
-import { keys } from '../../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../../src/ledger/storage/rows/row-values.js'
+import { meta, tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { SeededRandom } from '../../../../support/builders/seeded-random.js'
 import { ManualTimers } from '../../../../support/fakes/manual-timers.js'
 
@@ -24,8 +24,8 @@ beforeAll(async () => {
   directory = await DataDirectory.open(join(root, 'data'))
   await directory.claim('test', random.bytes(32), true)
   database = await Database.open(directory.database)
-  const rows = Array.from({ length: 900 }, () => [keys.pool(random.bytes(32)), random.bytes(1000)] as const)
-  const all = [[keys.meta('tip'), values.tip.encode(tip)] as const, ...rows]
+  const rows = Array.from({ length: 900 }, () => [tables.pool.key(random.bytes(32)), random.bytes(1000)] as const)
+  const all = [[meta.tip.key, meta.tip.encode(tip)] as const, ...rows]
   const changes = new Map(all.map(([key, value]) => [mapKey(key), { key, value }]))
   await database.commit(changesOf(changes), { kind: 'block', ...tip }, { sync: false })
 })

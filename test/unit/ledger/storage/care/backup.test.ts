@@ -6,11 +6,11 @@ import { UserError } from '../../../../../src/base/errors/rule-error.js'
 import { mapKey } from '../../../../../src/base/primitives/bytes.js'
 import { type BackupProgress, writeBackup } from '../../../../../src/ledger/storage/care/backup.js'
 import { checkJournal } from '../../../../../src/ledger/storage/care/check-journal.js'
-import { changesOf, Database } from '../../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../../../src/ledger/storage/write/row-changes.js'
 import { DataDirectory } from '../../../../../src/ledger/storage/directory.js'
-import { journalDigest, journalRow } from '../../../../../src/ledger/storage/write/journal.js'
-import { keys, rangeOf, schemaVersion, table } from '../../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../../src/ledger/storage/rows/row-values.js'
+import { journalDigest } from '../../../../../src/ledger/storage/write/journal.js'
+import { meta, schemaVersion, tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { checkFiles } from '../../../../../src/ledger/storage/care/start-check.js'
 import { SeededRandom } from '../../../../support/builders/seeded-random.js'
 
@@ -26,11 +26,11 @@ beforeAll(async () => {
   await directory.claim('test', random.bytes(32), true)
   database = await Database.open(directory.database)
   await commit([
-    [keys.meta('tip'), values.tip.encode(tip)],
-    [keys.meta('version'), Uint8Array.of(schemaVersion)],
+    [meta.tip.key, meta.tip.encode(tip)],
+    [meta.version.key, Uint8Array.of(schemaVersion)],
   ])
   for (let i = 0; i < 20; i++) {
-    await commit(Array.from({ length: 40 }, () => [keys.pool(random.bytes(32)), random.bytes(1000)]))
+    await commit(Array.from({ length: 40 }, () => [tables.pool.key(random.bytes(32)), random.bytes(1000)]))
   }
 })
 afterAll(async () => {
@@ -84,8 +84,8 @@ describe('a backup', () => {
     const copy = await Database.open(join(path, 'chain'))
     expect(await checkJournal(copy)).toEqual({ fromHeight: tip.height })
     expect(copy.sequence).toBe(database.sequence + 1)
-    const [last, before] = await copy.rows(rangeOf(table.journal), { reverse: true, limit: 2 })
-    const { kind, previous } = journalRow.decode(last![1])
+    const [last, before] = await copy.rows(tables.journal.range(), { reverse: true, limit: 2 })
+    const { kind, previous } = tables.journal.decode(last![1])
     expect(kind).toBe('checkpoint')
     expect(Buffer.from(previous)).toEqual(Buffer.from(journalDigest(database.sequence, before![1])))
     await copy.close()
@@ -93,17 +93,17 @@ describe('a backup', () => {
 
   it('is as the database was when it began, whatever is written meanwhile', async () => {
     const path = fresh()
-    const before = await database.rows(rangeOf(table.pool))
+    const before = await database.rows(tables.pool.range())
     let more = 0
     await writeBackup(source(), path, {
       progress: () => {
-        if (more++ < 3) void commit([[keys.pool(random.bytes(32)), random.bytes(2000)]])
+        if (more++ < 3) void commit([[tables.pool.key(random.bytes(32)), random.bytes(2000)]])
       },
     })
     await database.idle()
-    expect((await database.rows(rangeOf(table.pool))).length).toBeGreaterThan(before.length)
+    expect((await database.rows(tables.pool.range())).length).toBeGreaterThan(before.length)
     const copy = await Database.open(join(path, 'chain'))
-    expect(await copy.rows(rangeOf(table.pool))).toEqual(before)
+    expect(await copy.rows(tables.pool.range())).toEqual(before)
     await checkJournal(copy)
     await copy.close()
   })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../../../src/ledger/storage/care/check-journal.js'
-import { changesOf, Database, logReach } from '../../../../../src/ledger/storage/database.js'
+import { Database, logReach } from '../../../../../src/ledger/storage/database.js'
+import { changesOf } from '../../../../../src/ledger/storage/write/row-changes.js'
 import { Overlay } from '../../../../../src/ledger/storage/write/overlay.js'
-import { keys, schemaVersion } from '../../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../../src/ledger/storage/rows/row-values.js'
+import { meta, schemaVersion, tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../../../support/builders/chain.js'
 
 const hash = new Uint8Array(32)
@@ -12,8 +12,8 @@ const hash = new Uint8Array(32)
 async function started(layout = schemaVersion): Promise<Database> {
   const database = await Database.over(memoryStore())
   const overlay = new Overlay(database)
-  overlay.put(keys.meta('version'), Uint8Array.of(layout))
-  overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: 0 }))
+  overlay.put(meta.version.key, Uint8Array.of(layout))
+  overlay.put(meta.tip.key, meta.tip.encode({ hash, height: 0 }))
   await overlay.commit({ kind: 'genesis', hash, height: 0 }, { sync: false })
   return database
 }
@@ -24,11 +24,11 @@ describe('the walk back through the journal', () => {
     const megabytes = logReach / 1024 / 1024 + 1
     for (let i = 0; i < megabytes; i++) {
       const overlay = new Overlay(database)
-      overlay.put(keys.pool(hash), new Uint8Array(1024 * 1024))
+      overlay.put(tables.pool.key(hash), new Uint8Array(1024 * 1024))
       await overlay.commit({ kind: 'block', hash, height: 0 }, { sync: false })
     }
     const overlay = new Overlay(database)
-    overlay.del(keys.journal(1))
+    overlay.del(tables.journal.key(1))
     await overlay.commit({ kind: 'pool', hash, height: 0 }, { sync: false })
     await expect(checkJournal(database)).resolves.toMatchObject({ fromHeight: 0 })
   })
@@ -39,7 +39,7 @@ describe('the walk back through the journal', () => {
       await database.commit(changesOf(new Map()), { kind: 'pool', hash, height: 0 }, { sync: false })
     await expect(checkJournal(database)).resolves.toMatchObject({ fromHeight: 0 })
     const overlay = new Overlay(database)
-    overlay.del(keys.journal(500))
+    overlay.del(tables.journal.key(500))
     await overlay.commit({ kind: 'pool', hash, height: 0 }, { sync: false })
     await expect(checkJournal(database)).rejects.toThrow(/batches 500 to 500 are gone/)
   })
@@ -57,7 +57,7 @@ describe('the walk back through the journal', () => {
   it('wants the tip that the last batch of the chain left', async () => {
     const database = await started()
     const overlay = new Overlay(database)
-    overlay.put(keys.meta('tip'), values.tip.encode({ hash, height: 1 }))
+    overlay.put(meta.tip.key, meta.tip.encode({ hash, height: 1 }))
     await overlay.commit({ kind: 'pool', hash, height: 1 }, { sync: false })
     await expect(checkJournal(database)).rejects.toThrow(/the tip has height 1/)
   })

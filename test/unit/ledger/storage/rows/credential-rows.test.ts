@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { ProgramHash } from '../../../../../src/base/primitives/address.js'
-import { keys } from '../../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { craftBlock } from '../../../../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../../../../support/builders/chain.js'
 import { holder } from '../../../../support/builders/did.js'
@@ -48,6 +48,6 @@ it('a block that declares and revokes leaves the rows and the undo list of the p
     ...[Buffer.of(2), Buffer.of(4), key(ada.did).subarray(1), programHash],
     ...[Buffer.of(5), key(bob.did).subarray(1), programHash],
   ]
-  const undo = row(keys.undo(height))
+  const undo = row(tables.undo.key(height))
   expect(undo.subarray(-(1 + 2 * 54))).toEqual(Buffer.concat(list))
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BatchRows } from '../../../../../src/ledger/storage/write/batch-rows.js'
-import { FixedRow } from '../../../../../src/ledger/storage/write/row-buffer.js'
+import { RowBuffer } from '../../../../../src/ledger/storage/write/row-buffer.js'
 import { seal, unseal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
 
 interface Row {
@@ -25,8 +25,8 @@ const textOf = (rows: readonly Row[]) =>
   rows.map(({ key, value }) => `${key.toString('hex')}:${value?.toString('hex')}`).join()
 
 /** A row in memory of its size. */
-function fixed(key: Buffer, value: Buffer): FixedRow {
-  const made = new FixedRow(key[0] as number, key.length - 1, value.length)
+function fixed(key: Buffer, value: Buffer): RowBuffer {
+  const made = new RowBuffer(key.length, value.length)
   key.copy(made.key)
   // What was there before is no part of it.
   made.begin().bytes(Buffer.alloc(value.length, 0xee))
@@ -66,7 +66,7 @@ describe('The rows of a batch', () => {
         let size = 0
         for (const { key, value } of rows) {
           if (value === undefined) batch.del(key)
-          else if (key.length > 0 && size % 2 === 1) batch.putFixed(fixed(key, value))
+          else if (key.length > 0 && size % 2 === 1) batch.putRow(fixed(key, value))
           else batch.put(key, value)
           const lengths = Buffer.alloc(8)
           lengths.writeUInt32LE(key.length, 0)

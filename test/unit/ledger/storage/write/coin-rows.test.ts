@@ -5,8 +5,7 @@ import { finish } from '../../../../../src/base/primitives/steps.js'
 import { BatchRows } from '../../../../../src/ledger/storage/write/batch-rows.js'
 import { CoinCache } from '../../../../../src/ledger/storage/write/coin-cache.js'
 import { CoinRows, loadInParts } from '../../../../../src/ledger/storage/write/coin-rows.js'
-import { keys } from '../../../../../src/ledger/storage/rows/schema.js'
-import { values } from '../../../../../src/ledger/storage/rows/row-values.js'
+import { tables } from '../../../../../src/ledger/storage/rows/tables.js'
 
 const outpoint = (number: number) => ({ txid: new Uint8Array(32).fill(number), index: 0 })
 const coin = (owner: number, value: bigint, height = 1): Coin => {
@@ -20,7 +19,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 function rowsBefore(balances: Readonly<Record<number, bigint>>) {
   const rows = new Map(
     Object.entries(balances).map(([owner, sum]) => {
-      return [hex(keys.balance(address(Number(owner)))), values.balance.encode({ sum, count: 1 })]
+      return [hex(tables.balance.key(address(Number(owner)))), tables.balance.encode({ sum, count: 1 })]
     }),
   )
   const get = (key: Buffer) => rows.get(hex(key))
@@ -50,15 +49,15 @@ describe('The rows of changed coins', () => {
     const rows = await written(coins, { 7: 10n, 9: 5n })
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries([
-        [hex(keys.coin(outpoint(1))), 'gone'],
-        [hex(keys.addressCoin(address(7), 1, outpoint(1))), 'gone'],
-        [hex(keys.coin(outpoint(2))), hex(values.coin.encode(coin(8, 9n)))],
-        [hex(keys.addressCoin(address(8), 1, outpoint(2))), hex(values.addressCoin.encode(9n))],
-        [hex(keys.addressCoin(address(9), 4, outpoint(3))), 'gone'],
-        [hex(keys.coin(outpoint(3))), hex(values.coin.encode(coin(9, 5n, 6)))],
-        [hex(keys.addressCoin(address(9), 6, outpoint(3))), hex(values.addressCoin.encode(5n))],
-        [hex(keys.balance(address(7))), 'gone'],
-        [hex(keys.balance(address(8))), hex(values.balance.encode({ sum: 9n, count: 1 }))],
+        [hex(tables.coin.key(outpoint(1))), 'gone'],
+        [hex(tables.addressCoin.key(address(7), 1, outpoint(1))), 'gone'],
+        [hex(tables.coin.key(outpoint(2))), hex(tables.coin.encode(coin(8, 9n)))],
+        [hex(tables.addressCoin.key(address(8), 1, outpoint(2))), hex(tables.addressCoin.encode(9n))],
+        [hex(tables.addressCoin.key(address(9), 4, outpoint(3))), 'gone'],
+        [hex(tables.coin.key(outpoint(3))), hex(tables.coin.encode(coin(9, 5n, 6)))],
+        [hex(tables.addressCoin.key(address(9), 6, outpoint(3))), hex(tables.addressCoin.encode(5n))],
+        [hex(tables.balance.key(address(7))), 'gone'],
+        [hex(tables.balance.key(address(8))), hex(tables.balance.encode({ sum: 9n, count: 1 }))],
       ]),
     )
   })

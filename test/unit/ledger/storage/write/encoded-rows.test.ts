@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { finish } from '../../../../../src/base/primitives/steps.js'
 import { BatchRows } from '../../../../../src/ledger/storage/write/batch-rows.js'
-import { RowLog } from '../../../../../src/ledger/storage/write/encoded-rows.js'
+import { EncodedRows } from '../../../../../src/ledger/storage/write/encoded-rows.js'
 import { unseal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
 
 type Row = readonly [key: string, value: string | undefined]
 
 /** The rows of a log, as a batch gets them. */
-function rowsOf(log: RowLog): Row[] {
+function rowsOf(log: EncodedRows): Row[] {
   const rows: Row[] = []
   const copy = (bytes: Uint8Array) => Buffer.from(bytes)
   const batch = new BatchRows({
@@ -31,10 +31,10 @@ describe('A log of rows', () => {
   it('gives back what was written, in its order, also of the logs that follow it', () => {
     fc.assert(
       fc.property(fc.array(fc.array(row, { maxLength: 12 }), { maxLength: 5 }), (parts) => {
-        const log = new RowLog()
+        const log = new EncodedRows()
         for (const [i, part] of parts.entries()) {
           // Every other part comes by way of a log of its own.
-          const own = i % 2 === 0 ? log : new RowLog()
+          const own = i % 2 === 0 ? log : new EncodedRows()
           for (const { key, value } of part) {
             if (value === undefined) own.del(key)
             else own.put(key, value)
@@ -55,9 +55,9 @@ describe('A log of rows', () => {
 
   it('takes about the bytes of its rows, of however many logs it is put together', () => {
     const before = process.memoryUsage().arrayBuffers
-    const whole = new RowLog()
+    const whole = new EncodedRows()
     for (let i = 0; i < 5_000; i++) {
-      const log = new RowLog()
+      const log = new EncodedRows()
       log.put(Buffer.alloc(28, 1), Buffer.alloc(10))
       whole.append(log)
     }

@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkJournal } from '../../../../../src/ledger/storage/care/check-journal.js'
-import { Database, StorageError } from '../../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../../src/ledger/storage/database.js'
+import { StorageError } from '../../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../../src/ledger/storage/write/overlay.js'
-import {
-  type JournalKind,
-  journalDigest,
-  journalRow,
-  journalRowSize,
-} from '../../../../../src/ledger/storage/write/journal.js'
-import { keys } from '../../../../../src/ledger/storage/rows/schema.js'
+import { journalDigest, journalRowSize } from '../../../../../src/ledger/storage/write/journal.js'
+import type { JournalKind } from '../../../../../src/ledger/storage/rows/journal-row.js'
+import { meta, tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { hash, runs, u32 } from '../../../../support/builders/arbitraries.js'
 import { memoryStore, type Store, TestChain } from '../../../../support/builders/chain.js'
 
@@ -81,11 +78,11 @@ describe('a row of the journal', () => {
     const row = fc.record({ kind, height: u32, hash, bytes: u32, previous: hash, operations: hash })
     fc.assert(
       fc.property(row, (value) => {
-        const encoded = journalRow.encode(value)
-        expect(encoded.length + keys.journal(1).length).toBe(journalRowSize)
-        const { kind: decodedKind, height, bytes } = journalRow.decode(encoded)
+        const encoded = tables.journal.encode(value)
+        expect(encoded.length + tables.journal.key(1).length).toBe(journalRowSize)
+        const { kind: decodedKind, height, bytes } = tables.journal.decode(encoded)
         expect([decodedKind, height, bytes]).toEqual([value.kind, value.height, value.bytes])
-        expect(Buffer.from(journalRow.encode(journalRow.decode(encoded)))).toEqual(Buffer.from(encoded))
+        expect(Buffer.from(tables.journal.encode(tables.journal.decode(encoded)))).toEqual(Buffer.from(encoded))
       }),
       runs,
     )
@@ -130,15 +127,15 @@ describe('the journal', () => {
     const rows = batches.length
     for (let sequence = 1; sequence <= rows; sequence++) {
       const store = await storeOf(batches)
-      await store.del(keys.journal(sequence))
+      await store.del(tables.journal.key(sequence))
       await expect(Database.over(store).then(checkJournal), `row ${sequence}`).rejects.toThrow(command)
     }
     for (let sequence = 1; sequence < rows; sequence++) {
       const store = await storeOf(batches)
       const database = await Database.over(store)
-      const row = journalRow.decode(database.get(keys.journal(sequence)) as Buffer)
+      const row = tables.journal.decode(database.get(tables.journal.key(sequence)) as Buffer)
       const overlay = new Overlay(database)
-      overlay.put(keys.journal(sequence), journalRow.encode({ ...row, bytes: row.bytes + 1 }))
+      overlay.put(tables.journal.key(sequence), tables.journal.encode({ ...row, bytes: row.bytes + 1 }))
       await overlay.commit({ kind: 'pool', height: row.height, hash: row.hash }, { sync: false })
       await expect(checkJournal(await Database.over(store)), `row ${sequence}`).rejects.toThrow(command)
     }
@@ -150,7 +147,7 @@ describe('the journal', () => {
     await test.mine(3)
     await test.close()
     await store.open()
-    await store.del(keys.journal(2))
+    await store.del(tables.journal.key(2))
     const database = await Database.over(store)
     expect(await checkJournal(database)).toMatchObject({ fromHeight: 3 })
   })
@@ -163,11 +160,11 @@ describe('the journal', () => {
     }))
     await expect(check(withoutJournal)).rejects.toThrow(command)
     const store = await storeOf(batches)
-    await store.del(keys.meta('version'))
+    await store.del(meta.version.key)
     await expect(Database.over(store).then(checkJournal)).rejects.toThrow(command)
     const database = await Database.over(await storeOf(batches))
     const overlay = new Overlay(database)
-    overlay.put(keys.meta('version'), Uint8Array.of(99))
+    overlay.put(meta.version.key, Uint8Array.of(99))
     await overlay.commit({ kind: 'pool', height: 6, hash: new Uint8Array(32) }, { sync: false })
     await expect(checkJournal(database)).rejects.toThrow(/layout 99/)
   })

@@ -19,7 +19,7 @@ import {
   storedMapRoot,
 } from '../../../../../../src/ledger/storage/rows/map/map-rows.js'
 import { Overlay } from '../../../../../../src/ledger/storage/write/overlay.js'
-import { rangeOf, table } from '../../../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../../../../support/builders/chain.js'
 import { memoryPages } from '../../../../../support/builders/map-pages.js'
 
@@ -48,7 +48,7 @@ async function write(database: Database, stage: (overlay: Overlay) => Promise<un
 
 /** The pages in a database, as {@link pagesOf} gives them. */
 async function pagesIn(database: Database): Promise<Map<string, string>> {
-  const rows = await database.rows(rangeOf(table.mapPage))
+  const rows = await database.rows(tables.mapPage.range())
   return new Map(rows.map(([key, row]) => [toHex(key), toHex(row)]))
 }
 
@@ -96,7 +96,7 @@ describe('the rows of the map', () => {
         }
       }
       const heights = async () => {
-        const rows = await database.rows(rangeOf(table.mapPageBefore))
+        const rows = await database.rows(tables.mapPageBefore.range())
         return [...new Set(rows.map(([key]) => key.readUInt32BE(key.length - 4)))].sort((a, b) => a - b)
       }
       const back = async () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../../../../src/base/primitives/hash.js'
 import { emptyPage, type MapPage, topNode } from '../../../../../../src/ledger/storage/rows/map/map-page.js'
 import { PageMemory } from '../../../../../../src/ledger/storage/rows/map/page-memory.js'
-import { keys } from '../../../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../../../src/ledger/storage/rows/tables.js'
 
-const upper = keys.mapPage({ depth: 12, key: sha256('place') })
-const lower = keys.mapPage({ depth: 16, key: sha256('place') })
+const upper = tables.mapPage.key({ depth: 12, key: sha256('place') })
+const lower = tables.mapPage.key({ depth: 16, key: sha256('place') })
 
 /** The page of a state with a number. */
 function pageOf(number: number): MapPage {
@@ -25,7 +25,9 @@ describe('the memory of pages', () => {
     expect([1, 3, 4].map((number) => held(memory, number))).toEqual([1, 3, 4].map((number) => pageOf(number).row))
     memory.keep(upper, pageOf(1))
     expect(held(memory, 3)).toEqual(pageOf(3).row)
-    expect(memory.find(keys.mapPage({ depth: 12, key: sha256('other') }), pageOf(1).hash(topNode))).toBeUndefined()
+    expect(
+      memory.find(tables.mapPage.key({ depth: 12, key: sha256('other') }), pageOf(1).hash(topNode)),
+    ).toBeUndefined()
   })
 
   it('keeps upper pages alone, in memory of their own', () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../../../src/base/primitives/bytes.js'
 import { sha256 } from '../../../../../../src/base/primitives/hash.js'
 import { mapRootOf } from '../../../../../../src/identity/proofs/map-proof.js'
-import { Database, type FrozenRows } from '../../../../../../src/ledger/storage/database.js'
+import { Database } from '../../../../../../src/ledger/storage/database.js'
+import type { FrozenRows } from '../../../../../../src/ledger/storage/stored-rows.js'
 import { inKeyOrder } from '../../../../../../src/ledger/storage/rows/map/change-map.js'
 import {
   MapMemory,
@@ -14,7 +15,7 @@ import {
 } from '../../../../../../src/ledger/storage/rows/map/map-rows.js'
 import { pagesAfter, readWay } from '../../../../../../src/ledger/storage/rows/map/read-way.js'
 import { Overlay } from '../../../../../../src/ledger/storage/write/overlay.js'
-import { keys } from '../../../../../../src/ledger/storage/rows/schema.js'
+import { tables } from '../../../../../../src/ledger/storage/rows/tables.js'
 import { memoryStore } from '../../../../../support/builders/chain.js'
 import { random } from '../../../../../support/builders/random-chain.js'
 
@@ -103,7 +104,7 @@ describe('ways through the map', () => {
     const blocks = await Blocks.open()
     await blocks.mine(5)
     const overlay = new Overlay(blocks.database)
-    for (const key of asked) overlay.del(keys.mapPage({ depth: 4, key }))
+    for (const key of asked) overlay.del(tables.mapPage.key({ depth: 4, key }))
     await overlay.commit(info, { sync: false })
     const rows = blocks.database.freeze()
     const ways = asked.map((key) => readWay(pagesAfter(rows, 5), key))

@@ -2,24 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   derivedTables,
-  heightOfUndoKey,
   historyRange,
-  keys,
-  parseAddressCoinKey,
-  positionInKey,
-  rangeOf,
   stateTables,
-  table,
-  transactionRange,
+  tables,
   transactionsBefore,
-  undoRange,
-} from '../../../../../src/ledger/storage/rows/schema.js'
+} from '../../../../../src/ledger/storage/rows/tables.js'
 import { plainForm } from '../../../../support/assert/plain-form.js'
 import { hash, programHash, runs, u16, u32 } from '../../../../support/builders/arbitraries.js'
 
 describe('the keys', () => {
   it('have table bytes of their own', () => {
-    const bytesOfTables = Object.values(table)
+    const bytesOfTables = Object.values(tables).map(({ number }) => number)
     expect(new Set(bytesOfTables).size).toBe(bytesOfTables.length)
     for (const one of [...stateTables, ...derivedTables]) expect(bytesOfTables).toContain(one)
     expect(new Set(derivedTables)).toEqual(new Set([...derivedTables, ...stateTables]))
@@ -29,16 +22,27 @@ describe('the keys', () => {
     fc.assert(
       fc.property(u32, u16, u32, u16, programHash, (height, index, otherHeight, otherIndex, address) => {
         const wanted = Math.sign(height - otherHeight || index - otherIndex)
-        expect(Buffer.compare(keys.transaction(height, index), keys.transaction(otherHeight, otherIndex))).toBe(wanted)
         expect(
-          Buffer.compare(keys.history(address, height, index), keys.history(address, otherHeight, otherIndex)),
+          Buffer.compare(tables.transaction.key(height, index), tables.transaction.key(otherHeight, otherIndex)),
         ).toBe(wanted)
-        expect(Buffer.compare(keys.active(height), keys.active(otherHeight))).toBe(Math.sign(height - otherHeight))
-        expect(Buffer.compare(keys.undo(height), keys.undo(otherHeight))).toBe(Math.sign(height - otherHeight))
-        expect(Buffer.compare(keys.journal(height), keys.journal(otherHeight))).toBe(Math.sign(height - otherHeight))
-        expect(Buffer.compare(keys.didOperation(address, height), keys.didOperation(address, otherHeight))).toBe(
+        expect(
+          Buffer.compare(
+            tables.history.key(address, height, index),
+            tables.history.key(address, otherHeight, otherIndex),
+          ),
+        ).toBe(wanted)
+        expect(Buffer.compare(tables.active.key(height), tables.active.key(otherHeight))).toBe(
           Math.sign(height - otherHeight),
         )
+        expect(Buffer.compare(tables.undo.key(height), tables.undo.key(otherHeight))).toBe(
+          Math.sign(height - otherHeight),
+        )
+        expect(Buffer.compare(tables.journal.key(height), tables.journal.key(otherHeight))).toBe(
+          Math.sign(height - otherHeight),
+        )
+        expect(
+          Buffer.compare(tables.didOperation.key(address, height), tables.didOperation.key(address, otherHeight)),
+        ).toBe(Math.sign(height - otherHeight))
       }),
       runs,
     )
@@ -47,13 +51,13 @@ describe('the keys', () => {
   it('name what they stand for, and nothing else does', () => {
     fc.assert(
       fc.property(hash, u16, u32, programHash, (txid, index, height, address) => {
-        const key = keys.addressCoin(address, height, { txid, index })
-        expect(plainForm(parseAddressCoinKey(key))).toEqual(plainForm({ height, outpoint: { txid, index } }))
-        const { gte, lt } = rangeOf(table.addressCoin, address)
+        const key = tables.addressCoin.key(address, height, { txid, index })
+        expect(plainForm(tables.addressCoin.fields(key))).toEqual(plainForm([address, height, { txid, index }]))
+        const { gte, lt } = tables.addressCoin.range(address)
         expect(Buffer.compare(gte, key)).toBeLessThanOrEqual(0)
         expect(Buffer.compare(key, lt)).toBeLessThan(0)
-        expect(keys.coin({ txid, index }).length).toBe(35)
-        expect(keys.coin({ txid, index })[0]).toBe(table.coin)
+        expect(tables.coin.key({ txid, index }).length).toBe(35)
+        expect(tables.coin.key({ txid, index })[0]).toBe(tables.coin.number)
       }),
       runs,
     )
@@ -66,17 +70,18 @@ describe('the keys', () => {
     fc.assert(
       fc.property(position, position, programHash, programHash, (at, before, address, other) => {
         const isBelow = at.height < before.height || (at.height === before.height && at.index < before.index)
-        const [entry, row] = [keys.history(address, at.height, at.index), keys.transaction(at.height, at.index)]
-        expect([positionInKey(entry), positionInKey(row)]).toEqual([at, at])
+        const [entry, row] = [
+          tables.history.key(address, at.height, at.index),
+          tables.transaction.key(at.height, at.index),
+        ]
+        expect(tables.history.fields(entry).slice(1)).toEqual([at.height, at.index])
+        expect(tables.transaction.fields(row)).toEqual([at.height, at.index])
         expect(inside(historyRange(address), entry)).toBe(true)
         expect(inside(historyRange(address, { before }), entry)).toBe(isBelow)
-        const strange = keys.history(other, at.height, at.index)
+        const strange = tables.history.key(other, at.height, at.index)
         expect(inside(historyRange(address), strange)).toBe(Buffer.compare(address, other) === 0)
         expect(inside(transactionsBefore(before), row)).toBe(isBelow && at.height === before.height)
-        expect(heightOfUndoKey(keys.undo(at.height))).toBe(at.height)
-        const [from, below] = [Math.min(at.height, before.height), Math.max(at.height, before.height)]
-        expect(inside(undoRange(from, below), keys.undo(from))).toBe(from < below)
-        expect(inside(undoRange(from, below), keys.undo(below))).toBe(false)
+        expect(tables.undo.fields(tables.undo.key(at.height))).toEqual([at.height])
       }),
       runs,
     )
@@ -85,11 +90,11 @@ describe('the keys', () => {
   it('of one height are a range that ends before the next', () => {
     fc.assert(
       fc.property(u32, u16, (height, index) => {
-        const { gte, lt } = transactionRange(height)
+        const { gte, lt } = tables.transaction.range(height)
         const inside = (key: Buffer) => Buffer.compare(gte, key) <= 0 && Buffer.compare(key, lt) < 0
-        expect(inside(keys.transaction(height, index))).toBe(true)
-        if (height > 0) expect(inside(keys.transaction(height - 1, index))).toBe(false)
-        if (height < 0xffffffff) expect(inside(keys.transaction(height + 1, index))).toBe(false)
+        expect(inside(tables.transaction.key(height, index))).toBe(true)
+        if (height > 0) expect(inside(tables.transaction.key(height - 1, index))).toBe(false)
+        if (height < 0xffffffff) expect(inside(tables.transaction.key(height + 1, index))).toBe(false)
       }),
       runs,
     )

@@ -4,12 +4,12 @@ import { mapKey } from '../../../../../src/base/primitives/bytes.js'
 import { finish } from '../../../../../src/base/primitives/steps.js'
 import { sha256 } from '../../../../../src/base/primitives/hash.js'
 import { operationForms } from '../../../../../src/base/primitives/did-operation.js'
-import { type UndoRecord, values } from '../../../../../src/ledger/storage/rows/row-values.js'
+import { tables, type UndoRecord } from '../../../../../src/ledger/storage/rows/tables.js'
 import {
   operationCountSteps,
   spentSteps,
   withoutCoinsSteps,
-} from '../../../../../src/ledger/storage/rows/undo-parts.js'
+} from '../../../../../src/ledger/storage/rows/undo-record.js'
 import { random } from '../../../../support/builders/random-chain.js'
 
 const programHash = (name: string) => sha256(name).subarray(0, 21)
@@ -64,7 +64,7 @@ describe('parts of an undo record', () => {
   it('are the coins that chosen transactions spent, as the whole record has them', () => {
     const roll = random(1)
     for (const { spent, ...rest } of samples) {
-      const undo = values.undo.encode({ spent, ...rest })
+      const undo = tables.undo.encode({ spent, ...rest })
       const wanted = spent.map((_, i) => i + 1).filter(() => roll(2) === 0)
       const expected = wanted.flatMap((index) => (spent[index - 1] ?? []).map((one): [number, Coin] => [index, one]))
       expect(spentIn(undo, wanted)).toEqual(expected)
@@ -73,25 +73,25 @@ describe('parts of an undo record', () => {
 
   it('make the whole record again', () => {
     for (const sample of samples) {
-      const undo = values.undo.encode(sample)
-      expect(values.undo.decode(undo)).toEqual(sample)
-      expect(values.undo.decode(finish(withoutCoinsSteps(undo)))).toEqual({ ...sample, spent: [] })
+      const undo = tables.undo.encode(sample)
+      expect(tables.undo.decode(undo)).toEqual(sample)
+      expect(tables.undo.decode(finish(withoutCoinsSteps(undo)))).toEqual({ ...sample, spent: [] })
     }
   })
 
   it('are none of a coinbase, and of transactions that the block does not have', () => {
-    expect(spentIn(values.undo.encode(record([1, 2], 1, 1)), [0, 3, 9])).toEqual([])
+    expect(spentIn(tables.undo.encode(record([1, 2], 1, 1)), [0, 3, 9])).toEqual([])
   })
 
   it('are the number of operations, on DIDs and on credentials', () => {
-    const counts = samples.map((sample) => finish(operationCountSteps(values.undo.encode(sample))))
+    const counts = samples.map((sample) => finish(operationCountSteps(tables.undo.encode(sample))))
     expect(counts).toEqual([0, 0, 2, 1, 1, 2, 560])
   })
 
   it('come in steps', () => {
-    const undo = values.undo.encode(record([1, 300], 0, 0))
+    const undo = tables.undo.encode(record([1, 300], 0, 0))
     expect([...spentSteps(undo, new Set([2]), () => {})].length).toBeGreaterThan(3)
-    const many = values.undo.encode(
+    const many = tables.undo.encode(
       record(
         Array.from({ length: 300 }, () => 1),
         0,
@@ -102,7 +102,7 @@ describe('parts of an undo record', () => {
   })
 
   it('cannot be read where the record is cut', () => {
-    const undo = values.undo.encode(record([1, 3], 2, 0))
+    const undo = tables.undo.encode(record([1, 3], 2, 0))
     expect(() => spentIn(undo.subarray(0, 60), [2])).toThrow(/the bytes end/)
     expect(() => finish(operationCountSteps(undo.subarray(0, -1)))).toThrow(/the bytes end/)
   })

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BlockStatus, type HeaderRecord, values } from '../../../../../src/ledger/storage/rows/row-values.js'
-import { keys } from '../../../../../src/ledger/storage/rows/schema.js'
+import { type BlockStatus, type HeaderRecord, meta, tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { plainForm } from '../../../../support/assert/plain-form.js'
 import {
   amount,
@@ -29,10 +28,39 @@ const headerRecord: fc.Arbitrary<HeaderRecord> = fc.record({
 
 const credentialOperation = fc.constantFrom(4 as const, 5 as const)
 const tip = fc.record({ hash, height: u32 })
+const location = fc.record({ height: u32, index: u16 })
+const postings = fc.uniqueArray(u16, { minLength: 1, maxLength: 20 }).map((some) => Uint16Array.from(some).sort())
+const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 
-/** Every value that has a layout of its own. */
-const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof values)[Name]['encode']>[0]> } = {
-  location: fc.record({ height: u32, index: u16 }),
+/** Tables whose values are stored as they are. */
+const raw = [
+  'meta',
+  'active',
+  'transaction',
+  'sideBody',
+  'confirm',
+  'history',
+  'didDocument',
+  'mapPage',
+  'mapPageBefore',
+  'candidate',
+] as const
+type Coded = Exclude<keyof typeof tables, (typeof raw)[number]>
+type Values<Rows, Names extends keyof Rows> = {
+  [Name in Names]: Rows[Name] extends { encode(value: infer Value): Uint8Array } ? fc.Arbitrary<Value> : never
+}
+
+/** Values of every other table. */
+const rows: Values<typeof tables, Coded> = {
+  journal: fc.record({
+    kind: fc.constantFrom('block', 'pool'),
+    height: u32,
+    hash,
+    bytes: u32,
+    previous: hash,
+    operations: hash,
+  }),
+  location,
   header: headerRecord,
   coin,
   addressCoin: amount,
@@ -71,12 +99,14 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
   mapRoot: fc.record({
     root: hash,
     pages: fc.array(
-      fc.record({ depth: fc.nat(63).map((n) => 4 * n), key: hash }).map((place) => keys.mapPage(place)),
+      fc.record({ depth: fc.nat(63).map((n) => 4 * n), key: hash }).map((place) => tables.mapPage.key(place)),
       { maxLength: 5 },
     ),
   }),
-  height: u32,
   tokenCount: u32,
+  ordinal: location,
+  posting: postings,
+  sideChain: u32,
   indexUndo: fc.array(
     fc.record({ key: bytes(5, 21), value: fc.option(bytes(0, 300), { nil: undefined }) }).map(({ key, value }) => ({
       key: Buffer.from(key),
@@ -84,42 +114,65 @@ const rows: { [Name in keyof typeof values]: fc.Arbitrary<Parameters<(typeof val
     })),
     { maxLength: 4 },
   ),
-  tip,
-  reorganisation: fc.record({ from: tip, to: tip }),
   leftBranch: fc.record({ tip, forkHeight: u32 }),
   evidence: fc.record({ first: bytes(0, 300), second: bytes(0, 300) }),
-  peer: fc.record({ address: text, seen: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), failures: u8 }),
+  peer: fc.record({ address: text, seen: time, failures: u8 }),
   ban: fc.record({
     kind: fc.constantFrom('key' as const, 'host' as const),
-    until: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    until: time,
     reason: text,
   }),
   dropped: fc.record({ order: fc.nat(), reason: fc.string({ unit: 'binary' }) }),
-  pool: fc.record({ arrival: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), bytes: bytes(0, 100) }),
+  pool: fc.record({ arrival: time, bytes: bytes(0, 100) }),
 }
 
-interface Layout {
+/** Values of the rows of which there is one each. */
+const metaRows: Values<typeof meta, keyof typeof meta> = {
+  version: u8,
+  tip,
+  upgrades: hash,
+  clock: fc.maxSafeInteger(),
+  events: time,
+  assumed: u32,
+  reorganisation: fc.record({ from: tip, to: tip }),
+  indexUndo: u32,
+  pruned: u32,
+  didMap: u8,
+  proofs: u32,
+  dropped: u32,
+  rules: u8,
+}
+
+interface Row {
+  readonly valueSize?: number
   encode(value: unknown): Uint8Array
   decode(bytes: Uint8Array): unknown
 }
 
 describe('the rows', () => {
-  it('have a test for every layout', () => {
-    expect(Object.keys(rows).sort()).toEqual(Object.keys(values).sort())
+  it('have a test for every value', () => {
+    expect([...Object.keys(rows), ...raw].sort()).toEqual(Object.keys(tables).sort())
+    expect(Object.keys(metaRows)).toEqual(Object.keys(meta))
   })
 
   it('name as many pages of the map as a block can change', () => {
-    const page = keys.mapPage({ depth: 40, key: new Uint8Array(32) })
+    const page = tables.mapPage.key({ depth: 40, key: new Uint8Array(32) })
     const pages = Array.from({ length: 200_000 }, () => page)
-    const row = values.mapRoot.encode({ root: new Uint8Array(32), pages })
-    expect(values.mapRoot.decode(row).pages).toHaveLength(pages.length)
+    const row = tables.mapRoot.encode({ root: new Uint8Array(32), pages })
+    expect(tables.mapRoot.decode(row).pages).toHaveLength(pages.length)
   })
 
-  it.each(Object.keys(rows) as (keyof typeof rows)[])('come back as they were: %s', (name) => {
-    const layout: Layout = Reflect.get(values, name)
+  it.each([
+    ...Object.entries(rows).map(([name, values]) => [name, Reflect.get(tables, name) as Row, values] as const),
+    ...Object.entries(metaRows).map(
+      ([name, values]) => [`meta ${name}`, Reflect.get(meta, name) as Row, values] as const,
+    ),
+  ])('come back as they were, in their size: %s', (_, row, values) => {
     fc.assert(
-      fc.property(rows[name] as fc.Arbitrary<unknown>, (value) => {
-        expect(plainForm(layout.decode(layout.encode(value)))).toEqual(plainForm(value))
+      fc.property(values as fc.Arbitrary<unknown>, (value) => {
+        const bytes = row.encode(value)
+        expect(plainForm(row.decode(bytes))).toEqual(plainForm(value))
+        if (row.valueSize !== undefined) expect(bytes.length).toBe(row.valueSize)
       }),
       runs,
     )

@@ -1,0 +1,112 @@
+import { asBuffer } from '../../../base/primitives/bytes.js'
+import type { Hash } from '../../../base/primitives/hash.js'
+import { codec, hash, raw, table, u16, u32, u64 } from './layout.js'
+import { undoRecord } from './undo-record.js'
+
+/** Rows of blocks and transactions. */
+
+/** Status of a block on this node. */
+export type BlockStatus = 'header' | 'side' | 'active' | 'invalid'
+const statuses: readonly BlockStatus[] = ['header', 'side', 'active', 'invalid']
+
+/** The stored record of every header. */
+export interface HeaderRecord {
+  /** 84 bytes. */
+  readonly header: Uint8Array
+  readonly auxPow: Uint8Array
+  readonly status: BlockStatus
+  /** Work of the chain up to and including this block. */
+  readonly chainWork: bigint
+  readonly transactionCount: number
+  /** Bytes of the whole block on the wire. */
+  readonly size: number
+  /** Rises with every accepted header: the earlier of two equal chains wins, across restarts too. */
+  readonly arrival: number
+}
+
+/** Position of a transaction on the active chain. */
+export interface Location {
+  readonly height: number
+  readonly index: number
+}
+
+/** The last block of a chain. */
+export interface TipRow {
+  readonly hash: Hash
+  readonly height: number
+}
+
+/** A branch that was part of the active chain. */
+export interface LeftBranchRow {
+  readonly tip: TipRow
+  /** The highest block shared with the branch that replaced it. */
+  readonly forkHeight: number
+}
+
+/** @tuning bytes: AuxPow of a stored header */
+const maxAuxPow = 16 * 1024 + 1024
+
+export const height = codec<number>(
+  4,
+  (writer, value) => writer.u32(value),
+  (reader) => reader.u32(),
+)
+
+export const location = codec<Location>(
+  6,
+  (writer, value) => writer.u32(value.height).u16(value.index),
+  (reader) => ({ height: reader.u32(), index: reader.u16() }),
+)
+
+export const tip = codec<TipRow>(
+  36,
+  (writer, value) => writer.bytes(value.hash).u32(value.height),
+  (reader) => ({ hash: reader.hash(), height: reader.u32() }),
+)
+
+/** Chain work in 32 bytes, big-endian. */
+const work = {
+  encode: (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex'),
+  decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
+}
+
+const headerRecord = codec<HeaderRecord>(
+  ({ auxPow }) => 160 + auxPow.length,
+  (writer, record) =>
+    writer
+      .bytes(record.header)
+      .varbytes(record.auxPow)
+      .u8(statuses.indexOf(record.status))
+      .bytes(work.encode(record.chainWork))
+      .u32(record.transactionCount)
+      .u32(record.size)
+      .u64(BigInt(record.arrival)),
+  (reader) => ({
+    header: reader.take(84),
+    auxPow: reader.varbytes(maxAuxPow),
+    status: statuses[reader.u8()] as BlockStatus,
+    chainWork: work.decode(reader.take(32)),
+    transactionCount: reader.u32(),
+    size: reader.u32(),
+    arrival: Number(reader.u64()),
+  }),
+)
+
+const leftBranch = codec<LeftBranchRow>(
+  40,
+  (writer, branch) => tip.write(writer, branch.tip).u32(branch.forkHeight),
+  (reader) => ({ tip: tip.read(reader), forkHeight: reader.u32() }),
+)
+
+export const chainTables = {
+  header: table(0x02, [hash('block hash')], headerRecord),
+  active: table(0x03, [u32('height')], raw(32)),
+  transaction: table(0x04, [u32('height'), u16('index')], raw()),
+  sideBody: table(0x05, [hash('block hash')], raw()),
+  location: table(0x06, [hash('txid')], location),
+  confirm: table(0x07, [hash('block hash')], raw()),
+  undo: table(0x0c, [u32('height')], undoRecord),
+  /** By a rising number: the same branch may be left twice. */
+  leftBranch: table(0x10, [u64('number')], leftBranch),
+  sideChain: table(0x1d, [hash('hash of the genesis block of a side chain')], height),
+}

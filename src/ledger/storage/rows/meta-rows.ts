@@ -1,0 +1,79 @@
+import { fromUtf8 } from '../../../base/primitives/bytes.js'
+import { height, tip, type TipRow } from './chain-tables.js'
+import { bytes, type Codec, codec, type Key, raw, table } from './layout.js'
+import type { RowReader } from './row-reader.js'
+
+/** Rows of which there is one each. */
+
+export const schemaVersion = 4
+
+/** A reorganisation of several batches that is in progress. */
+export interface ReorganisationRow {
+  /** The tip before it, which readers still see. */
+  readonly from: TipRow
+  /** The target tip; equal to `from` once the new branch broke a rule and everything is taken back. */
+  readonly to: TipRow
+}
+
+export const metaTable = table(0x00, [bytes('name in ASCII')], raw())
+
+const byte = codec<number>(
+  1,
+  (writer, value) => writer.u8(value),
+  (reader) => reader.u8(),
+)
+
+const milliseconds = codec<number>(
+  8,
+  (writer, value) => writer.i64(BigInt(value)),
+  (reader) => Number(reader.i64()),
+)
+
+const number = codec<number>(
+  8,
+  (writer, value) => writer.u64(BigInt(value)),
+  (reader) => Number(reader.u64()),
+)
+
+const reorganisation = codec<ReorganisationRow>(
+  72,
+  (writer, { from, to }) => tip.write(tip.write(writer, from), to),
+  (reader) => ({ from: tip.read(reader), to: tip.read(reader) }),
+)
+
+/** Declares a row by its name. */
+function row<T>(name: string, value: Codec<T>): Codec<T> & { readonly key: Key; get(rows: RowReader): T | undefined } {
+  const key = metaTable.key(fromUtf8(name))
+  const get = (rows: RowReader) => {
+    const found = rows.get(key)
+    return found === undefined ? undefined : value.decode(found)
+  }
+  return { ...value, key, get }
+}
+
+export const meta = {
+  /** {@link schemaVersion} of the database. */
+  version: row('version', byte),
+  tip: row('tip', tip),
+  /** Digest of the upgrades of the spec up to the tip. */
+  upgrades: row('upgrades', raw(32)),
+  /** Offset of a devnet's clock. */
+  clock: row('clock', milliseconds),
+  /** Number before the first event of the last start. */
+  events: row('events', number),
+  /** Highest block that was connected without verifying its signatures. */
+  assumed: row('assumed', height),
+  reorganisation: row('reorganisation', reorganisation),
+  /** Height from which no row of table indexUndo is missing. */
+  indexUndo: row('indexUndo', height),
+  /** Highest block that has given up its transactions. */
+  pruned: row('pruned', height),
+  /** There if the map of DIDs is complete. */
+  didMap: row('didMap', byte),
+  /** Lowest height of which the map proves anything. */
+  proofs: row('proofs', height),
+  /** Height up to which blocks have no rows of table mapPageBefore any more. */
+  dropped: row('dropped', height),
+  /** Number of the rules by which all blocks were checked. */
+  rules: row('rules', byte),
+}
