@@ -113,6 +113,18 @@ module.exports = {
       to: { path: 'node_modules/(level|classic-level|memory-level)/' },
     },
     {
+      name: 'care-when-asked',
+      comment:
+        'a node reads backup, salvage, pruning and rebuilding when it is asked for them; the checks of a start are small',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/ledger/storage/care/(backup|level|check-map-rows|build-map)' },
+      to: {
+        path: '^src/ledger/storage/care/(backup|backup-place|prune-block|build-map|check-map-rows|level/salvage)\\.ts$',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'http-in-one-place',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(answers/api/|clients/client/follow-events\\.ts$)' },

@@ -3,7 +3,6 @@ import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { type Spec, validatorChanges } from '../../base/primitives/spec.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { pruneBlockSteps } from '../storage/care/prune-block.js'
 import { prunedHeight } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import { reorganisationDepth } from './branches.js'
@@ -31,6 +30,7 @@ export async function pruneBlocks(
   to: number,
 ): Promise<number> {
   if (to > height - reorganisationDepth) throw new InvariantError('a block that may leave the chain keeps its body')
+  const { pruneBlockSteps } = await import('../storage/care/prune-block.js')
   const overlay = new Overlay(database)
   const first = prunedHeight(database) + 1
   const end = Math.min(to + 1, first + prunedAtOnce)

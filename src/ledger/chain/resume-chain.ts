@@ -6,7 +6,6 @@ import { Transaction } from '../../base/primitives/transaction.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { damaged, StorageError } from '../storage/failure.js'
-import { keepMap } from '../storage/care/build-map.js'
 import { hasMap, storedMapRoot } from '../storage/rows/map/map-rows.js'
 import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 import type { Checking } from './block-run.js'
@@ -34,15 +33,17 @@ export async function resumeChain(resuming: Resuming): Promise<KnownHeader | und
   if (row === undefined) return undefined
   const stored = storedTip(row, resuming)
   await checkByRules(database, sanity.spec, row)
-  await keepMap(database, keepsMap(sanity.spec), onMap)
+  if (hasMap(database) !== keepsMap(sanity.spec)) {
+    const { keepMap } = await import('../storage/care/build-map.js')
+    await keepMap(database, keepsMap(sanity.spec), onMap)
+  }
   const tip = await finishReorganisation(stored, resuming)
   if (hasMap(database)) checkMapAt(database, tip.header.height, storedMapRoot(database), resuming)
   return tip
 }
 
 function tipRow(database: Database): TipRow | undefined {
-  const row = database.get(meta.tip.key)
-  return row === undefined ? undefined : meta.tip.decode(row)
+  return meta.tip.get(database)
 }
 
 /** The header of the tip row, once the chain below it is known to be that of the spec. */
@@ -55,7 +56,7 @@ function storedTip({ hash }: TipRow, { database, headers, genesis, sanity: { spe
   const tip = headers.get(hash)
   if (tip === undefined) throw damaged('the header of the tip is gone')
   const { height } = tip.header
-  const upgrades = database.get(meta.upgrades.key)
+  const upgrades = meta.upgrades.get(database)
   if (upgrades === undefined || !equalBytes(upgrades, spec.upgradesDigest(height))) {
     throw new StorageError(
       `the upgrades of the chain spec up to height ${height} are not those this chain was built by`,

@@ -1,6 +1,5 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { damaged, StorageError } from '../storage/failure.js'
-import { checkHistories, checkMapRows } from '../storage/care/check-map-rows.js'
 import { hasMap } from '../storage/rows/map/map-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
@@ -24,6 +23,7 @@ export async function verifyPruned(
       progress({ stage: 'blocks', done: height, total })
       checkHeader(chain, height)
     }
+    const { checkHistories, checkMapRows } = await import('../storage/care/check-map-rows.js')
     await checkHistories(chain.database)
     if (hasMap(chain.database)) await checkMapRows(chain.database)
     await checkRecentBlocks(chain, { fromHeight: 0 }, (done) =>

@@ -8,7 +8,6 @@ import { callRpc } from '../../clients/client/rpc.js'
 import { Progress } from '../console/progress.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { displayHash } from '../../base/primitives/bytes.js'
-import { writeBackup } from '../../ledger/storage/care/backup.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { onOwnFile } from '../../ledger/storage/failure.js'
@@ -74,6 +73,7 @@ async function byItself(
   withDatabase: WithDatabase,
   show: (done: number, total: number) => void,
 ): Promise<Made> {
+  const { writeBackup } = await import('../../ledger/storage/care/backup.js')
   let made: Made | undefined
   await withDatabase(async (database) => {
     const progress = ({ bytes, total }: { bytes: number; total: number }) => show(bytes, total)

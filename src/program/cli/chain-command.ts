@@ -30,7 +30,6 @@ import { DataDirectory } from '../../ledger/storage/directory.js'
 import { onOwnFile, StorageError } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
-import { salvage } from '../../ledger/storage/care/level/salvage.js'
 import { fileReason } from '../../clients/wallet/files.js'
 import { backUp } from './chain-backup.js'
 import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
@@ -376,6 +375,7 @@ async function openSalvaged({
   progress,
 }: Tools): Promise<{ source: Database; damages: readonly FileDamage[] }> {
   const doing = `what can be read of ${directory.database} cannot be gathered in ${directory.salvaged}`
+  const { salvage } = await import('../../ledger/storage/care/level/salvage.js')
   const { damages, repair } = await onOwnFile(doing, () =>
     salvage(directory.database, directory.salvaged, (done, total) =>
       progress.show({ stage: 'files', unit: 'tables', done, total }),

@@ -1,6 +1,6 @@
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
 import type { Timers } from '../../../base/runtime/env.js'
-import { type Backup, type BackupOptions, type BackupProgress, writeBackup } from './backup.js'
+import type { Backup, BackupOptions, BackupProgress, writeBackup } from './backup.js'
 import type { Database } from '../database.js'
 import type { DataDirectory } from '../directory.js'
 
@@ -93,7 +93,7 @@ export class BackupJob {
       abort,
       progress: { rows: 0, bytes: 0, total: 0 },
       waiting: 0,
-      ended: writeBackup({ directory, database }, path, {
+      ended: begin({ directory, database }, path, {
         rate: backupRate,
         ...options,
         signal: abort.signal,
@@ -121,6 +121,11 @@ export class BackupJob {
     cancel()
     client.removeEventListener('abort', leave)
   }
+}
+
+async function begin(...what: Parameters<typeof writeBackup>): Promise<Backup> {
+  const backup = await import('./backup.js')
+  return backup.writeBackup(...what)
 }
 
 const lateReason = new UserError(`its client did not ask again within ${backupLease / 1000} s`)
