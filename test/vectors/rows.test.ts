@@ -161,6 +161,7 @@ const rows: readonly (readonly [bytes: string, key: Uint8Array, value?: Uint8Arr
   ['007072756e6564 07000000', meta.pruned.key, meta.pruned.encode(7)],
 ]
 
-it.each(rows)('keeps its bytes: %s', (expected, key, value) => {
-  expect([key, value].map((bytes) => (bytes === undefined ? '' : toHex(bytes))).join(' ')).toBe(expected)
+it.each(rows.map(([expected, ...row]) => ({ expected, row })))('keeps its bytes: $expected', ({ expected, row }) => {
+  const [key, value] = row
+  expect(`${toHex(key)} ${value === undefined ? '' : toHex(value)}`).toBe(expected)
 })

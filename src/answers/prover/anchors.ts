@@ -82,8 +82,7 @@ export class Anchors {
   }
 
   #record({ height, hash }: TipRow): HeaderRecord {
-    const row = this.#options.database.get(tables.header.key(hash))
-    return tables.header.decode(present(row, `the header of height ${height}`))
+    return present(tables.header.get(this.#options.database, hash), `the header of height ${height}`)
   }
 
   async #read(

@@ -111,8 +111,7 @@ export class CredentialAnswers {
     return this.#options.reader.read(() => {
       const end = Math.min(declaredCount(database, holder), skip + Math.min(limit || defaultListed, maxListed))
       const credentials = Array.from({ length: Math.max(0, end - skip) }, (_, i) => {
-        const row = present(database.get(tables.declared.key(holder, skip + i)), 'a declared credential')
-        return `${full}#${tables.declared.decode(row)}`
+        return `${full}#${present(tables.declared.get(database, holder, skip + i), 'a declared credential')}`
       })
       return { did: full, credentials }
     })

@@ -10,7 +10,7 @@ import { Header } from '../../base/primitives/header.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { operationsUpTo } from '../prover/map-proofs.js'
-import { didHead, didOperation, operationOf } from '../../ledger/storage/rows/did-reader.js'
+import { didOperation, operationOf } from '../../ledger/storage/rows/did-reader.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
 import type { VersionRequest } from './resolve-request.js'
@@ -58,7 +58,7 @@ export class DidVersions {
 
   /** Those up to a height; undefined where the DID does not exist there. */
   static of(database: Database, key: ProgramHash, did: string, height = Infinity): DidVersions | undefined {
-    const head = didHead(database, key)
+    const head = tables.didHead.get(database, key)
     if (head === undefined) return undefined
     const count = height === Infinity ? head.operationCount : operationsUpTo(database, key, height)
     if (count === head.operationCount) return new DidVersions(database, key, did, head, true)
@@ -113,9 +113,9 @@ export class DidVersions {
   }
 
   #withTxid(txid: Hash): number | undefined {
-    const row = this.#database.get(tables.location.key(txid))
-    if (row === undefined) return undefined
-    const { height, index } = tables.location.decode(row)
+    const location = tables.location.get(this.#database, txid)
+    if (location === undefined) return undefined
+    const { height, index } = location
     const at = this.#firstWith((other) => other.height > height || (other.height === height && other.index >= index))
     return at < this.count && equalBytes(this.#row(at).txid, txid) ? at : undefined
   }
@@ -143,7 +143,7 @@ export class DidVersions {
 /** The block of the active chain at a height that has one. */
 export function activeBlock(database: Database, height: number): ActiveBlock {
   const hash = present(database.get(tables.active.key(height)), 'an active block')
-  const record = tables.header.decode(present(database.get(tables.header.key(hash)), 'a header'))
+  const record = present(tables.header.get(database, hash), 'a header')
   return { height, hash, time: Header.read(new Reader(record.header)).time }
 }
 

@@ -77,7 +77,7 @@ export class Examiner {
     const creates = await rows.getMany(ordinals.map((ordinal) => tables.ordinal.key(ordinal)))
     const documentKeys = creates.map((row, i) => {
       if (row === undefined) throw damaged(`the row of ordinal ${ordinals[i]} is missing`)
-      return tables.didDocument.key(tables.location.decode(row))
+      return tables.didDocument.key(tables.ordinal.decode(row))
     })
     const found = await rows.getMany(documentKeys)
     return ordinals.map((ordinal, i) => {

@@ -23,7 +23,7 @@ import {
 import { Yielder } from '../../base/runtime/cooperative.js'
 import type { FrozenRows } from '../../ledger/storage/stored-rows.js'
 import { tables } from '../../ledger/storage/rows/tables.js'
-import { didHead, didKey } from '../../ledger/storage/rows/did-reader.js'
+import { didKey } from '../../ledger/storage/rows/did-reader.js'
 import { type ExamineTask, Examiner } from './examine-documents.js'
 import { ResultPage } from './result-page.js'
 import { PostingSource } from './posting-source.js'
@@ -123,8 +123,7 @@ export class SearchRun {
   }
 
   #countOf(token: Token): number {
-    const row = this.#task.rows.get(tables.tokenCount.key(token))
-    return row === undefined ? 0 : tables.tokenCount.decode(row)
+    return tables.tokenCount.get(this.#task.rows, token) ?? 0
   }
 
   /** Ordinals of DIDs that have a document. */
@@ -132,7 +131,7 @@ export class SearchRun {
     const ordinals = new Map<string, number>()
     for (const did of dids) {
       const key = didKey(did)
-      const head = key === undefined ? undefined : didHead(this.#task.rows, key)
+      const head = key === undefined ? undefined : tables.didHead.get(this.#task.rows, key)
       if (head?.status === 'valid') ordinals.set(did, head.ordinal)
     }
     return ordinals
@@ -233,8 +232,8 @@ export class SearchRun {
     const { rows, pageBytes, known } = this.#task
     if (known.total === undefined) this.#examiner.requireRoom(this.#countOf(everythingToken))
     const range = tables.didDocument.range()
-    const create = from.ordinal === 0 ? undefined : rows.get(tables.ordinal.key(from.ordinal))
-    const gte = create === undefined ? range.gte : tables.didDocument.key(tables.location.decode(create))
+    const create = from.ordinal === 0 ? undefined : tables.ordinal.get(rows, from.ordinal)
+    const gte = create === undefined ? range.gte : tables.didDocument.key(create)
     for await (const some of rows.pages({ ...range, gte }, pageBytes)) {
       for (const [key, value] of some) {
         if (this.#examiner.matches(key, value) && this.#page.wanted(1) !== undefined) this.#page.add(value)

@@ -40,7 +40,7 @@ export class AssumedConfirms {
 
   /** Stages that blocks up to a height were connected without verifying the signatures of their confirms. */
   stage(overlay: Overlay, height: number): void {
-    if (this.#dependencies.spec.hasValidators) overlay.put(meta.assumed.key, meta.assumed.encode(height))
+    if (this.#dependencies.spec.hasValidators) meta.assumed.put(overlay, height)
   }
 
   /** Whether the confirm of the active block at a height is verified. */
@@ -103,7 +103,6 @@ export class AssumedConfirms {
 
   /** Height of the highest block connected without verification; -1 if none. */
   get #top(): number {
-    const row = this.#dependencies.database.get(meta.assumed.key)
-    return row === undefined ? -1 : meta.assumed.decode(row)
+    return meta.assumed.get(this.#dependencies.database) ?? -1
   }
 }

@@ -69,6 +69,6 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
     status: 'active',
     arrival: 1,
   })
-  overlay.put(meta.version.key, Uint8Array.of(schemaVersion))
+  meta.version.put(overlay, schemaVersion)
   putRules(overlay)
 }

@@ -19,7 +19,7 @@ const blocksAtOnce = 1000
 
 /** Stages that the blocks of a database are checked by the rules of this version. */
 export function putRules(overlay: Overlay): void {
-  overlay.put(meta.rules.key, Uint8Array.of(rulesNow))
+  meta.rules.put(overlay, rulesNow)
 }
 
 /**
@@ -27,7 +27,7 @@ export function putRules(overlay: Overlay): void {
  * rule of this version; nothing is changed then. A block that gave up its coinbase is taken as it is.
  */
 export async function checkByRules(database: Database, spec: Spec, tip: TipRow): Promise<void> {
-  if ((database.get(meta.rules.key)?.[0] ?? 0) >= rulesNow) return
+  if ((meta.rules.get(database) ?? 0) >= rulesNow) return
   for (let from = 1; from <= tip.height; from += blocksAtOnce) {
     await checkCoinbases(database, spec, { from, end: from + blocksAtOnce })
   }
@@ -44,7 +44,7 @@ async function checkCoinbases(
   const hashes = await database.rows({ gte: tables.active.key(from), lt: tables.active.key(end) })
   const headers = await database.getMany(hashes.map(([, hash]) => tables.header.key(hash)))
   for (const [i, row] of headers.entries()) {
-    const height = (hashes[i] as (typeof hashes)[number])[0].readUInt32BE(1)
+    const height = tables.active.fields((hashes[i] as (typeof hashes)[number])[0])[0]
     const { size } = tables.header.decode(present(row, `the header of height ${height}`))
     const coinbase = size > maxAnchorCoinbase ? database.get(tables.transaction.key(height, 0)) : undefined
     if (coinbase !== undefined) checkOne(spec, height, Transaction.fromBytes(coinbase))

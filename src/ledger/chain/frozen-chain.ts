@@ -20,7 +20,7 @@ export class FrozenChain {
 
   private constructor(rows: FrozenRows) {
     this.rows = rows
-    this.tip = meta.tip.decode(present(rows.get(meta.tip.key), 'the row of the tip'))
+    this.tip = present(meta.tip.get(rows), 'the row of the tip')
   }
 
   /** Runs `read` on the present state, which is kept until the promise settles. */

@@ -31,9 +31,8 @@ export class HeaderIndex {
     const id = mapKey(hash)
     const cached = this.#cache.get(id)
     if (cached !== undefined) return cached
-    const row = this.#rows.get(tables.header.key(hash))
-    if (row === undefined) return undefined
-    const record = tables.header.decode(row)
+    const record = tables.header.get(this.#rows, hash)
+    if (record === undefined) return undefined
     const known = { ...record, header: Header.read(new Reader(record.header)) }
     this.#cache.set(id, known)
     if (this.#cache.size > cacheEntries) this.#cache.delete(this.#cache.keys().next().value as string)

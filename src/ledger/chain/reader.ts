@@ -116,9 +116,8 @@ export class ChainReader {
 
   /** Same as {@link transaction}, without decoding. */
   transactionBytes(txid: Hash): LocatedBytes | undefined {
-    const row = this.#database.get(tables.location.key(txid))
-    if (row === undefined) return undefined
-    const location = tables.location.decode(row)
+    const location = tables.location.get(this.#database, txid)
+    if (location === undefined) return undefined
     const bytes = this.#database.get(tables.transaction.key(location.height, location.index))
     const block = this.headerAt(location.height)
     if (bytes === undefined) requireUnpruned(this.#database, location.height)
@@ -134,8 +133,7 @@ export class ChainReader {
 
   /** Sum and number of the unspent outputs of an address, immature and locked ones included. */
   balance(programHash: ProgramHash): Balance {
-    const row = this.#database.get(tables.balance.key(programHash))
-    return row === undefined ? { sum: 0n, count: 0 } : tables.balance.decode(row)
+    return tables.balance.get(this.#database, programHash) ?? { sum: 0n, count: 0 }
   }
 
   /** Unspent outputs of an address, oldest first; a snapshot taken at the first read. */

@@ -84,10 +84,9 @@ export class Reorganisation {
   /** Resumes an interrupted reorganisation; undefined if there is none. */
   static async resume(options: ReorganisationOptions): Promise<Reorganised | Abandoned | undefined> {
     const { newest } = options.database
-    const [marker, tipRow] = [newest.get(meta.reorganisation.key), newest.get(meta.tip.key)]
-    if (marker === undefined || tipRow === undefined) return undefined
-    const way = { ...meta.reorganisation.decode(marker), tip: meta.tip.decode(tipRow) }
-    return new Reorganisation(options, way).#run({ bytes: 0, stage: () => {} })
+    const [way, tip] = [meta.reorganisation.get(newest), meta.tip.get(newest)]
+    if (way === undefined || tip === undefined) return undefined
+    return new Reorganisation(options, { ...way, tip }).#run({ bytes: 0, stage: () => {} })
   }
 
   async #run(prepare: Preparation): Promise<Reorganised | Abandoned> {
@@ -228,8 +227,8 @@ export class Reorganisation {
 
 /** Stages the rows of the tip. */
 export function putTip(overlay: Overlay, spec: Spec, { hash, height }: TipRow): void {
-  overlay.put(meta.tip.key, meta.tip.encode({ hash, height }))
-  overlay.put(meta.upgrades.key, spec.upgradesDigest(height))
+  meta.tip.put(overlay, { hash, height })
+  meta.upgrades.put(overlay, spec.upgradesDigest(height))
 }
 
 /** A small copy: hashes may be views into large rows. */

@@ -86,8 +86,7 @@ export async function highestKnown(source: Database): Promise<number | undefined
     }
   }
   await note(() => {
-    const row = source.get(meta.tip.key)
-    return row === undefined ? undefined : meta.tip.decode(row).height
+    return meta.tip.get(source)?.height
   })
   await note(async () => {
     const [last] = await source.rows(tables.active.range(), { reverse: true, limit: 1 })
@@ -217,8 +216,7 @@ async function replayBranches(source: Database, target: Chain): Promise<{ left: 
     }
   }
   const way = await reading(() => {
-    const marker = source.get(meta.reorganisation.key)
-    return marker === undefined ? undefined : meta.reorganisation.decode(marker)
+    return meta.reorganisation.get(source)
   })
   const left: LeftBranchRow[] = []
   for (const key of (await reading(() => source.keys(tables.leftBranch.range()))) ?? []) {
@@ -243,9 +241,9 @@ function branchOf(source: Database, target: Chain, tip: Hash): Hash[] {
   const branch: Hash[] = []
   for (let hash = tip; target.headers.get(hash) === undefined && branch.length < branchLimit;) {
     branch.unshift(hash)
-    const row = source.get(tables.header.key(hash))
-    if (row === undefined) break
-    hash = Header.read(new Reader(tables.header.decode(row).header)).previous
+    const record = tables.header.get(source, hash)
+    if (record === undefined) break
+    hash = Header.read(new Reader(record.header)).previous
   }
   return branch
 }
@@ -304,13 +302,12 @@ async function readStored(
   height: number,
 ): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
   const hash = source.get(tables.active.key(height))
-  const row = hash === undefined ? undefined : source.get(tables.header.key(hash))
-  if (hash === undefined || row === undefined) {
+  const record = hash === undefined ? undefined : tables.header.get(source, hash)
+  if (hash === undefined || record === undefined) {
     const [later] = await source.rows({ gt: tables.active.key(height), lt: tables.active.range().lt }, { limit: 1 })
     if (later === undefined && hash === undefined) return undefined
     throw new StorageError(`the header of height ${height} is gone`)
   }
-  const record = tables.header.decode(row)
   const header = Header.read(new Reader(record.header))
   return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(tables.confirm.key(hash)) }
 }

@@ -16,7 +16,6 @@ import { EventEmitter } from 'node:events'
 import type { Chain, ChainChange, ChainIndexer } from '../chain/chain.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { Block } from '../../base/primitives/block.js'
-import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
@@ -147,11 +146,11 @@ export class EventLog implements ChainIndexer {
 
 /** Reserves the numbers of a run on disk; returns the number before them. */
 async function takeNumbers(chain: Chain, clock: Clock): Promise<number> {
-  const row = chain.database.get(meta.events.key)
-  const before = row === undefined ? 0 : Number(new Reader(row).u64()) + numbersPerRun
+  const last = meta.events.get(chain.database)
+  const before = last === undefined ? 0 : last + numbersPerRun
   const start = Math.max(before, Math.min(Math.floor(clock.now() / 1000), latestSecond) * numbersPerSecond)
   const overlay = new Overlay(chain.database)
-  overlay.put(meta.events.key, new Writer(8).u64(BigInt(start)).finish())
+  meta.events.put(overlay, start)
   const { height, hash } = chain.tip.header
   await overlay.commit({ kind: 'header', height, hash }, { sync: true })
   return start

@@ -74,9 +74,9 @@ export class PoolView implements StateView {
 
   /** Whether the output existed: its transaction is on the chain and has it. */
   #wasSpent({ txid, index }: Outpoint): boolean {
-    const location = this.#chain.database.get(tables.location.key(txid))
+    const location = tables.location.get(this.#chain.database, txid)
     if (location === undefined) return false
-    const { height, index: position } = tables.location.decode(location)
+    const { height, index: position } = location
     const row = this.#chain.database.get(tables.transaction.key(height, position))
     // Of a transaction that its block gave up, most outputs were spent.
     if (row === undefined) return isPruned(this.#chain.database, height)

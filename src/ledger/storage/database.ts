@@ -26,7 +26,7 @@ import type { JournalRow } from './rows/journal-row.js'
 import { tables } from './rows/tables.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
 import { seal } from './rows/sealed-row.js'
-import { encodings, type FrozenRows, type Range, type RowsOptions, StoredRows, View } from './stored-rows.js'
+import { encodings, type FrozenRows, frozenRows, StoredRows, View } from './stored-rows.js'
 
 /**
  * A damaged log can lose no more than two of these.
@@ -72,14 +72,10 @@ interface Batch {
 }
 
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
-export interface NewestRows extends Required<RowsBelow> {
-  rows(range: Range): Promise<[Buffer, Buffer][]>
-  readonly coins: CoinCache
-}
+export type NewestRows = StoredRows & Required<Pick<RowsBelow, 'commit'>> & { readonly coins: CoinCache }
 
-export class Database {
+export class Database extends StoredRows {
   readonly #level: Store
-  readonly #rows: StoredRows
   #sequence = 0
   #previous: Uint8Array = zeroHash
   #floor = 0
@@ -88,8 +84,6 @@ export class Database {
   /** All batches so far, and the last of the pool's. */
   #begun: Promise<void> = Promise.resolve()
   #begunOfPool: Promise<void> = Promise.resolve()
-  /** The held state for readers; undefined while they see the newest rows. */
-  #view: View | undefined
   /** For the writer alone, while readers are held at an earlier state. */
   readonly newest: NewestRows
 
@@ -98,15 +92,12 @@ export class Database {
   #fail!: (error: unknown) => void
 
   private constructor(level: Store) {
+    super(level)
     this.#level = level
-    this.#rows = new StoredRows(level)
-    this.newest = {
-      get: (key) => this.#rows.get(key, undefined),
-      getMany: (wanted) => this.#rows.getMany(wanted, undefined),
-      rows: (range) => this.#rows.rows(range, {}, undefined),
+    this.newest = Object.assign(new StoredRows(level), {
       coins: new CoinCache(),
-      commit: (...batch) => this.commit(...batch),
-    }
+      commit: (...batch: Parameters<Database['commit']>) => this.commit(...batch),
+    })
     this.failure = new Promise((_, reject) => (this.#fail = reject))
     this.failure.catch(() => {})
   }
@@ -163,56 +154,28 @@ export class Database {
    * twice.
    */
   hold(): void {
-    if (this.#view !== undefined) throw new InvariantError('readers are held already')
-    this.#view = new View(this.#level.snapshot())
+    if (this.view !== undefined) throw new InvariantError('readers are held already')
+    this.view = new View(this.#level.snapshot())
   }
 
   /** Lets readers see all written rows, from this turn of the event loop on. */
   release(): void {
-    this.#view?.retire()
-    this.#view = undefined
+    this.view?.retire()
+    this.view = undefined
   }
 
   /** The rows that readers see now, for a reader of many steps. */
   freeze(): FrozenRows {
-    const held = this.#view
+    const held = this.view
     const view = held ?? new View(this.#level.snapshot())
-    return this.#rows.freeze(view, () => {
+    return frozenRows(this.#level, view, () => {
       if (held === undefined) view.retire()
     })
   }
 
   /** What the writer keeps of coins in memory; nothing while readers are held at earlier rows. */
   get coins(): CoinCache | undefined {
-    return this.#view === undefined ? this.newest.coins : undefined
-  }
-
-  get(key: Buffer): Buffer | undefined {
-    return this.#rows.get(key, this.#view)
-  }
-
-  getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
-    return this.#rows.getMany(wanted, this.#view)
-  }
-
-  /** Rows of a range in order, at most `limit`. */
-  rows(range: Range, options: RowsOptions = {}): Promise<[Buffer, Buffer][]> {
-    return this.#rows.rows(range, options, this.#view)
-  }
-
-  /** Keys of a range in order, without their values. */
-  keys(range: Range): Promise<Buffer[]> {
-    return this.#rows.keys(range, this.#view)
-  }
-
-  /** Rows of a range in order, in portions: for ranges of unknown length. */
-  scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void> {
-    return this.#rows.scan(range, this.#view)
-  }
-
-  /** Rows of a range as of now, unaffected by later writes, in pages of about `bytes`. */
-  pages(range: Range, bytes: number): AsyncGenerator<[Buffer, Buffer][], void, void> {
-    return this.#rows.pages(range, bytes, this.#view)
+    return this.view === undefined ? this.newest.coins : undefined
   }
 
   /**

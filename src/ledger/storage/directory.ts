@@ -6,6 +6,7 @@ import { toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type DiskSpace, diskSpaceOf } from './disk-space.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
+import { replaceFile } from './replace-file.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
 /** The chain that a data directory holds. */
@@ -163,7 +164,7 @@ export class DataDirectory {
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
     const file = this.claimFile
     const text = await readIfThere(file)
-    if (text === undefined) return replaceFile(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
+    if (text === undefined) return replaceText(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
     const held = parseClaim(text, file)
     if (held.genesis !== toHex(genesis)) {
       throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
@@ -175,7 +176,7 @@ export class DataDirectory {
   async keepSpec(text: string, { replace }: { readonly replace: boolean }): Promise<void> {
     const { specFile } = filesOf(this.path)
     const kept = await readIfThere(specFile)
-    if (kept === undefined || (replace && kept !== text)) await replaceFile(specFile, text)
+    if (kept === undefined || (replace && kept !== text)) await replaceText(specFile, text)
   }
 
   /** Removes a temporary directory. */
@@ -198,12 +199,9 @@ function readIfThere(file: string): Promise<string | undefined> {
   )
 }
 
-/** Writes a file completely or not at all. */
-function replaceFile(file: string, text: string): Promise<void> {
-  return onOwnFile(`${file} cannot be written`, async () => {
-    await writeFile(`${file}.new`, text, { flush: true })
-    await rename(`${file}.new`, file)
-  })
+/** Writes a text completely or not at all, for all who may read the directory. */
+function replaceText(file: string, text: string): Promise<void> {
+  return onOwnFile(`${file} cannot be written`, () => replaceFile(file, [Buffer.from(text)], 0o666))
 }
 
 /** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */

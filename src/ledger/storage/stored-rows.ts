@@ -41,22 +41,25 @@ export interface FrozenRows extends Rows {
 }
 
 /** Reads the rows of a store and checks what it reads: those of now, or of a held state. A StorageError if a row was changed. */
-export class StoredRows {
+export class StoredRows implements Rows {
   readonly #level: Store
+  /** The held state; undefined: the newest rows. A call that takes several steps keeps to the one at its beginning. */
+  protected view: View | undefined
 
-  constructor(level: Store) {
+  constructor(level: Store, view?: View) {
     this.#level = level
+    this.view = view
   }
 
-  get(key: Buffer, view: View | undefined): Buffer | undefined {
-    const stored = this.#read(() => this.#level.getSync(key, optionsOf(view)))
+  get(key: Buffer): Buffer | undefined {
+    const stored = this.#read(() => this.#level.getSync(key, optionsOf(this.view)))
     return stored === undefined ? undefined : unseal(key, stored)
   }
 
-  async getMany(wanted: Buffer[], view: View | undefined): Promise<(Buffer | undefined)[]> {
+  async getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]> {
     let stored: (Buffer | undefined)[]
     try {
-      stored = await this.#level.getMany(wanted, optionsOf(view))
+      stored = await this.#level.getMany(wanted, optionsOf(this.view))
     } catch (error) {
       throw accessFailure(error, 'read')
     }
@@ -64,7 +67,7 @@ export class StoredRows {
   }
 
   /** Rows of a range in order, at most `limit`. */
-  async rows(range: Range, options: RowsOptions, view: View | undefined): Promise<[Buffer, Buffer][]> {
+  async rows(range: Range, options: RowsOptions = {}, view = this.view): Promise<[Buffer, Buffer][]> {
     let stored: [Buffer, Buffer][]
     const leave = view?.enter()
     try {
@@ -78,7 +81,7 @@ export class StoredRows {
   }
 
   /** Keys of a range in order, without their values. */
-  async keys(range: Range, view: View | undefined): Promise<Buffer[]> {
+  async keys(range: Range, view = this.view): Promise<Buffer[]> {
     const leave = view?.enter()
     try {
       return await this.#level.keys({ ...range, ...optionsOf(view) }).all()
@@ -90,7 +93,7 @@ export class StoredRows {
   }
 
   /** Rows of a range in order, in portions: for ranges of unknown length. */
-  async *scan(range: Range, view: View | undefined): AsyncGenerator<[Buffer, Buffer], void, void> {
+  async *scan(range: Range, view = this.view): AsyncGenerator<[Buffer, Buffer], void, void> {
     const iterator = this.#read(() => this.#level.iterator({ ...range, ...optionsOf(view) }))
     const leave = view?.enter()
     try {
@@ -114,8 +117,8 @@ export class StoredRows {
   async *pages(
     range: Range,
     bytes: number,
-    view: View | undefined,
     order: PagesOrder = {},
+    view = this.view,
   ): AsyncGenerator<[Buffer, Buffer][], void, void> {
     const options: RowsOptions = { ...order, highWaterMarkBytes: bytes }
     const iterator = this.#read(() => this.#level.iterator({ ...range, ...options, ...optionsOf(view) }))
@@ -142,30 +145,31 @@ export class StoredRows {
     }
   }
 
-  /** The rows of a state, until they are closed; `end` is called then. */
-  freeze(view: View, end: () => void): FrozenRows {
-    const leave = view.enter()
-    const seeker = new Seeker(view, () => this.#level.iterator(optionsOf(view)))
-    return {
-      get: (key) => this.get(key, view),
-      getMany: (wanted) => this.getMany(wanted, view),
-      rows: (range, options) => this.rows(range, options, view),
-      pages: (range, bytes, order) => this.pages(range, bytes, view, order),
-      seek: (key) => seeker.seek(key),
-      close: () => {
-        seeker.close()
-        end()
-        leave()
-      },
-    }
-  }
-
   #read<T>(read: () => T): T {
     try {
       return read()
     } catch (error) {
       throw accessFailure(error, 'read')
     }
+  }
+}
+
+/** The rows of a state, until they are closed; `end` is called then. */
+export function frozenRows(level: Store, view: View, end: () => void): FrozenRows {
+  const leave = view.enter()
+  const rows = new StoredRows(level, view)
+  const seeker = new Seeker(view, () => level.iterator(optionsOf(view)))
+  return {
+    get: (key) => rows.get(key),
+    getMany: (wanted) => rows.getMany(wanted),
+    rows: (range, options) => rows.rows(range, options),
+    pages: (range, bytes, order) => rows.pages(range, bytes, order),
+    seek: (key) => seeker.seek(key),
+    close: () => {
+      seeker.close()
+      end()
+      leave()
+    },
   }
 }
 

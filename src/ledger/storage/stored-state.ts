@@ -16,7 +16,7 @@ import { type Output, ownerOf } from '../../base/primitives/output.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
 import { credentialState, declaredIssuer, popCredential } from './rows/credential-rows.js'
-import { didHead, didKey, didOperation, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
+import { didKey, didOperation, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
 import { present, type RowReader } from './rows/row-reader.js'
 import { type CredentialUndo, type Key, tables } from './rows/tables.js'
 import { undoSteps } from './rows/undo-record.js'
@@ -26,7 +26,7 @@ import { type IndexDepth, nextOrdinal, putIndexBack, TokenIndexChanges } from '.
 import type { Overlay } from './write/overlay.js'
 import { DocumentReader, KnownDocuments } from './write/known-documents.js'
 import { provedHeight, provedSteps, takeBackProved } from './rows/side-chain-rows.js'
-import { TransferRows } from './write/transfer-rows.js'
+import { reusedRows } from './write/row-buffer.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
@@ -44,13 +44,12 @@ export class StoredState implements StateView {
   coin(outpoint: Outpoint): Coin | undefined {
     const known = this.#rows.knownCoin?.(outpointKey(outpoint))
     if (known !== undefined) return known ?? undefined
-    const row = this.#rows.get(tables.coin.key(outpoint))
-    return row === undefined ? undefined : tables.coin.decode(row)
+    return tables.coin.get(this.#rows, outpoint)
   }
 
   did(did: string): DidState | undefined {
     const key = didKey(did)
-    const head = key === undefined ? undefined : didHead(this.#rows, key)
+    const head = key === undefined ? undefined : tables.didHead.get(this.#rows, key)
     if (key === undefined || head === undefined) return undefined
     const last = didOperation(this.#rows, key, head.operationCount - 1)
     const documentRow = didOperation(this.#rows, key, head.documentSequence)
@@ -123,7 +122,7 @@ export async function putConnected(
     }
     const key = present(didKey(did.id), 'the key of a connected DID')
     const sequence = did.state.operationCount - 1
-    const before = sequence === 0 ? undefined : present(didHead(overlay, key), 'a DID head')
+    const before = sequence === 0 ? undefined : present(tables.didHead.get(overlay, key), 'a DID head')
     const documentSequence = did.state.documentTxid === tx.txid ? sequence : (before?.documentSequence ?? 0)
     const ordinal = before?.ordinal ?? (next ??= nextOrdinal(overlay))
     if (before === undefined) next = ordinal + 1
@@ -162,18 +161,20 @@ function* operationSteps(
   }
 }
 
+const noBytes = new Uint8Array(0)
+
 /** Puts the rows of transactions: bytes, position, and history of each address in them. */
 function* transactionRowSteps(overlay: Overlay, block: RowsBlock, connected: ConnectedBlock['transactions']): Steps {
   const { height } = block.header
-  const rows = new TransferRows()
+  const [locations, histories] = [reusedRows(tables.location), reusedRows(tables.history)]
   let index = 0
-  const put = (owner: string) => overlay.encoded.putRow(rows.history(owner, height, index))
+  const put = (owner: string) => overlay.encoded.putRow(histories.row(noBytes, owner, height, index))
   for (; index < block.transactions.length; index++) {
     const tx = block.transactions[index] as Transaction
     const location = { height, index }
     overlay.put(tables.transaction.key(height, index), tx.bytes)
     if (isReadAgain(tx)) overlay.put(tables.location.key(tx.hash), tables.location.encode(location))
-    else overlay.encoded.putRow(rows.location(tx.hashKey, location))
+    else overlay.encoded.putRow(locations.row(location, tx.hashKey))
     yield* touchedSteps(tx, connected[index - 1]?.spent ?? [], put)
     if (index % transactionsAtOnce === 0) yield
   }
@@ -200,7 +201,7 @@ function touchedSteps({ outputs }: Transaction, spent: readonly Coin[], touch: (
  */
 export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<Hash | undefined> {
   const { height } = block.header
-  const undo = tables.undo.decode(present(overlay.get(tables.undo.key(height)), `the undo record of height ${height}`))
+  const undo = present(tables.undo.get(overlay, height), `the undo record of height ${height}`)
   for (let index = block.transactions.length - 1; index >= 0; index--) {
     const tx = block.transactions[index] as Transaction
     const spent = undo.spent[index - 1] ?? []
@@ -224,7 +225,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   const documents = new Map(
     undo.dids.map((did) => {
       const key = documentKey(overlay, did)
-      const { ordinal } = present(didHead(overlay, did), 'the head of a DID to take back')
+      const { ordinal } = present(tables.didHead.get(overlay, did), 'the head of a DID to take back')
       return [mapKey(did), { did, key, ordinal, before: overlay.get(key) }]
     }),
   )
@@ -233,7 +234,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
   takeBackProved(overlay, undo.sideChains)
   const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
-    return { ordinal, before, after: overlay.get(key), exists: didHead(overlay, did) !== undefined }
+    return { ordinal, before, after: overlay.get(key), exists: tables.didHead.get(overlay, did) !== undefined }
   })
   await putIndexBack(overlay, height, changed)
   overlay.del(tables.undo.key(height))
@@ -257,7 +258,7 @@ function documentKey(rows: RowReader, did: ProgramHash): Key {
 
 /** Rewrites the row of a DID's latest document, from the operation that its head names now. */
 function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
-  const head = didHead(overlay, did)
+  const head = tables.didHead.get(overlay, did)
   if (head === undefined) {
     overlay.del(key)
     return
@@ -267,7 +268,7 @@ function putDocument(overlay: Overlay, did: ProgramHash, key: Key): void {
 
 /** Takes back the last operation of a DID: the head returns to the state after the operation before it. */
 function popOperation(overlay: Overlay, did: ProgramHash): void {
-  const head = present(didHead(overlay, did), 'the head of a DID to take back')
+  const head = present(tables.didHead.get(overlay, did), 'the head of a DID to take back')
   const sequence = head.operationCount - 1
   overlay.del(tables.didOperation.key(did, sequence))
   if (sequence === 0) {

@@ -1,6 +1,5 @@
 import type { ChainIndexer, Restoration } from '../../ledger/chain/chain-change.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../../ledger/storage/database.js'
 import type { Overlay } from '../../ledger/storage/write/overlay.js'
@@ -40,8 +39,7 @@ export class VirtualClock implements Clock, ChainIndexer {
   /** Reads the offset from the database. */
   constructor(real: Clock, database: Database) {
     this.#real = real
-    const row = database.get(meta.clock.key)
-    if (row !== undefined) this.#offset = Number(new Reader(row).i64())
+    this.#offset = meta.clock.get(database) ?? 0
   }
 
   now(): number {
@@ -143,5 +141,5 @@ export class VirtualClock implements Clock, ChainIndexer {
 }
 
 function putOffset(overlay: Overlay, offset: number): void {
-  overlay.put(meta.clock.key, new Writer(8).i64(BigInt(offset)).finish())
+  meta.clock.put(overlay, offset)
 }

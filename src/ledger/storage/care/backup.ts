@@ -98,9 +98,8 @@ async function copyRows(
   room: Room,
   { rate, signal, progress = () => {} }: BackupOptions,
 ): Promise<{ tip: TipRow; rows: number; bytes: number }> {
-  const tipRow = source.get(meta.tip.key)
-  if (tipRow === undefined) throw damaged('the row of the tip is gone')
-  const tip = meta.tip.decode(tipRow)
+  const tip = meta.tip.get(source)
+  if (tip === undefined) throw damaged('the row of the tip is gone')
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()

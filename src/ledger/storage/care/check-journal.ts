@@ -74,9 +74,8 @@ function checkLayout(layout: number | undefined): void {
 
 /** Checks that the tip row is the tip of the chain's last batch; otherwise one of the two is lost. */
 function checkTip(database: Database, last: JournalRow): void {
-  const row = database.get(meta.tip.key)
-  if (row === undefined) throw damaged('the row of the tip is gone')
-  const tip = meta.tip.decode(row)
+  const tip = meta.tip.get(database)
+  if (tip === undefined) throw damaged('the row of the tip is gone')
   if (tip.height !== last.height || !equalBytes(tip.hash, last.hash)) {
     throw damaged(`the tip has height ${tip.height}, the last batch left ${last.height}`)
   }

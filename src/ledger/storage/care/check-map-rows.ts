@@ -1,11 +1,15 @@
 import { equalBytes } from '../../../base/primitives/bytes.js'
-import { emptyHistory, entryBytes, extendHistory } from '../../../identity/proofs/history.js'
+import { Reader } from '../../../base/primitives/codec.js'
+import { operationForms, type OperationName } from '../../../base/primitives/did-operation.js'
+import { type Hash, sha256 } from '../../../base/primitives/hash.js'
+import { Header } from '../../../base/primitives/header.js'
+import { emptyHistory, type Entry, entryBytes, extendHistory } from '../../../identity/proofs/history.js'
 import type { Leaf } from '../../../identity/proofs/map-tree.js'
 import type { Database } from '../database.js'
 import { damaged } from '../failure.js'
 import { present, type RowReader } from '../rows/row-reader.js'
-import { tables } from '../rows/tables.js'
-import { historyEntry } from '../rows/history-entry.js'
+import { type Location, tables } from '../rows/tables.js'
+import { operationAt } from '../rows/did-reader.js'
 import { leavesIn } from './build-map.js'
 import { isLeaf, MapPage, pageBits, pageSlots, slotOf, topNode } from '../rows/map/map-page.js'
 
@@ -74,4 +78,22 @@ function leafAt(rows: RowReader, key: Uint8Array): Leaf | undefined {
 function pageIn(rows: RowReader, place: { depth: number; key: Uint8Array }): MapPage | undefined {
   const row = rows.get(tables.mapPage.key(place))
   return row && new MapPage(row)
+}
+
+/** What an operation on the chain is in the history of its DID, from its transaction and the header of its block. */
+function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {
+  const { operation, payload } = operationAt(rows, location)
+  return {
+    operation: operationForms[operation as OperationName].number,
+    height: location.height,
+    time: blockTime(rows, location.height),
+    txid,
+    payloadHash: sha256(payload),
+  }
+}
+
+/** Unix seconds of the active block at a height. */
+function blockTime(rows: RowReader, height: number): number {
+  const hash = present(tables.active.get(rows, height), `the block of height ${height}`)
+  return Header.read(new Reader(present(tables.header.get(rows, hash), `the header of height ${height}`).header)).time
 }

@@ -13,5 +13,5 @@ export function* pruneBlockSteps(rows: StagedRows, height: number, transactions:
   }
   const undo = present(rows.get(tables.undo.key(height)), `the undo record of height ${height}`)
   rows.put(tables.undo.key(height), yield* withoutCoinsSteps(undo))
-  rows.put(meta.pruned.key, meta.pruned.encode(height))
+  meta.pruned.put(rows, height)
 }

@@ -8,7 +8,7 @@ import type { Hash } from '../../../base/primitives/hash.js'
 import { type Payload, txType } from '../../../base/primitives/payload.js'
 import { payloadOf } from '../../../base/primitives/transaction-parts.js'
 import { present, type RowReader } from './row-reader.js'
-import { type DidHeadRow, type DidOperationRow, type Location, tables } from './tables.js'
+import { type DidOperationRow, type Location, tables } from './tables.js'
 
 /** Reading rows of DIDs: heads, operations, documents. */
 
@@ -19,11 +19,6 @@ export function didKey(did: string): ProgramHash | undefined {
   // A longer text would be hashed to be looked up.
   if (did.length !== lead.length + 34 || !did.startsWith(lead)) return undefined
   return sharedAddress(did.slice(lead.length))
-}
-
-/** The head row of a DID. */
-export function didHead(rows: RowReader, did: ProgramHash): DidHeadRow | undefined {
-  return tables.didHead.get(rows, did)
 }
 
 /** One operation of a DID, by its sequence number. */
@@ -54,6 +49,6 @@ export function locationOf(rows: RowReader, txid: Hash): Location {
 
 /** The latest document of a DID that has one on the chain. */
 export function storedDocument(rows: RowReader, did: ProgramHash): DidDocument {
-  const head = present(didHead(rows, did), 'the head of a DID')
+  const head = present(tables.didHead.get(rows, did), 'the head of a DID')
   return documentOfPayload(operationAt(rows, didOperation(rows, did, head.documentSequence)).payload, didMethod)
 }

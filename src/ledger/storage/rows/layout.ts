@@ -26,27 +26,22 @@ export interface Field<In, Out = In> {
   read(from: Buffer, at: number, size: number): Out
 }
 
-type NumberField = (name: string, more?: string) => Field<number>
-
-/** Makes fields of unsigned integers of so many bits. */
-function uint(bits: number, field: Pick<Field<number>, 'write' | 'read'>): NumberField {
-  return (name, more = '') => ({ drawing: `${name} u${bits}${more}`, size: bits / 8, ...field })
+/** Makes fields of unsigned integers of so many bits; `more` is drawn behind them. */
+function uint(bits: number): (name: string, more?: string) => Field<number> {
+  return (name, more = '') => ({
+    drawing: `${name} u${bits}${more}`,
+    size: bits / 8,
+    write: (into, n, at) => into.writeUIntBE(n, at, bits / 8),
+    read: (from, at) => from.readUIntBE(at, bits / 8),
+  })
 }
 
-export const u8 = uint(8, { write: (into, n, at) => into.writeUInt8(n, at), read: (from, at) => from.readUInt8(at) })
-export const u16 = uint(16, {
-  write: (into, n, at) => into.writeUInt16BE(n, at),
-  read: (from, at) => from.readUInt16BE(at),
-})
-export const u24 = uint(24, {
-  write: (into, n, at) => into.writeUIntBE(n, at, 3),
-  read: (from, at) => from.readUIntBE(at, 3),
-})
-export const u32 = uint(32, {
-  write: (into, n, at) => into.writeUInt32BE(n, at),
-  read: (from, at) => from.readUInt32BE(at),
-})
-export const u64 = uint(64, {
+export const u8 = uint(8)
+export const u16 = uint(16)
+export const u24 = uint(24)
+export const u32 = uint(32)
+export const u64 = (name: string): Field<number> => ({
+  ...uint(64)(name),
   write: (into, n, at) => into.writeBigUInt64BE(BigInt(n), at),
   read: (from, at) => Number(from.readBigUInt64BE(at)),
 })
@@ -111,8 +106,14 @@ export function codec<T>(
 }
 
 /** Values that are stored as they are. */
-export function raw(valueSize?: number): Codec<Uint8Array> {
-  return { encode: (value) => value, decode: (row) => row, ...(valueSize !== undefined && { valueSize }) }
+export function raw(valueSize?: number): PartCodec<Uint8Array> {
+  return {
+    write: (writer, value) => writer.bytes(value),
+    read: (reader) => reader.take(reader.remaining),
+    encode: (value) => value,
+    decode: (row) => row,
+    ...(valueSize !== undefined && { valueSize }),
+  }
 }
 
 type AnyField = Field<never, unknown>

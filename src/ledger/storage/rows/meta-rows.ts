@@ -1,7 +1,7 @@
 import { fromUtf8 } from '../../../base/primitives/bytes.js'
 import { height, tip, type TipRow } from './chain-tables.js'
 import { bytes, type Codec, codec, type Key, raw, table } from './layout.js'
-import type { RowReader } from './row-reader.js'
+import type { RowReader, StagedRows } from './row-reader.js'
 
 /** Rows of which there is one each. */
 
@@ -23,17 +23,13 @@ const byte = codec<number>(
   (reader) => reader.u8(),
 )
 
-const milliseconds = codec<number>(
-  8,
-  (writer, value) => writer.i64(BigInt(value)),
-  (reader) => Number(reader.i64()),
-)
-
-const number = codec<number>(
-  8,
-  (writer, value) => writer.u64(BigInt(value)),
-  (reader) => Number(reader.u64()),
-)
+/** Numbers of 64 bits that are safe integers. */
+const wide = (form: 'i64' | 'u64') =>
+  codec<number>(
+    8,
+    (writer, value) => writer[form](BigInt(value)),
+    (reader) => Number(reader[form]()),
+  )
 
 const reorganisation = codec<ReorganisationRow>(
   72,
@@ -41,14 +37,20 @@ const reorganisation = codec<ReorganisationRow>(
   (reader) => ({ from: tip.read(reader), to: tip.read(reader) }),
 )
 
+interface MetaRow<T> extends Codec<T> {
+  readonly key: Key
+  get(rows: RowReader): T | undefined
+  put(rows: Pick<StagedRows, 'put'>, value: T): void
+}
+
 /** Declares a row by its name. */
-function row<T>(name: string, value: Codec<T>): Codec<T> & { readonly key: Key; get(rows: RowReader): T | undefined } {
+function row<T>(name: string, value: Codec<T>): MetaRow<T> {
   const key = metaTable.key(fromUtf8(name))
   const get = (rows: RowReader) => {
     const found = rows.get(key)
     return found === undefined ? undefined : value.decode(found)
   }
-  return { ...value, key, get }
+  return { ...value, key, get, put: (rows, one) => rows.put(key, value.encode(one)) }
 }
 
 export const meta = {
@@ -58,9 +60,9 @@ export const meta = {
   /** Digest of the upgrades of the spec up to the tip. */
   upgrades: row('upgrades', raw(32)),
   /** Offset of a devnet's clock. */
-  clock: row('clock', milliseconds),
+  clock: row('clock', wide('i64')),
   /** Number before the first event of the last start. */
-  events: row('events', number),
+  events: row('events', wide('u64')),
   /** Highest block that was connected without verifying its signatures. */
   assumed: row('assumed', height),
   reorganisation: row('reorganisation', reorganisation),

@@ -26,7 +26,7 @@ export function indexUndoFrom(view: RowReader): number {
 }
 
 export function putIndexUndoFrom(overlay: StagedRows, height: number): void {
-  if (height !== indexUndoFrom(overlay)) overlay.put(meta.indexUndo.key, meta.indexUndo.encode(height))
+  if (height !== indexUndoFrom(overlay)) meta.indexUndo.put(overlay, height)
 }
 
 /** How far below the end of what a node connects a block is: deep ones need no rows to take them back. */

@@ -7,7 +7,7 @@ import type { BatchRows } from './batch-rows.js'
 import type { Changes, RowsBelow } from './row-changes.js'
 import type { CoinCache } from './coin-cache.js'
 import { type Balance, tables } from '../rows/tables.js'
-import { TransferRows } from './transfer-rows.js'
+import { reusedRows } from './row-buffer.js'
 
 /** Rows loaded in one call: they all arrive in one turn of the event loop. */
 export const rowsAtOnce = 256
@@ -84,23 +84,24 @@ export class CoinRows implements Changes {
 
   /** Puts them into a batch, and what they say into the cache. */
   *steps(rows: BatchRows): Steps {
-    const made = new TransferRows()
+    const coinRows = reusedRows(tables.coin)
+    const addressCoins = reusedRows(tables.addressCoin)
+    const balances = reusedRows(tables.balance)
     const cache = this.#cache
     const drop = (coin: Coin, outpoint: string) => {
-      rows.del(made.coin(outpoint).key)
-      rows.del(made.addressCoin(outpoint, coin).key)
+      rows.del(coinRows.key(outpoint))
+      rows.del(addressCoins.key(coin.owner, coin.height, outpoint))
       cache.spent(outpoint)
     }
     const add = (coin: Coin, outpoint: string) => {
-      rows.putRow(made.coin(outpoint, coin))
-      rows.putRow(made.addressCoin(outpoint, coin))
+      rows.putRow(coinRows.row(coin, outpoint))
+      rows.putRow(addressCoins.row(coin.value, coin.owner, coin.height, outpoint))
       cache.created(outpoint, coin)
     }
     const balance = ({ after }: BalanceChange, owner: string) => {
       if (after === undefined) throw new InvariantError('a balance was not read before its change')
-      const row = made.balance(owner, after)
-      if (after.count === 0) rows.del(row.key)
-      else rows.putRow(row)
+      if (after.count === 0) rows.del(balances.key(owner))
+      else rows.putRow(balances.row(after, owner))
       cache.changed(owner, after)
     }
     yield* entrySteps(this.#coins.spent, drop, coinsAtOnce)

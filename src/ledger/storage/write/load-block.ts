@@ -10,7 +10,7 @@ import { operationPayloadOf } from '../../../base/primitives/transaction-parts.j
 import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { callsAtOnce, rowsAtOnce } from './coin-rows.js'
-import { didHead, didKey } from '../rows/did-reader.js'
+import { didKey } from '../rows/did-reader.js'
 import { present } from '../rows/row-reader.js'
 import { tables } from '../rows/tables.js'
 import type { Overlay } from './overlay.js'
@@ -68,9 +68,9 @@ export async function loadCoins(overlay: Overlay, block: Block): Promise<Loading
 export async function loadDids(overlay: Overlay, block: Block): Promise<LoadingRows<ProgramHash>> {
   return new LoadingRows(await runCooperatively(seenDidSteps(block)), async (dids) => {
     await overlay.load(dids.map((did) => tables.didHead.key(did)))
-    const known = dids.filter((did) => didHead(overlay, did) !== undefined)
+    const known = dids.filter((did) => tables.didHead.get(overlay, did) !== undefined)
     const operations = known.flatMap((did) => {
-      const { operationCount, documentSequence } = present(didHead(overlay, did), 'a DID head')
+      const { operationCount, documentSequence } = present(tables.didHead.get(overlay, did), 'a DID head')
       return [...new Set([0, documentSequence, operationCount - 1])].map((one) => tables.didOperation.key(did, one))
     })
     // Not the documents: how many bytes of them a block may read is known when it is connected.

@@ -1,14 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import { Writer } from '../../../base/primitives/codec.js'
+import type { Key } from '../rows/layout.js'
 import { checksumSize } from '../rows/sealed-row.js'
-
-/** A table by the sizes of its rows. */
-interface RowSizes {
-  readonly number: number
-  readonly keySize: number | undefined
-  readonly valueSize?: number
-}
 
 /** Memory for a row of fixed sizes, filled again for each row: one that is written at once needs no objects of its own. */
 export class RowBuffer {
@@ -29,14 +23,6 @@ export class RowBuffer {
     this.#writer = Writer.over(this.value)
   }
 
-  /** Memory for the rows of a table. */
-  static of({ number, keySize, valueSize }: RowSizes): RowBuffer {
-    if (keySize === undefined || valueSize === undefined) throw new InvariantError('rows of that table differ in size')
-    const row = new RowBuffer(keySize, valueSize)
-    row.key[0] = number
-    return row
-  }
-
   /** Writes the value, from its beginning. */
   begin(): Writer {
     return this.#writer.restart()
@@ -46,5 +32,39 @@ export class RowBuffer {
   seal(): Buffer {
     this.#sealed.writeUInt32LE(crc32(this.bytes), this.value.length)
     return this.#sealed
+  }
+}
+
+/** A table whose rows have one size. */
+interface SizedTable<K extends readonly unknown[], V> {
+  readonly number: number
+  readonly keySize: number | undefined
+  readonly valueSize?: number
+  fill(into: Key, ...key: K): Key
+  write(writer: Writer, value: V): Writer
+}
+
+/** Rows of one table, each in the memory of the one before. */
+interface ReusedRows<K extends readonly unknown[], V> {
+  row(value: V, ...key: K): RowBuffer
+  key(...key: K): Key
+}
+
+/**
+ * Makes rows of a table that every transfer changes: each where the one before it was, and it lasts as long. The bytes are those that
+ * `key` and `encode` of the table make.
+ */
+export function reusedRows<K extends readonly unknown[], V>(table: SizedTable<K, V>): ReusedRows<K, V> {
+  const { number, keySize, valueSize } = table
+  if (keySize === undefined || valueSize === undefined) throw new InvariantError('rows of that table differ in size')
+  const buffer = new RowBuffer(keySize, valueSize)
+  buffer.key[0] = number
+  return {
+    key: (...key) => table.fill(buffer.key, ...key),
+    row: (value, ...key) => {
+      table.fill(buffer.key, ...key)
+      table.write(buffer.begin(), value)
+      return buffer
+    },
   }
 }

@@ -3,7 +3,7 @@ import type { ProgramHash } from '../../../../src/base/primitives/address.js'
 import { maxProvedEntries, didMapProof, operationsUpTo } from '../../../../src/answers/prover/map-proofs.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
 import { didMapKey } from '../../../../src/identity/proofs/map-tree.js'
-import { didHead, didKey, didOperation } from '../../../../src/ledger/storage/rows/did-reader.js'
+import { didKey, didOperation } from '../../../../src/ledger/storage/rows/did-reader.js'
 import { tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { PageMemory } from '../../../../src/ledger/storage/rows/map/page-memory.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
@@ -60,7 +60,7 @@ describe('what the map says of a DID', () => {
   })
 
   it('is too long with more operations than a proof has', async () => {
-    const head = didHead(test.database, key)
+    const head = tables.didHead.get(test.database, key)
     const last = didOperation(test.database, key, 3)
     const operationCount = maxProvedEntries + 1
     await write((overlay) => {

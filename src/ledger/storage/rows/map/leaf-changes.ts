@@ -15,7 +15,7 @@ import {
 } from '../../../../identity/proofs/history.js'
 import { didMapKey, type MapKey } from '../../../../identity/proofs/map-tree.js'
 import { credentialRow, type Mined, putCredential } from '../credential-rows.js'
-import { didHead, didKey, didOperation, operationOf } from '../did-reader.js'
+import { didKey, didOperation, operationOf } from '../did-reader.js'
 import { present, type RowReader, type StagedRows } from '../row-reader.js'
 import { type CredentialRow, type CredentialUndo, type DidOperationRow, tables, type UndoRecord } from '../tables.js'
 import { inKeyOrderSteps, type LeafChange } from './change-map.js'
@@ -85,7 +85,7 @@ export function didText(did: ProgramHash): string {
 /** The leaf of a DID as its rows are; without a value when it has no operation. */
 export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
   const key = didMapKey(didText(did))
-  const count = didHead(rows, did)?.operationCount
+  const count = tables.didHead.get(rows, did)?.operationCount
   if (count === undefined) return { key, value: undefined }
   const { operation: last, digest } = didOperation(rows, did, count - 1)
   return { key, value: valueOfHistory({ last, count, digest }) }

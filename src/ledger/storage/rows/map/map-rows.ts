@@ -67,7 +67,7 @@ export function provedFrom(rows: RowReader): number {
 }
 
 function putProvedFrom(overlay: StagedRows, height: number): void {
-  if (height !== provedFrom(overlay)) overlay.put(meta.proofs.key, meta.proofs.encode(height))
+  if (height !== provedFrom(overlay)) meta.proofs.put(overlay, height)
 }
 
 /** The height up to which blocks have no pages of before any more. */
@@ -76,14 +76,14 @@ function droppedTo(rows: RowReader): number {
 }
 
 function putDroppedTo(overlay: StagedRows, height: number): void {
-  overlay.put(meta.dropped.key, meta.dropped.encode(height))
+  meta.dropped.put(overlay, height)
 }
 
 /** Stages that the map is complete as of a block. Nothing before it can be proved. */
 export function putMapComplete(overlay: StagedRows, height: number): void {
-  overlay.put(meta.didMap.key, meta.didMap.encode(1))
+  meta.didMap.put(overlay, 1)
   overlay.put(tables.mapRoot.key(height), tables.mapRoot.encode({ root: storedMapRoot(overlay), pages: [] }))
-  overlay.put(meta.proofs.key, meta.proofs.encode(height))
+  meta.proofs.put(overlay, height)
   putDroppedTo(overlay, height)
 }
 

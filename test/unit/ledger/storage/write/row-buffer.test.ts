@@ -2,37 +2,51 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapKey, ofMapKey, toHex } from '../../../../../src/base/primitives/bytes.js'
 import { outpointKey } from '../../../../../src/base/primitives/input.js'
-import { tables } from '../../../../../src/ledger/storage/rows/tables.js'
 import { seal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
-import { TransferRows } from '../../../../../src/ledger/storage/write/transfer-rows.js'
+import { tables } from '../../../../../src/ledger/storage/rows/tables.js'
+import { reusedRows } from '../../../../../src/ledger/storage/write/row-buffer.js'
 import { amount, coin, hash, runs, u16 } from '../../../../support/builders/arbitraries.js'
 
+const { location, addressCoin, balance, history } = tables
+const made = {
+  coin: reusedRows(tables.coin),
+  addressCoin: reusedRows(addressCoin),
+  balance: reusedRows(balance),
+  history: reusedRows(history),
+  location: reusedRows(location),
+}
+
 describe('Rows made in the same memory', () => {
-  it('are the bytes that keys and values make', () => {
-    const made = new TransferRows()
+  it('are the bytes that tables make', () => {
     fc.assert(
       fc.property(hash, u16, coin, amount, u16, (txid, index, one, sum, number) => {
+        const { owner, height, value } = one
         const outpoint = { txid, index }
-        const [name, at] = [outpointKey(outpoint), { height: one.height, index: number }]
-        const { owner, height } = one
-        const address = ofMapKey(owner)
-        const balance = { sum, count: number }
-        for (const [row, key, value] of [
-          [made.coin(name, one), tables.coin.key(outpoint), tables.coin.encode(one)],
+        const [name, at, of] = [outpointKey(outpoint), { height, index: number }, { sum, count: number }]
+        const [address, empty] = [ofMapKey(owner), new Uint8Array(0)]
+        for (const [row, key, bytes] of [
+          [() => made.coin.row(one, name), tables.coin.key(outpoint), tables.coin.encode(one)],
           [
-            made.addressCoin(name, one),
-            tables.addressCoin.key(address, height, outpoint),
-            tables.addressCoin.encode(one.value),
+            () => made.addressCoin.row(value, owner, height, name),
+            addressCoin.key(address, height, outpoint),
+            addressCoin.encode(value),
           ],
-          [made.balance(owner, balance), tables.balance.key(address), tables.balance.encode(balance)],
-          [made.history(owner, height, number), tables.history.key(address, height, number), new Uint8Array(0)],
-          [made.location(mapKey(txid), at), tables.location.key(txid), tables.location.encode(at)],
+          [() => made.balance.row(of, owner), balance.key(address), balance.encode(of)],
+          [() => made.history.row(empty, owner, height, number), history.key(address, height, number), empty],
+          [() => made.location.row(at, mapKey(txid)), location.key(txid), location.encode(at)],
         ] as const) {
-          expect([row.key, row.value].map(toHex)).toEqual([key, value].map(toHex))
-          expect(toHex(row.seal())).toBe(toHex(seal(key, value)))
+          const stored = row()
+          expect([stored.key, stored.value].map(toHex)).toEqual([key, bytes].map(toHex))
+          expect(toHex(stored.seal())).toBe(toHex(seal(key, bytes)))
         }
+        expect(toHex(made.coin.key(name))).toBe(toHex(tables.coin.key(outpoint)))
       }),
       runs,
     )
+  })
+
+  it('are refused of a table whose rows differ in size, and of a key that has another size', () => {
+    expect(() => reusedRows(tables.pool)).toThrow('differ in size')
+    expect(() => made.balance.key(mapKey(new Uint8Array(20)))).toThrow('program hash of 20 bytes')
   })
 })
