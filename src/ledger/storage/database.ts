@@ -1,7 +1,7 @@
 /**
  * Holds all rows of a node in LevelDB: opening, reading, and one way to write.
  *
- *   changes -> Overlay.put, del, log, coins -> Overlay.commit -> Database.commit     rows by rows/tables.ts
+ *   changes -> Overlay.put, del, encoded, coins -> Overlay.commit -> Database.commit     rows by rows/tables.ts
  *                -> #put: BatchRows, checksum and digest                assembled in slices
  *                -> #inOrder -> #write: journal row                     one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed

@@ -1,9 +1,9 @@
 /**
  * Declares rows: a table byte and fields make a key, a codec makes the value behind it.
  *
- *   table(0x08, [outpoint()], coin) -> key, range, fields     of keys
- *                                   -> encode, decode, get    of values
- *                                   -> drawing, keySize, valueSize, which docs/schema.md and the tests of rows compare
+ *   table(0x08, [outpoint], coin) -> key, range, fields     of keys
+ *                                 -> encode, decode, get    of values
+ *                                 -> drawing, keySize, valueSize, which docs/schema.md and the tests of rows compare
  *
  * Fields are big-endian, so that rows sort by them. Values are little-endian, in the codec of the chain.
  */

@@ -54,14 +54,14 @@ export class EncodedRows implements Changes {
     this.#begin(key, deleted, 0)
   }
 
-  /** Adds the rows of a log that was written after this one, and is not written to any more. */
+  /** Adds rows that were encoded after these; nothing more is added to them. */
   append(later: EncodedRows): void {
     const last = later.#piece.subarray(0, later.#used)
     if (later.#full.length > 0) {
       this.#finishPiece()
       for (const piece of later.#full) this.#full.push(piece)
     }
-    // Copied: a short log would keep a piece of its own in memory.
+    // Copied: a few rows would keep a piece of their own in memory.
     const at = this.#reserve(last.length)
     last.copy(this.#piece, at)
     this.#count += later.#count

@@ -7,8 +7,8 @@ import { unseal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
 
 type Row = readonly [key: string, value: string | undefined]
 
-/** The rows of a log, as a batch gets them. */
-function rowsOf(log: EncodedRows): Row[] {
+/** The rows as a batch gets them. */
+function rowsOf(encoded: EncodedRows): Row[] {
   const rows: Row[] = []
   const copy = (bytes: Uint8Array) => Buffer.from(bytes)
   const batch = new BatchRows({
@@ -16,7 +16,7 @@ function rowsOf(log: EncodedRows): Row[] {
     del: (key) => void rows.push([copy(key).toString('hex'), undefined]),
     write: () => Promise.resolve(),
   })
-  finish(log.steps(batch))
+  finish(encoded.steps(batch))
   return rows
 }
 
@@ -27,39 +27,39 @@ const row = fc.record({
   value: fc.oneof({ weight: 5, arbitrary: fc.option(bytes(300), { nil: undefined }) }, bytes(400_000)),
 })
 
-describe('A log of rows', () => {
-  it('gives back what was written, in its order, also of the logs that follow it', () => {
+describe('Encoded rows', () => {
+  it('come back as they were written, in their order, with those appended', () => {
     fc.assert(
       fc.property(fc.array(fc.array(row, { maxLength: 12 }), { maxLength: 5 }), (parts) => {
-        const log = new EncodedRows()
+        const encoded = new EncodedRows()
         for (const [i, part] of parts.entries()) {
-          // Every other part comes by way of a log of its own.
-          const own = i % 2 === 0 ? log : new EncodedRows()
+          // Every other part comes by way of rows of its own.
+          const own = i % 2 === 0 ? encoded : new EncodedRows()
           for (const { key, value } of part) {
             if (value === undefined) own.del(key)
             else own.put(key, value)
             // A caller may use the memory again.
             key.fill(0)
           }
-          if (own !== log) log.append(own)
+          if (own !== encoded) encoded.append(own)
         }
         const expected = parts
           .flat()
           .map(({ key, value }) => [Buffer.alloc(key.length, key.length).toString('hex'), value?.toString('hex')])
-        expect(JSON.stringify(rowsOf(log)) === JSON.stringify(expected)).toBe(true)
-        expect(log.count).toBe(expected.length)
+        expect(JSON.stringify(rowsOf(encoded)) === JSON.stringify(expected)).toBe(true)
+        expect(encoded.count).toBe(expected.length)
       }),
       { numRuns: 50 },
     )
   })
 
-  it('takes about the bytes of its rows, of however many logs it is put together', () => {
+  it('take about their bytes, however many others are appended', () => {
     const before = process.memoryUsage().arrayBuffers
     const whole = new EncodedRows()
     for (let i = 0; i < 5_000; i++) {
-      const log = new EncodedRows()
-      log.put(Buffer.alloc(28, 1), Buffer.alloc(10))
-      whole.append(log)
+      const encoded = new EncodedRows()
+      encoded.put(Buffer.alloc(28, 1), Buffer.alloc(10))
+      whole.append(encoded)
     }
     expect(rowsOf(whole)).toHaveLength(5_000)
     // 220 kB of rows; what was appended may not be collected yet.
