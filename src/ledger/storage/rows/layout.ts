@@ -22,17 +22,19 @@ export interface Field<In, Out = In> {
   readonly drawing: string
   /** Bytes; a function of the value in the one field of a key whose length varies. */
   readonly size: number | ((value: In) => number)
-  write(into: Buffer, value: In, at: number): unknown
+  /** Returns where the next field begins. */
+  write(into: Buffer, value: In, at: number): number
   read(from: Buffer, at: number, size: number): Out
 }
 
 /** Makes fields of unsigned integers of so many bits; `more` is drawn behind them. */
 function uint(bits: number): (name: string, more?: string) => Field<number> {
+  const size = bits / 8
   return (name, more = '') => ({
     drawing: `${name} u${bits}${more}`,
-    size: bits / 8,
-    write: (into, n, at) => into.writeUIntBE(n, at, bits / 8),
-    read: (from, at) => from.readUIntBE(at, bits / 8),
+    size,
+    write: (into, n, at) => into.writeUIntBE(n, at, size),
+    read: (from, at) => from.readUIntBE(at, size),
   })
 }
 
@@ -55,6 +57,7 @@ export function bytes(drawing: string, size?: number): Field<Uint8Array | string
       if (size !== undefined && value.length !== size) throw new InvariantError(`${drawing} of ${value.length} bytes`)
       if (typeof value === 'string') into.write(value, at, 'latin1')
       else into.set(value, at)
+      return at + value.length
     },
     read: (from, at, length) => from.subarray(at, at + length),
   }
@@ -69,8 +72,9 @@ export const outpoint: Field<Outpoint | string, Outpoint> = {
   size: 34,
   write: (into, value, at) => {
     const text = typeof value === 'string' ? value : outpointKey(value)
-    into.write(text, at, 32, 'latin1')
-    into.writeUInt16BE(outputIndexOf(text), at + 32)
+    // With the index in the other byte order, which is then overwritten: a part of a text takes longer to write.
+    into.write(text, at, 'latin1')
+    return into.writeUInt16BE(outputIndexOf(text), at + 32)
   },
   read: (from, at) => ({ txid: from.subarray(at, at + 32), index: from.readUInt16BE(at + 32) }),
 }
@@ -131,7 +135,7 @@ export interface Table<F extends readonly AnyField[]> {
   readonly keySize: number | undefined
   key(...values: In<F>): Key
   /** Fills the memory of a key, behind its table byte. */
-  fill(into: Key, ...values: In<F>): Key
+  fill(into: Key, values: In<F>): Key
   fields(key: Uint8Array): Out<F>
   /** All keys that begin with the first fields; without any all of the table. */
   range(...first: Partial<In<F>>): { gte: Key; lt: Key }
@@ -146,13 +150,9 @@ export function table<const F extends readonly AnyField[], C extends AnyCodec>(
   const fields = declared as readonly unknown[] as readonly Field<unknown>[]
   const sized = fields.map(({ size }) => (typeof size === 'number' ? size : 0)).reduce((sum, size) => sum + size, 0)
   const isSized = fields.every(({ size }) => typeof size === 'number')
-  const fill = (into: Key, ...values: readonly unknown[]): Key => {
+  const fill = (into: Key, values: readonly unknown[]): Key => {
     let at = 1
-    for (let i = 0; i < values.length; i++) {
-      const { size, write } = fields[i] as Field<unknown>
-      write(into, values[i], at)
-      at += typeof size === 'number' ? size : size(values[i])
-    }
+    for (let i = 0; i < values.length; i++) at = (fields[i] as Field<unknown>).write(into, values[i], at)
     return into
   }
   const key = (...values: readonly unknown[]): Key => {
@@ -163,7 +163,7 @@ export function table<const F extends readonly AnyField[], C extends AnyCodec>(
     }
     const into = Buffer.allocUnsafe(length)
     into[0] = number
-    return fill(into, ...values)
+    return fill(into, values)
   }
   return {
     ...value,

@@ -27,6 +27,7 @@ const place: Field<MapPlace, Uint8Array> = {
     into[at] = depth
     into.set(key.subarray(0, end - at), at + 1)
     if (depth % 8 !== 0) into[end] = (into[end] as number) & 0xf0
+    return end + 1
   },
   read: (from, at, length) => from.subarray(at, at + length),
 }
@@ -35,7 +36,7 @@ const place: Field<MapPlace, Uint8Array> = {
 const page: Field<Key> = {
   drawing: 'key of the page',
   size: (key) => key.length - 1,
-  write: (into, key, at) => void into.set(key.subarray(1), at),
+  write: (into, key, at) => at + key.copy(into, at, 1),
   read: (from, at, length) => keyOfPage(from.subarray(at, at + length)),
 }
 

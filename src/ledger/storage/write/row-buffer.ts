@@ -40,8 +40,8 @@ interface SizedTable<K extends readonly unknown[], V> {
   readonly number: number
   readonly keySize: number | undefined
   readonly valueSize?: number
-  fill(into: Key, ...key: K): Key
-  write(writer: Writer, value: V): Writer
+  readonly fill: (into: Key, key: K) => Key
+  readonly write: (writer: Writer, value: V) => Writer
 }
 
 /** Rows of one table, each in the memory of the one before. */
@@ -55,15 +55,15 @@ interface ReusedRows<K extends readonly unknown[], V> {
  * `key` and `encode` of the table make.
  */
 export function reusedRows<K extends readonly unknown[], V>(table: SizedTable<K, V>): ReusedRows<K, V> {
-  const { number, keySize, valueSize } = table
+  const { number, keySize, valueSize, fill, write } = table
   if (keySize === undefined || valueSize === undefined) throw new InvariantError('rows of that table differ in size')
   const buffer = new RowBuffer(keySize, valueSize)
   buffer.key[0] = number
   return {
-    key: (...key) => table.fill(buffer.key, ...key),
+    key: (...key) => fill(buffer.key, key),
     row: (value, ...key) => {
-      table.fill(buffer.key, ...key)
-      table.write(buffer.begin(), value)
+      fill(buffer.key, key)
+      write(buffer.begin(), value)
       return buffer
     },
   }
