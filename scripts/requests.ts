@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { run, type Running } from './bench/processes.js'
+import { end, run } from './bench/processes.js'
 import { answerTo } from './requests/exchange.js'
 import { type Described, type OddRequest, oddRequests } from './requests/odd-requests.js'
 
@@ -34,7 +34,7 @@ async function main(other: string): Promise<number> {
     const chain = join(folder, 'chain')
     const first = await startNode(other, chain, '--seed-dids', '30')
     const described = await describedBy(first)
-    await first.running.stop()
+    await first.stop()
     const requests = oddRequests(described, Number(values.seed), Number(values.count))
     const open = (checkout: string) => {
       const copy = mkdtempSync(join(folder, 'copy-'))
@@ -44,13 +44,10 @@ async function main(other: string): Promise<number> {
     const answersOf = async (checkout: string): Promise<string[]> => {
       const node = await open(checkout)
       const answers: string[] = []
-      let next = 0
-      const worker = async () => {
-        for (let i = next++; i < requests.length; i = next++)
-          answers[i] = await answerTo(requests[i] as OddRequest, node)
-      }
-      await Promise.all(Array.from({ length: Number(values.at) }, worker))
-      await node.running.stop()
+      await inTurns(requests, Number(values.at), async (request, i) => {
+        answers[i] = await answerTo(request, node)
+      })
+      await node.stop()
       return answers
     }
     const [before, now] = [await answersOf(other), await answersOf(resolve('.'))]
@@ -65,7 +62,7 @@ async function main(other: string): Promise<number> {
       for (const node of nodes)
         console.log(`  ${JSON.stringify((await answerTo({ portions, ...rest }, node)).slice(0, 600))}`)
     }
-    await Promise.all(nodes.map(({ running }) => running.stop()))
+    await Promise.all(nodes.map((node) => node.stop()))
     console.log(`${requests.length} requests, ${doubtful.length} asked again, ${different.length} answered otherwise`)
     return different.length > 0 ? 1 : 0
   } finally {
@@ -99,18 +96,19 @@ async function neverAgree(request: OddRequest, nodes: readonly [Node, Node]): Pr
 }
 
 interface Node {
-  readonly running: Running
   readonly rest: number
   readonly rpc: number
   /** Some that were registered at the start. */
   readonly dids: readonly string[]
+  stop(): Promise<void>
 }
 
 async function startNode(checkout: string, directory: string, ...more: readonly string[]): Promise<Node> {
   const args = ['devnet', '--json', '--no-automine', '--port-base', '0', '--data-dir', directory, ...more]
-  const running = await run([join(checkout, 'dist/cli/main.js'), ...args], /^(\{.*\})$/)
-  const { rest, rpc, dids } = JSON.parse(running.announced) as { rest: string; rpc: string; dids?: { first: string[] } }
-  return { running, rest: Number(new URL(rest).port), rpc: Number(new URL(rpc).port), dids: dids?.first ?? [] }
+  const { process: node, line } = await run([join(checkout, 'dist/cli/main.js'), ...args])
+  const { rest, rpc, dids } = JSON.parse(line) as { rest: string; rpc: string; dids?: { first: string[] } }
+  const [restPort, rpcPort] = [rest, rpc].map((url) => Number(new URL(url).port)) as [number, number]
+  return { rest: restPort, rpc: rpcPort, dids: dids?.first ?? [], stop: () => end(node) }
 }
 
 /** Asks a node for its paths, its methods and some of its identifiers. */

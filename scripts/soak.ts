@@ -1,18 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { genesisBlock, registerAssetTransaction } from './bench/dist.js'
-import { fundedSpec, spendGenesis, withDirectory } from './bench/load.js'
-import { type LocalNode, type Places, reach, startLocalNode } from './bench/local-nodes.js'
-import { type Command, yielding } from './bench/processes.js'
+import { registerAssetTransaction } from '../src/base/primitives/genesis.js'
+import { end, forked, type Places, reach, runNode, said, validating, yielding } from './bench/processes.js'
+import { fundedSpec, withDirectory } from './bench/workshop.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
 import type { Latencies, Latency } from './soak/latency.js'
 import { share, slower } from './soak/machine.js'
-import type { Said } from './soak/measured.js'
 import { Owner } from './soak/owner.js'
 import {
   heading,
@@ -27,6 +23,7 @@ import {
   listed,
   type Taken,
 } from './soak/report.js'
+import type { Sample } from './soak/sample.js'
 import { Traffic } from './soak/traffic.js'
 
 /**
@@ -52,8 +49,6 @@ const warmUp = { part: 0.4, least: 0.5, most: 20 }
 const [validatorCommand, strangerCommand] = [yielding(5), yielding(10)]
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
-/** Milliseconds that a process may take to stop before it is killed. */
-const patience = 20_000
 
 const { values } = parseArgs({
   options: {
@@ -81,48 +76,40 @@ async function main(): Promise<number> {
     const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing, fees }, hostileAllocations)
     const file = join(directory, 'spec.json')
     writeFileSync(file, text)
-    spendGenesis({ genesis: genesisBlock(spec) }, payers)
     const stops: (() => unknown)[] = []
-    try {
-      const child = forked(
-        'measured',
-        [process.execPath, '--expose-gc', '--disable-warning=ExperimentalWarning'],
-        [file, join(directory, 'node-0')],
-      )
+    const started = (name: string, command: Parameters<typeof forked>[2], ...args: string[]) => {
+      const child = forked(new URL(`./soak/${name}.ts`, import.meta.url), [file, ...args], command)
       stops.push(() => end(child))
-      const { places } = await answer(child, 'places')
-      const nodes: (LocalNode | Places)[] = [places]
+      return child
+    }
+    try {
+      const collecting = [process.execPath, '--expose-gc', '--disable-warning=ExperimentalWarning'] as const
+      const child = started('measured', collecting, join(directory, 'node-0'))
+      const { places } = await said<{ places: Places }>(child, interrupted.signal)
+      const nodes = [places]
       for (const validator of [1, 2, 3]) {
         const peers = nodes.flatMap(({ p2p }) => p2p)
-        const name = `node-${validator}`
-        const node = await startLocalNode({ directory, name, spec: file, validator, peers, command: validatorCommand })
+        const node = await runNode(validating(validator, directory, file, peers), validatorCommand)
         stops.push(() => node.stop())
-        nodes.push(node)
+        const { rest, ws, rpc, p2p } = node
+        nodes.push({ rest, ws, rpc, p2p })
       }
       await reach(2, places)
       const owners = nodes.map((node, i) => new Owner(node, join(directory, `node-${i}`)))
       const honest = new Set((await Promise.all(owners.map((owner) => owner.peers()))).flat())
-      const churner = forked('churner', strangerCommand, [file, places.p2p[0] as string, String(visitRate)])
-      stops.push(() => end(churner))
+      const churner = started('churner', strangerCommand, places.p2p[0] as string, String(visitRate))
       let visits: Record<string, number> = {}
-      churner.on('message', (said: { counts: Record<string, number> }) => (visits = said.counts))
-      child.send('sample')
-      const { sample: idle } = await answer(child, 'sample')
+      churner.on('message', (message: { counts: Record<string, number> }) => (visits = message.counts))
+      const idle = await sampleOf(child, 'sample')
       const traffic = new Traffic({ nodes, payers, assetId: registerAssetTransaction(spec).hash, rate })
       stops.push(() => traffic.stop())
       let attacks: Record<string, number> = {}
       let replaySpeeds: readonly number[] = []
       if (pause > 0) {
-        const hostile = forked('hostile', strangerCommand, [
-          file,
-          String(payerCount),
-          String(pause),
-          JSON.stringify(nodes),
-        ])
-        stops.push(() => end(hostile))
-        hostile.on('message', (said: { counts: Record<string, number>; replaySpeeds: number[] }) => {
-          attacks = said.counts
-          replaySpeeds = said.replaySpeeds
+        const hostile = started('hostile', strangerCommand, String(payerCount), String(pause), JSON.stringify(nodes))
+        hostile.on('message', (message: { counts: Record<string, number>; replaySpeeds: number[] }) => {
+          attacks = message.counts
+          replaySpeeds = message.replaySpeeds
         })
         hostile.once('exit', () => (attacks = { ...attacks, 'attackers that live': 0 }))
       }
@@ -172,10 +159,7 @@ async function watch(child: ChildProcess, latencies: Latencies): Promise<Watched
   let peak = 0
   const take = async (question: 'sample' | 'all') => {
     // Collecting garbage stops the node too.
-    const { sample } = await latencies.aside(() => {
-      child.send(question)
-      return answer(child, 'sample')
-    })
+    const sample = await latencies.aside(() => sampleOf(child, question))
     peak = Math.max(peak, sample.peak)
     const taken = { hours: (performance.now() - start) / 3_600_000, sample }
     console.log(lineOf(taken))
@@ -203,40 +187,8 @@ function atLeast(name: string, text: string, least: number): number {
   process.exit(2)
 }
 
-/** Runs a script of this folder in a separate process; `command` may end in options of node. */
-function forked(name: string, command: Command, args: readonly string[]): ChildProcess {
-  const script = fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
-  const [program, ...before] = command
-  return fork(script, args, { execPath: program, execArgv: [...before, ...process.execArgv] })
-}
-
-/** The next message of a kind from the measured process; rejects when it ends, or this one is to end. */
-async function answer<Kind extends 'places' | 'sample'>(
-  child: ChildProcess,
-  kind: Kind,
-): Promise<Extract<Said, Record<Kind, unknown>>> {
-  const finished = new AbortController()
-  const signal = AbortSignal.any([finished.signal, interrupted.signal])
-  try {
-    const [said] = (await Promise.race([
-      once(child, 'message', { signal }),
-      once(child, 'exit', { signal }).then(([code]) => {
-        throw new Error(`the measured process ended with ${String(code)}`)
-      }),
-    ])) as [Said]
-    if (!(kind in said)) throw new Error(`the measured process says ${JSON.stringify(said)}`)
-    return said as Extract<Said, Record<Kind, unknown>>
-  } finally {
-    finished.abort()
-  }
-}
-
-/** Ends a forked process: first in order, then at once. */
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  const kill = globalThis.setTimeout(() => child.kill('SIGKILL'), patience)
-  child.kill('SIGTERM')
-  await ended
-  clearTimeout(kill)
+/** The answer of the measured process; rejects when it ends, or this one is to end. */
+async function sampleOf(child: ChildProcess, question: 'sample' | 'all'): Promise<Sample> {
+  child.send(question)
+  return (await said<{ sample: Sample }>(child, interrupted.signal)).sample
 }

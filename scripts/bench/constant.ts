@@ -1,10 +1,14 @@
 /**
- * A process that answers a constant, to measure HTTP alone: `/LENGTH` gives a buffer of so many bytes. Prints the port of a
+ * A process that answers a constant, to measure HTTP alone: `/LENGTH` gives a buffer of so many bytes. Sends the port of a
  * server with the listeners, steps and headers of the node's, and that of bare node:http.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Access, accessDefaults, apiLimits, HttpPort, Tally } from './dist.js'
+import { apiLimits } from '../../src/answers/api/api-limits.js'
+import { Access } from '../../src/answers/api/http/access.js'
+import { accessDefaults } from '../../src/answers/api/http/access-options.js'
+import { HttpPort } from '../../src/answers/api/http/http-port.js'
+import { Tally } from '../../src/answers/api/metrics/answer-metrics.js'
 
 const type = 'application/json; charset=utf-8'
 const answers = new Map<string, Buffer>()
@@ -41,4 +45,5 @@ const bare = createServer((request, response) => {
 })
 await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve))
 
-console.log(JSON.stringify([alike.port, (bare.address() as AddressInfo).port]))
+process.on('disconnect', () => process.exit())
+process.send?.([alike.port, (bare.address() as AddressInfo).port])

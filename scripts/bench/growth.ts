@@ -22,11 +22,8 @@ const moreVotes = 2
 const checksum = 4
 
 const directory = mkdtempSync(join(tmpdir(), 'didledger-growth-'))
-const store = new Level<Buffer, Buffer>(directory, {
-  keyEncoding: 'buffer',
-  valueEncoding: 'buffer',
-  compression: false,
-})
+const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
+const store = new Level<Buffer, Buffer>(directory, { ...encodings, compression: false })
 const node = await TestChain.open(oneValidator(), { store })
 
 async function rowBytes(): Promise<number> {
@@ -58,21 +55,17 @@ const transfers = await growth(async () => {
 })
 row('transfer: 1 input, 2 outputs', transfers / things - empty)
 
-const holders = Array.from({ length: things }, () => holder())
+const holders = Array.from({ length: things }, () => ({ one: holder(), txid: '' }))
 const profile = (version: number) => ({
   services: [{ id: '#profile', type: 'Profile', serviceEndpoint: `${text}${version}` }],
 })
-const payload = holders[0]?.create(profile(1)).payload as string
-const documentBytes = Buffer.from(payload, 'base64url').length
-const txids: string[] = []
+const documentBytes = Buffer.from(holder().create(profile(1)).payload as string, 'base64url').length
 const creates = await growth(async () => {
-  for (const one of holders) txids.push(await node.publish(one.create(profile(1)), one.did))
+  for (const who of holders) who.txid = await node.publish(who.one.create(profile(1)), who.one.did)
 })
 row(`create of a DID, document of ${documentBytes} bytes`, creates / things - empty)
 const updates = await growth(async () => {
-  for (const [i, one] of holders.entries()) {
-    await node.publish(one.update(txids[i] as string, profile(2)), one.did)
-  }
+  for (const { one, txid } of holders) await node.publish(one.update(txid, profile(2)), one.did)
 })
 row(`update of a DID, document of ${documentBytes} bytes`, updates / things - empty)
 
@@ -86,8 +79,7 @@ row('given up of a block without transactions', emptyGivenUp)
 row('given up of a transfer', (await givenUp(firstTransfer + things - 1)) / things - emptyGivenUp)
 
 const rows = await rowBytes()
-const { height, hash } = node.chain.tip.header
-await node.database.checkpoint({ height, hash })
+await node.database.checkpoint(node.chain.tip.header)
 await node.close()
 const files = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 row('all rows', rows)

@@ -1,24 +1,16 @@
-/** A process that only verifies: prints the checks a second of calls of 1000, the ceiling of connecting blocks. */
-import { createVerifierPool } from './dist.js'
-import { quickSigner } from '../../test/support/builders/signatures.js'
-import { median } from './report.js'
+/** A process that only verifies: sends the checks a second of calls of 1000, the ceiling of connecting blocks. */
+import { createVerifierPool } from '../../src/base/crypto/verifier-pool.js'
+import { checkOf, quickSigner } from '../../test/support/builders/signatures.js'
+import { medianTime } from './measure.js'
 
 const calls = 1000
-const rounds = 24
-const warmUp = 6
-
-const signers = Array.from({ length: calls }, quickSigner)
-const checks = signers.map(({ publicKey, sign }, i) => {
-  // As long as what a transfer signs.
-  const message = Buffer.alloc(184, i)
-  return { message, keys: [publicKey], signatures: [sign(message)], code: 'tx-signature' as const, subject: '' }
+// As long as what a transfer signs.
+const checks = Array.from({ length: calls }, (_, i) => {
+  const [message, { publicKey, sign }] = [Buffer.alloc(184, i), quickSigner()]
+  return checkOf(message, [publicKey], [sign(message)])
 })
 const verifier = createVerifierPool()
-const rates: number[] = []
-for (let round = 0; round < warmUp + rounds; round++) {
-  const start = performance.now()
-  await verifier.verifyAll(checks)
-  if (round >= warmUp) rates.push(calls / ((performance.now() - start) / 1000))
-}
+const time = await medianTime({ warmUp: 6, measured: 24 }, () => verifier.verifyAll(checks))
 await verifier.close()
-console.log(`rate ${Math.round(median(rates))}`)
+process.send?.(calls / (time / 1000))
+process.disconnect()

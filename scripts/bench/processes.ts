@@ -1,20 +1,17 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { commandFile } from './dist.js'
+import { setTimeout as pause } from 'node:timers/promises'
+import { toHex } from '../../src/base/primitives/bytes.js'
+import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
+import { commandFile } from './compiled.js'
 
-/** Processes that are measured from outside. */
+/** Nodes by the command line and scripts, as processes that are measured from outside. */
 
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
-
-export interface Running {
-  readonly process: ChildProcess
-  /** The announcement in the first matching line of standard output. */
-  readonly announced: string
-  stop(): Promise<void>
-}
 
 /** A program that runs node, and its arguments before those of node. */
 export type Command = readonly [program: string, ...before: string[]]
@@ -24,47 +21,93 @@ export function yielding(niceness: number): Command {
   return ['nice', '-n', String(niceness), process.execPath]
 }
 
-/** Runs node with these arguments until a line of its output matches; the first group is the announcement. */
-export async function run(
-  args: readonly string[],
-  pattern: RegExp,
-  [program, ...before]: Command = [process.execPath],
-): Promise<Running> {
+/** Addresses of a node's interfaces. */
+export interface Places {
+  readonly rest: string
+  readonly ws: string
+  readonly rpc: string
+  readonly p2p: readonly string[]
+}
+
+export interface RunningNode extends Places {
+  readonly process: ChildProcess
+  stop(): Promise<void>
+}
+
+/** Starts a node on free ports and waits until it serves. */
+export async function runNode(args: readonly string[], command?: Command): Promise<RunningNode> {
+  const { process, line } = await run([commandFile, ...args, '--port-base', '0', '--json'], command)
+  return { process, stop: () => end(process), ...(JSON.parse(line) as Places) }
+}
+
+/** Arguments of a node for {@link runNode} that follows a chain, with peers on this machine. It ends with this process, even after a kill. */
+export function following(spec: string, dataDir: string, peers: readonly string[] = []): string[] {
+  const hosts = ['--p2p-host', '127.0.0.1', ...peers.flatMap((peer) => ['--peer', peer])]
+  return ['start', '--genesis', spec, '--data-dir', dataDir, ...hosts, '--log-level', 'error', '--stop-on-eof']
+}
+
+/** The same of a validator of localnet, whose key is written beside its directory. */
+export function validating(number: number, directory: string, spec: string, peers: readonly string[]): string[] {
+  const key = join(directory, `node-${number}.key`)
+  writeFileSync(key, toHex(devnetValidatorKey(number).privateKey), { mode: 0o600 })
+  const dataDir = join(directory, `node-${number}`)
+  return [...following(spec, dataDir, peers), '--validator-key', key, '--reset-sign-state=now']
+}
+
+/** Runs node until it prints its first line. */
+export async function run(args: readonly string[], [program, ...before]: Command = [process.execPath]) {
   const child = spawn(program, [...before, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit')
-  const lines = createInterface({ input: child.stdout })
-  const stop = async () => {
-    const kill = setTimeout(() => child.kill('SIGKILL'), patience)
-    child.kill('SIGTERM')
-    await ended
-    clearTimeout(kill)
-  }
-  for await (const line of lines) {
-    const announced = pattern.exec(line)?.[1]
-    if (announced === undefined) continue
+  for await (const line of createInterface({ input: child.stdout })) {
     // Further output must not fill the pipe.
     child.stdout.resume()
-    return { process: child, announced, stop }
+    return { process: child, line }
   }
-  throw new Error(`${args.join(' ')} ended without a line like ${pattern.source}`)
+  throw new Error(`${args.join(' ')} ended without a line`)
 }
 
-/** A node by the command line; it announces the address of its REST interface. */
-export function runNode(command: readonly string[]): Promise<Running> {
-  return run([commandFile, ...command, '--port-base', '0'], /^REST\s+(\S+)\/api\/v1/)
+/** Runs a script in a process of its own, which measures the compiled program too. */
+export function forked(script: URL, args: readonly string[] = [], command: Command = [process.execPath]): ChildProcess {
+  const [execPath, ...before] = command
+  const compiled = ['--import', new URL('./compiled.ts', import.meta.url).href]
+  return fork(script, args, { execPath, execArgv: [...before, ...process.execArgv, ...compiled] })
 }
 
-/** Resident memory of a process. */
-export function residentBytes(running: Running): number {
-  return memoryOf(running, 'VmRSS')
+/** The next message of a forked process; rejects when it ends. */
+export async function said<Message>(child: ChildProcess, interrupted?: AbortSignal): Promise<Message> {
+  const finished = new AbortController()
+  const signal = AbortSignal.any([finished.signal, ...(interrupted === undefined ? [] : [interrupted])])
+  try {
+    const ended = once(child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`${child.spawnargs.slice(-3).join(' ')} ended with ${String(code)}`)
+    })
+    const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [Message]
+    return message
+  } finally {
+    finished.abort()
+  }
 }
 
-/** Maximum of {@link residentBytes} so far; the present value where the system does not report it. */
-export function mostResidentBytes(running: Running): number {
-  return memoryOf(running, 'VmHWM')
+/** Ends a process: first in order, then at once. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  const kill = setTimeout(() => child.kill('SIGKILL'), patience)
+  child.kill('SIGTERM')
+  await ended
+  clearTimeout(kill)
 }
 
-function memoryOf({ process: { pid = 0 } }: Running, figure: 'VmRSS' | 'VmHWM'): number {
+/** Waits until a node has reached a height. */
+export async function reach(height: number, { rest }: Places, seconds = 60): Promise<void> {
+  for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await pause(100)) {
+    const answer = await fetch(`${rest}/api/v1/block/height`)
+    if (((await answer.json()) as { Result: number }).Result >= height) return
+  }
+  throw new Error(`${rest} has not reached height ${height} within ${seconds} s`)
+}
+
+/** Resident memory of a process, or the maximum of it so far: the present value where the system does not report that. */
+export function residentBytes({ pid = 0 }: ChildProcess, figure: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
   const kilobytes = new RegExp(`^${figure}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024

@@ -9,6 +9,23 @@ export interface Row {
   readonly target?: { readonly least: number } | { readonly most: number }
 }
 
+/** Ratio of a row, with the name of what it is measured against, and bound. */
+interface Judged {
+  readonly ratio?: readonly [value: number, against: string]
+  readonly least?: number | undefined
+  readonly most?: number | undefined
+}
+
+export function row(name: string, value: number, unit: string, { ratio, least, most }: Judged = {}): Row {
+  return {
+    name,
+    value,
+    unit,
+    ...(ratio && { ratio: { value: ratio[0], against: ratio[1] } }),
+    ...(least === undefined ? most !== undefined && { target: { most } } : { target: { least } }),
+  }
+}
+
 /** A table for a terminal: name, figure, ratio, target. */
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map(({ name, value, unit, ratio, target }) => [
@@ -30,12 +47,5 @@ function figure(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 }
 
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5)
-}
-
-/** The value that a part of all of them stays below. */
-export function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length * part)] ?? NaN
-}
+/** A number as names of rows show it. */
+export const shown = (count: number): string => count.toLocaleString('en')

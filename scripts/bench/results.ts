@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { median, type Row } from './report.js'
+import { median } from './measure.js'
+import type { Row } from './report.js'
 
 /** What a run of the bench keeps in a file. */
 export interface Results {

@@ -1,15 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { listenTo } from './event-stream.js'
-import { type LocalNode, send } from './local-nodes.js'
+import { NodeClient } from '../../src/clients/client/node-client.js'
+import type { Transaction } from '../../src/base/primitives/transaction.js'
+import { WsClient } from '../../test/support/client/ws.js'
+import type { RunningNode } from './processes.js'
 
 /** Milliseconds that a transaction may take until all nodes have it in a block. */
 const patience = 60_000
-
-export interface Transfer {
-  readonly txid: string
-  /** In hex. */
-  readonly data: string
-}
 
 /** Times of a transaction, in milliseconds from the moment before it was sent. */
 export interface Course {
@@ -21,42 +17,34 @@ export interface Course {
   readonly confirmedEverywhere: number
 }
 
+/** A node with the times at which it reported each transaction in its pool, and each block by its height. */
+interface Watched {
+  readonly rest: string
+  readonly events: WsClient
+  readonly accepted: Map<string, number>
+  readonly blocks: Map<number, number>
+}
+
 /** Nodes to send transactions to, and the events of all of them. */
 export class Watch {
-  readonly #nodes: readonly LocalNode[]
-  /** Time at which each node took a transaction, by its id. */
-  readonly #accepted = new Map<string, number[]>()
-  /** Time at which each node reported the block of a height. */
-  readonly #blocks = new Map<number, number[]>()
+  readonly #nodes: readonly Watched[]
   readonly #heights = new Map<string, number>()
-  readonly #ends: (() => void)[] = []
-  #failure: unknown
+  #read = 0
 
-  static async open(nodes: readonly LocalNode[]): Promise<Watch> {
-    const watch = new Watch(nodes)
-    for (const [i, { ws }] of nodes.entries()) {
-      const end = await listenTo(ws, ['transaction', 'block'], ({ topic, txid = '', height = 0 }, time) => {
-        if (topic === 'transaction') timesOf(watch.#accepted, txid)[i] = time
-        else {
-          if (!watch.#blocks.has(height)) watch.#read(height, nodes[i] as LocalNode)
-          timesOf(watch.#blocks, height)[i] = time
-        }
-      })
-      watch.#ends.push(end)
-    }
-    return watch
+  static async open(nodes: readonly RunningNode[]): Promise<Watch> {
+    return new Watch(await Promise.all(nodes.map((node) => watched(node))))
   }
 
-  private constructor(nodes: readonly LocalNode[]) {
+  private constructor(nodes: readonly Watched[]) {
     this.#nodes = nodes
   }
 
   close(): void {
-    for (const end of this.#ends) end()
+    for (const { events } of this.#nodes) events.ws.terminate()
   }
 
   /** Sends each once the one before is in a block on all nodes, at a random moment between two blocks. */
-  async oneByOne(transfers: readonly Transfer[]): Promise<Course[]> {
+  async oneByOne(transfers: readonly Transaction[]): Promise<Course[]> {
     const courses: Course[] = []
     for (const [i, transfer] of transfers.entries()) {
       await setTimeout((i * 173) % 500)
@@ -66,7 +54,7 @@ export class Watch {
   }
 
   /** Sends so many a second, regardless of their results. */
-  async atRate(transfers: readonly Transfer[], rate: number): Promise<Course[]> {
+  async atRate(transfers: readonly Transaction[], rate: number): Promise<Course[]> {
     const start = performance.now()
     const following: Promise<Course>[] = []
     for (const [i, transfer] of transfers.entries()) {
@@ -77,44 +65,45 @@ export class Watch {
   }
 
   /** Sends a transaction to one of the nodes and follows it. */
-  async #follow({ txid, data }: Transfer, turn: number): Promise<Course> {
-    const here = turn % this.#nodes.length
+  async #follow(transfer: Transaction, turn: number): Promise<Course> {
+    const { txid } = transfer
+    const here = this.#nodes[turn % this.#nodes.length] as Watched
     const sent = performance.now()
-    await send(this.#nodes[here] as LocalNode, data)
-    for (let waited = 0; !this.#everywhere(txid); waited += 5) {
-      if (this.#failure !== undefined) throw this.#failure
+    await new NodeClient({ rest: here.rest }).sendRawTransaction(transfer.toHex())
+    for (let waited = 0; !(await this.#everywhere(txid)); waited += 5) {
       if (waited > patience) throw new Error(`${txid} is not confirmed everywhere within ${patience} ms`)
       await setTimeout(5)
     }
-    const since = (times: readonly number[]) => times.map((time) => time - sent)
-    const accepted = since(timesOf(this.#accepted, txid))
-    const confirmed = since(timesOf(this.#blocks, this.#heights.get(txid) ?? 0))
+    const confirmed = ({ blocks }: Watched) => (blocks.get(this.#heights.get(txid) ?? 0) ?? NaN) - sent
+    const others = this.#nodes.filter((node) => node !== here)
     return {
-      spread: accepted.filter((_, i) => i !== here),
-      confirmedHere: confirmed[here] ?? NaN,
-      confirmedEverywhere: Math.max(...confirmed),
+      spread: others.flatMap(({ accepted }) => accepted.get(txid) ?? []).map((time) => time - sent),
+      confirmedHere: confirmed(here),
+      confirmedEverywhere: Math.max(...this.#nodes.map(confirmed)),
     }
   }
 
-  #everywhere(txid: string): boolean {
+  async #everywhere(txid: string): Promise<boolean> {
+    const [{ rest, blocks }] = this.#nodes as [Watched]
+    for (const height of blocks.keys()) {
+      if (height <= this.#read) continue
+      this.#read = height
+      const answer = await fetch(`${rest}/api/v1/block/transactions/height/${height}`)
+      const { Result } = (await answer.json()) as { Result: { Transactions: readonly string[] } }
+      for (const mined of Result.Transactions) this.#heights.set(mined, height)
+    }
     const height = this.#heights.get(txid)
-    return height !== undefined && timesOf(this.#blocks, height).filter(Number.isFinite).length === this.#nodes.length
-  }
-
-  /** Reads which transactions a block has. */
-  #read(height: number, { rest }: LocalNode): void {
-    void fetch(`${rest}/api/v1/block/transactions/height/${height}`)
-      .then((answer) => answer.json())
-      .then((answer) => {
-        const { Result } = answer as { Result: { Transactions: readonly string[] } }
-        for (const txid of Result.Transactions) this.#heights.set(txid, height)
-      })
-      .catch((error: unknown) => (this.#failure = error))
+    return height !== undefined && this.#nodes.every((node) => node.blocks.has(height))
   }
 }
 
-function timesOf<Key>(map: Map<Key, number[]>, key: Key): number[] {
-  const times = map.get(key) ?? []
-  map.set(key, times)
-  return times
+async function watched({ rest, ws }: RunningNode): Promise<Watched> {
+  const [accepted, blocks] = [new Map<string, number>(), new Map<number, number>()]
+  const events = await WsClient.open(ws, { perMessageDeflate: false })
+  await events.result('subscribe', { topics: ['transaction', 'block'] })
+  events.onEvent = (event) => {
+    if (event.topic === 'transaction') accepted.set(event.txid, performance.now())
+    if (event.topic === 'block') blocks.set(event.height, performance.now())
+  }
+  return { rest, events, accepted, blocks }
 }

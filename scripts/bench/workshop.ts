@@ -1,73 +1,235 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
-import { encodeBase64url } from '../../src/identity/did/base64url.js'
-import { buildCreate, buildDocument, type DocumentPlan, type PlannedKey } from '../../src/identity/did/build.js'
-import { parseCredential } from '../../src/identity/did/credential.js'
-import { fromPlain } from '../../src/identity/did/plain.js'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Resolver, type ResolverOptions } from '../../src/answers/resolver/resolver.js'
+import { SignatureCache } from '../../src/base/crypto/signature-cache.js'
+import type { Verifier } from '../../src/base/crypto/verifier.js'
+import { createVerifierPool } from '../../src/base/crypto/verifier-pool.js'
+import { addressFromPublicKey, prefix, programHash, singleKeyCode } from '../../src/base/primitives/address.js'
+import { soloAuxPow } from '../../src/base/primitives/auxpow.js'
+import { Block, transactionRoot, witnessRoot } from '../../src/base/primitives/block.js'
 import type { DidOperation } from '../../src/base/primitives/did-operation.js'
-import type { Header } from '../../src/base/primitives/header.js'
+import { genesisBlock } from '../../src/base/primitives/genesis.js'
+import type { Hash } from '../../src/base/primitives/hash.js'
+import { Header } from '../../src/base/primitives/header.js'
+import { coinbaseInput, finalSequence } from '../../src/base/primitives/input.js'
 import type { Output } from '../../src/base/primitives/output.js'
-import type { Spec } from '../../src/base/primitives/spec.js'
+import { standardProgram } from '../../src/base/primitives/program.js'
+import { parseSpec, type Spec } from '../../src/base/primitives/spec.js'
+import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
 import type { Outpoint, TransactionFields } from '../../src/base/primitives/transaction-fields.js'
+import { systemEnv } from '../../src/base/runtime/process-env.js'
+import { buildCreate, buildDeactivate, buildUpdate, type DocumentPlan } from '../../src/identity/did/build.js'
+import { Chain } from '../../src/ledger/chain/chain.js'
+import { didRootAfter, nextDidRoot } from '../../src/ledger/chain/next-did-root.js'
+import { commitmentAttribute } from '../../src/ledger/consensus/commitment.js'
+import { checkTransaction } from '../../src/ledger/consensus/connect.js'
+import { StateOverlay } from '../../src/ledger/consensus/ledger.js'
+import { subsidyAt } from '../../src/ledger/consensus/subsidy.js'
+import { solve } from '../../src/ledger/production/solve.js'
+import { Database } from '../../src/ledger/storage/database.js'
+import { DataDirectory } from '../../src/ledger/storage/directory.js'
+import { chainProver } from '../../src/node/chain-prover.js'
+import { type Ledger, openLedger } from '../../src/node/open-ledger.js'
+import { fieldsOf } from '../../test/support/builders/blocks.js'
+import { type Holder, signer, specification } from '../../test/support/builders/did.js'
 import { type QuickSigner, quickSigner } from '../../test/support/builders/signatures.js'
-import {
-  addressFromPublicKey,
-  addressOf,
-  type Chain,
-  finalSequence,
-  parseSpec,
-  prefix,
-  programHash,
-  singleKeyCode,
-  standardProgram,
-  Transaction,
-} from './dist.js'
-import { flatFees, mineBlock } from './load.js'
+
+/** Chains, blocks, coins, transactions and operations for measurements. */
 
 const fee = 100n
-/** Outputs of the genesis block. */
-const genesisCoins = 2048
-const genesisValue = 100_000_000n
-const specification = 'ledger/did/1.0'
+/** Prices by which blocks and pools take a transaction of any size for {@link fee}. */
+const flatFees = { minimum: '99', perByte: '1', freeBytes: 2 ** 32 - 1, leaf: '1' }
+export const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
 
 export interface Coin extends Outpoint {
   readonly value: bigint
 }
 
-/** A DID with its key. */
-export interface Holder {
-  readonly did: string
-  readonly signer: QuickSigner
-  readonly plan: DocumentPlan
+/** A key, and the coin that it spends next. */
+export interface Payer extends QuickSigner {
+  coin: Coin
 }
 
-/** One owner of many coins, and blocks, transactions and documents of the maximum size that the rules allow. */
+interface Allocation {
+  readonly address: string
+  readonly amount: string
+}
+
+/** A chain of its own with these coins: without validators, or a changed localnet. */
+function specOf(allocations: readonly Allocation[], base: 'pow' | 'localnet' = 'pow', changes: object = {}) {
+  const file = JSON.parse(readFileSync(new URL(`../../genesis/${base}.json`, import.meta.url), 'utf8')) as object
+  const text = JSON.stringify({ ...file, name: 'bench', fees: flatFees, allocations, ...changes })
+  return { text, spec: parseSpec(text) }
+}
+
+/** Changes of a spec for a chain that has just begun: a node whose last block is old answers no question about DIDs. */
+export function recent(): { time: number } {
+  return { time: Math.floor(Date.now() / 1000) - 60 }
+}
+
+/** The spec of a localnet as shipped. */
+export function localnet(): Promise<string> {
+  return readFile(new URL('../../genesis/localnet.json', import.meta.url), 'utf8')
+}
+
+/** A chain that pays 1000 coins to each of `count` own keys, then to others. */
+export function fundedSpec(
+  count: number,
+  base: 'pow' | 'localnet' = 'pow',
+  changes: object = {},
+  others: readonly Allocation[] = [],
+): { text: string; spec: Spec; payers: Payer[] } {
+  const signers = Array.from({ length: count }, quickSigner)
+  const value = 1000n * 100_000_000n
+  const own = signers.map(({ publicKey }) => ({ address: addressFromPublicKey(publicKey), amount: String(value) }))
+  const { text, spec } = specOf([...own, ...others], base, changes)
+  const { hash: txid } = genesisBlock(spec).transactions[0] as Transaction
+  return { text, spec, payers: signers.map((one, index) => ({ ...one, coin: { txid, index, value } })) }
+}
+
+/** An output of a transaction, to be spent. */
+export function coinOf({ hash: txid, outputs }: Transaction, index = 0): Coin {
+  return { txid, index, value: (outputs[index] as Output).value }
+}
+
+export function standardHash(publicKey: Uint8Array): Uint8Array {
+  return programHash(prefix.standard, singleKeyCode(publicKey))
+}
+
+/** A transaction that spends coins of one key; without outputs all of them go back to it, but for the fee. */
+function spend(
+  assetId: Hash,
+  { publicKey, sign }: QuickSigner,
+  coins: readonly Coin[],
+  changes: Partial<TransactionFields>,
+  paid = fee,
+): Transaction {
+  const value = coins.reduce((sum, coin) => sum + coin.value, -paid)
+  const fields: TransactionFields = {
+    version: 0,
+    payloadVersion: 0,
+    payload: { type: 2 },
+    attributes: [],
+    inputs: coins.map(({ txid, index }) => ({ txid, index, sequence: finalSequence })),
+    outputs: [{ assetId, value, outputLock: 0, programHash: standardHash(publicKey) }],
+    lockTime: 0,
+    programs: [],
+    ...changes,
+  }
+  const bare = new Transaction(fields)
+  if (changes.programs !== undefined) return bare
+  return new Transaction({ ...fields, programs: [standardProgram(publicKey, sign(bare.unsigned))] })
+}
+
+/** A transfer of the coin of a payer back to itself, which spends the first output of it next. */
+export function selfTransfer(
+  payer: Payer,
+  assetId: Hash,
+  changes: Partial<TransactionFields> = {},
+  paid = fee,
+): Transaction {
+  const attributes = [{ usage: attributeUsage.nonce, data: new Uint8Array(8) }]
+  const made = spend(assetId, payer, [payer.coin], { attributes, ...changes }, paid)
+  payer.coin = coinOf(made)
+  return made
+}
+
+/** State of all DIDs that a block commits to: that of its parent, and on the tip what its operations make of it. */
+async function rootOf(
+  chain: Chain,
+  parent: Header,
+  transactions: readonly Transaction[],
+  time: number,
+): Promise<Hash | undefined> {
+  const { height } = chain.tip.header
+  if (!transactions.some(({ payload }) => payload.type === 10)) {
+    return didRootAfter(chain, Math.min(height, parent.height))
+  }
+  if (parent.height !== height) throw new Error('a block with operations is made on the tip')
+  const state = new StateOverlay(chain.state)
+  const operations = transactions.flatMap((tx, i) => {
+    const connectable = checkTransaction(tx, state, { ...chain.sanity, height: height + 1 })
+    connectable.apply()
+    return connectable.did === undefined ? [] : [{ operation: connectable.did, tx, index: i + 1 }]
+  })
+  return nextDidRoot(chain, time, operations)
+}
+
+/** A solved block on top of a header, `delay` seconds after it. */
+export async function mineBlock(
+  chain: Chain,
+  transactions: readonly Transaction[],
+  parent: Header = chain.tip.header,
+  delay = 1,
+): Promise<Block> {
+  const { spec, assetId } = chain.sanity
+  const [height, time] = [parent.height + 1, parent.time + delay]
+  const value = subsidyAt(spec, height) + fee * BigInt(transactions.length)
+  const fields = {
+    version: 0,
+    payloadVersion: 4,
+    payload: { type: 0, data: new Uint8Array(0) } as const,
+    inputs: [coinbaseInput],
+    outputs: [{ assetId, value, outputLock: 0, programHash: spec.allocations[0]?.programHash as Uint8Array }],
+    lockTime: height,
+    programs: [],
+  }
+  const didRoot = await rootOf(chain, parent, transactions, time)
+  const root = witnessRoot([new Transaction({ ...fields, attributes: [] }), ...transactions])
+  const attributes = [commitmentAttribute(spec, height, { witnessRoot: root, didRoot })]
+  const all = [new Transaction({ ...fields, attributes }), ...transactions]
+  const merkleRoot = transactionRoot(all)
+  const bits = spec.powLimitBits
+  const header = new Header({ version: 0, previous: parent.hash, merkleRoot, time, bits, nonce: 0, height })
+  const block = await solve(new Block(header, soloAuxPow(header.hash, time), all))
+  if (block === undefined) throw new Error('no nonce was found')
+  return block
+}
+
+/**
+ * Blocks without operations on top of the tip, the first one `delay` seconds after it, so that branches differ. As bytes: objects
+ * would be collected with those that are measured.
+ */
+export async function prepareBlocks(
+  chain: Chain,
+  count: number,
+  transactions: () => readonly Transaction[] = () => [],
+  delay = 1,
+): Promise<Uint8Array[]> {
+  const prepared: Uint8Array[] = []
+  for (let parent: Header = chain.tip.header; prepared.length < count;) {
+    const block = await mineBlock(chain, transactions(), parent, prepared.length === 0 ? delay : 1)
+    prepared.push(block.bytes)
+    parent = block.header
+  }
+  return prepared
+}
+
+/** Blocks with a transfer of every payer to itself each. */
+export function transferBlocks(chain: Chain, payers: readonly Payer[], count: number, delay = 1) {
+  const transfers = () => payers.map((payer) => selfTransfer(payer, chain.sanity.assetId))
+  return prepareBlocks(chain, count, transfers, delay)
+}
+
+const genesisCoins = 2048
+const genesisValue = 100_000_000n
+
+/** One owner of many coins, and blocks, transactions and operations of the maximum size that the rules allow. */
 export class Workshop {
   readonly chain: Chain
   readonly owner: QuickSigner
-  readonly coins: Coin[] = []
-  parent: Header
+  readonly coins: Coin[]
 
   constructor(chain: Chain, owner: QuickSigner) {
     this.chain = chain
     this.owner = owner
-    this.parent = chain.genesis.header
-    const { hash } = chain.genesis.transactions[0] as Transaction
-    for (let index = 0; index < genesisCoins; index++) this.coins.push({ txid: hash, index, value: genesisValue })
+    const [coinbase] = chain.genesis.transactions as [Transaction]
+    this.coins = Array.from({ length: genesisCoins }, (_, index) => coinOf(coinbase, index))
   }
 
-  /** The spec of a chain without validators that has paid all coins to one owner. */
-  static spec(owner: QuickSigner): Spec {
-    const file = JSON.parse(readFileSync(new URL('../../genesis/pow.json', import.meta.url), 'utf8')) as object
-    const allocation = { address: addressFromPublicKey(owner.publicKey), amount: String(genesisValue) }
-    const allocations = Array.from({ length: genesisCoins }, () => allocation)
-    return parseSpec(JSON.stringify({ ...file, name: 'bench', fees: flatFees, allocations }))
-  }
-
-  get ownerHash(): Uint8Array {
-    return standardHash(this.owner.publicKey)
-  }
-
-  output(value: bigint, to: Uint8Array = this.ownerHash): Output {
+  output(value: bigint, to: Uint8Array = standardHash(this.owner.publicKey)): Output {
     return { assetId: this.chain.sanity.assetId, value, outputLock: 0, programHash: to }
   }
 
@@ -79,21 +241,7 @@ export class Workshop {
 
   /** A transaction of the owner that spends coins, with a fee of 100; without outputs all coins go back to the owner. */
   transaction(coins: readonly Coin[], changes: Partial<TransactionFields> = {}): Transaction {
-    const value = coins.reduce((sum, coin) => sum + coin.value, 0n) - fee
-    const fields: TransactionFields = {
-      version: 0,
-      payloadVersion: 0,
-      payload: { type: 2 },
-      attributes: [],
-      inputs: coins.map(({ txid, index }) => ({ txid, index, sequence: finalSequence })),
-      outputs: [this.output(value)],
-      lockTime: 0,
-      programs: [],
-      ...changes,
-    }
-    if (changes.programs !== undefined) return new Transaction(fields)
-    const { unsigned } = new Transaction(fields)
-    return new Transaction({ ...fields, programs: [standardProgram(this.owner.publicKey, this.owner.sign(unsigned))] })
+    return spend(this.chain.sanity.assetId, this.owner, coins, changes)
   }
 
   carry(operation: DidOperation): Transaction {
@@ -111,105 +259,119 @@ export class Workshop {
   }
 
   /** Makes `count` coins of one owner, or of many in turn, in blocks of their own. */
-  async fan(count: number, to: readonly Uint8Array[] = [this.ownerHash], value = 1000n): Promise<Coin[]> {
+  async fan(count: number, to?: readonly Uint8Array[], value = 1000n): Promise<Coin[]> {
     const made: Coin[] = []
     while (made.length < count) {
       const some = Math.min(count - made.length, 60_000)
       const needed = value * BigInt(some) + fee
       const coins = this.take(Number(needed / genesisValue) + 1)
       const change = coins.reduce((sum, coin) => sum + coin.value, 0n) - needed
-      const outputs = Array.from({ length: some }, (_, i) => this.output(value, to[(made.length + i) % to.length]))
+      const outputs = Array.from({ length: some }, (_, i) => this.output(value, to?.[(made.length + i) % to.length]))
       const tx = this.transaction(coins, { outputs: [...outputs, this.output(change)] })
       await this.mine([tx])
-      for (let index = 0; index < some; index++) made.push({ txid: tx.hash, index, value })
-      this.coins.push({ txid: tx.hash, index: some, value: change })
+      for (let index = 0; index < some; index++) made.push(coinOf(tx, index))
+      this.coins.push(coinOf(tx, some))
     }
     return made
   }
 
-  async block(transactions: readonly Transaction[]): Promise<Uint8Array> {
-    return (await mineBlock(this.chain, this.parent, transactions)).bytes
-  }
-
-  async mine(transactions: readonly Transaction[]): Promise<void> {
-    const block = await mineBlock(this.chain, this.parent, transactions)
-    await this.chain.acceptBlock(block.bytes)
-    this.parent = block.header
-  }
-
   /** Mines transactions in as many blocks as they need. */
-  async mineAll(transactions: readonly Transaction[]): Promise<void> {
-    let part: Transaction[] = []
-    let bytes = 0
-    for (const tx of transactions) {
-      if (part.length === 9000 || bytes + tx.bytes.length > 7_900_000) {
-        await this.mine(part)
-        part = []
-        bytes = 0
-      }
-      part.push(tx)
-      bytes += tx.bytes.length
+  async mine(transactions: readonly Transaction[]): Promise<void> {
+    for (let rest = transactions; rest.length > 0;) {
+      let bytes = 0
+      const beyond = rest.findIndex((tx, i) => (bytes += tx.bytes.length) > 7_900_000 || i === 9000)
+      const some = rest.slice(0, beyond === -1 ? rest.length : beyond)
+      await this.chain.acceptBlock((await mineBlock(this.chain, some)).bytes)
+      rest = rest.slice(some.length)
     }
-    if (part.length > 0) await this.mine(part)
-  }
-
-  holder(changes: Partial<DocumentPlan> = {}): Holder {
-    const signer = quickSigner()
-    const did = `did:ledger:${addressOfDid(signer.publicKey)}`
-    const key: PlannedKey = { fragment: 'primary', publicKey: signer.publicKey, use: 'authentication' }
-    const plan = {
-      method: 'ledger',
-      did,
-      keys: [key, ...(changes.keys ?? [])],
-      expires: '2035-01-01T00:00:00Z',
-      created: '2026-01-01T00:00:00Z',
-    }
-    return { did, signer, plan: { ...changes, ...plan } }
-  }
-
-  create({ plan, signer }: Holder): DidOperation {
-    const sign = (text: string) => signer.sign(Buffer.from(text))
-    const by = { specification, verificationMethod: '#primary', form: 'compact' as const }
-    return buildCreate(buildDocument(plan, sign), by, sign)
   }
 }
 
-export const operationPlan = { specification, verificationMethod: '#primary', form: 'compact' as const }
+const compact = { specification, verificationMethod: '#primary', form: 'compact' as const }
 
-/** A credential of an issuer for a subject, signed. */
-export function credential(
-  issuer: Holder,
-  subject: string,
-  id: string,
-  { type = ['T'], claims = {} }: { readonly type?: readonly string[]; readonly claims?: object } = {},
-): object {
-  const members = {
-    id,
-    type,
-    issuer: issuer.did,
-    issuanceDate: '2026-01-01T00:00:00Z',
-    credentialSubject: { id: subject, ...claims },
+/** A document whose keys are that of its DID, and others. */
+function documentOf({ plan, document }: Holder, { keys = [], ...changes }: Partial<DocumentPlan>) {
+  return document({ ...changes, keys: [...plan.keys.slice(0, 1), ...keys] })
+}
+
+export function create(holder: Holder, changes: Partial<DocumentPlan> = {}): DidOperation {
+  return buildCreate(documentOf(holder, changes), compact, signer(holder.primary))
+}
+
+export function update(holder: Holder, previousTxid: string, changes: Partial<DocumentPlan>): DidOperation {
+  return buildUpdate(documentOf(holder, changes), { ...compact, previousTxid }, signer(holder.primary))
+}
+
+export function deactivate({ did, primary }: Holder): DidOperation {
+  return buildDeactivate(did, compact, signer(primary))
+}
+
+/** Beside a chain: its threads, and its cache of signatures. */
+export interface Beside {
+  readonly verifier: Verifier
+  readonly signatures: SignatureCache
+}
+
+/** Runs with an empty chain on a real database, in a temporary directory unless given, and threads of its own. */
+export async function withChain<T>(
+  spec: Spec,
+  run: (chain: Chain, beside: Beside) => Promise<T>,
+  { directory, signatures = new SignatureCache() }: { directory?: string; signatures?: SignatureCache } = {},
+): Promise<T> {
+  if (directory === undefined) return withDirectory((own) => withChain(spec, run, { directory: own, signatures }))
+  const database = await Database.open(join(directory, 'chain'))
+  const verifier = createVerifierPool()
+  try {
+    const chain = await Chain.open({ spec, database, signatures, verifier, clock: Date, log: quiet })
+    return await run(chain, { verifier, signatures })
+  } finally {
+    await database.close()
+    await verifier.close()
   }
-  const proof = { verificationMethod: '#primary', signature: encodeBase64url(new Uint8Array(64)) }
-  const { signingText } = parseCredential(
-    fromPlain({ ...members, proof }),
-    '',
-    { method: 'ledger', chain: true },
-    undefined,
-  )
-  const signature = encodeBase64url(issuer.signer.sign(Buffer.from(signingText)))
-  return { ...members, proof: { ...proof, signature } }
 }
 
-export function standardHash(publicKey: Uint8Array): Uint8Array {
-  return programHash(prefix.standard, singleKeyCode(publicKey))
+/** Runs with an empty chain whose coins are all of one owner. */
+export function withWorkshop<T>(
+  run: (shop: Workshop, beside: Beside) => Promise<T>,
+  signatures = new SignatureCache(),
+): Promise<T> {
+  const owner = quickSigner()
+  const allocation = { address: addressFromPublicKey(owner.publicKey), amount: String(genesisValue) }
+  const { spec } = specOf(new Array<Allocation>(genesisCoins).fill(allocation))
+  return withChain(spec, (chain, beside) => run(new Workshop(chain, owner), beside), { signatures })
 }
 
-function addressOfDid(publicKey: Uint8Array): string {
-  return addressOf(programHash(prefix.did, singleKeyCode(publicKey, 0xad)))
+/** Runs with the ledger of a node's data directory. */
+export async function withLedger<T>(spec: Spec, dataDir: string, run: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const directory = await DataDirectory.open(dataDir)
+  const verifier = createVerifierPool()
+  const ledger = await openLedger(spec, directory, verifier, systemEnv(quiet))
+  try {
+    const result = await run(ledger)
+    await ledger.chain.close()
+    return result
+  } finally {
+    await ledger.database.close()
+    await verifier.close()
+    await directory.close()
+  }
 }
 
-export function fieldsOf(fields: TransactionFields): TransactionFields {
-  const { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs } = fields
-  return { version, payloadVersion, payload, attributes, inputs, outputs, lockTime, programs }
+export function resolverOf(
+  { chain, database, clock }: Ledger,
+  options: Pick<ResolverOptions, 'cacheBytes' | 'queryLimits'> = {},
+): Resolver {
+  const tip = () => chain.tip.header
+  const standing = () => ({ inStep: true, height: tip().height, age: 0 }) as const
+  return new Resolver({ database, prover: chainProver(chain), clock, tip, standing, ...options })
+}
+
+/** Runs with a temporary directory. */
+export async function withDirectory<T>(run: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'didledger-bench-'))
+  try {
+    return await run(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { NodeClient } from '../../src/clients/client/node-client.js'
-import { callRpc } from '../../src/clients/client/rpc.js'
-import type { Places } from '../bench/local-nodes.js'
+import type { Places } from '../bench/processes.js'
+import { timeout } from './owner.js'
 
 /** Results of the transactions that a node accepted. */
 export interface Outcome {
@@ -17,8 +17,6 @@ export interface Outcome {
 
 /** Seconds without a block that brings one, after which the rest is looked up. */
 const quiet = 60
-/** Milliseconds that a node may take to answer. */
-const timeout = 60_000
 
 /** Follows acknowledged transactions until a block holds them. */
 export class Acknowledged {
@@ -51,17 +49,12 @@ export class Acknowledged {
     }
     this.#ended = true
     await this.#following
-    const found = { waiting: 0, dropped: [] as string[], lost: [] as string[] }
-    const mined = this.#count - this.#pending.size
-    let late = 0
-    for (const txid of this.#pending) {
-      const fate = await this.#fateOf(txid)
-      if (fate === 'mined') late++
-      else if (fate === 'waiting') found.waiting++
-      else if (fate === 'lost') found.lost.push(txid)
-      else found.dropped.push(fate)
-    }
-    return { acknowledged: this.#count, mined: mined + late, ...found }
+    const fates: [txid: string, fate: string][] = []
+    for (const txid of this.#pending) fates.push([txid, await this.#fateOf(txid)])
+    const of = (fate: string) => fates.filter(([, one]) => one === fate).map(([txid]) => txid)
+    const dropped = fates.map(([, fate]) => fate).filter((fate) => !['mined', 'waiting', 'lost'].includes(fate))
+    const mined = this.#count - this.#pending.size + of('mined').length
+    return { acknowledged: this.#count, mined, waiting: of('waiting').length, dropped, lost: of('lost') }
   }
 
   /** mined, waiting, lost, or the drop reason. */
@@ -78,15 +71,14 @@ export class Acknowledged {
   }
 
   async #follow(): Promise<void> {
-    const { rest, rpc } = this.#nodes.at(-1) as Places
-    const client = new NodeClient({ rest, timeout })
+    const client = new NodeClient({ rest: (this.#nodes.at(-1) as Places).rest, timeout })
     while (!this.#ended) {
       await setTimeout(500)
       try {
         const height = await client.height()
         while (this.#height < height) {
-          const blockhash = await callRpc(rpc, 'getblockhash', { height: this.#height + 1 }, { timeout })
-          const block = await callRpc(rpc, 'getblock', { blockhash, verbosity: 1 }, { timeout })
+          const blockhash = await client.rpc('getblockhash', { height: this.#height + 1 })
+          const block = await client.rpc('getblock', { blockhash, verbosity: 1 })
           for (const txid of (block as { tx: readonly string[] }).tx) this.#pending.delete(txid)
           this.#height++
         }

@@ -1,31 +1,31 @@
 /**
  * Peers that come and go: `churner.ts SPEC ADDRESS RATE`, forked by soak.ts. So many visits begin a second, each of another kind
- * and with a new key. Reports how many of which kind have ended, and how many failed.
+ * and with a new key.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { multiaddr } from '@multiformats/multiaddr'
+import { genesisBlock } from '../../src/base/primitives/genesis.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
 import { headersExchange } from '../../src/network/wire/headers-message.js'
 import { poolExchange } from '../../src/network/wire/pool-message.js'
-import { displayHash } from '../../src/base/primitives/bytes.js'
-import { genesisBlock } from '../../src/base/primitives/genesis.js'
-import { parseSpec } from '../../src/base/primitives/spec.js'
-import { rawPeer } from '../../test/support/client/raw-peer.js'
-import { LightPeer } from '../bench/light-peer.js'
+import { HostilePeer, type RawConnection } from '../../test/support/fakes/hostile-peer.js'
+import { lightPeer } from '../bench/light-peer.js'
+import { portOf } from './hostile/scene.js'
+import { carryOut } from './rounds.js'
 
 /** Maximum concurrent visits: a node drops the oldest of 17 connections of one host without a key. */
 const most = 14
+/** Milliseconds of a visit. */
+const stay = 1500
 
 const [file = '', address = '', rate = ''] = process.argv.slice(2)
 const spec = parseSpec(readFileSync(file, 'utf8'))
 const genesis = genesisBlock(spec).header.hash
-const protocolPrefix = `/didledger/${displayHash(genesis).slice(0, 8)}`
-const port = Number(/\/tcp\/(\d+)/.exec(address)?.[1])
 
-const kinds: Readonly<Record<string, () => Promise<void>>> = {
+const kinds = {
   /** Requests all data, receives gossip for a while, and disconnects. */
   whole: () =>
     withPeer(async (peer) => {
@@ -34,19 +34,19 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
       const hashes = units.slice(-10).map(({ header }) => header.hash)
       await peer.ask(link, blocksExchange, hashes)
       await peer.ask(link, poolExchange, undefined)
-      await setTimeout(1500)
+      await setTimeout(stay)
     }),
   /** Disconnects after the handshake. */
-  brief: () => withPeer(async (peer) => void (await peer.join(address))),
+  brief: () => withPeer((peer) => peer.join(address)),
   /** Proves a key and sends nothing more. */
   silent: () =>
     withPeer(async (peer) => {
-      await peer.dial(address)
-      await setTimeout(1500)
+      await peer.transport.dial(address)
+      await setTimeout(stay)
     }),
   /** A connection, sometimes with a few bytes, that never becomes one of a peer. */
   halfOpen: async () => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(portOf(address), '127.0.0.1')
     socket.on('error', () => {})
     await once(socket, 'connect')
     if (Math.random() < 0.5) socket.write('\x13/multistream/1.0.0\n')
@@ -55,47 +55,20 @@ const kinds: Readonly<Record<string, () => Promise<void>>> = {
   },
   /** Opens streams, begins a frame on each and leaves them open. */
   streams: () =>
-    withRawPeer(async (open) => {
-      for (const name of ['headers', 'headers', 'blocks', 'pool']) {
-        await open(`${protocolPrefix}/${name}/1`).catch(() => {})
+    withPeer(async (peer) => {
+      for (const exchange of [headersExchange, headersExchange, blocksExchange, poolExchange]) {
+        await begin(peer, exchange).catch(() => {})
       }
-      await setTimeout(1500)
+      await setTimeout(stay)
     }),
   /** Disconnects in the middle of a request. */
-  torn: () =>
-    withRawPeer(async (open, connection) => {
-      await open(`${protocolPrefix}/blocks/1`).catch(() => {})
-      connection.abort(new Error('gone'))
-    }),
+  torn: () => withPeer(async (peer) => (await begin(peer, blocksExchange)).abort(new Error('gone'))),
 }
 
-const counts: Record<string, number> = Object.fromEntries(Object.keys(kinds).map((name) => [name, 0]))
-let underWay = 0
-process.on('SIGINT', () => {})
-process.on('disconnect', () => process.exit())
-for (let turn = 0; ; turn++) {
-  await setTimeout(1000 / Number(rate))
-  if (underWay < most) void visit(turn)
-  if (turn % 50 === 0) process.send?.({ counts })
-}
+await carryOut(kinds, 1000 / Number(rate), (_, underWay) => underWay.length < most)
 
-async function visit(turn: number): Promise<void> {
-  const names = Object.keys(kinds)
-  const name = names[turn % names.length] as string
-  underWay++
-  try {
-    await kinds[name]?.()
-    counts[name] = (counts[name] ?? 0) + 1
-  } catch (error) {
-    // The node may be busy, or full.
-    const reason = `${name} in vain (${(error as Error).message.slice(0, 60)})`
-    counts[reason] = (counts[reason] ?? 0) + 1
-  }
-  underWay--
-}
-
-async function withPeer(run: (peer: LightPeer) => Promise<void>): Promise<void> {
-  const peer = await LightPeer.open(spec)
+async function withPeer(run: (peer: HostilePeer) => Promise<unknown>): Promise<void> {
+  const peer = await lightPeer(spec)
   try {
     await run(peer)
   } finally {
@@ -103,19 +76,14 @@ async function withPeer(run: (peer: LightPeer) => Promise<void>): Promise<void> 
   }
 }
 
-async function withRawPeer(
-  run: (open: (protocol: string) => Promise<void>, connection: { abort(error: Error): void }) => Promise<void>,
-): Promise<void> {
-  const peer = await rawPeer()
-  try {
-    const connection = await peer.dial(multiaddr(address))
-    const open = async (protocol: string) => {
-      const stream = await connection.newStream([protocol])
-      // The length of a frame that never follows.
-      stream.send(Uint8Array.of(64, 0, 0, 0))
-    }
-    await run(open, connection)
-  } finally {
-    await peer.stop()
-  }
+/** Sends the length of a frame that never follows, on a stream of a peer that is connected or connects. */
+async function begin(
+  peer: HostilePeer,
+  { protocol }: typeof headersExchange | typeof blocksExchange | typeof poolExchange,
+) {
+  const link = [...peer.links][0] ?? (await peer.transport.dial(address))
+  const connection: RawConnection = HostilePeer.connection(link)
+  const stream = await connection.newStream(peer.protocolId(protocol))
+  stream.send(Uint8Array.of(64, 0, 0, 0))
+  return connection
 }

@@ -7,9 +7,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
+import { SignatureCache } from '../../src/base/crypto/signature-cache.js'
 import type { SignatureCheck } from '../../src/base/primitives/signature.js'
-import { EventLog, parseSpec, serve, SignatureCache, startNode, systemEnv } from '../bench/dist.js'
-import { type Places, validatorKeyOf } from '../bench/local-nodes.js'
+import { parseSpec } from '../../src/base/primitives/spec.js'
+import { systemEnv } from '../../src/base/runtime/process-env.js'
+import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
+import { EventLog } from '../../src/ledger/events/event-log.js'
+import { serve } from '../../src/node/serve-node.js'
+import { startNode } from '../../src/node/start-node.js'
+import { checkOf } from '../../test/support/builders/signatures.js'
+import type { Places } from '../bench/processes.js'
 import type { Sample } from './sample.js'
 
 /** Messages to the parent process. */
@@ -25,21 +32,24 @@ const complain = (fields: Record<string, unknown>, message: string) =>
   console.error(JSON.stringify({ ...fields, msg: message }))
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: complain }
 const hosts = ['127.0.0.1']
-const tuning = {
-  node: { portBase: 0 },
-  storage: { dataDir },
-  api: { hosts },
-  network: { hosts, inbound: 64 },
-}
+const tuning = { node: { portBase: 0 }, storage: { dataDir }, api: { hosts }, network: { hosts, inbound: 64 } }
 const node = await startNode({
   spec: parseSpec(readFileSync(spec, 'utf8')),
   env: systemEnv(log),
   peering: { port: 0 },
-  validator: { key: validatorKeyOf(0), resetSignState: 'now' },
+  validator: { key: Buffer.from(devnetValidatorKey(0).privateKey), resetSignState: 'now' },
   tuning,
 })
 const servers = await serve(node, { log, tuning })
 const { network, transport } = node.network as NonNullable<typeof node.network>
+const emitters = {
+  chain: node.chain.events,
+  pool: node.mempool.events,
+  log: node.events.events,
+  peers: network.peers.events,
+  sync: network.sync.events,
+  process,
+}
 let joined = 0
 let peak = 0
 const delay = monitorEventLoopDelay({ resolution: 5 })
@@ -52,11 +62,9 @@ process.on('SIGINT', () => {})
 process.once('SIGTERM', () => void stop())
 process.once('disconnect', () => void stop())
 process.on('message', (question) => void sample(question === 'all').then((taken) => say({ sample: taken })))
-const at = (port: number) => `127.0.0.1:${port}`
 const { rest, ws, rpc } = servers.ports
-say({
-  places: { rest: `http://${at(rest)}`, ws: `ws://${at(ws)}`, rpc: `http://${at(rpc)}`, p2p: transport.addresses },
-})
+const at = (scheme: string, port: number) => `${scheme}://127.0.0.1:${port}`
+say({ places: { rest: at('http', rest), ws: at('ws', ws), rpc: at('http', rpc), p2p: transport.addresses } })
 await node.failure
 
 async function sample(all: boolean): Promise<Sample> {
@@ -69,35 +77,24 @@ async function sample(all: boolean): Promise<Sample> {
   await setImmediate()
   globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
+  const most = peak
+  peak = 0
   delay.reset()
   delay.enable()
   return {
     heap: heapUsed,
     external,
     resident: rss,
-    peak: takePeak(),
+    peak: most,
     late,
     handles: counted(process.getActiveResourcesInfo()),
     files: readdirSync('/proc/self/fd').length,
-    listeners: {
-      chain: listenersOf(node.chain.events),
-      pool: listenersOf(node.mempool.events),
-      log: listenersOf(node.events.events),
-      peers: listenersOf(network.peers.events),
-      sync: listenersOf(network.sync.events),
-      process: listenersOf(process),
-    },
+    listeners: Object.fromEntries(Object.entries(emitters).map(([name, emitter]) => [name, listenersOf(emitter)])),
     alive,
     height: node.chain.tip.header.height,
     peers: network.peers.all().length,
     joined,
   }
-}
-
-function takePeak(): number {
-  const taken = peak
-  peak = 0
-  return taken
 }
 
 function countOf(kind: new (...args: never[]) => unknown): number {
@@ -129,7 +126,7 @@ async function stop(): Promise<void> {
 function fillCaches(): void {
   const { add } = SignatureCache.prototype
   const filled = new WeakSet()
-  SignatureCache.prototype.add = function (this: InstanceType<typeof SignatureCache>, checks) {
+  SignatureCache.prototype.add = function (this: SignatureCache, checks) {
     add.call(this, checks)
     // Smaller ones serve one call.
     if (this.size < lasting || filled.has(this)) return
@@ -148,6 +145,6 @@ function fakeChecks(from: number): SignatureCheck[] {
   return Array.from({ length: 10_000 }, (_, i) => {
     const signature = new Uint8Array(64)
     new DataView(signature.buffer).setUint32(0, from + i)
-    return { message, keys: [new Uint8Array(33)], signatures: [signature], code: 'tx-signature', subject: '' }
+    return checkOf(message, [new Uint8Array(33)], [signature])
   })
 }

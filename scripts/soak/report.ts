@@ -10,56 +10,50 @@ export interface Taken {
   readonly sample: Sample
 }
 
-const columns = ['minute', 'height', 'peers', 'joined', 'late ms', 'heap MB', 'ext. MB', 'RSS MB', 'most MB'].concat([
-  'handles',
-  'files',
-  'listeners',
-])
+const inMegabytes = ['heap MB', 'ext. MB', 'RSS MB', 'most MB']
+const columns = ['minute', 'height', 'peers', 'joined', 'late ms', ...inMegabytes, 'handles', 'files', 'listeners']
+
+/** Prints a sentence with how it is judged, and returns the exit code: 1 if it is bad. */
+function judged(bad: boolean, sentence: string, [badly, well] = ['SLOW', 'good'] as readonly [string, string]): number {
+  console.log(`${sentence}  ${bad ? badly : well}`)
+  return bad ? 1 : 0
+}
 
 /** Prints the rise of each figure, and returns the exit code: 1 if one exceeds its limit. */
 export function judge(taken: readonly Taken[]): number {
   const [first, last] = [taken[0], taken.at(-1)] as [Taken, Taken]
   console.log(`\n${taken.length} samples from minute ${(first.hours * 60).toFixed(1)} on:`)
-  let code = 0
-  for (const { name, unit, most, of } of series) {
+  const words = ['RISES', 'flat'] as const
+  const rising = series.map(({ name, unit, most, of }) => {
     const line = fit(taken.map(({ hours, sample }) => ({ x: hours, y: of(sample) })))
-    const bad = rises(line, most)
-    if (bad) code = 1
     const slope = `${line.slope.toFixed(2)} ± ${line.error.toFixed(2)} ${unit}/h`
-    console.log(`${name.padEnd(10)} ${slope.padStart(26)}  at most ${most}  ${bad ? 'RISES' : 'flat'}`)
-  }
-  for (const [kind, before] of Object.entries(first.sample.alive ?? {})) {
+    return judged(rises(line, most), `${name.padEnd(10)} ${slope.padStart(26)}  at most ${most}`, words)
+  })
+  const alive = Object.entries(first.sample.alive ?? {}).map(([kind, before]) => {
     const after = last.sample.alive?.[kind] ?? NaN
-    const bad = !(after - before <= mostMoreAlive)
-    if (bad) code = 1
-    console.log(
-      `${kind.padEnd(11)} from ${before} to ${after} objects, at most ${mostMoreAlive} more  ${bad ? 'RISES' : 'flat'}`,
-    )
-  }
+    const sentence = `${kind.padEnd(11)} from ${before} to ${after} objects, at most ${mostMoreAlive} more`
+    return judged(!(after - before <= mostMoreAlive), sentence, words)
+  })
   console.log(`resident memory from ${megabytes(first.sample.resident)} to ${megabytes(last.sample.resident)} MB`)
   console.log(`handles: ${listed(last.sample.handles)}`)
   console.log(`listeners: ${listed(last.sample.listeners)}`)
-  return code
+  return Math.max(...rising, ...alive)
 }
 
 /** Prints the node's maximum memory, and returns the exit code: 1 if it exceeds its limit. */
 export function judgePeak(idle: number, peak: number): number {
-  const bad = peak - idle > mostBeyondIdle
   const most = `${megabytes(peak)} MB at the most, ${megabytes(idle)} MB idle`
-  console.log(`resident memory ${most}, at most ${megabytes(mostBeyondIdle)} MB more  ${bad ? 'TOO MUCH' : 'good'}`)
-  return bad ? 1 : 0
+  const sentence = `resident memory ${most}, at most ${megabytes(mostBeyondIdle)} MB more`
+  return judged(peak - idle > mostBeyondIdle, sentence, ['TOO MUCH', 'good'])
 }
 
 /** Prints the latencies of honest clients, and returns the exit code: 1 if one kind exceeds the limit or is missing. */
 export function judgeLatencies(latencies: readonly Latency[], most: number): number {
-  let code = latencies.length === 0 ? 1 : 0
-  for (const { kind, count, median, p99, most: longest } of latencies) {
-    const bad = !(p99 <= most)
-    if (bad) code = 1
+  const slow = latencies.map(({ kind, count, median, p99, most: longest }) => {
     const figures = `median ${median.toFixed(1)}, p99 ${p99.toFixed(1)}, most ${longest.toFixed(0)} ms`
-    console.log(`${kind.padEnd(13)} ${count} answers, ${figures}; p99 at most ${most}  ${bad ? 'SLOW' : 'good'}`)
-  }
-  return code
+    return judged(!(p99 <= most), `${kind.padEnd(13)} ${count} answers, ${figures}; p99 at most ${most}`)
+  })
+  return latencies.length === 0 ? 1 : Math.max(...slow)
 }
 
 /** Share of its speed alone that an honest replay keeps beside replays that are not read. */
@@ -69,23 +63,22 @@ const leastReplaySpeed = 0.5
 export function judgeReplays(speeds: readonly number[]): number {
   const sorted = [...speeds].sort((a, b) => a - b)
   const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN
-  const bad = !(median >= leastReplaySpeed)
   const figures = `median ${median.toFixed(2)}, least ${(sorted[0] ?? NaN).toFixed(2)} of their speed alone`
-  console.log(`${speeds.length} honest replays, ${figures}; at least ${leastReplaySpeed}  ${bad ? 'SLOW' : 'good'}`)
-  return bad ? 1 : 0
+  const sentence = `${speeds.length} honest replays, ${figures}; at least ${leastReplaySpeed}`
+  return judged(!(median >= leastReplaySpeed), sentence)
 }
 
 /** Prints the results of acknowledged transactions, and returns the exit code: 1 if one is gone without a reason. */
 export function judgeOutcome({ acknowledged, mined, waiting, dropped, lost }: Outcome): number {
-  console.log(
-    `of ${acknowledged} acknowledged transactions ${mined} are mined, ${waiting} wait, ${dropped.length} were dropped, ` +
-      `${lost.length} are lost  ${lost.length > 0 ? 'LOST' : 'good'}`,
-  )
-  const reasons: Record<string, number> = {}
-  for (const reason of dropped) reasons[reason] = (reasons[reason] ?? 0) + 1
-  for (const [reason, count] of Object.entries(reasons)) console.log(`dropped: ${count} as ${reason}`)
+  const known = `${mined} are mined, ${waiting} wait, ${dropped.length} were dropped`
+  const sentence = `of ${acknowledged} acknowledged transactions ${known}, ${lost.length} are lost`
+  const code = judged(lost.length > 0, sentence, ['LOST', 'good'])
+  const reasons = [...new Set(dropped)]
+  for (const reason of reasons) {
+    console.log(`dropped: ${dropped.filter((one) => one === reason).length} as ${reason}`)
+  }
   for (const txid of lost.slice(0, 5)) console.log(`lost: ${txid}`)
-  return lost.length > 0 || acknowledged === 0 ? 1 : 0
+  return acknowledged === 0 ? 1 : code
 }
 
 /** Prints which honest nodes others have banned, and returns the exit code: 1 if there is one. */
@@ -111,16 +104,9 @@ export function heading(): string {
 
 export function lineOf({ hours, sample }: Taken): string {
   const { height, peers, joined, late, heap, external, resident, peak, handles, files, listeners } = sample
+  const sizes = [heap, external, resident, peak].map(megabytes)
   const counts = [total(handles), files, total(listeners)]
-  const cells = [
-    (hours * 60).toFixed(1),
-    height,
-    peers,
-    joined,
-    Math.round(late),
-    ...[heap, external, resident, peak].map(megabytes),
-    ...counts,
-  ]
+  const cells = [(hours * 60).toFixed(1), height, peers, joined, Math.round(late), ...sizes, ...counts]
   return cells.map((cell, i) => String(cell).padStart(columns[i]?.length ?? 0)).join('  ')
 }
 

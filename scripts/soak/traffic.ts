@@ -3,10 +3,11 @@ import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { NodeRefusal } from '../../src/clients/client/http.js'
+import { NodeClient } from '../../src/clients/client/node-client.js'
 import type { Hash } from '../../src/base/primitives/hash.js'
 import { holder } from '../../test/support/builders/did.js'
-import { type Payer, selfTransfer } from '../bench/load.js'
-import { type Places, send } from '../bench/local-nodes.js'
+import type { Places } from '../bench/processes.js'
+import { type Payer, selfTransfer } from '../bench/workshop.js'
 import { Acknowledged } from './acknowledged.js'
 import { Latencies } from './latency.js'
 
@@ -87,10 +88,10 @@ export class Traffic {
     const before = { ...payer }
     const person = turn % didEvery === 0 ? holder() : undefined
     const operation = person?.create()
-    const payload = operation === undefined ? undefined : ({ type: 10, operation } as const)
-    const transaction = selfTransfer(payer, assetId, payload, payload === undefined ? undefined : operationFee)
+    const changes = operation === undefined ? {} : ({ payload: { type: 10, operation } } as const)
+    const transaction = selfTransfer(payer, assetId, changes, operation === undefined ? undefined : operationFee)
     const index = turn % nodes.length
-    const sent = send(nodes[index] as Places, transaction.toHex())
+    const sent = new NodeClient({ rest: (nodes[index] as Places).rest }).sendRawTransaction(transaction.toHex())
     try {
       await (index === 0 ? this.latencies.of('submission', sent) : sent)
     } catch (error) {

@@ -1,63 +1,58 @@
 import type { Socket } from 'node:net'
-import { request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { type Attack, dial, portOf, type Scene } from './scene.js'
+import { ask } from '../../../test/support/client/api.js'
+import { dribble, leave } from '../../../test/support/client/hostile.js'
+import { type Attack, bigBlock, portOf, type Scene } from './scene.js'
 
 /** Malicious clients of REST and JSON-RPC. Each attack uses one own address, so that honest clients have another. */
 
-/** Requests for big blocks in a burst, all aborted at once. */
-const leavers = 60
-/** Bodies that are announced and never sent. */
-const silentBodies = 128
-/** Sockets, half of them kept alive within the rules, half sending headers without end. */
-const sockets = 1000
-/** Calls in a batch, batches at once. */
-const [batchLength, batches] = [50, 8]
-const queries = 20
-/** Milliseconds that connections are held, and that a client waits before it disconnects. */
-const [held, impatience] = [4000, 5]
+const host = 'HTTP/1.1\r\nHost: 127.0.0.1\r\n'
+const height = `GET /api/v1/block/height ${host}\r\n`
+
+const post = (body: string, length = Buffer.byteLength(body)) =>
+  `POST / ${host}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
+
+/** Opens as many connections as there are texts, sends one over each, and leaves after so many milliseconds without an answer; connections that the node refuses are left out. */
+async function crowd(url: string, from: string, texts: readonly string[], held: number, send = leave): Promise<void> {
+  const opened = await Promise.allSettled(texts.map((text) => send(portOf(url), text, from)))
+  const open = opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  for (const socket of open) socket.on('error', () => {})
+  const [first] = opened
+  if (open.length === 0 && first?.status === 'rejected') throw first.reason
+  await setTimeout(held)
+  for (const socket of open) socket.destroy()
+}
+
+const repeated = (count: number, text: string) => new Array<string>(count).fill(text)
 
 export const clientAttacks: Readonly<Record<string, Attack>> = {
   'leavers of big blocks': async (scene) => {
-    const { height } = bigBlock(scene)
-    const ask = `GET /api/v1/block/details/height/${height} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
-    await leave(scene.target.rest, '127.0.0.11', Array<string>(leavers).fill(ask))
+    const ask = `GET /api/v1/block/details/height/${bigBlock(scene).height} ${host}\r\n`
+    await crowd(scene.target.rest, '127.0.0.11', repeated(60, ask), 5)
   },
-  'silent bodies': async (scene) => {
-    const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{`
-    const open = await crowd(scene.target.rpc, '127.0.0.12', silentBodies, () => head)
-    await setTimeout(held)
-    end(open)
-  },
+  'silent bodies': (scene) => crowd(scene.target.rpc, '127.0.0.12', repeated(128, post('{', 200_000)), 4000),
+  // Half of them are kept alive within the rules, half send headers without end.
   'a thousand sockets': async (scene) => {
-    const whole = 'GET /api/v1/block/height HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
-    const open = await crowd(scene.target.rest, '127.0.0.13', sockets, (i) =>
-      i % 2 === 0 ? whole : whole.slice(0, 30),
-    )
-    const dribble = setInterval(() => open.forEach((socket, i) => i % 2 === 1 && socket.write('x')), 500)
-    await setTimeout(held)
-    clearInterval(dribble)
-    end(open)
+    const { rest } = scene.target
+    const endless = (port: number, text: string, from?: string): Promise<Socket> => dribble(port, text, 500, from)
+    await Promise.all([
+      crowd(rest, '127.0.0.13', repeated(500, height), 4000),
+      crowd(rest, '127.0.0.13', repeated(500, height), 4000, endless),
+    ])
   },
+  // These clients do not read.
   'big batches': async (scene) => {
-    const { hash } = bigBlock(scene)
-    const call = { jsonrpc: '2.0', method: 'getblock', params: { blockhash: hash, verbosity: 2 } }
-    const body = JSON.stringify(Array.from({ length: batchLength }, (_, id) => ({ ...call, id })))
-    const open = await crowd(scene.target.rpc, '127.0.0.14', batches, () => post(body))
-    // These clients do not read.
-    for (const socket of open) socket.pause()
-    await setTimeout(held)
-    end(open)
+    const call = { jsonrpc: '2.0', method: 'getblock', params: { blockhash: bigBlock(scene).hash, verbosity: 2 } }
+    const body = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ ...call, id })))
+    await crowd(scene.target.rpc, '127.0.0.14', repeated(8, post(body)), 4000)
   },
   'queries that leave': async (scene) => {
-    const query = JSON.stringify({
-      'service.serviceEndpoint': { $regex: '^.*a.*b$' },
-      $nor: [{ id: 'x' }, { id: 'y' }],
-    })
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'query', params: { query, limit: 1000 } })
-    await leave(scene.target.rpc, '127.0.0.15', Array<string>(queries).fill(post(body)))
+    const condition = { 'service.serviceEndpoint': { $regex: '^.*a.*b$' }, $nor: [{ id: 'x' }, { id: 'y' }] }
+    const params = { query: JSON.stringify(condition), limit: 1000 }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'query', params })
+    await crowd(scene.target.rpc, '127.0.0.15', repeated(20, post(body)), 5)
   },
-  'restarts by other sites': async (scene) => {
+  'restarts by other sites': async (scene: Scene) => {
     const forms: readonly (readonly [method: string, headers: Record<string, string>])[] = [
       ['POST', { origin: 'https://example.com' }],
       ['GET', { 'sec-fetch-site': 'cross-site' }],
@@ -66,62 +61,8 @@ export const clientAttacks: Readonly<Record<string, Attack>> = {
       ['GET', { origin: 'http://127.0.0.1:1' }],
     ]
     for (const [method, headers] of forms) {
-      const status = await statusOf(`${scene.target.rest}/api/v1/restart`, method, headers)
+      const { status } = await ask(portOf(scene.target.rest), '/api/v1/restart', { method, headers })
       if (status !== 403) throw new Error(`restart with ${JSON.stringify(headers)} was answered ${status}`)
     }
   },
-}
-
-function bigBlock({ big }: Scene): NonNullable<Scene['big']> {
-  if (big === undefined) throw new Error('there is no big block yet')
-  return big
-}
-
-function post(body: string): string {
-  const length = Buffer.byteLength(body)
-  return `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
-}
-
-/** Sends each text over a connection of its own and disconnects without an answer. */
-async function leave(url: string, from: string, texts: readonly string[]): Promise<void> {
-  const sent = texts.map(async (text) => {
-    const socket = await dial(portOf(url), from)
-    socket.write(text)
-    await setTimeout(impatience)
-    socket.destroy()
-  })
-  succeeded(await Promise.allSettled(sent))
-}
-
-/** Opens so many connections and writes to each; connections that the node refuses are left out. */
-async function crowd(url: string, from: string, count: number, text: (i: number) => string): Promise<Socket[]> {
-  const opened = await Promise.allSettled(Array.from({ length: count }, () => dial(portOf(url), from)))
-  const open = succeeded(opened)
-  open.forEach((socket, i) => {
-    socket.resume()
-    socket.write(text(i))
-  })
-  return open
-}
-
-/** The successful results; an error if there is none. */
-function succeeded<T>(results: readonly PromiseSettledResult<T>[]): T[] {
-  const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const [first] = results
-  if (values.length === 0 && first?.status === 'rejected') throw first.reason
-  return values
-}
-
-function end(open: readonly Socket[]): void {
-  for (const socket of open) socket.destroy()
-}
-
-function statusOf(url: string, method: string, headers: Record<string, string>): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.statusCode))
-    })
-    asked.on('error', reject)
-    asked.end()
-  })
 }

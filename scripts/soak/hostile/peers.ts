@@ -3,15 +3,16 @@ import { buildDeactivate } from '../../../src/identity/did/build.js'
 import type { Link } from '../../../src/network/link.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
 import { transactionsExchange, transactionTopic } from '../../../src/network/wire/transactions-message.js'
-import { mapKey } from '../../../src/base/primitives/bytes.js'
+import { hex, mapKey, reversed } from '../../../src/base/primitives/bytes.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
 import { sha256d } from '../../../src/base/primitives/hash.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { authenticationKey, holder, signer, specification } from '../../../test/support/builders/did.js'
 import { HostilePeer } from '../../../test/support/fakes/hostile-peer.js'
 import { quickSigner } from '../../../test/support/builders/signatures.js'
-import { lightStatus, LightPeer } from '../../bench/light-peer.js'
-import { type Attack, doorFrom, p2pPortOf, purses, type Scene } from './scene.js'
+import { lightPeer, lightStatus } from '../../bench/light-peer.js'
+import type { Places } from '../../bench/processes.js'
+import { type Attack, bigBlock, changeOf, type Coin, doorFrom, purses, type Scene } from './scene.js'
 import { paid } from './transactions.js'
 
 /** Malicious peers. They connect from own addresses of this machine, so that honest ones have others. */
@@ -27,37 +28,29 @@ const welcome = 20_000
 
 export const peerAttacks: Readonly<Record<string, Attack>> = {
   'peers that do not read': async (scene) => {
-    if (scene.big === undefined) throw new Error('there is no big block yet')
-    const hash = await scene.hashAt(scene.big.height)
-    const question = frame(blocksExchange.question.encode([hash]))
-    await Promise.all(
-      Array.from({ length: deafPeers }, (_, i) =>
-        withPeer(scene, `127.0.0.${21 + i}`, async (peer, link) => {
-          const opened = await Promise.all(
-            Array.from({ length: deafStreams }, () =>
-              HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol)),
-            ),
-          )
-          const taken = opened.filter(({ status }) => status === 'open')
-          if (taken.length === 0) throw new Error('none of its streams is taken')
-          for (const stream of taken) {
-            stream.pause()
-            stream.send(question)
-          }
-          await setTimeout(held)
-        }),
-      ),
-    )
+    const question = frame(blocksExchange.question.encode([reversed(hex(bigBlock(scene).hash))]))
+    const attack = async (peer: HostilePeer, link: Link) => {
+      const open = () => HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol))
+      const opened = await Promise.all(Array.from({ length: deafStreams }, open))
+      const taken = opened.filter(({ status }) => status === 'open')
+      if (taken.length === 0) throw new Error('none of its streams is taken')
+      for (const stream of taken) {
+        stream.pause()
+        stream.send(question)
+      }
+      await setTimeout(held)
+    }
+    await Promise.all(Array.from({ length: deafPeers }, (_, i) => withPeer(scene, `127.0.0.${21 + i}`, attack)))
   },
   'a flood of places': async (scene) => {
-    const guests: LightPeer[] = []
+    const guests: HostilePeer[] = []
     const doors = await Promise.all(
-      Array.from({ length: floodHosts }, (_, i) => doorFrom(`127.0.0.${41 + i}`, p2pPortOf(scene.target))),
+      Array.from({ length: floodHosts }, (_, i) => doorFrom(`127.0.0.${41 + i}`, scene.target)),
     )
     try {
       for (const { address } of doors) {
         for (let i = 0; i < floodPeers; i++) {
-          const guest = await LightPeer.open(scene.spec)
+          const guest = await lightPeer(scene.spec)
           guests.push(guest)
           await guest.join(address).catch(() => {})
         }
@@ -69,7 +62,7 @@ export const peerAttacks: Readonly<Record<string, Attack>> = {
     }
   },
   'peers that frame': async (scene) => {
-    const [framed, framing] = [scene.coinOf(purses.framed), scene.coinOf(purses.framing)]
+    const [framed, framing] = [purses.framed, purses.framing].map((person) => scene.coins.get(person)) as [Coin, Coin]
     const [known, other] = [holder(), quickSigner()]
     const keys = [...known.plan.keys.slice(0, 1), authenticationKey('recovery', other)]
     const one = paid(scene, purses.framed, known.create())
@@ -78,7 +71,7 @@ export const peerAttacks: Readonly<Record<string, Attack>> = {
     try {
       await offer(scene, 0, '127.0.0.61', [one])
       await offer(scene, 1, '127.0.0.62', [conflicting])
-      scene.setCoin(purses.framing, changeOf(conflicting))
+      scene.coins.set(purses.framing, changeOf(conflicting))
       // Valid at one node, invalid at the other, which receives it from the first.
       await offer(scene, 1, '127.0.0.63', [paid(scene, purses.framing, buildDeactivate(known.did, by, signer(other)))])
     } finally {
@@ -88,16 +81,11 @@ export const peerAttacks: Readonly<Record<string, Attack>> = {
         [purses.framed, framed, one],
         [purses.framing, framing, conflicting],
       ] as const) {
-        const mined = (await scene.minedAt(made.txid)) !== undefined
-        scene.setCoin(person, mined ? changeOf(made) : before)
+        const mined = (await scene.minedIn(made.txid)) !== undefined
+        scene.coins.set(person, mined ? changeOf(made) : before)
       }
     }
   },
-}
-
-function changeOf(transaction: Transaction) {
-  const index = transaction.outputs.length - 1
-  return { txid: transaction.hash, index, value: transaction.outputs[index]?.value ?? 0n }
 }
 
 /** Announces transactions to one node and serves them there until it has requested all of them. */
@@ -128,23 +116,12 @@ async function offer(scene: Scene, node: number, from: string, made: readonly Tr
 
 /** Expects that a new peer is accepted within the time limit. */
 async function expectWelcome(scene: Scene): Promise<void> {
-  const door = await doorFrom('127.0.0.77', p2pPortOf(scene.target))
-  const end = performance.now() + welcome
-  try {
-    for (;;) {
-      const peer = await LightPeer.open(scene.spec)
-      try {
-        await peer.join(door.address)
-        return
-      } catch (error) {
-        if (performance.now() > end) throw new Error(`an honest peer is kept out: ${(error as Error).message}`)
-      } finally {
-        await peer.close()
-      }
-      await setTimeout(500)
+  for (const end = performance.now() + welcome; ; await setTimeout(500)) {
+    try {
+      return await withPeer(scene, '127.0.0.77', async () => {})
+    } catch (error) {
+      if (performance.now() > end) throw new Error(`an honest peer is kept out: ${(error as Error).message}`)
     }
-  } finally {
-    door.close()
   }
 }
 
@@ -154,7 +131,7 @@ async function withPeer(
   run: (peer: HostilePeer, link: Link) => Promise<void>,
   node = 0,
 ): Promise<void> {
-  const door = await doorFrom(from, p2pPortOf(scene.at(node)))
+  const door = await doorFrom(from, scene.nodes[node] as Places)
   const peer = await HostilePeer.open(lightStatus(scene.spec))
   try {
     await run(peer, await peer.join(door.address))

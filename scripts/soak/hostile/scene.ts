@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { NodeClient } from '../../../src/clients/client/node-client.js'
-import { callRpc } from '../../../src/clients/client/rpc.js'
-import { hex, reversed } from '../../../src/base/primitives/bytes.js'
 import { genesisBlock } from '../../../src/base/primitives/genesis.js'
 import type { Spec } from '../../../src/base/primitives/spec.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
-import { type CraftedInput, craft, type CraftedOutput } from '../../../test/support/builders/blocks.js'
+import { NodeClient } from '../../../src/clients/client/node-client.js'
+import { craft, type CraftedInput, type CraftedOutput } from '../../../test/support/builders/blocks.js'
 import { testAddress } from '../../../test/support/builders/spec.js'
-import type { Places } from '../../bench/local-nodes.js'
+import type { Places } from '../../bench/processes.js'
 
 /** Shared by the attacks: nodes, coins, and the big block. */
 
@@ -41,109 +39,77 @@ export class Scene {
   readonly nodes: readonly Places[]
   /** A block of some megabytes, once there is one. */
   big: { readonly height: number; readonly hash: string } | undefined
-  readonly #coins = new Map<number, Coin>()
+  /** The coin that each person spends next. */
+  readonly coins: Map<number, Coin>
 
   constructor(spec: Spec, nodes: readonly Places[], payers: number) {
     this.spec = spec
     this.nodes = nodes
-    const [coinbase] = genesisBlock(spec).transactions
-    Object.values(purses).forEach((person, i) => {
-      this.#coins.set(person, { txid: coinbase?.hash ?? new Uint8Array(32), index: payers + i, value: purseValue })
-    })
+    const { hash: txid } = genesisBlock(spec).transactions[0] as Transaction
+    const coin = (i: number) => ({ txid, index: payers + i, value: purseValue })
+    this.coins = new Map(Object.values(purses).map((person, i) => [person, coin(i)]))
   }
 
   get target(): Places {
-    return this.at(0)
+    return this.nodes[0] as Places
   }
 
-  at(index: number): Places {
-    const node = this.nodes[index]
-    if (node === undefined) throw new RangeError(`there is no node ${index}`)
-    return node
+  client(node: number): NodeClient {
+    return new NodeClient({ rest: (this.nodes[node] as Places).rest, timeout })
   }
 
   /** A transaction that spends the coin of a person; the change is its last output. */
   build(person: number, outputs: readonly CraftedOutput[], changes: Parameters<typeof craft>[4] = {}): Transaction {
-    const { value, ...coin } = this.#coin(person)
+    const { value, ...coin } = this.coins.get(person) as Coin
     const paid = outputs.reduce((sum, output) => sum + output.value, fee)
     return craft(this.spec, [coin], [...outputs, { to: person, value: value - paid }], [person], changes)
   }
 
   /** Sends a transaction of {@link build}; the person continues with the change. */
-  async pay(person: number, transaction: Transaction, node = this.target): Promise<void> {
-    await this.send(transaction, node)
-    const index = transaction.outputs.length - 1
-    this.#coins.set(person, { txid: transaction.hash, index, value: transaction.outputs[index]?.value ?? 0n })
+  async pay(person: number, transaction: Transaction): Promise<void> {
+    await this.send(transaction)
+    this.coins.set(person, changeOf(transaction))
   }
 
-  async send(transaction: Transaction, node = this.target): Promise<void> {
-    await new NodeClient({ rest: node.rest, timeout }).sendRawTransaction(transaction.toHex())
+  async send(transaction: Transaction): Promise<void> {
+    await this.client(0).sendRawTransaction(transaction.toHex())
   }
 
   /** Sends a transaction that has to be refused. */
-  async sendInVain(transaction: Transaction, node = this.target): Promise<void> {
-    const taken = await this.send(transaction, node).then(
+  async sendInVain(transaction: Transaction): Promise<void> {
+    const taken = await this.send(transaction).then(
       () => true,
       () => false,
     )
     if (taken) throw new Error('a wrong transaction was taken')
   }
 
-  /** The height of the block with a transaction; undefined if there is none. */
-  async minedAt(txid: string): Promise<number | undefined> {
-    const found = await new NodeClient({ rest: this.at(1).rest, timeout }).transaction(txid)
+  /** The block with a transaction; undefined if there is none. */
+  async minedIn(txid: string): Promise<Scene['big']> {
+    const found = await this.client(1).transaction(txid)
     if (found === undefined || found.blockhash === '') return undefined
-    const header = await callRpc(this.at(1).rpc, 'getblock', { blockhash: found.blockhash, verbosity: 1 }, { timeout })
-    return (header as { height: number }).height
-  }
-
-  /** The hash of a block, in wire order. */
-  async hashAt(height: number): Promise<Uint8Array> {
-    return reversed(hex(await this.idAt(height)))
-  }
-
-  async idAt(height: number): Promise<string> {
-    const hash = await callRpc(this.at(1).rpc, 'getblockhash', { height }, { timeout })
-    return hash as string
-  }
-
-  /** Lets a person continue from one of its coins. */
-  setCoin(person: number, coin: Coin): void {
-    this.#coins.set(person, coin)
-  }
-
-  coinOf(person: number): Coin {
-    return this.#coin(person)
-  }
-
-  #coin(person: number): Coin {
-    const coin = this.#coins.get(person)
-    if (coin === undefined) throw new RangeError(`person ${person} has no coins`)
-    return coin
+    return this.client(1).blockByHash(found.blockhash)
   }
 }
 
-export function portOf(url: string): number {
-  return Number(new URL(url).port)
+export function changeOf(transaction: Transaction): Coin {
+  const index = transaction.outputs.length - 1
+  return { txid: transaction.hash, index, value: transaction.outputs[index]?.value ?? 0n }
 }
 
-/** The port in a multiaddr. */
-export function p2pPortOf({ p2p }: Places): number {
-  return Number(/\/tcp\/(\d+)/.exec(p2p[0] ?? '')?.[1])
+export function bigBlock({ big }: Scene): NonNullable<Scene['big']> {
+  if (big === undefined) throw new Error('there is no big block yet')
+  return big
 }
 
-/** A connection from one of the addresses of this machine; errors end it and nothing else. */
-export function dial(port: number, localAddress: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress })
-    socket.once('connect', () => resolve(socket))
-    socket.once('error', reject)
-    socket.on('error', () => {})
-  })
+/** The port in a URL or a multiaddr. */
+export function portOf(address: string): number {
+  return Number(/(?:\/tcp\/|:)(\d+)/.exec(address)?.[1])
 }
 
 /** An address that leads to a node, which sees connections from another address of this machine. */
-export async function doorFrom(localAddress: string, port: number): Promise<{ address: string; close(): void }> {
+export async function doorFrom(localAddress: string, { p2p }: Places): Promise<{ address: string; close(): void }> {
+  const port = portOf(p2p[0] ?? '')
   const sockets = new Set<Socket>()
   const server = createServer((inner) => {
     const outer = connect({ port, host: '127.0.0.1', localAddress })

@@ -33,7 +33,7 @@ export const transactionAttacks: Readonly<Record<string, Attack>> = {
       await scene.pay(purses.issuer, create)
       issuer = { holder: born, txid: create.txid }
     }
-    if ((await scene.minedAt(issuer.txid)) === undefined) throw notYet
+    if ((await scene.minedIn(issuer.txid)) === undefined) throw notYet
     const { holder: by } = issuer
     const subject = holder()
     const wrong = Array.from({ length: credentials }, (_, i) => otherwise(by.issue(subject.did, { id: `#c${i}` })))
@@ -112,14 +112,11 @@ async function sendWide(scene: Scene): Promise<Transaction[]> {
 
 /** The block with most of some transactions; throws while one of them is in none. */
 async function blockOfMost(scene: Scene, transactions: readonly Transaction[]): Promise<NonNullable<Scene['big']>> {
-  const counts = new Map<number, number>()
-  for (const { txid } of transactions) {
-    const height = await scene.minedAt(txid)
-    if (height === undefined) throw notYet
-    counts.set(height, (counts.get(height) ?? 0) + 1)
-  }
-  const [height] = [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))
-  return { height, hash: await scene.idAt(height) }
+  const found = await Promise.all(transactions.map(({ txid }) => scene.minedIn(txid)))
+  const all = found.flatMap((block) => block ?? [])
+  if (all.length < found.length) throw notYet
+  const count = ({ hash }: { hash: string }) => all.filter((other) => other.hash === hash).length
+  return all.reduce((most, next) => (count(next) > count(most) ? next : most))
 }
 
 /** The same for a sender without a coin. */

@@ -30,17 +30,23 @@ export function randomJson(count: number, seed: number): string[] {
   return fc.sample(fc.jsonValue({ maxDepth: 4 }), { numRuns: count, seed }).map((value) => JSON.stringify(value))
 }
 
-/** A socket that sends some bytes and then keeps still, reading nothing. */
-export function leave(port: number, bytes: string): Promise<Socket> {
+/** A socket that sends some bytes and then keeps still, reading nothing; from one of the addresses of this machine. */
+export function leave(port: number, bytes: string, localAddress?: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => resolve(socket.pause())))
+    const to = { port, host: '127.0.0.1', localAddress }
+    const socket = connect(to, () => socket.write(bytes, () => resolve(socket.pause())))
     socket.on('error', (error) => (socket.connecting ? reject(error) : undefined))
   })
 }
 
 /** A socket that sends one byte of a text at a time; ends when it is destroyed. */
-export async function dribble(port: number, text: string, milliseconds: number): Promise<Socket> {
-  const socket = await leave(port, text.slice(0, 1))
+export async function dribble(
+  port: number,
+  text: string,
+  milliseconds: number,
+  localAddress?: string,
+): Promise<Socket> {
+  const socket = await leave(port, text.slice(0, 1), localAddress)
   let sent = 1
   const timer = setInterval(() => (sent < text.length ? socket.write(text.charAt(sent++)) : undefined), milliseconds)
   socket.on('close', () => clearInterval(timer))

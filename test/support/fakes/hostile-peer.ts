@@ -50,6 +50,7 @@ export interface RawStream {
 export interface RawConnection {
   newStream(protocol: string | readonly string[], options?: object): Promise<RawStream>
   readonly muxer: { createStream(): Promise<RawStream> }
+  abort(error: Error): void
 }
 
 const opened = new Set<HostilePeer>()

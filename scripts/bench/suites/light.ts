@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
-import { holder } from '../../test/support/builders/did.js'
-import { paperGenesis, ProofBook } from '../../test/support/builders/proof-book.js'
-import { quickSigner } from '../../test/support/builders/signatures.js'
-import type { MapProofJson } from '../../src/identity/did/state-proof.js'
-import { bundleLater, lightLater, stop } from '../../test/support/web/bundle.js'
-import { runInChromium } from '../../test/support/web/chromium.js'
-import { type LightInput, type LightTimes, lightTimes } from './light-rounds.js'
-import type { Row } from './report.js'
+import { holder } from '../../../test/support/builders/did.js'
+import { paperGenesis, ProofBook } from '../../../test/support/builders/proof-book.js'
+import { quickSigner } from '../../../test/support/builders/signatures.js'
+import type { MapProofJson } from '../../../src/identity/did/state-proof.js'
+import { bundleLater, lightLater, stop } from '../../../test/support/web/bundle.js'
+import { runInChromium } from '../../../test/support/web/chromium.js'
+import { type LightInput, type LightTimes, lightTimes } from '../light-rounds.js'
+import { type Row, row, shown } from '../report.js'
 
 const validators = 4
 const transactions = 1000
@@ -21,7 +21,7 @@ const people = 16
 const mostNext = 2
 
 /** What proofs weigh, and what checking them takes in Node and in Chromium, without any network. */
-export async function lightSuite(): Promise<Row[]> {
+export async function suite(): Promise<Row[]> {
   const rows: Row[] = [...sizes(), await bundleSize()]
   for (const { changes, most } of lengths) {
     const input = chainOf(changes)
@@ -35,13 +35,8 @@ export async function lightSuite(): Promise<Row[]> {
 
 function timesOf({ first, next }: LightTimes, where: string, { changes, most }: (typeof lengths)[number]): Row[] {
   return [
-    {
-      name: `light resolver, ${changes} changes and the first answer, ${where}`,
-      value: first,
-      unit: 'ms',
-      target: { most },
-    },
-    { name: `  each answer after that`, value: next, unit: 'ms', target: { most: mostNext } },
+    row(`light resolver, ${changes} changes and the first answer, ${where}`, first, 'ms', { most }),
+    row('  each answer after that', next, 'ms', { most: mostNext }),
   ]
 }
 
@@ -76,11 +71,8 @@ function sizes(): Row[] {
   const decoded = [header, coinbase, branch, confirm, map?.history?.entries ?? ''].map((text) => (text.length * 3) / 4)
   const bytes = decoded.reduce((sum, size) => sum + size, 0)
   const json = JSON.stringify(proof).length - (map?.path ?? '').length
-  const what = `proof, ${validators} validators, ${transactions.toLocaleString('en')} transactions, without its path`
-  return [
-    { name: what, value: bytes, unit: 'B', target: { most: 1100 } },
-    { name: '  as JSON', value: json, unit: 'B', target: { most: 1650 } },
-  ]
+  const what = `proof, ${validators} validators, ${shown(transactions)} transactions, without its path`
+  return [row(what, bytes, 'B', { most: 1100 }), row('  as JSON', json, 'B', { most: 1650 })]
 }
 
 /** What a page loads to check an answer about a DID. */
@@ -89,12 +81,7 @@ async function bundleSize(): Promise<Row> {
     "import { LightResolver } from './src/node/library/light-entry.ts'; globalThis.light = LightResolver",
     { external: lightLater.map((name) => `*/${name}`) },
   )
-  return {
-    name: 'didledger/light, gzip',
-    value: gzipSync(text, { level: 9 }).length / 1000,
-    unit: 'kB',
-    target: { most: 20 },
-  }
+  return row('didledger/light, gzip', gzipSync(text, { level: 9 }).length / 1000, 'kB', { most: 20 })
 }
 
 /** The same in a page; undefined where there is no Chromium. */

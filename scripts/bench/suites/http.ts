@@ -1,0 +1,153 @@
+import { cp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import autocannon from 'autocannon'
+import * as didResolver from 'did-resolver'
+import type { Resolver } from '../../../src/answers/resolver/resolver.js'
+import { getResolver } from '../../../src/node/library/get-resolver.js'
+import { holder } from '../../../test/support/builders/did.js'
+import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { end, following, forked, runNode, said } from '../processes.js'
+import { type Row, row } from '../report.js'
+import {
+  fundedSpec,
+  mineBlock,
+  type Payer,
+  recent,
+  resolverOf,
+  selfTransfer,
+  withDirectory,
+  withLedger,
+} from '../workshop.js'
+
+const bigBlock = 300
+const rounds = { warmUp: 1, measured: 3 }
+const resolutions = 200_000
+
+/** A request: a GET of a path, or a POST of a body. */
+interface Question {
+  readonly name: string
+  readonly path: string
+  readonly body?: string
+  readonly least: number
+}
+
+/**
+ * The interfaces of a node started by the command line, each answer against a server of the same set-up with a constant of the
+ * same length, and against bare node:http; then a node that logs its calls against one that does not. This process makes the
+ * load, the servers are others; all alternate.
+ */
+export function suite(): Promise<Row[]> {
+  return withDirectory(async (directory) => {
+    const { questions, inProcess } = await prepare(directory)
+    const [specFile, dataDir] = [join(directory, 'spec.json'), join(directory, 'data')]
+    await cp(dataDir, `${dataDir}-2`, { recursive: true })
+    const logged = ['--log', 'calls', '--log-file', join(directory, 'calls.log')]
+    const node = await runNode(following(specFile, dataDir))
+    const logging = await runNode([...following(specFile, `${dataDir}-2`), ...logged])
+    const constant = forked(new URL('../constant.ts', import.meta.url))
+    try {
+      const ports = await said<[number, number]>(constant)
+      const [alike, bare] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string]
+      const rows: Row[] = []
+      for (const question of questions) rows.push(...(await compare(question, node.rest, alike, bare)))
+      const asked = questions.filter(({ body }) => body !== undefined)
+      for (const question of asked) rows.push(await compareLogging(question, logging.rest, node.rest))
+      return [...rows, ...inProcess]
+    } finally {
+      await Promise.all([node.stop(), logging.stop(), end(constant)])
+    }
+  })
+}
+
+/** Makes a chain with a block of one transaction, one of 300 more and a DID; measures resolving it in this process. */
+async function prepare(directory: string): Promise<{ questions: Question[]; inProcess: Row[] }> {
+  const { text, spec, payers } = fundedSpec(bigBlock, 'pow', recent())
+  await writeFile(join(directory, 'spec.json'), text)
+  return withLedger(spec, join(directory, 'data'), async (ledger) => {
+    const { chain } = ledger
+    const { assetId } = chain.sanity
+    const [first, second] = payers as [Payer, Payer]
+    const person = holder()
+    const transfers = payers.map((payer) => selfTransfer(payer, assetId))
+    const registration = selfTransfer(first, assetId, { payload: { type: 10, operation: person.create() } })
+    const operation = person.update(registration.txid)
+    const renewal = selfTransfer(second, assetId, { payload: { type: 10, operation } })
+    for (const transactions of [[], transfers, [registration], [renewal]]) {
+      await chain.acceptBlock((await mineBlock(chain, transactions)).bytes)
+    }
+    const call = (more: object) => {
+      const params = { did: person.did, all: false, ...more }
+      return { path: '/rpc', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resolvedid', params }) }
+    }
+    const questions = [
+      { name: 'block/height', path: '/api/v1/block/height', least: 0.8 },
+      { name: 'transaction', path: `/api/v1/transaction/${transfers[0]?.txid}`, least: 0.8 },
+      { name: 'block of 1 transaction', path: '/api/v1/block/details/height/1', least: 0.8 },
+      { name: 'block of 301 transactions', path: '/api/v1/block/details/height/2', least: 0.2 },
+      { name: 'resolvedid', ...call({}), least: 0.9 },
+      { name: 'resolvedid with proof', ...call({ proof: true, depth: 0 }), least: 0.5 },
+      { name: 'proof by GET, at the tip', path: '/light/1/did/absent?depth=0', least: 0.2 },
+      { name: 'proof by GET, below the tip', path: '/light/1/did/absent?depth=1', least: 0.15 },
+    ]
+    return { questions, inProcess: await resolveRates(resolverOf(ledger), person.did) }
+  })
+}
+
+/** Resolving an updated DID, by the resolver itself and in the form of W3C. */
+async function resolveRates(resolver: Resolver, did: string): Promise<Row[]> {
+  const { status } = await resolver.resolve(did, { all: false })
+  if (status !== 0) throw new Error(`the DID has status ${status}`)
+  const w3c = new didResolver.Resolver(getResolver(resolver))
+  const { didDocumentMetadata } = await w3c.resolve(did)
+  if (didDocumentMetadata.updated === undefined) throw new Error('the DID has no update')
+  const rate = async (name: string, least: number, resolve: () => Promise<unknown>) => {
+    const time = await timeOf(async () => {
+      for (let i = 0; i < resolutions; i++) await resolve()
+    })
+    return row(name, resolutions / (time / 1000), '/s', { least })
+  }
+  return [
+    await rate('resolvedid in process', 100_000, () => resolver.resolve(did, { all: false })),
+    await rate('getResolver in process', 50_000, () => w3c.resolve(did)),
+  ]
+}
+
+async function compare(
+  { name, path, body, least }: Question,
+  node: string,
+  alike: string,
+  bare: string,
+): Promise<Row[]> {
+  const answer = await fetch(node + path, requestOf(body))
+  const { length } = Buffer.from(await answer.arrayBuffer())
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
+  const [own, fastify, http] = await ratesOf([node + path, `${alike}/${length}`, `${bare}/${length}`], body)
+  return [
+    row(`${name}, ${length} bytes`, own, '/s', { ratio: [own / fastify, 'a constant buffer'], least }),
+    row('  the same', own, '/s', { ratio: [own / http, 'bare node:http'] }),
+  ]
+}
+
+/** Cost of the live log of calls on a file: the same question to a node with it, and to one without. */
+async function compareLogging({ name, path, body }: Question, logging: string, silent: string): Promise<Row> {
+  const [logged, bare] = await ratesOf([logging + path, silent + path], body)
+  const ratio = [logged / bare, 'the same without it'] as const
+  return row(`${name}, live log of calls on a file`, logged, '/s', { ratio, least: 0.8 })
+}
+
+/** Requests a second of each server, by turns. */
+async function ratesOf(urls: readonly string[], body: string | undefined): Promise<[number, number, number]> {
+  const tasks = Object.fromEntries(urls.map((url) => [url, () => () => load(url, body)]))
+  const rates = await byTurns(rounds, figureOf, tasks)
+  return urls.map((url) => median(rates[url] ?? [])) as [number, number, number]
+}
+
+async function load(url: string, body: string | undefined): Promise<number> {
+  const result = await autocannon({ url, connections: 10, duration: 1, ...requestOf(body) })
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx + result.errors} failed`)
+  return result.requests.total / result.duration
+}
+
+function requestOf(body: string | undefined) {
+  return body === undefined ? {} : { method: 'POST' as const, headers: { 'content-type': 'application/json' }, body }
+}

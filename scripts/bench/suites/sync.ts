@@ -1,0 +1,134 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sign } from '../../../src/base/crypto/keys.js'
+import { Block } from '../../../src/base/primitives/block.js'
+import { confirmBytes, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/base/primitives/confirm.js'
+import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
+import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
+import type { Chain } from '../../../src/ledger/chain/chain.js'
+import { startNode } from '../../../src/node/start-node.js'
+import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { following, reach, residentBytes, runNode } from '../processes.js'
+import { type Row, row } from '../report.js'
+import { fundedSpec, localnet, prepareBlocks, quiet, transferBlocks, withChain, withDirectory } from '../workshop.js'
+
+const transactions = 1000
+const fullBlocks = 100
+const emptyBlocks = 5000
+/** Blocks given to the chain at once without a network in between; about as many as in a sync. */
+const runOf = { full: 8, empty: 256 }
+const rounds = { warmUp: 0, measured: 3 }
+
+/** A chain to sync, with blocks in the form received. */
+interface Prepared {
+  readonly text: string
+  readonly spec: Spec
+  readonly blocks: readonly { readonly block: Uint8Array; readonly confirm?: Uint8Array }[]
+}
+
+/**
+ * Syncing a chain from one peer of another process, against connecting the same blocks from memory, alternating: blocks of 1000
+ * transactions, and empty ones with the confirms of four validators.
+ */
+export async function suite(): Promise<Row[]> {
+  const full = await compare(await fullChain(), runOf.full)
+  const empty = await compare(await emptyChain(), runOf.empty)
+  const learnt = { ratio: [full.synced / full.local, 'connecting'], least: 0.85 } as const
+  return [
+    row('connect blocks of 1000 transactions from memory', full.local * transactions, 'tx/s'),
+    row('learn them from a peer', full.synced * transactions, 'tx/s', learnt),
+    row('resident memory of a node that did, at most', full.memory, 'MB', { most: 400 }),
+    row('connect empty blocks with confirms from memory', empty.local, 'blocks/s'),
+    row('learn them from a peer', empty.synced, 'blocks/s', { least: 1500 }),
+    row('resident memory of a node that did, at most', empty.memory, 'MB', { most: 400 }),
+  ]
+}
+
+async function fullChain(): Promise<Prepared> {
+  const { text, spec, payers } = fundedSpec(transactions)
+  const made = await withChain(spec, (chain) => transferBlocks(chain, payers, fullBlocks))
+  return { text, spec, blocks: made.map((block) => ({ block })) }
+}
+
+async function emptyChain(): Promise<Prepared> {
+  const text = await localnet()
+  const spec = parseSpec(text)
+  const made = await withChain(spec, (chain) => prepareBlocks(chain, emptyBlocks))
+  return { text, spec, blocks: made.map((block) => ({ block, confirm: confirmOf(Block.fromBytes(block)) })) }
+}
+
+/** A confirm by three of the four validators of a localnet. */
+function confirmOf({ header }: Block): Uint8Array {
+  const keys = [0, 1, 2, 3].map((index) => devnetValidatorKey(index))
+  const sponsor = keys[header.height % keys.length] as (typeof keys)[number]
+  const unsigned = { sponsor: sponsor.publicKey, blockHash: header.hash, viewOffset: 0 }
+  const proposal = { ...unsigned, signature: sign(proposalUnsigned(unsigned), sponsor.privateKey) }
+  const votes = keys.slice(0, 3).map(({ publicKey, privateKey }) => {
+    const vote = { proposalHash: proposalHash(unsigned), signer: publicKey, accept: true }
+    return { ...vote, signature: sign(voteUnsigned(vote), privateKey) }
+  })
+  return confirmBytes({ proposal, votes })
+}
+
+/** Blocks a second by each of the two ways, and the maximum megabytes of a node by the command line that only synced. */
+function compare(prepared: Prepared, size: number): Promise<{ local: number; synced: number; memory: number }> {
+  return withDirectory(async (directory) => {
+    const spec = join(directory, 'spec.json')
+    await writeFile(spec, prepared.text)
+    await connectAll(prepared, size, join(directory, 'source'))
+    const peer = await runNode(following(spec, join(directory, 'source')))
+    const [address = ''] = peer.p2p
+    try {
+      const rates = await byTurns(rounds, figureOf, {
+        local: (round) => () => connectAll(prepared, size, join(directory, `local${round}`)),
+        synced: (round) => () => learn(prepared, address, join(directory, `learnt${round}`)),
+      })
+      const follower = await runNode(following(spec, join(directory, 'follower'), [address]))
+      await reach(prepared.blocks.length, follower)
+      const memory = residentBytes(follower.process, 'VmHWM') / 1e6
+      await follower.stop()
+      return { local: median(rates.local), synced: median(rates.synced), memory }
+    } finally {
+      await peer.stop()
+    }
+  })
+}
+
+/** With threads of its own, as each node begins: they have to read every key once. */
+function connectAll({ spec, blocks }: Prepared, size: number, directory: string): Promise<number> {
+  const connect = async (chain: Chain) => {
+    const time = await timeOf(async () => {
+      for (let i = 0; i < blocks.length; i += size) await chain.acceptBlocks(blocks.slice(i, i + size))
+    })
+    await chain.close()
+    return blocks.length / (time / 1000)
+  }
+  return withChain(spec, connect, { directory })
+}
+
+/** From the handshake with the peer until all blocks are on disk. */
+async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string): Promise<number> {
+  const network = { hosts: ['127.0.0.1'], peers: [peer], outbound: 1, inbound: 0 }
+  const env = systemEnv(quiet)
+  const node = await startNode({ spec, env, peering: { port: 0 }, tuning: { storage: { dataDir }, network } })
+  try {
+    const { network } = node.network as NonNullable<typeof node.network>
+    if (network.peers.all().length === 0) {
+      await new Promise<void>((resolve) => network.peers.events.once('joined', () => resolve()))
+    }
+    const time = await timeOf(
+      () =>
+        new Promise<void>((resolve) => {
+          const look = () => {
+            if (node.chain.tip.header.height === blocks.length) resolve()
+          }
+          node.chain.events.on('change', look)
+          look()
+        }),
+    )
+    return blocks.length / (time / 1000)
+  } finally {
+    await node.close()
+  }
+}
