@@ -15,24 +15,16 @@ interface Row {
 
 /** All rows, in the order of files and lines. */
 export function readRows(sources: Sources): Row[] {
-  return [...sources].flatMap(([file, source]) => {
-    return callsOf(source).map((call) => {
+  return [...sources].flatMap(([file, source]) =>
+    callsOf(source).map((call) => {
       const members = (call.arguments[0] && membersOf(call.arguments[0])) ?? []
       const member = (name: string) => members.find((one) => one.name.getText() === name)?.initializer
-      const text = (name: string) => {
-        const found = member(name)
-        return found && ts.isStringLiteral(found) ? found.text : ''
-      }
+      const text = (found: ts.Expression | undefined) => (found && ts.isStringLiteral(found) ? found.text : '')
       const value = member('value')
-      const line = source.getLineAndCharacterOfPosition(call.getStart()).line + 1
-      return {
-        place: `test/limits/${file}:${line}`,
-        name: text('name'),
-        unit: text('unit'),
-        value: value && numberOf(value, sources),
-      }
-    })
-  })
+      const place = `test/limits/${file}:${source.getLineAndCharacterOfPosition(call.getStart()).line + 1}`
+      return { place, name: text(member('name')), unit: text(member('unit')), value: value && numberOf(value, sources) }
+    }),
+  )
 }
 
 /** Differences between tags and rows: a bound without a row, a row without a bound, another value or unit, and a second row. */

@@ -3,7 +3,7 @@ import layers from '../config/layers.cjs'
 import { parsed } from './constant-values.js'
 import { readRows, rowFaults } from './limit-rows.js'
 import { type Limit, readLimits } from './limit-tags.js'
-import { tableRow } from './shown.js'
+import { code, filled, tableRow } from './shown.js'
 
 const root = new URL('../../', import.meta.url)
 
@@ -48,33 +48,7 @@ export function limitsPage(): string {
   const rows = readRows(parsed(textsBelow('test/limits')))
   const faults = rowFaults(limits, rows)
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  return pageOf(limits)
-}
-
-function pageOf(limits: readonly Limit[]): string {
-  return `# Limits
-
-Generated from the \`@limit\` tags of the constants in \`src\` by \`npm run docs\`.
-
-Whatever a peer, a client, a file or a user can make the node take, keep or wait for has a bound. Each is tested on both sides: a row
-of \`test/limits\` feeds exactly the value, which is accepted, and the next one, which is refused, by the way on which others feed it.
-Where that would take gigabytes or hours, it feeds the part that counts them; times go by a clock of the test, but for those of Node's
-HTTP server, which are read where it keeps them. A bound without its row does not pass \`npm run check\`.
-
-The tables follow the rooms of [architecture.md](architecture.md), lowest layer first; files are below \`src/\`. Digits are grouped for
-reading. Some values are only defaults: [configuration.md](configuration.md) has the ones that can be changed. Sizes of caches, portions
-of divided work, waits and intervals of the node itself bound nothing that others feed, and are not here.
-
-## Chain specs
-
-All nodes of a chain agree on its spec. These are the values of the shipped ones; a spec may choose within the bounds in
-[genesis.md](genesis.md).
-
-| what is bounded | \`genesis/devnet.json\` | \`genesis/pow.json\` | unit | member |
-| --- | --- | --- | --- | --- |
-${specTable()}
-
-${limitTables(limits)}`
+  return filled('limits.md', { specs: specTable(), limits: limitTables(limits) })
 }
 
 /** The names of layers without those of single files, the inner ones behind their rooms. */
@@ -111,7 +85,7 @@ function folderOf(file: string): string {
 }
 
 function limitRow({ file, name, value, unit, what }: Limit): string {
-  return tableRow(`\`${name}\``, valueText(value, unit), unit, what, `\`${file}\``)
+  return tableRow(code(name), valueText(value, unit), unit, what, code(file))
 }
 
 /** The digits of a value in groups, and the value in a larger unit if that divides it: `10 000 (10 s)`. */
@@ -142,13 +116,13 @@ interface Members {
   readonly [name: string]: Members | undefined
 }
 
-function specTable(): string {
+function specTable(): string[] {
   const specs = ['devnet', 'pow'].map((name): Members => JSON.parse(textOf(`genesis/${name}.json`)))
   const cell = (spec: Members, path: string) =>
     grouped(String(path.split('.').reduce<Members | undefined>((part, name) => part?.[name], spec)))
-  return specRows
-    .map(([what, unit, path]) => tableRow(what, ...specs.map((spec) => cell(spec, path)), unit, `\`${path}\``))
-    .join('\n')
+  return specRows.map(([what, unit, path]) =>
+    tableRow(what, ...specs.map((spec) => cell(spec, path)), unit, code(path)),
+  )
 }
 
 /** The texts of all files below a folder, by path below it. */

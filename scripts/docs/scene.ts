@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { WebSocket } from 'ws'
 import { shippedSpecFile, type ShippedSpec } from '../../src/node/library/shipped.js'
 import { serve, type Servers } from '../../src/node/serve-node.js'
 import type { NodeTuning } from '../../src/node/options-to-node.js'
@@ -9,6 +8,7 @@ import { toHex } from '../../src/base/primitives/bytes.js'
 import { parseSpec } from '../../src/base/primitives/spec.js'
 import type { Env } from '../../src/base/runtime/env.js'
 import { systemEnv } from '../../src/base/runtime/process-env.js'
+import { WsClient } from '../../test/support/client/ws.js'
 
 /** Fixed clock of the sample nodes, in Unix seconds. */
 export const sceneTime = 1_800_000_000
@@ -24,7 +24,7 @@ export class Scene {
   readonly node: Node
   readonly env: Env
   readonly #servers: Servers
-  #socket: WebSocket | undefined
+  #socket: WsClient | undefined
 
   private constructor(node: Node, env: Env, servers: Servers) {
     this.node = node
@@ -86,23 +86,13 @@ export class Scene {
 
   /** The exchange of a method over the one WebSocket connection of the scene. */
   async exchangeOverWebSocket(method: string, params: unknown): Promise<Exchange> {
-    const request = { jsonrpc: '2.0', id: 1, method, params }
-    const socket = (this.#socket ??= new WebSocket(`ws://127.0.0.1:${this.ports.ws}`))
-    const answer = await new Promise<Exchange['answer']>((resolve, reject) => {
-      socket.on('error', reject)
-      socket.on('message', (data: Buffer) => {
-        const message = JSON.parse(data.toString()) as Exchange['answer'] & { readonly id?: number }
-        if (message.id === 1) resolve(message)
-      })
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request))
-      else socket.once('open', () => socket.send(JSON.stringify(request)))
-    })
-    socket.removeAllListeners('message')
-    return { request, answer }
+    this.#socket ??= await WsClient.open(this.ports.ws)
+    const answer = { ...(await this.#socket.call(method, params)), id: 1 }
+    return { request: { jsonrpc: '2.0', id: 1, method, params }, answer }
   }
 
   async close(): Promise<void> {
-    this.#socket?.terminate()
+    this.#socket?.ws.terminate()
     await this.#servers.close()
     await this.node.close()
   }
