@@ -1,12 +1,11 @@
-import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { issuerChanges, replayedProofs } from '../test/pools/attacks.js'
 import { brokenBy, junkAttack, wholeAttack } from '../test/pools/junk.js'
 import { leafAttack, wholeLeafAttack } from '../test/pools/leaves.js'
 import { runSeed, runSeeds } from '../test/pools/run.js'
 import { poolsOfSeed } from '../test/pools/world.js'
+import { failedSeeds } from './seeds.js'
 
 /**
  * npm run pools -- [--pools N] [--from K] [--jobs J]: runs N random pools, beginning with seed K, in J processes.
@@ -43,13 +42,11 @@ async function main(): Promise<number> {
     console.log(await runSeed(Number(values.seed)))
     return 0
   }
-  const [from, jobs] = [Number(values.from), Number(values.jobs)]
-  const seeds = Math.ceil(Number(values.pools) / poolsOfSeed)
-  if (values.worker) return runRange(from, seeds)
-  const share = Math.ceil(seeds / jobs)
-  const ranges = Array.from({ length: jobs }, (_, job) => [from + job * share, Math.min(share, seeds - job * share)])
-  const codes = await Promise.all(ranges.map(([first, count]) => runElsewhere(first as number, count as number)))
-  const failed = codes.reduce((sum, code) => sum + code, 0)
+  const { worker } = values
+  const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Math.ceil(Number(values.pools) / poolsOfSeed)]
+  const args = (first: number, count: number) => ['--from', String(first), '--pools', String(count * poolsOfSeed)]
+  const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
+  if (worker) return 0
   console.log(`${seeds * poolsOfSeed} pools of ${seeds} seeds from ${from}, ${failed} seeds failed`)
   return failed > 0 ? 1 : runAttacks()
 }
@@ -67,22 +64,9 @@ async function measured(attack: Promise<string>): Promise<readonly string[]> {
   return []
 }
 
-/** Reports the number of failed seeds to the parent process. */
 async function runRange(from: number, seeds: number): Promise<number> {
   const { failures, tally } = await runSeeds(from, seeds)
   failures.forEach((failure) => console.log(failure))
   console.log(tally)
-  process.send?.(failures.length)
-  return 0
-}
-
-function runElsewhere(from: number, seeds: number): Promise<number> {
-  if (seeds <= 0) return Promise.resolve(0)
-  const pools = String(seeds * poolsOfSeed)
-  const child = fork(fileURLToPath(import.meta.url), ['--worker', '--from', String(from), '--pools', pools])
-  return new Promise((resolve) => {
-    let failed = seeds
-    child.on('message', (count) => (failed = Number(count)))
-    child.on('exit', () => resolve(failed))
-  })
+  return failures.length
 }

@@ -1,12 +1,11 @@
-import { fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { describeScenario, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
 import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
 import { stepScenario } from '../test/sim/step.js'
+import { failedSeeds } from './seeds.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
@@ -43,17 +42,13 @@ process.exitCode = await main()
 async function main(): Promise<number> {
   if (values.seed !== undefined) return replay(Number(values.seed))
   if (values.traces) return compareTraces()
-  const { from, seeds, jobs } = {
-    from: Number(values.from),
-    seeds: Number(values.seeds ?? defaultSeeds),
-    jobs: Number(values.jobs),
-  }
-  if (values.worker) return runRange(from, seeds)
+  const { worker } = values
+  const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Number(values.seeds ?? defaultSeeds)]
   const started = Date.now()
-  const share = Math.ceil(seeds / jobs)
-  const ranges = Array.from({ length: jobs }, (_, job) => [from + job * share, Math.min(share, seeds - job * share)])
-  const codes = await Promise.all(ranges.map(([first, count]) => runElsewhere(first as number, count as number)))
-  const failed = codes.reduce((sum, code) => sum + code, 0)
+  const kind = [...(values.slow ? ['--slow'] : []), ...(values.step ? ['--step'] : [])]
+  const args = (first: number, count: number) => ['--from', String(first), '--seeds', String(count), ...kind]
+  const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
+  if (worker) return 0
   console.log(`${seeds} seeds from ${from} in ${Math.round((Date.now() - started) / 1000)} s, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }
@@ -89,7 +84,7 @@ async function compareTraces(): Promise<number> {
   return changed > 0 && !values.update ? 1 : 0
 }
 
-/** Sends the number of failed seeds to the parent process. */
+/** Runs seeds and returns how many failed. */
 async function runRange(from: number, seeds: number): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds; seed++) {
@@ -98,8 +93,7 @@ async function runRange(from: number, seeds: number): Promise<number> {
       console.log(failure)
     }
   }
-  process.send?.(failed)
-  return 0
+  return failed
 }
 
 async function failuresOf(seed: number): Promise<readonly string[]> {
@@ -110,16 +104,4 @@ async function failuresOf(seed: number): Promise<readonly string[]> {
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]
   }
-}
-
-function runElsewhere(from: number, seeds: number): Promise<number> {
-  if (seeds <= 0) return Promise.resolve(0)
-  const kind = [...(values.slow ? ['--slow'] : []), ...(values.step ? ['--step'] : [])]
-  const range = ['--from', String(from), '--seeds', String(seeds)]
-  const child = fork(fileURLToPath(import.meta.url), ['--worker', ...range, ...kind])
-  return new Promise((resolve) => {
-    let failed = seeds
-    child.on('message', (count) => (failed = Number(count)))
-    child.on('exit', () => resolve(failed))
-  })
 }
