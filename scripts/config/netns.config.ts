@@ -1,16 +1,4 @@
-import { defineConfig } from 'vitest/config'
-import { testPatience } from '../../test/support/process/patience.js'
-import { ClosingLine } from './closing-line.js'
+import { suite } from './suite.js'
 
 /** `npm run test:netns`: tests that need their own network namespaces. */
-export default defineConfig({
-  test: {
-    include: ['test/netns/**/*.netns.ts'],
-    reporters: ['default', new ClosingLine()],
-    globalSetup: 'test/support/process/run.ts',
-    setupFiles: 'test/support/process/file.ts',
-    testTimeout: testPatience,
-    hookTimeout: testPatience,
-    fileParallelism: false,
-  },
-})
+export default suite(['test/netns/**/*.netns.ts'], { fileParallelism: false })

@@ -45,44 +45,11 @@ function oddRequest(described: Described, random: SeededRandom): OddRequest {
   }
 }
 
-const methods = [
-  'GET',
-  'GET',
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'OPTIONS',
-  'PATCH',
-  'TRACE',
-  'PROPFIND',
-  'get',
-  'FOO',
-]
-const versions = ['1.1', '1.1', '1.1', '1.1', '1.1', '1.1', '1.0', '0.9', '2.0', '1.2', 'x']
-const oddValues = [
-  '',
-  '0',
-  '-1',
-  '1e3',
-  '01',
-  '4294967296',
-  '9007199254740993',
-  'null',
-  'true',
-  '%00',
-  '%2e%2e',
-  '%ff',
-  'ü',
-  '..',
-  '*',
-  '[]',
-  '{}',
-  '😀',
-  "'",
-  ' ',
-]
+const methods = 'GET GET GET HEAD POST PUT DELETE OPTIONS PATCH TRACE PROPFIND get FOO'.split(' ')
+const versions = '1.1 1.1 1.1 1.1 1.1 1.1 1.0 0.9 2.0 1.2 x'.split(' ')
+const oddNumbers = '0 -1 1e3 01 4294967296 9007199254740993'.split(' ')
+const oddTexts = "null true %00 %2e%2e %ff ü .. * [] {} 😀 '".split(' ')
+const oddValues = ['', ...oddNumbers, ...oddTexts, ' ']
 const oddHeaders = [
   'Accept: application/did+ld+json',
   'Accept: text/html, */*;q=0.1',
@@ -113,6 +80,9 @@ const oddHeaders = [
   'X-Bytes: \xff\xfe',
 ]
 
+const oddJson = '{ [] null 1 "a" {"a":1,"a":2} [[[[[[1]]]]]] \ufeff{} {"method":"\\ud800"}'.split(' ')
+const oddBodies = ['', ...oddJson, '['.repeat(3000)]
+
 /** A request without a body, or with one that is not wanted. */
 function read(described: Described, draw: Draw, chance: (percent: number) => boolean, isLast: boolean): Buffer {
   const value = () => (chance(60) ? draw(described.values) : draw(oddValues))
@@ -130,21 +100,10 @@ function read(described: Described, draw: Draw, chance: (percent: number) => boo
 
 /** A call of a method. */
 function call(described: Described, draw: Draw, chance: (percent: number) => boolean, isLast: boolean): Buffer {
-  const parameter = (): unknown =>
-    draw([
-      draw(described.values),
-      draw(oddValues),
-      0,
-      1,
-      -1,
-      1.5,
-      true,
-      null,
-      {},
-      [],
-      { did: draw(described.values) },
-      [1],
-    ])
+  const parameter = (): unknown => {
+    const value = draw(described.values)
+    return draw([value, draw(oddValues), 0, 1, -1, 1.5, true, null, {}, [], { did: draw(described.values) }, [1]])
+  }
   const one = (): unknown => {
     const params = chance(50)
       ? Array.from({ length: draw([0, 1, 1, 2, 3]) }, parameter)
@@ -161,22 +120,8 @@ function call(described: Described, draw: Draw, chance: (percent: number) => boo
     if (chance(8)) whole[draw(['jsonrpc', 'id', 'method', 'params', 'x'])] = parameter()
     return whole
   }
-  let body = JSON.stringify(chance(15) ? Array.from({ length: draw([0, 1, 2, 5, 60]) }, one) : one())
-  if (chance(4))
-    body = draw([
-      '',
-      '{',
-      '[]',
-      'null',
-      '1',
-      '"a"',
-      '{"a":1,"a":2}',
-      '[[[[[[1]]]]]]',
-      `${'['.repeat(3000)}`,
-      '\ufeff{}',
-      '{"method":"\\ud800"}',
-      body + body,
-    ])
+  const usual = JSON.stringify(chance(15) ? Array.from({ length: draw([0, 1, 2, 5, 60]) }, one) : one())
+  const body = chance(4) ? draw([...oddBodies, usual + usual]) : usual
   const path = chance(75) ? '/' : draw(['/rpc', '/api/v1', '//', '/x', '/?a=b', '*'])
   return message({ method: chance(92) ? 'POST' : draw(methods), path, body, isLast }, draw, chance)
 }
