@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { registerAssetTransaction } from '../src/base/primitives/genesis.js'
 import { end, forked, type Places, reach, runNode, said, validating, yielding } from './bench/processes.js'
-import { fundedSpec, withDirectory } from './bench/workshop.js'
+import { withDirectory, writtenSpec } from './bench/workshop.js'
 import { hostileAllocations } from './soak/hostile/scene.js'
 import type { Latencies, Latency } from './soak/latency.js'
 import { share, slower } from './soak/machine.js'
@@ -73,9 +72,8 @@ process.exit(await main())
 
 async function main(): Promise<number> {
   return withDirectory(async (directory) => {
-    const { text, spec, payers } = fundedSpec(payerCount, 'localnet', { timing, fees }, hostileAllocations)
-    const file = join(directory, 'spec.json')
-    writeFileSync(file, text)
+    const own = { timing, fees }
+    const { file, spec, payers } = await writtenSpec(directory, payerCount, 'localnet', own, hostileAllocations)
     const stops: (() => unknown)[] = []
     const started = (name: string, command: Parameters<typeof forked>[2], ...args: string[]) => {
       const child = forked(new URL(`./soak/${name}.ts`, import.meta.url), [file, ...args], command)

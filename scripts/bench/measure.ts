@@ -1,22 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { setTimeout } from 'node:timers/promises'
+import { collectGarbage } from '../../test/support/assert/heap-probe.js'
 
 /** Times, processor times, delays and memory of work in this process, and work by turns. */
 
 export type Work = () => Promise<unknown>
 
-/** V8's garbage collector, callable through a flag. */
-export const collect: () => void = (() => {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
-})()
-
 /** Bytes of heap and buffers in use after a garbage collection. */
 export function usedBytes(): number {
-  collect()
+  collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +87,14 @@ export function fundedSpec(
   const { text, spec } = specOf([...own, ...others], base, changes)
   const { hash: txid } = genesisBlock(spec).transactions[0] as Transaction
   return { text, spec, payers: signers.map((one, index) => ({ ...one, coin: { txid, index, value } })) }
+}
+
+/** The same, and its file in a directory. */
+export async function writtenSpec(directory: string, ...of: Parameters<typeof fundedSpec>) {
+  const { text, ...funded } = fundedSpec(...of)
+  const file = join(directory, 'spec.json')
+  await writeFile(file, text)
+  return { file, ...funded }
 }
 
 /** An output of a transaction, to be spent. */

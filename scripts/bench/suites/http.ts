@@ -1,4 +1,4 @@
-import { cp, writeFile } from 'node:fs/promises'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import * as didResolver from 'did-resolver'
@@ -9,7 +9,6 @@ import { byTurns, figureOf, median, timeOf } from '../measure.js'
 import { end, following, forked, runNode, said } from '../processes.js'
 import { type Row, row } from '../report.js'
 import {
-  fundedSpec,
   mineBlock,
   type Payer,
   recent,
@@ -17,6 +16,7 @@ import {
   selfTransfer,
   withDirectory,
   withLedger,
+  writtenSpec,
 } from '../workshop.js'
 
 const bigBlock = 300
@@ -38,12 +38,12 @@ interface Question {
  */
 export function suite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
-    const { questions, inProcess } = await prepare(directory)
-    const [specFile, dataDir] = [join(directory, 'spec.json'), join(directory, 'data')]
+    const dataDir = join(directory, 'data')
+    const { file, questions, inProcess } = await prepare(directory, dataDir)
     await cp(dataDir, `${dataDir}-2`, { recursive: true })
     const logged = ['--log', 'calls', '--log-file', join(directory, 'calls.log')]
-    const node = await runNode(following(specFile, dataDir))
-    const logging = await runNode([...following(specFile, `${dataDir}-2`), ...logged])
+    const node = await runNode(following(file, dataDir))
+    const logging = await runNode([...following(file, `${dataDir}-2`), ...logged])
     const constant = forked(new URL('../constant.ts', import.meta.url))
     try {
       const ports = await said<[number, number]>(constant)
@@ -60,10 +60,9 @@ export function suite(): Promise<Row[]> {
 }
 
 /** Makes a chain with a block of one transaction, one of 300 more and a DID; measures resolving it in this process. */
-async function prepare(directory: string): Promise<{ questions: Question[]; inProcess: Row[] }> {
-  const { text, spec, payers } = fundedSpec(bigBlock, 'pow', recent())
-  await writeFile(join(directory, 'spec.json'), text)
-  return withLedger(spec, join(directory, 'data'), async (ledger) => {
+async function prepare(directory: string, dataDir: string) {
+  const { file, spec, payers } = await writtenSpec(directory, bigBlock, 'pow', recent())
+  return withLedger(spec, dataDir, async (ledger) => {
     const { chain } = ledger
     const { assetId } = chain.sanity
     const [first, second] = payers as [Payer, Payer]
@@ -79,7 +78,7 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
       const params = { did: person.did, all: false, ...more }
       return { path: '/rpc', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resolvedid', params }) }
     }
-    const questions = [
+    const questions: Question[] = [
       { name: 'block/height', path: '/api/v1/block/height', least: 0.8 },
       { name: 'transaction', path: `/api/v1/transaction/${transfers[0]?.txid}`, least: 0.8 },
       { name: 'block of 1 transaction', path: '/api/v1/block/details/height/1', least: 0.8 },
@@ -89,7 +88,7 @@ async function prepare(directory: string): Promise<{ questions: Question[]; inPr
       { name: 'proof by GET, at the tip', path: '/light/1/did/absent?depth=0', least: 0.2 },
       { name: 'proof by GET, below the tip', path: '/light/1/did/absent?depth=1', least: 0.15 },
     ]
-    return { questions, inProcess: await resolveRates(resolverOf(ledger), person.did) }
+    return { file, questions, inProcess: await resolveRates(resolverOf(ledger), person.did) }
   })
 }
 

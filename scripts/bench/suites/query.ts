@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import type { Resolver } from '../../../src/answers/resolver/resolver.js'
@@ -8,7 +7,7 @@ import { writeDids } from '../did-rows.js'
 import { delayDuring, median, medianTime, quantile, timeOf } from '../measure.js'
 import { following, runNode } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
-import { fundedSpec, mineBlock, recent, resolverOf, withDirectory, withLedger } from '../workshop.js'
+import { mineBlock, recent, resolverOf, withDirectory, withLedger, writtenSpec } from '../workshop.js'
 
 const documents = 100_000
 const rounds = 5
@@ -22,15 +21,14 @@ const condition = () => `{service:{text:{$regex:"and how they are"}},id:{$ne:"${
  */
 export function suite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
-    const [dataDir, specFile] = [join(directory, 'data'), join(directory, 'spec.json')]
-    const { text, spec } = fundedSpec(1, 'pow', recent())
-    await writeFile(specFile, text)
+    const dataDir = join(directory, 'data')
+    const { file, spec } = await writtenSpec(directory, 1, 'pow', recent())
     const rows = await withLedger(spec, dataDir, async (ledger) => {
       await ledger.chain.acceptBlock((await mineBlock(ledger.chain, [])).bytes)
       const { bytes } = await writeDids(ledger.chain, documents)
       return [...(await inProcess(resolverOf(ledger))), row('bytes of a document there', bytes / documents, 'B')]
     })
-    const node = await runNode(following(specFile, dataDir))
+    const node = await runNode(following(file, dataDir))
     try {
       return [...rows, ...(await besideOthers(node.rest))]
     } finally {

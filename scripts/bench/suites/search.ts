@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Resolver } from '../../../src/answers/resolver/resolver.js'
@@ -22,12 +21,12 @@ import { type Row, row, shown } from '../report.js'
 import {
   coinOf,
   create,
-  fundedSpec,
   mineBlock,
   resolverOf,
   withDirectory,
   withLedger,
   withWorkshop,
+  writtenSpec,
 } from '../workshop.js'
 
 const usual = [10_000, 100_000]
@@ -70,9 +69,8 @@ export async function suite(): Promise<Row[]> {
 }
 
 async function atSize(directory: string, size: number): Promise<Row[]> {
-  const [dataDir, specFile] = [join(directory, 'data'), join(directory, 'spec.json')]
-  const { text, spec } = fundedSpec(1)
-  await writeFile(specFile, text)
+  const dataDir = join(directory, 'data')
+  const { file, spec } = await writtenSpec(directory, 1)
   const rows = await withLedger(spec, dataDir, async (ledger) => {
     const { chain, database } = ledger
     const { index, bytes } = await writeDids(chain, size)
@@ -88,7 +86,7 @@ async function atSize(directory: string, size: number): Promise<Row[]> {
       await history(ledger),
     ]
   })
-  const start = await timeOf(async () => (await runNode(following(specFile, dataDir))).stop())
+  const start = await timeOf(async () => (await runNode(following(file, dataDir))).stop())
   return [...rows, row(`start of a node with ${shown(size)} DIDs`, start, 'ms', { most: 2000 })]
 }
 

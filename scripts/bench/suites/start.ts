@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { callRpc } from '../../../src/clients/client/rpc.js'
@@ -6,7 +5,7 @@ import { didSizes, writeDids } from '../did-rows.js'
 import { byTurns, median, rateOf, spentOn, timeOf, type Work } from '../measure.js'
 import { following, residentBytes, run, runNode, type RunningNode } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
-import { fundedSpec, transferBlocks, withDirectory, withLedger } from '../workshop.js'
+import { transferBlocks, withDirectory, withLedger, writtenSpec } from '../workshop.js'
 
 const starts = { warmUp: 0, measured: 5 }
 const settle = 5000
@@ -69,9 +68,9 @@ async function largeStarts(): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of didSizes([10_000])) {
     const [full, none] = await withDirectory(async (directory) => {
-      const [specFile, dataDir] = [join(directory, 'spec.json'), join(directory, 'full')]
-      await fill(dataDir, specFile, size)
-      const startOf = (place: string) => () => () => runNode(following(specFile, place))
+      const dataDir = join(directory, 'full')
+      const file = await fill(directory, dataDir, size)
+      const startOf = (place: string) => () => () => runNode(following(file, place))
       // The first start makes the empty directory.
       const tasks = { full: startOf(dataDir), none: startOf(join(directory, 'none')) }
       const times = await byTurns({ ...starts, warmUp: 1 }, startTime, tasks)
@@ -86,11 +85,10 @@ async function largeStarts(): Promise<Row[]> {
   return rows
 }
 
-/** Makes a directory with so many transfers in blocks, and the rows of so many DIDs. */
-async function fill(dataDir: string, specFile: string, size: number): Promise<void> {
-  const { text, spec, payers } = fundedSpec(transactionsPerBlock)
-  await writeFile(specFile, text)
-  await withLedger(spec, dataDir, async ({ chain, database }) => {
+/** Makes a data directory with so many transfers in blocks, and the rows of so many DIDs; returns the file of its spec. */
+async function fill(directory: string, dataDir: string, size: number): Promise<string> {
+  const { file, spec, payers } = await writtenSpec(directory, transactionsPerBlock)
+  return withLedger(spec, dataDir, async ({ chain, database }) => {
     for (let left = Math.ceil(size / transactionsPerBlock); left > 0; left -= blocksAtOnce) {
       const some = await transferBlocks(chain, payers, Math.min(left, blocksAtOnce))
       await chain.acceptBlocks(
@@ -100,5 +98,6 @@ async function fill(dataDir: string, specFile: string, size: number): Promise<vo
     }
     await writeDids(chain, size)
     await database.checkpoint(chain.tip.header)
+    return file
   })
 }

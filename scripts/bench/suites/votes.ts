@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { registerAssetTransaction } from '../../../src/base/primitives/genesis.js'
@@ -8,7 +7,7 @@ import { median, quantile } from '../measure.js'
 import { end, forked, type Places, reach, runNode, type RunningNode, said, validating } from '../processes.js'
 import { type Row, row } from '../report.js'
 import { type Course, Watch } from '../watch.js'
-import { fundedSpec, selfTransfer, withDirectory } from '../workshop.js'
+import { selfTransfer, withDirectory, writtenSpec } from '../workshop.js'
 
 const oneByOne = 200
 /** Transactions a second, and how many of them. */
@@ -20,9 +19,7 @@ const settle = 20_000
 /** Four validators on this machine: spread and confirmation time of transactions; and a node's cost per peer. */
 export function suite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
-    const { text, spec, payers } = fundedSpec(oneByOne + stream.count, 'localnet')
-    const file = join(directory, 'spec.json')
-    await writeFile(file, text)
+    const { file, spec, payers } = await writtenSpec(directory, oneByOne + stream.count, 'localnet')
     const assetId = registerAssetTransaction(spec).hash
     const transfers = payers.map((payer) => selfTransfer(payer, assetId))
     return [...(await transactionRows(directory, file, transfers)), await memoryRow(directory, file)]

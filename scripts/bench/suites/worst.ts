@@ -1,7 +1,8 @@
 import { Mempool } from '../../../src/ledger/mempool/mempool.js'
 import { createVerifierPool } from '../../../src/base/crypto/verifier-pool.js'
+import { collectGarbage } from '../../../test/support/assert/heap-probe.js'
 import { signatureLoad } from '../../../test/support/builders/signatures.js'
-import { collect, type Cost, costOf, type Work } from '../measure.js'
+import { type Cost, costOf, type Work } from '../measure.js'
 import { type Row, row } from '../report.js'
 import { mineBlock, quiet, withWorkshop, type Workshop } from '../workshop.js'
 import { blockCases, transactionCases } from '../worst-cases.js'
@@ -68,7 +69,7 @@ async function verificationTime(): Promise<number> {
 
 /** {@link costOf} without the garbage collection of earlier objects, for work that is refused with a code, or accepted. */
 async function measured(code: string | undefined, run: Work): Promise<Cost> {
-  collect()
+  collectGarbage()
   const cost = await costOf(run)
   if (cost.code !== code) throw new Error(`${String(cost.code)} instead of ${String(code)}`)
   return cost
