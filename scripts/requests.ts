@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { callRpc, type RpcParams } from '../src/clients/client/rpc.js'
 import { end, run } from './bench/processes.js'
 import { answerTo } from './requests/exchange.js'
 import { type Described, type OddRequest, oddRequests } from './requests/odd-requests.js'
@@ -25,6 +26,8 @@ const { values } = parseArgs({
 const changing = /^dev_|stop|restart|backup|mine|ban|node|prune|log|auxblock|send|submit|generate|subscribe|provetoken/i
 const shown = 10
 const tries = 6
+/** Milliseconds that a node may take to describe itself. */
+const timeout = 60_000
 
 process.exitCode = await main(resolve(values.against ?? '.'))
 
@@ -114,13 +117,8 @@ async function startNode(checkout: string, directory: string, ...more: readonly 
 /** Asks a node for its paths, its methods and some of its identifiers. */
 async function describedBy({ rest, rpc, dids }: Node): Promise<Described> {
   const openapi = (await (await fetch(`http://127.0.0.1:${rest}/openapi.json`)).json()) as { paths: object }
-  const ask = async (method: string, params: unknown = {}): Promise<unknown> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`http://127.0.0.1:${rpc}/`, { method: 'POST', headers, body })
-    return ((await answer.json()) as { result: unknown }).result
-  }
-  const { methods } = (await ask('rpc.discover')) as { methods: { name: string }[] }
+  const ask = (method: string, params: RpcParams) => callRpc(`http://127.0.0.1:${rpc}/`, method, params, { timeout })
+  const { methods } = (await ask('rpc.discover', {})) as { methods: { name: string }[] }
   const hashes = await Promise.all([0, 1, 2].map(async (height) => String(await ask('getblockhash', [height]))))
   return {
     paths: [...Object.keys(openapi.paths), '/', '/metrics', '/healthz', '/readyz', '/openapi.json'],

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { NodeRefusal } from '../../src/clients/client/http.js'
 import { NodeClient } from '../../src/clients/client/node-client.js'
 import type { Hash } from '../../src/base/primitives/hash.js'
 import { holder } from '../../test/support/builders/did.js'
+import { WsClient } from '../../test/support/client/ws.js'
 import type { Places } from '../bench/processes.js'
 import { type Payer, selfTransfer } from '../bench/workshop.js'
 import { Acknowledged } from './acknowledged.js'
@@ -45,7 +44,7 @@ export class Traffic {
   readonly #kept = new Agent({ keepAlive: true })
   /** Payers whose last transaction was possibly accepted. */
   readonly #unsure = new Set<Payer>()
-  readonly #sockets = new Set<WebSocket>()
+  readonly #subscribers = new Set<WsClient>()
   /** The last of each, for requests. */
   #txid = '00'.repeat(32)
   #did = holder().did
@@ -62,7 +61,7 @@ export class Traffic {
   stop(): void {
     this.#ended.abort()
     this.#kept.destroy()
-    for (const socket of this.#sockets) socket.terminate()
+    for (const { ws } of this.#subscribers) ws.terminate()
   }
 
   async #repeat(rate: number, act: (turn: number) => Promise<void>): Promise<void> {
@@ -130,10 +129,9 @@ export class Traffic {
   /** Sends a request that is answered from one or two rows, like most of the users' requests. */
   async #probe(turn: number): Promise<void> {
     const [{ rest, rpc }] = this.#options.nodes as [Places]
-    const params = { did: this.#did, all: false }
-    const body = JSON.stringify({ id: 1, method: 'resolvedid', params })
-    if (turn % 2 === 0)
-      await this.latencies.of('block/height', answerOf(`${rest}/api/v1/block/height`, undefined, this.#kept))
+    const body = JSON.stringify({ id: 1, method: 'resolvedid', params: { did: this.#did, all: false } })
+    const height = `${rest}/api/v1/block/height`
+    if (turn % 2 === 0) await this.latencies.of('block/height', answerOf(height, undefined, this.#kept))
     else await this.latencies.of('resolvedid', answerOf(rpc, body, this.#kept))
     this.#count('probes')
   }
@@ -141,20 +139,16 @@ export class Traffic {
   /** Receives events for a while; every other subscriber disconnects without a close frame. */
   async #subscribe(turn: number): Promise<void> {
     const [{ ws }] = this.#options.nodes as [Places]
-    const socket = new WebSocket(ws)
-    this.#sockets.add(socket)
-    try {
-      socket.on('error', (error) => this.#count(`subscribers in vain (${error.message})`))
-      await once(socket, 'open')
-      const params = { topics: ['block', 'transaction', 'did'], ...(turn % 3 === 0 ? { fromHeight: 0 } : {}) }
-      socket.send(JSON.stringify({ id: 1, method: 'subscribe', params }))
-      await setTimeout(stay)
-      if (turn % 2 === 0) socket.close()
-      else socket.terminate()
-      this.#count('subscribers')
-    } finally {
-      this.#sockets.delete(socket)
-    }
+    const client = await WsClient.open(ws)
+    this.#subscribers.add(client)
+    client.ws.on('error', (error) => this.#count(`subscribers in vain (${error.message})`))
+    const params = { topics: ['block', 'transaction', 'did'], ...(turn % 3 === 0 ? { fromHeight: 0 } : {}) }
+    client.ws.send(JSON.stringify({ id: 1, method: 'subscribe', params }))
+    await setTimeout(stay)
+    if (turn % 2 === 0) client.ws.close()
+    else client.ws.terminate()
+    this.#subscribers.delete(client)
+    this.#count('subscribers')
   }
 }
 

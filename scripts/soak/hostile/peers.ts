@@ -8,6 +8,7 @@ import type { Hash } from '../../../src/base/primitives/hash.js'
 import { sha256d } from '../../../src/base/primitives/hash.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { authenticationKey, holder, signer, specification } from '../../../test/support/builders/did.js'
+import { framed } from '../../../test/support/fakes/fake-stream.js'
 import { HostilePeer } from '../../../test/support/fakes/hostile-peer.js'
 import { quickSigner } from '../../../test/support/builders/signatures.js'
 import { lightPeer, lightStatus } from '../../bench/light-peer.js'
@@ -28,7 +29,7 @@ const welcome = 20_000
 
 export const peerAttacks: Readonly<Record<string, Attack>> = {
   'peers that do not read': async (scene) => {
-    const question = frame(blocksExchange.question.encode([reversed(hex(bigBlock(scene).hash))]))
+    const question = framed(blocksExchange.question.encode([reversed(hex(bigBlock(scene).hash))]))
     const attack = async (peer: HostilePeer, link: Link) => {
       const open = () => HostilePeer.connection(link).newStream(peer.protocolId(blocksExchange.protocol))
       const opened = await Promise.all(Array.from({ length: deafStreams }, open))
@@ -139,11 +140,4 @@ async function withPeer(
     await peer.close()
     door.close()
   }
-}
-
-/** A request as sent over a stream. */
-function frame(body: Uint8Array): Uint8Array {
-  const prefix = Buffer.alloc(4)
-  prefix.writeUInt32LE(body.length)
-  return Buffer.concat([prefix, body])
 }
