@@ -46,7 +46,7 @@ export function following(spec: string, dataDir: string, peers: readonly string[
   return ['start', '--genesis', spec, '--data-dir', dataDir, ...hosts, '--log-level', 'error', '--stop-on-eof']
 }
 
-/** The same of a validator of localnet, whose key is written beside its directory. */
+/** Arguments of a validator of localnet, whose key is written beside its directory. */
 export function validating(number: number, directory: string, spec: string, peers: readonly string[]): string[] {
   const key = join(directory, `node-${number}.key`)
   writeFileSync(key, toHex(devnetValidatorKey(number).privateKey), { mode: 0o600 })

@@ -89,7 +89,7 @@ export function fundedSpec(
   return { text, spec, payers: signers.map((one, index) => ({ ...one, coin: { txid, index, value } })) }
 }
 
-/** The same, and its file in a directory. */
+/** Writes the spec of {@link fundedSpec} into a directory as well. */
 export async function writtenSpec(directory: string, ...of: Parameters<typeof fundedSpec>) {
   const { text, ...funded } = fundedSpec(...of)
   const file = join(directory, 'spec.json')

@@ -9,7 +9,7 @@ import { type Holder, holder } from '../../test/support/builders/did.js'
 import { quickSigner } from '../../test/support/builders/signatures.js'
 import { type Coin, coinOf, create, deactivate, standardHash, update, type Workshop } from './workshop.js'
 
-/** What is measured, by name: transactions of a block, or one on its way into the pool, and the code of its refusal, if it is refused. */
+/** Cases by name: transactions of a block, or one on its way into the pool, and the code of the refusal of what is refused. */
 type Cases<Made> = readonly (readonly [name: string, make: (shop: Workshop) => Promise<Made> | Made, code?: string])[]
 
 /** Inputs, outputs and bytes of the largest transaction in a block, less room for the rest of it. */

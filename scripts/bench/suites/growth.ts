@@ -10,7 +10,7 @@ import { withDirectory } from '../workshop.js'
 /** Blocks without transactions, and things of every other kind. */
 const blocks = 2000
 const things = 200
-/** Of a service, so that a document has between 1 and 2 kB. */
+/** Text of a service, so that a document has between 1 and 2 kB. */
 const text = 'Where somebody works, what they like, and how they are reached. '.repeat(6)
 /** Bytes of a vote in a confirm, and votes of a quorum of four validators beyond the one of this chain. */
 const vote = 132
