@@ -120,9 +120,9 @@ async function compare(
   const answer = await fetch(node + path, requestOf(body))
   const { length } = Buffer.from(await answer.arrayBuffer())
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
-  const [own, fastify, http] = await ratesOf([node + path, `${alike}/${length}`, `${bare}/${length}`], body)
+  const [own, constant, http] = await ratesOf([node + path, `${alike}/${length}`, `${bare}/${length}`], body)
   return [
-    row(`${name}, ${length} bytes`, own, '/s', { ratio: [own / fastify, 'a constant buffer'], least }),
+    row(`${name}, ${length} bytes`, own, '/s', { ratio: [own / constant, 'a constant buffer'], least }),
     row('  the same', own, '/s', { ratio: [own / http, 'bare node:http'] }),
   ]
 }
