@@ -45,8 +45,6 @@ const operationLiterals = [
 const namesOperations = ['src/identity/did/build.ts', 'src/identity/did/operations/*.ts']
 // Uses of a key, in words.
 const wordsOnly = ['src/explorer/did/key-uses.ts']
-// Rooms whose doc comments are of before docs/style.md.
-const olderComments = ['src/ledger/storage/**', 'scripts/bench/**', 'scripts/docs/**', 'scripts/soak/**']
 const pureSyntax = [
   ...syntax,
   { selector: 'AwaitExpression', message: 'pure layers are synchronous' },
@@ -104,10 +102,9 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.{ts,tsx}', 'scripts/**/*.ts', 'test/support/**/*.ts'],
-    ignores: olderComments,
     rules: { 'didledger/openings': 'error' },
   },
-  { files: ['src/**/*.{ts,tsx}'], ignores: olderComments, rules: { 'didledger/riddles': 'error' } },
+  { files: ['src/**/*.{ts,tsx}'], rules: { 'didledger/riddles': 'error' } },
   // Vitest takes the default export of these.
   { files: ['**/*.config.ts', 'scripts/mutants/worker.ts'], rules: { 'no-restricted-syntax': 'off' } },
 )

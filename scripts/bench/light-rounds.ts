@@ -1,6 +1,6 @@
 import { LightResolver } from '../../src/node/library/light-entry.js'
 
-/** What a light resolver takes to check answers that are there already: in this process, and in a page. Imports nothing of Node. */
+/** Times of a light resolver to check answers that are there already: in this process, and in a page. Imports nothing of Node. */
 
 /** Answers of one server by the last part of a path, or by the DID that is asked for. */
 export interface LightInput {

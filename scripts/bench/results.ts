@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { median } from './measure.js'
 import type { Row } from './report.js'
 
-/** What a run of the bench keeps in a file. */
+/** Results of a run of the bench in a file. */
 export interface Results {
   /** Time of the run, RFC 3339. */
   readonly at: string
@@ -50,8 +50,8 @@ export function readResults(file: string): Results {
 }
 
 /**
- * What changed from one run to another, as lines: each figure of both, their ratio, and its noise, which is how far the repetitions lie
- * apart. A ratio is compared as such. Runs of different machines compare by ratios alone.
+ * Compares two runs in lines: each figure of both, their ratio, and its noise, which is how far the repetitions lie apart. A ratio is
+ * compared as such. Runs of different machines compare by ratios alone.
  */
 export function comparison(before: Results, after: Results): string[] {
   const lines = [`${describe(before)}  →  ${describe(after)}`]

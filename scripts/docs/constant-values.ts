@@ -46,7 +46,7 @@ function unwrapped(expression: ts.Expression): ts.Expression {
   return wraps || ts.isSatisfiesExpression(expression) ? unwrapped(expression.expression) : expression
 }
 
-/** What a name, or a member of an object with a name, stands for. */
+/** Returns the definition of a name, or of a member of an object with a name. */
 function definitionOf(expression: ts.Expression, sources: Sources): ts.Expression | undefined {
   if (ts.isIdentifier(expression)) return constantOf(expression.text, expression.getSourceFile(), sources)
   if (!ts.isPropertyAccessExpression(expression)) return undefined

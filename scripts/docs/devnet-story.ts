@@ -13,7 +13,7 @@ import { createIdentity } from '../../src/clients/wallet/did-identity.js'
 import { signTransaction } from '../../src/clients/wallet/sign-transaction.js'
 import { Scene, sceneTime } from './scene.js'
 
-/** What the samples of REST and JSON-RPC ask about: few events on a devnet. */
+/** Subjects of the samples of REST and JSON-RPC: few events on a devnet. */
 export interface DevnetStory {
   readonly devnet: Scene
   /** A mined transfer. */

@@ -29,7 +29,7 @@ export interface Sample {
 
 const nothing: Sample = { params: () => ({}) }
 const none: Sample = { params: () => [] }
-/** Where the sample says that its backup is. */
+/** Path of the backup in the sample. */
 const shownBackup = '/var/backups/didledger/monday'
 
 export const samples: Readonly<Record<string, Sample>> = {

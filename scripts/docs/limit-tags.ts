@@ -20,7 +20,7 @@ export interface Limit {
   readonly what: string
 }
 
-/** What can carry a tag. */
+/** Declaration that can carry a tag. */
 interface Carrier {
   readonly node: ts.Node
   readonly name: string

@@ -49,7 +49,7 @@ export class Scene {
     return new Scene(node, env, await serve(node, { log, tuning, stop: nothing }))
   }
 
-  /** Where the metrics are; undefined: on the port of REST. */
+  /** Address of the metrics; undefined: on the port of REST. */
   get metrics(): string | undefined {
     return this.#servers.metrics
   }

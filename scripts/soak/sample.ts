@@ -13,7 +13,7 @@ export interface Sample {
   /** Timers, sockets and other handles that keep the process alive, by kind. */
   readonly handles: Readonly<Record<string, number>>
   readonly files: number
-  /** Of each long-lived emitter. */
+  /** Listeners of each long-lived emitter. */
   readonly listeners: Readonly<Record<string, number>>
   /** Live objects by kind. Counting stops the process for seconds, so few samples have this. */
   readonly alive: Readonly<Record<string, number>> | undefined

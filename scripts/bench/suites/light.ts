@@ -20,7 +20,7 @@ const people = 16
 /** Milliseconds that each further answer may take. */
 const mostNext = 2
 
-/** What proofs weigh, and what checking them takes in Node and in Chromium, without any network. */
+/** Measures the sizes of proofs, and the times to check them in Node and in Chromium, without any network. */
 export async function suite(): Promise<Row[]> {
   const rows: Row[] = [...sizes(), await bundleSize()]
   for (const { changes, most } of lengths) {
@@ -75,7 +75,7 @@ function sizes(): Row[] {
   return [row(what, bytes, 'B', { most: 1100 }), row('  as JSON', json, 'B', { most: 1650 })]
 }
 
-/** What a page loads to check an answer about a DID. */
+/** Measures the bytes that a page loads to check an answer about a DID. */
 async function bundleSize(): Promise<Row> {
   const { text } = await bundleLater(
     "import { LightResolver } from './src/node/library/light-entry.ts'; globalThis.light = LightResolver",

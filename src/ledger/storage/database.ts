@@ -173,7 +173,7 @@ export class Database extends StoredRows {
     })
   }
 
-  /** What the writer keeps of coins in memory; nothing while readers are held at earlier rows. */
+  /** The writer's cache of coins; undefined while readers are held at earlier rows. */
   get coins(): CoinCache | undefined {
     return this.view === undefined ? this.newest.coins : undefined
   }

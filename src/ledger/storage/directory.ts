@@ -91,12 +91,12 @@ export class DataDirectory {
     return diskSpaceOf(this.path)
   }
 
-  /** Where the readable part of a damaged database is gathered. */
+  /** Directory for the readable part of a damaged database. */
   get salvaged(): string {
     return `${this.database}.salvage`
   }
 
-  /** Where a database is built that will replace the current one. */
+  /** Directory for a database that will replace the current one. */
   get rebuilt(): string {
     return `${this.database}.new`
   }

@@ -3,7 +3,7 @@ import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { cacheSize } from './database.js'
 import { leastKept } from './rows/prune-rows.js'
 
-/** What the options of the database set. */
+/** Settings made by the options of the database. */
 export interface StorageTarget {
   readonly dataDir: string
   /** Bytes that the database keeps of its tables. */

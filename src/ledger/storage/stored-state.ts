@@ -91,7 +91,7 @@ export interface RowsBlock {
 /** How the rows of a block are put. */
 export interface PuttingRows {
   readonly depth?: IndexDepth
-  /** What is known of documents; empty if absent. */
+  /** Cached facts about documents; empty if absent. */
   readonly documents?: KnownDocuments
 }
 

@@ -98,7 +98,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What process ids are unique in: containers may share a directory for temporary files, and not their processes. */
+/** Namespace in which process ids are unique: containers may share a directory for temporary files, and not their processes. */
 function processSpace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

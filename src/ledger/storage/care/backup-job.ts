@@ -9,7 +9,7 @@ export const backupRate = 32 * 1024 * 1024
 /** @tuning ms: how long a backup goes on after its client was answered last */
 export const backupLease = 30_000
 
-/** What a client learns of its backup. */
+/** State of a backup for its client. */
 export interface BackupState extends BackupProgress {
   readonly path: string
   /** Present once the backup is complete. */

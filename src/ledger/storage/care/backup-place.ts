@@ -11,9 +11,9 @@ import { syncDirectory } from '../replace-file.js'
  * synced, so that nothing takes a part of a backup for a whole one.
  */
 export class BackupPlace {
-  /** Where the backup will be. */
+  /** Directory of the complete backup. */
   readonly path: string
-  /** Where it is written. */
+  /** Directory in which it is written. */
   readonly directory: DataDirectory
 
   private constructor(path: string, directory: DataDirectory) {

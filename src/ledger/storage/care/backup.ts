@@ -13,9 +13,9 @@ import { damaged, fileFailure } from '../failure.js'
 import { meta, type TipRow } from '../rows/tables.js'
 
 /**
- * Copies a database as it is at one moment into a new data directory, while its node goes on. Every row is copied as it is, those
- * of the journal too, so that the copy has the same history of batches; a checkpoint follows them. The key of the peer, the token
- * of the owner and sign states are not copied: see docs/operate.md.
+ * Copies a database as it is at one moment into a new data directory, while its node runs. Every row is copied as it is, those of the
+ * journal too, so that the copy has the same history of batches; a checkpoint follows them. The key of the peer, the token of the owner and
+ * sign states are not copied: see docs/operate.md.
  */
 
 /** How far a backup is. */

@@ -80,7 +80,7 @@ function pageIn(rows: RowReader, place: { depth: number; key: Uint8Array }): Map
   return row && new MapPage(row)
 }
 
-/** What an operation on the chain is in the history of its DID, from its transaction and the header of its block. */
+/** Returns the entry of an operation in the history of its DID, from its transaction and the header of its block. */
 function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {
   const { operation, payload } = operationAt(rows, location)
   return {

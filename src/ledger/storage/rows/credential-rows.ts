@@ -14,7 +14,7 @@ import { type CredentialRow, type CredentialUndo, type Location, tables } from '
 
 /** Rows of credentials: what each DID said of each, and what each holder declared. */
 
-/** What a DID said of a credential; undefined: nothing. */
+/** Returns the row of a credential by a DID; undefined without one. */
 export function credentialRow(rows: RowReader, id: string, signer: string): CredentialRow | undefined {
   return tables.credential.get(rows, credentialMapKey(id, signer))
 }

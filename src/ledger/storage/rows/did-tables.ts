@@ -27,7 +27,7 @@ export interface DidOperationRow extends Location, Entry {
 /** One operation in the row of a credential and a signer: 75 bytes. */
 export type CredentialOperationRow = Location & Entry
 
-/** What one DID said of one credential, in chain order: a declare, a revoke, or the one and then the other. */
+/** Operations of one DID on one credential, in chain order: a declare, a revoke, or the one and then the other. */
 export type CredentialRow = readonly CredentialOperationRow[]
 
 const head = codec<DidHeadRow>(

@@ -4,7 +4,7 @@ import { damaged } from '../failure.js'
 /** A synchronous source of rows. */
 export interface RowReader {
   get(key: Buffer): Uint8Array | undefined
-  /** What is known of a coin by its `outpointKey` without its row: null if it was spent, undefined if nothing is known. */
+  /** Returns a coin by its `outpointKey` without its row: null if it was spent, undefined if unknown. */
   knownCoin?(key: string): Coin | null | undefined
 }
 

@@ -32,7 +32,7 @@ export class EncodedRows implements Changes {
   readonly #full: Buffer[] = []
   #piece = Buffer.alloc(0)
   #used = 0
-  /** Of the piece begun last, unless a row needed a larger one. */
+  /** Size of the piece begun last, unless a row needed a larger one. */
   #size = 0
   #count = 0
 

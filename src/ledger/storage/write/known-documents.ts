@@ -34,7 +34,7 @@ interface Facts {
   payloadSize?: number
   keys?: StoredKeys
   credentials?: ReadonlySet<string>
-  /** Of a declared credential. */
+  /** Issuer of a declared credential. */
   issuer?: string
 }
 

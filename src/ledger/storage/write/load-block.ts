@@ -22,7 +22,7 @@ const didsAtOnce = 64
 /** Inputs looked at in one step. */
 const inputsAtOnce = 8
 
-/** What is loaded in one call, and the first transaction of the block that needs some of it. */
+/** Rows of one call, and the first transaction of the block that needs some of them. */
 interface Part<T> {
   readonly first: number
   readonly wanted: T[]

@@ -62,7 +62,7 @@ export class Overlay implements StagedRows {
     })
   }
 
-  /** What is known of a coin without its row: null if it was spent, undefined if nothing is. */
+  /** Returns a coin without its row: null if it was spent, undefined if unknown. */
   knownCoin(outpoint: string): Coin | null | undefined {
     const changed = this.coins.get(outpoint)
     if (changed !== undefined) return changed

@@ -28,7 +28,7 @@ export interface LeafChange {
 /** Changes handled in one step. */
 const changesAtOnce = 64
 
-/** Where pages are read and written. */
+/** Source and target of pages. */
 export interface Pages {
   /** `hash`: what the page above has in the slot of this one, if it is known. */
   get(place: MapPlace, hash?: Hash): MapPage | undefined

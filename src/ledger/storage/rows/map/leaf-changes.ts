@@ -22,7 +22,7 @@ import { inKeyOrderSteps, type LeafChange } from './change-map.js'
 
 /** The leaves that operations change, from the rows of DIDs and credentials. */
 
-/** What the operations of a block change, each leaf as it is after the last of them. */
+/** Leaves that the operations of a block change, each as it is after the last of them. */
 export class LeafChanges {
   /** By DID, or by credential and signer. */
   readonly #leaves = new Map<string, { key(): MapKey; readonly end: HistoryEnd }>()

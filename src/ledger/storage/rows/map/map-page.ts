@@ -25,7 +25,7 @@ export const topNode = 1
 /** A subtree: one leaf, or an inner node by its hash. Undefined where there is no leaf. */
 export type Slot = Leaf | { readonly hash: Hash }
 
-/** What a slot is to hold. */
+/** New content of a slot. */
 export interface SlotChange {
   readonly index: number
   readonly slot: Slot | undefined
@@ -162,7 +162,7 @@ export class MapPage {
 
 export const emptyPage = new MapPage(new Uint8Array(kindsSize))
 
-/** Where the hash of an inner node stands among those of all. */
+/** Offset of the hash of an inner node among those of all. */
 function placeOf(number: number): number {
   return hashSize * (number - topNode)
 }
@@ -183,7 +183,7 @@ function isOneLeaf(kinds: number): boolean {
   return (kinds & (kinds - 1)) === 0 && (kinds & leafKinds) !== 0
 }
 
-/** Where a slot begins in a row. For the slot after the last: the length of the row; not a number where a kind is unknown. */
+/** Offset of a slot in a row. For the slot after the last: the length of the row; not a number if a kind is unknown. */
 function offsetOf(kinds: number, index: number): number {
   let offset = kindsSize
   for (let i = 0; i < index; i++) offset += slotSizes[(kinds >>> (2 * i)) & 3] ?? NaN

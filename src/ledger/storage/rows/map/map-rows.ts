@@ -42,7 +42,7 @@ interface ChangedPage {
   readonly after: Uint8Array | undefined
 }
 
-/** What a block makes of the map. */
+/** Change of the map by a block. */
 export interface MapChange {
   readonly root: Hash
   readonly pages: readonly ChangedPage[]
@@ -104,8 +104,8 @@ export function mapRootAfter(rows: RowReader, height: number): Hash | undefined 
 }
 
 /**
- * What is known of the map without hashing: inner nodes of its upper pages, and changes of the last blocks made, by the map before and
- * the leaves. So a block of this node is hashed for its template alone.
+ * Parts of the map that need no hashing: inner nodes of its upper pages, and changes of the last blocks made, by the map before and the
+ * leaves. A block of this node is thereby hashed for its template alone.
  */
 export class MapMemory {
   readonly pages: PageMemory
@@ -130,7 +130,7 @@ export class MapMemory {
  */
 const knownKept = 2
 
-/** What leaves, in the order of their keys, change in the map that the rows hold. Writes nothing. */
+/** Returns the change of the map in the rows by leaves, in the order of their keys. Writes nothing. */
 export async function mapChangeOf(
   rows: Rows,
   leaves: readonly LeafChange[],

@@ -14,7 +14,7 @@ const deepestKept = 12
 const versionsKept = 3
 
 interface KeptPage {
-  /** Of the node over the page, by {@link mapKey}. */
+  /** Hash of the node over the page, by {@link mapKey}. */
   readonly hash: string
   readonly page: MapPage
 }

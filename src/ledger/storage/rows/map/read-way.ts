@@ -9,7 +9,7 @@ import { PageMemory } from './page-memory.js'
 
 /** The way of a key through the map: what a proof is made of. */
 
-/** Where a way ends, and what lies beside it. */
+/** Way of a key through the map: its end, and the siblings beside it. */
 export interface Way {
   /** Siblings of the nodes on the way, the one below the root first. */
   readonly siblings: readonly Hash[]
