@@ -12,7 +12,7 @@ const pureProperties = [
 ]
 // Text of others steers no terminal: it goes out through the door (src/program/console/door.ts), and only channel.ts knows the streams.
 const doorGlobals = [{ name: 'console', message: 'write by the context of the command, or by the log' }]
-const doorMessage = 'only src/program/console/channel.ts writes to the standard streams, and takes ShownText'
+const doorMessage = 'only src/program/console/output-channel.ts writes to the standard streams, and takes ShownText'
 const doorProperties = ['stdout', 'stderr', '_rawDebug', 'emitWarning'].map((property) => ({
   ...{ object: 'process', property, message: doorMessage },
 }))
@@ -68,7 +68,7 @@ export default tseslint.config(
   { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax, ...operationLiterals] } },
   {
     files: ['src/**/*.{ts,tsx}'],
-    ignores: ['src/program/console/channel.ts'],
+    ignores: ['src/program/console/output-channel.ts'],
     rules: {
       'no-restricted-globals': ['error', ...doorGlobals],
       'no-restricted-imports': ['error', ...doorImports],

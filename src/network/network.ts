@@ -18,7 +18,7 @@ import type { Verifier } from '../base/crypto/verifier.js'
 import type { Mempool } from '../ledger/mempool/mempool.js'
 import { defined } from '../base/primitives/defined.js'
 import type { Header } from '../base/primitives/header.js'
-import { CloseStack } from '../base/runtime/close-stack.js'
+import { ResourceStack } from '../base/runtime/resource-stack.js'
 import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import type { AssumedBlock } from './assumed-block.js'
@@ -51,7 +51,7 @@ export class Network {
   readonly votes: VoteRelay
   readonly #transactions: TransactionRelay
   readonly #options: NetworkOptions
-  readonly #components = new CloseStack()
+  readonly #components = new ResourceStack()
   #voting: Voting | undefined
 
   private constructor(options: NetworkOptions, peers: PeerManager) {

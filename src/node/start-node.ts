@@ -2,7 +2,7 @@
  * Wires the rooms into a node and closes them again; no rule and no byte of the chain is decided here.
  *
  *   X-options.ts of the rooms -> optionsToNode (options-to-node.ts) -> NodeTuning, of startNode and serve
- *   NodeOptions -> startNode -> openNode, over a CloseStack
+ *   NodeOptions -> startNode -> openNode, over a ResourceStack
  *     openStore    data directory, verifier threads, openLedger: database, start-up check, chain, clock
  *     openPeering  peer key, transport
  *     openCore     core.ts: pool, network, vote; all that a simulator can own
@@ -42,7 +42,7 @@ import { Mining, type OwnValidator } from '../ledger/production/mining.js'
 import { Resolver } from '../answers/resolver/resolver.js'
 import { staleAfterDefault } from '../answers/resolver/resolver-options.js'
 import type { Standing } from '../answers/resolver/standing.js'
-import { CloseStack } from '../base/runtime/close-stack.js'
+import { ResourceStack } from '../base/runtime/resource-stack.js'
 import type { Clock, Env } from '../base/runtime/env.js'
 import { BackupJob } from '../ledger/storage/care/backup-job.js'
 import { DataDirectory } from '../ledger/storage/directory.js'
@@ -141,7 +141,7 @@ export interface Node {
 /** Starts a node without any interface. If it fails, everything that it opened is closed again. */
 export async function startNode(options: NodeOptions): Promise<Node> {
   selfTest()
-  const stack = new CloseStack()
+  const stack = new ResourceStack()
   try {
     return await openNode(options, stack)
   } catch (error) {
@@ -150,7 +150,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   }
 }
 
-async function openNode(options: NodeOptions, stack: CloseStack): Promise<Node> {
+async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Node> {
   const { spec, env, validator, tuning = {}, onStep } = options
   const store = await openStore(options, stack)
   const { chain, clock, directory, verifier, signatures, failure } = store
@@ -221,7 +221,7 @@ interface Store extends Ledger {
   readonly failure: Promise<never>
 }
 
-async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: CloseStack): Promise<Store> {
+async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: ResourceStack): Promise<Store> {
   const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs } = tuning.storage ?? {}
   // Before there is a directory.
   if (keepBlocks !== undefined && spec.devnet) {
@@ -295,7 +295,7 @@ async function openDevnet(
   { env, tuning = {}, onStep = () => {} }: NodeOptions,
   { chain, virtualClock }: Store,
   mempool: Mempool,
-  stack: CloseStack,
+  stack: ResourceStack,
 ): Promise<Devnet | undefined> {
   if (virtualClock === undefined) return undefined
   const { mining = automine, accounts, mnemonic, balance, seedDids = 0, state: stateFile } = tuning.devnet ?? {}
@@ -326,7 +326,7 @@ function watchOf(
   chain: Chain,
   { voting, network }: Core,
   sync: () => SyncProgress,
-  stack: CloseStack,
+  stack: ResourceStack,
 ): ChainWatch {
   const { clock, log } = env
   const peers = () => network?.peers.all().length

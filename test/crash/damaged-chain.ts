@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, trunc
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shellWord } from '../../src/program/cli/print-output.js'
-import type { Surroundings } from '../../src/program/cli/cli-context.js'
+import type { EvaluationContext } from '../../src/program/cli/cli-context.js'
 import { runCommand } from '../../src/program/cli/cli-program.js'
 import { loadSpec } from '../../src/program/cli/load-spec.js'
 import { createInlineVerifier } from '../../src/base/crypto/inline.js'
@@ -155,7 +155,7 @@ interface Ended {
 async function command(...args: string[]): Promise<Ended> {
   let out = ''
   let err = ''
-  const context: Surroundings = {
+  const context: EvaluationContext = {
     clock: Date,
     random: { bytes: (length) => new Uint8Array(length) },
     env: {},

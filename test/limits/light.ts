@@ -1,13 +1,13 @@
 import { quickSigner } from '../../src/base/crypto/quick-signer.js'
 import { Server } from '../../src/clients/light/ask-server.js'
-import { catchingUp } from '../../src/clients/light/catch-up.js'
+import { catchingUp } from '../../src/clients/light/time-limited-server.js'
 import { bundledLists, followChanges } from '../../src/clients/light/follow-changes.js'
 import { loadMemory, stateFormat } from '../../src/clients/light/light-memory.js'
 import type { LightResolver } from '../../src/clients/light/light-resolver.js'
 import { Signatures } from '../../src/clients/light/signatures.js'
 import { displayHash, toHex } from '../../src/base/primitives/bytes.js'
 import { keysHash } from '../../src/identity/proofs/anchor.js'
-import { readTrust } from '../../src/identity/proofs/trust.js'
+import { readTrust } from '../../src/identity/proofs/trust-root.js'
 import { host, lightOver, lightWorld, worldTime } from '../support/builders/light-world.js'
 import { paperGenesis, ProofBook } from '../support/builders/proof-book.js'
 import { type Json, lightServers } from '../support/fakes/light-server.js'
@@ -178,7 +178,7 @@ export const lightLimits = [
     refusal: 'trust-expired: the believed block is 2592001 s old',
   }),
   limit({
-    name: 'clients/light/catch-up.catchUpTime',
+    name: 'clients/light/time-limited-server.catchUpTime',
     unit: 'ms',
     value: 120_000,
     feed: (n) =>

@@ -12,7 +12,7 @@ import { parseSpec } from '../../src/base/primitives/spec.js'
 import { attributeUsage } from '../../src/base/primitives/transaction.js'
 import { committedBlock, readAnchor } from '../../src/identity/proofs/anchor.js'
 import { coinbaseAttributes } from '../../src/identity/proofs/anchor-coinbase.js'
-import { readAnswer } from '../../src/identity/proofs/answer.js'
+import { readAnswer } from '../../src/identity/proofs/proof-answer.js'
 import { readTransactions } from '../../src/identity/proofs/answer-transaction.js'
 import { checkAuxPow } from '../../src/identity/proofs/auxpow-proof.js'
 import { readChanges } from '../../src/identity/proofs/changes.js'
@@ -161,7 +161,7 @@ export const proofLimits = [
     refusal: 'form: 100001 elements, at most 100000',
   }),
   limit({
-    name: 'identity/proofs/answer.maxMaps',
+    name: 'identity/proofs/proof-answer.maxMaps',
     unit: 'count',
     value: 3,
     feed: (n) => {

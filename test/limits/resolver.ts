@@ -8,7 +8,7 @@ import { readHistory } from '../../src/answers/resolver/history.js'
 import { historyLimits } from '../../src/answers/resolver/history-limits.js'
 import { readResolveRequest } from '../../src/answers/resolver/resolve-request.js'
 import { SearchQueue } from '../../src/answers/resolver/search-queue.js'
-import { Places } from '../../src/base/runtime/places.js'
+import { WorkSlots } from '../../src/base/runtime/work-slots.js'
 import { everythingToken } from '../../src/identity/did-index/token.js'
 import { Overlay } from '../../src/ledger/storage/write/overlay.js'
 import { type Key, meta, tables } from '../../src/ledger/storage/rows/tables.js'
@@ -24,7 +24,7 @@ const history = (count: number, bytes: (i: number) => number, slice?: { skip: nu
     did: 'did:ledger:a',
     count,
     slice,
-    places: new Places(1, 1, 'histories'),
+    places: new WorkSlots(1, 1, 'histories'),
     read: (start: number, end: number) => Promise.resolve(each(end - start, (i) => ({ bytes: bytes(end - 1 - i) }))),
   } as never)
 
@@ -188,7 +188,7 @@ export const resolverLimits = [
     unit: 'count',
     value: 128,
     feed: (n) => {
-      const places = new Places(historyLimits.places, historyLimits.waiting, 'histories')
+      const places = new WorkSlots(historyLimits.places, historyLimits.waiting, 'histories')
       const taken = each(historyLimits.places - 1, () => places.take())
       return Promise.all(taken).then(() => queued(() => places.take(), n + 1))
     },

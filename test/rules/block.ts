@@ -1,5 +1,5 @@
 import { BlockBudget } from '../../src/ledger/consensus/block-budget.js'
-import { didRootAfter } from '../../src/ledger/chain/next-did-root.js'
+import { didRootAfter } from '../../src/ledger/chain/did-root-commitment.js'
 import { commitmentAttribute } from '../../src/ledger/consensus/commitment.js'
 import { noWork } from '../../src/ledger/consensus/signature-work.js'
 import { sign } from '../../src/base/crypto/keys.js'

@@ -12,7 +12,7 @@ import { LinkError } from '../../src/network/link.js'
 import type { Transaction } from '../../src/base/primitives/transaction.js'
 import { type HistoryReading, readHistory } from '../../src/answers/resolver/history.js'
 import { historyLimits } from '../../src/answers/resolver/history-limits.js'
-import { Places } from '../../src/base/runtime/places.js'
+import { WorkSlots } from '../../src/base/runtime/work-slots.js'
 import { runCooperatively } from '../../src/base/runtime/cooperative.js'
 import { JobQueue } from '../../src/base/runtime/job-queue.js'
 import { Overlay } from '../../src/ledger/storage/write/overlay.js'
@@ -44,7 +44,7 @@ async function resolveBy(lies: Lies): Promise<void> {
 
 /** A history of so many operations. */
 function longHistory(count: number): HistoryReading {
-  const places = new Places(1, 1, 'histories')
+  const places = new WorkSlots(1, 1, 'histories')
   return { did: 'did:ledger:x', count, slice: undefined, places, read: async () => [] }
 }
 

@@ -35,7 +35,7 @@ export interface Running extends Core {
 }
 
 /** What a simulated node is told of its world, and tells it. */
-export interface Surroundings {
+export interface EvaluationContext {
   readonly agenda: Agenda
   readonly network: MemoryNetwork
   readonly ground: Ground
@@ -80,12 +80,12 @@ export class SimulatedNode {
   lives = 0
   /** Milliseconds that its clock is off in its next life. */
   skew: number
-  readonly #surroundings: Surroundings
+  readonly #surroundings: EvaluationContext
   readonly #traits: NodeTraits
   #life: (Life & { alive: boolean }) | undefined
   #transport: MemoryTransport | undefined
 
-  constructor(number: number, traits: NodeTraits, surroundings: Surroundings) {
+  constructor(number: number, traits: NodeTraits, surroundings: EvaluationContext) {
     this.number = number
     this.disk = surroundings.disk()
     const pair = traits.validates ? validatorKeys[number] : undefined

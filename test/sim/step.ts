@@ -9,7 +9,7 @@ import { fairWeather, MemoryNetwork } from '../support/network/memory-network.js
 import { Agenda, timeless } from './clock.js'
 import { Disk } from './disk.js'
 import { type Ground, groundOf, ownerOf } from './ground.js'
-import { type Running, SimulatedNode, type Surroundings } from './node.js'
+import { type Running, SimulatedNode, type EvaluationContext } from './node.js'
 import { Violation } from './oracle.js'
 import { Trace } from './trace.js'
 import { Users } from './users.js'
@@ -134,7 +134,7 @@ export async function simulateStep(scenario: StepScenario, print?: (line: string
   }
 }
 
-class StepWorld implements Surroundings {
+class StepWorld implements EvaluationContext {
   readonly agenda: Agenda
   readonly network: MemoryNetwork
   readonly ground: Ground

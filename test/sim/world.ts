@@ -13,7 +13,7 @@ import { parseMessage } from '../../src/voting/tendermint/message.js'
 import { Agenda, timeless } from './clock.js'
 import { Disk, type Fault, type Write } from './disk.js'
 import { type Ground, groundOf } from './ground.js'
-import { type Running, SimulatedNode, type Surroundings } from './node.js'
+import { type Running, SimulatedNode, type EvaluationContext } from './node.js'
 import { Oracle, Violation } from './oracle.js'
 import type { Costs } from './processor.js'
 import { Chance } from '../support/builders/chance.js'
@@ -77,7 +77,7 @@ const miningLimit = 60_000
 /** Events of a run: more of them are a loop without end. */
 const eventLimit = 400_000
 
-class World implements Surroundings {
+class World implements EvaluationContext {
   readonly agenda: Agenda
   readonly network: MemoryNetwork
   readonly ground: Ground

@@ -4,7 +4,7 @@ import { decodeBase64url, decodeSignature } from '../../src/identity/did/base64u
 import { parseCredential } from '../../src/identity/did/credential.js'
 import { namedCredential } from '../../src/identity/did/named-did.js'
 import { readOperationJson, signedText } from '../../src/identity/did/operation.js'
-import { fromPlain } from '../../src/identity/did/plain.js'
+import { fromPlain } from '../../src/identity/did/plain-json.js'
 import type { RuleError } from '../../src/base/errors/rule-error.js'
 import { verify } from '../../src/base/crypto/verify.js'
 import { fromUtf8, toHex, utf8 } from '../../src/base/primitives/bytes.js'

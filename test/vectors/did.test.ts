@@ -8,7 +8,7 @@ import { parseDocument } from '../../src/identity/did/document.js'
 import { parseLibraryDocument } from '../../src/identity/did/library-document.js'
 import { defaultDidLimits } from '../../src/identity/did/did-rules.js'
 import { parseOperation, readOperationJson, signedText } from '../../src/identity/did/operation.js'
-import { fromPlain } from '../../src/identity/did/plain.js'
+import { fromPlain } from '../../src/identity/did/plain-json.js'
 import {
   canonicalDocument,
   verifyCredential,

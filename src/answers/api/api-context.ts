@@ -15,7 +15,7 @@
  */
 import type { ChainReader } from '../../ledger/chain/reader.js'
 import type { Mempool } from '../../ledger/mempool/mempool.js'
-import type { Dereference } from '../identifiers/answer.js'
+import type { Dereference } from '../identifiers/identifier-answer.js'
 import type { Mining } from '../../ledger/production/mining.js'
 import type { CredentialAnswers } from '../resolver/credential-answers.js'
 import type { ProofAnswers } from '../resolver/proof-answers.js'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type Dereference, dereferenceForms } from '../identifiers/answer.js'
+import { type Dereference, dereferenceForms } from '../identifiers/identifier-answer.js'
 import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { accessDefaults, type AccessOptions } from './http/access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'

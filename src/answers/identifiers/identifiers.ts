@@ -10,7 +10,7 @@
  * - What the request alone shows to be wrong costs no read.
  */
 import type { AnswerAge, ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
-import { shownVersion, type ShownVersion } from '../../identity/did/shown-version.js'
+import { shownVersion, type ShownVersion } from '../../identity/did/resolved-version.js'
 import type { Code } from '../../base/errors/error-codes.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -24,7 +24,7 @@ import {
   resultAnswer,
   unlessKnown,
   withAge,
-} from './answer.js'
+} from './identifier-answer.js'
 import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
 import { dereferencingType, resolutionType, uriListType } from './media-types.js'

@@ -12,7 +12,7 @@ import type { Steps } from '../../base/primitives/steps.js'
 import { compactConfirm } from '../../identity/proofs/anchor-confirm.js'
 import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
-import { Places } from '../../base/runtime/places.js'
+import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
@@ -41,10 +41,10 @@ export class Anchors {
   readonly #kept = new ByteCache<AnchorJson>(anchorCache)
   /** Those that are being made, for all who ask. */
   readonly #making = new Map<string, Promise<AnchorJson | undefined>>()
-  /** Places for anchors of blocks that proofs are as of, and of older ones, for which fewer wait. */
+  /** WorkSlots for anchors of blocks that proofs are as of, and of older ones, for which fewer wait. */
   readonly #places = {
-    recent: new Places(1, anchorsWaiting, 'anchors'),
-    old: new Places(1, anchorsWaiting, 'anchors of old blocks'),
+    recent: new WorkSlots(1, anchorsWaiting, 'anchors'),
+    old: new WorkSlots(1, anchorsWaiting, 'anchors of old blocks'),
   }
 
   constructor(options: AnchorsOptions) {

@@ -1,7 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { ReadOperation } from './did-versions.js'
 import { historyLimits } from './history-limits.js'
-import type { Places } from '../../base/runtime/places.js'
+import type { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Slice } from './resolve-request.js'
 
 /** Who waits for a history, and what is done where it turns out to be long. */
@@ -23,7 +23,7 @@ export interface HistoryReading extends HistoryOptions {
   readonly count: number
   /** Undefined: all of them. */
   readonly slice: Slice | undefined
-  readonly places: Places
+  readonly places: WorkSlots
   /** Reads the operations from number `start` on, before number `end`, newest first; all of one branch. */
   read(start: number, end: number): Promise<readonly ReadOperation[]>
 }

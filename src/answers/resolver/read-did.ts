@@ -7,7 +7,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { provedEntry } from '../prover/map-proofs.js'
 import type { Prover } from '../prover/prover.js'
-import { Places } from '../../base/runtime/places.js'
+import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import type { TipRow } from '../../ledger/storage/rows/tables.js'
@@ -44,7 +44,7 @@ export class DidReader {
   readonly #database: Database
   readonly #reader: ConsistentReader
   readonly #prover: Prover
-  readonly #places = new Places(historyLimits.places, historyLimits.waiting, 'histories')
+  readonly #places = new WorkSlots(historyLimits.places, historyLimits.waiting, 'histories')
 
   constructor(database: Database, reader: ConsistentReader, prover: Prover) {
     this.#database = database

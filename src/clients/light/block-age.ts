@@ -1,9 +1,9 @@
 import { displayHash } from '../../base/primitives/bytes.js'
 import type { AnchoredBlock } from '../../identity/proofs/anchor.js'
-import type { Trust } from '../../identity/proofs/trust.js'
+import type { Trust } from '../../identity/proofs/trust-root.js'
 import { LightError } from './light-error.js'
 import type { SeenBlock } from './light-memory.js'
-import type { Proved } from './proved.js'
+import type { Proved } from './proved-answer.js'
 
 /** How old blocks are, by the clock at hand, and how old they may be. */
 

@@ -3,7 +3,7 @@ import { type DidQuestion, readDidQuestion } from '../../identity/proofs/did-que
 import type { CredentialQuestion } from '../../identity/proofs/credential-answer.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import { displayHashText, type Members, members, requireFormat } from '../../identity/proofs/read-json.js'
-import type { Checkpoint, Trust } from '../../identity/proofs/trust.js'
+import type { Checkpoint, Trust } from '../../identity/proofs/trust-root.js'
 import type { BlockAges } from './block-age.js'
 import type { ProvedAnswer, Question } from './compare-answers.js'
 import { credentialQuestion, credentialResult, readCredentialQuestion, sayings } from './credential-question.js'
@@ -11,8 +11,8 @@ import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
 import { bundledLists } from './follow-changes.js'
 import { FollowedChain } from './followed-chain.js'
 import { FollowedValidators } from './followed-validators.js'
-import type { ChainOptions } from './foundation.js'
-import type { LightCredential, LightResult } from './proved.js'
+import type { ChainOptions } from './trust-basis.js'
+import type { LightCredential, LightResult } from './proved-answer.js'
 
 /** A bundle: an answer with all that proves it from a trust root on. Loaded when the first is checked. */
 

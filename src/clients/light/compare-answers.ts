@@ -1,13 +1,13 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { AnchoredBlock } from '../../identity/proofs/anchor.js'
-import type { AnswerTrust, ProvedLeaf } from '../../identity/proofs/answer.js'
-import type { Checking } from '../../identity/proofs/checking.js'
+import type { AnswerTrust, ProvedLeaf } from '../../identity/proofs/proof-answer.js'
+import type { Checking } from '../../identity/proofs/signature-checks.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import type { Server } from './ask-server.js'
 import { requireOneHistory, requireSame } from './contradiction.js'
 import type { FollowedChain } from './followed-chain.js'
 import { asLightError, LightError } from './light-error.js'
-import type { Proved } from './proved.js'
+import type { Proved } from './proved-answer.js'
 
 /** Answers of several servers to one question: which hold, which is the highest, and whether the others agree with it. */
 

@@ -1,6 +1,6 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Anchor } from '../../identity/proofs/anchor.js'
-import type { ProvedLeaf } from '../../identity/proofs/answer.js'
+import type { ProvedLeaf } from '../../identity/proofs/proof-answer.js'
 import { mayBegin } from '../../identity/proofs/history-prefix.js'
 import { LightError } from './light-error.js'
 import type { SeenBlock } from './light-memory.js'

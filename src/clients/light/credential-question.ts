@@ -2,7 +2,7 @@ import { isCredentialId } from '../../identity/did/operations/credential-operati
 import type { CredentialResult } from '../../identity/did/resolution.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import type { AnswerTrust } from '../../identity/proofs/answer.js'
+import type { AnswerTrust } from '../../identity/proofs/proof-answer.js'
 import {
   checkCredentialAnswer,
   type CredentialQuestion,
@@ -13,7 +13,7 @@ import { fail } from '../../identity/proofs/proof-failure.js'
 import { type Members, text, whole } from '../../identity/proofs/read-json.js'
 import { answerBounds } from './answer-bounds.js'
 import type { Server } from './ask-server.js'
-import type { Proved } from './proved.js'
+import type { Proved } from './proved-answer.js'
 
 /** A question about a credential, loaded when the first is asked. */
 

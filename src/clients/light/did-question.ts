@@ -5,7 +5,7 @@ import { checkDidAnswer, type ProvedDid } from '../../identity/proofs/did-answer
 import { asksVersion, type DidQuestion } from '../../identity/proofs/did-question.js'
 import { answerBounds } from './answer-bounds.js'
 import type { Question } from './compare-answers.js'
-import type { Proved } from './proved.js'
+import type { Proved } from './proved-answer.js'
 
 /** A question about a DID, and its answer. */
 

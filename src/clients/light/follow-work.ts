@@ -2,11 +2,11 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { KnownChain } from '../../identity/proofs/anchor.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
-import type { Checkpoint, WorkRules } from '../../identity/proofs/trust.js'
+import type { Checkpoint, WorkRules } from '../../identity/proofs/trust-root.js'
 import { type FullHeader, HeaderChain, headersBefore, maxHeaders, readHeaders } from '../../identity/proofs/work.js'
 import type { Server } from './ask-server.js'
-import { type AskedServer, catchingUp } from './catch-up.js'
-import type { ChainOptions, Followed, Foundation } from './foundation.js'
+import { type AskedServer, catchingUp } from './time-limited-server.js'
+import type { ChainOptions, Followed, TrustBasis } from './trust-basis.js'
 import type { LightMemory, SeenBlock } from './light-memory.js'
 
 /** Chains without validators: headers are followed, and the chain with most work counts. Loaded for such chains alone. */
@@ -17,7 +17,7 @@ const remembered = 1000
 const firstStep = 8
 
 /** The headers of a chain, as far as they were followed. */
-export class FollowedWork implements Foundation {
+export class FollowedWork implements TrustBasis {
   readonly #options: ChainOptions
   readonly #headers: HeaderChain
 
@@ -34,7 +34,7 @@ export class FollowedWork implements Foundation {
     return (await followWork(server, this.#headers, { now, keep: found })) !== this.#headers
   }
 
-  apply(followed: Followed): Foundation {
+  apply(followed: Followed): TrustBasis {
     const headers = followed as HeaderChain
     // Another server may have been faster.
     return headers.work > this.#headers.work ? new FollowedWork(this.#options, headers) : this

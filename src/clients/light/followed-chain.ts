@@ -1,8 +1,8 @@
 import type { AnchoredBlock, KnownChain } from '../../identity/proofs/anchor.js'
-import type { Trust } from '../../identity/proofs/trust.js'
+import type { Trust } from '../../identity/proofs/trust-root.js'
 import type { Server } from './ask-server.js'
 import { FollowedValidators } from './followed-validators.js'
-import type { ChainOptions, Foundation } from './foundation.js'
+import type { ChainOptions, TrustBasis } from './trust-basis.js'
 import type { LightMemory, SeenBlock } from './light-memory.js'
 import { Remembered, type Update } from './remembered.js'
 
@@ -13,7 +13,7 @@ export class FollowedChain {
   #remembered: Remembered
   #changes = 0
 
-  constructor(trust: Trust, seen: SeenBlock, foundation: Foundation) {
+  constructor(trust: Trust, seen: SeenBlock, foundation: TrustBasis) {
     this.trust = trust
     this.#remembered = new Remembered(seen, foundation)
   }

@@ -2,12 +2,12 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { keysHash, type KnownChain } from '../../identity/proofs/anchor.js'
 import { keysInForce, type ValidatorList } from '../../identity/proofs/validator-list.js'
 import type { Server } from './ask-server.js'
-import type { ChainOptions, Followed, Foundation } from './foundation.js'
+import type { ChainOptions, Followed, TrustBasis } from './trust-basis.js'
 import type { LightMemory, SeenBlock } from './light-memory.js'
 
 /** Who confirms the blocks of a chain, as far as changes of its validators were followed. */
 
-export class FollowedValidators implements Foundation {
+export class FollowedValidators implements TrustBasis {
   readonly #options: ChainOptions
   readonly #lists: readonly ValidatorList[]
   readonly #believed: Uint8Array | undefined
@@ -34,7 +34,7 @@ export class FollowedValidators implements Foundation {
     return followed !== this.#lists
   }
 
-  apply(followed: Followed): Foundation {
+  apply(followed: Followed): TrustBasis {
     const lists = followed as readonly ValidatorList[]
     // Another server may have been faster; what contradicts it does not count.
     const isLonger = lists.length > this.#lists.length && this.#lists.every((one, i) => isSame(one, lists[i]))

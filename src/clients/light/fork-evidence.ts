@@ -4,12 +4,12 @@ import { checkFork, evidenceFormat, type ForkEvidence, type ProvedFork } from '.
 import { knownMembers } from '../../identity/proofs/map-proof.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import { displayHashText, members, requireFormat } from '../../identity/proofs/read-json.js'
-import type { Checkpoint } from '../../identity/proofs/trust.js'
+import type { Checkpoint } from '../../identity/proofs/trust-root.js'
 import { keysInForce } from '../../identity/proofs/validator-list.js'
-import type { AskedServer } from './catch-up.js'
+import type { AskedServer } from './time-limited-server.js'
 import type { Contradiction, Side } from './contradiction.js'
 import { allChanges, bundledLists } from './follow-changes.js'
-import type { ChainOptions } from './foundation.js'
+import type { ChainOptions } from './trust-basis.js'
 import { asLightError } from './light-error.js'
 
 /** Evidence of a fork: made from two answers, and checked as a stranger checks it. Loaded when there is some. */

@@ -1,10 +1,10 @@
-import type { Checkpoint } from '../../identity/proofs/trust.js'
+import type { Checkpoint } from '../../identity/proofs/trust-root.js'
 import type { Server } from './ask-server.js'
 import { type Failed, tooFew } from './compare-answers.js'
 import { fromCheckpoint as validatorsFrom } from './follow-changes.js'
 import { FollowedChain } from './followed-chain.js'
 import { FollowedValidators } from './followed-validators.js'
-import type { ChainOptions } from './foundation.js'
+import type { ChainOptions } from './trust-basis.js'
 import { asLightError } from './light-error.js'
 
 /** A chain that begins at a checkpoint. Loaded if there is one. */

@@ -2,7 +2,7 @@ import { formatDate } from '../../identity/did/date.js'
 import type { OperationMoment, ResolveContext, ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
 import { fromBase64url, utf8 } from '../../base/primitives/bytes.js'
 import type { LightResolver } from './light-resolver.js'
-import type { LightResult, ProvedEntry } from './proved.js'
+import type { LightResult, ProvedEntry } from './proved-answer.js'
 
 /** Context of a proved answer, in the form of a node's answers: the members that DID Resolution shows beside a document. */
 

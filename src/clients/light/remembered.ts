@@ -1,5 +1,5 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
-import type { Followed, Foundation } from './foundation.js'
+import type { Followed, TrustBasis } from './trust-basis.js'
 import type { SeenBlock } from './light-memory.js'
 
 /** New knowledge of a chain. */
@@ -13,9 +13,9 @@ export type Update =
 export class Remembered {
   /** The highest block seen. */
   readonly seen: SeenBlock
-  readonly foundation: Foundation
+  readonly foundation: TrustBasis
 
-  constructor(seen: SeenBlock, foundation: Foundation) {
+  constructor(seen: SeenBlock, foundation: TrustBasis) {
     this.seen = seen
     this.foundation = foundation
   }

@@ -1,6 +1,6 @@
 import { concat, mapKey } from '../../base/primitives/bytes.js'
 import { coordinatesByRoot } from '../../base/primitives/p256.js'
-import type { Checking, SignatureDue } from '../../identity/proofs/checking.js'
+import type { Checking, SignatureDue } from '../../identity/proofs/signature-checks.js'
 
 /** Signatures by WebCrypto, which takes no compressed points; JavaScript is loaded only where there is none. */
 

@@ -1,6 +1,6 @@
 import { LightError } from '../../clients/light/light-error.js'
 import type { LightResolver } from '../../clients/light/light-resolver.js'
-import type { LightCredential, LightResult } from '../../clients/light/proved.js'
+import type { LightCredential, LightResult } from '../../clients/light/proved-answer.js'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask, nodeUrl } from '../ask/node-rpc.js'
 import { NodeGone, Refusal } from '../ask/refusal.js'

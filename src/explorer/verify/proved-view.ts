@@ -1,4 +1,4 @@
-import type { LightCredential, LightResult, ProvedEntry } from '../../clients/light/proved.js'
+import type { LightCredential, LightResult, ProvedEntry } from '../../clients/light/proved-answer.js'
 import { effectOf, type OperationForm, operationForms } from '../../base/primitives/did-operation.js'
 import type { DidTransaction } from '../ask/shapes.js'
 import { documentOf, type Members, payloadObject } from '../did/payload.js'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { LightResult, Proved } from '../../clients/light/proved.js'
+import type { LightResult, Proved } from '../../clients/light/proved-answer.js'
 import { OwnClock } from '../ask/chain-clock.js'
 import type { Answer } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'

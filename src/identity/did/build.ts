@@ -11,7 +11,7 @@ import { parseDocument } from './document.js'
 import { relativeId } from './identifier.js'
 import { type Credential, type DidDocument, type DidKey, type DocumentProof, signatureType } from './model.js'
 import { signedText } from './operation.js'
-import { fromPlain } from './plain.js'
+import { fromPlain } from './plain-json.js'
 
 /** The 64-byte signature r‖s of SHA-256 of the UTF-8 bytes of `text`. */
 export type Sign = (text: string) => Uint8Array

@@ -17,7 +17,7 @@ import {
   signatureMember,
   textList,
   typeText,
-} from './members.js'
+} from './member-readers.js'
 import type { Credential, CredentialProof } from './model.js'
 
 const credentialMembers: ReadonlySet<string> = new Set([

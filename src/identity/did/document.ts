@@ -23,7 +23,7 @@ import {
   signatureMember,
   textList,
   typeText,
-} from './members.js'
+} from './member-readers.js'
 import type { DidDocument, DidKey, DocumentProof, Service } from './model.js'
 
 /** Limits of the JSON of a document. */

@@ -1,6 +1,6 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { JsonObject } from '../../base/primitives/strict-json.js'
-import { list } from './members.js'
+import { list } from './member-readers.js'
 
 /** Refuses a document with more than so many keys, services and credentials together. */
 export function entryLimit(most: number): (document: JsonObject) => void {

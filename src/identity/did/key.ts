@@ -14,9 +14,9 @@ import {
   refuseUnknown,
   requiredText,
   requireSignatureType,
-} from './members.js'
+} from './member-readers.js'
 import type { DidKey } from './model.js'
-import { isPoint } from './point.js'
+import { isPoint } from './curve-point.js'
 
 const keyMembers: ReadonlySet<string> = new Set(['id', 'type', 'controller', 'publicKeyBase58'])
 /**

@@ -11,7 +11,7 @@ import {
   type DocumentRules,
   documentSteps,
 } from './document.js'
-import { didText, optionalText, refuseUnknown, textList } from './members.js'
+import { didText, optionalText, refuseUnknown, textList } from './member-readers.js'
 import type { DidDocument } from './model.js'
 
 /** Documents of other tools, which the library reads too: without proof, with several, with controllers and chosen names. */

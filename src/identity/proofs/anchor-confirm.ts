@@ -2,7 +2,7 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../../base/primitives/confirm.js'
 import type { Header } from '../../base/primitives/header.js'
-import type { SignatureDue } from './checking.js'
+import type { SignatureDue } from './signature-checks.js'
 import { fail } from './proof-failure.js'
 
 /**

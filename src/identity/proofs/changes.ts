@@ -2,10 +2,10 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { type Anchor, committedBlock, confirmedBy, headerOf, keysHash, readAnchor, requireRoot } from './anchor.js'
-import type { Checking } from './checking.js'
+import type { Checking } from './signature-checks.js'
 import { fail } from './proof-failure.js'
 import { displayHashText, flag, list, members, requireFormat, whole } from './read-json.js'
-import type { Checkpoint } from './trust.js'
+import type { Checkpoint } from './trust-root.js'
 import { keyTexts, type ValidatorList, validatorKeys } from './validator-list.js'
 
 /** How validators hand a chain on: each list is named by a block that the list before it confirmed. */

@@ -18,9 +18,9 @@ import {
   requireAsked,
   type Status,
   timeAt,
-} from './answer.js'
+} from './proof-answer.js'
 import { requireEntry } from './answer-transaction.js'
-import type { Checking } from './checking.js'
+import type { Checking } from './signature-checks.js'
 import { parsed, payloadBytes } from './did-answer.js'
 import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'

@@ -15,9 +15,9 @@ import {
   requireAsked,
   type Status,
   timeAt,
-} from './answer.js'
+} from './proof-answer.js'
 import { requireEntry } from './answer-transaction.js'
-import { type Checking, requireSignatures } from './checking.js'
+import { type Checking, requireSignatures } from './signature-checks.js'
 import { asksVersion, type DidQuestion, versionIn } from './did-question.js'
 import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'

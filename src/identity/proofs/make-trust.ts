@@ -4,7 +4,7 @@ import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { keepsMap, paramsAt, type Spec } from '../../base/primitives/spec.js'
-import { checkpointFormat, trustFormat } from './trust.js'
+import { checkpointFormat, trustFormat } from './trust-root.js'
 
 /** Trust roots in the form in which nodes publish them: from the spec of a chain, or from one of its blocks. */
 

@@ -5,7 +5,7 @@ import { signedText } from '../did/operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import { operationForm } from '../../base/primitives/did-operation.js'
-import type { SignatureDue } from './checking.js'
+import type { SignatureDue } from './signature-checks.js'
 import { fail } from './proof-failure.js'
 
 /** The signature of an operation, by a key of a document that is proved. */

@@ -1,4 +1,4 @@
-import { isPoint } from '../did/point.js'
+import { isPoint } from '../did/curve-point.js'
 import { hex, mapKey } from '../../base/primitives/bytes.js'
 import { fail, type ProofFailure } from './proof-failure.js'
 import { hexText, list } from './read-json.js'

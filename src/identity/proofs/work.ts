@@ -9,7 +9,7 @@ import { checkProofOfWork } from './auxpow-proof.js'
 import { fail, ProofError } from './proof-failure.js'
 import { base64, bytesOf, list } from './read-json.js'
 import { medianSpan, medianTime, requiredBits } from './retarget.js'
-import type { WorkRules } from './trust.js'
+import type { WorkRules } from './trust-root.js'
 
 /** Headers of a chain without validators, from genesis or a checkpoint on: each with its work. */
 

@@ -5,7 +5,7 @@ import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
-import { Places } from '../../base/runtime/places.js'
+import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../storage/database.js'
 import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
 
@@ -57,7 +57,7 @@ export interface MadeBlock {
  */
 export class BlockEvents {
   readonly #log: ReplayedLog
-  readonly #places: Places
+  readonly #places: WorkSlots
   readonly #underWay = new Map<string, Promise<MadeBlock | undefined>>()
   /** The least recently used first. */
   readonly #kept = new Map<string, MadeBlock>()
@@ -69,7 +69,7 @@ export class BlockEvents {
     this.#log = log
     this.#most = most
     // Every connection has one reader that waits at most.
-    this.#places = new Places(atOnce, Infinity, 'replays of events')
+    this.#places = new WorkSlots(atOnce, Infinity, 'replays of events')
   }
 
   /** Blocks decoded so far. */

@@ -1,7 +1,7 @@
 /**
  * Keeps the transactions that wait for a block, each valid on top of the tip and its pooled ancestors.
  *
- *   bytes -> accept -> transactionSanitySteps -> #verifyAndAdd (Newcomer) -> PoolGraph.add, PoolStore.put
+ *   bytes -> accept -> transactionSanitySteps -> #verifyAndAdd (TransactionEvaluation) -> PoolGraph.add, PoolStore.put
  *   block -> stage: rows of mined ones -> follow: #clean, Reevaluation -> entries kept, or #drop with a drop reason
  *   entries, byFeeRate -> production (templates), network (relay), api; `accepted` -> network, events, voting, devnet
  *
@@ -12,20 +12,20 @@
  * - Rows of mined transactions go with the batch of their block.
  *
  * Journey: REST transaction -> row
- *    1. api/listeners                    accepts the connection, within the limits of the port
- *    2. api/http-connections             one answer at a time for each connection
- *    3. api/http-server                  routes the request; rate limit of the address
- *    4. api/body-budget                  reads the body within the memory for all bodies
- *    5. api/rest/rest-plugin             finds the row of the table, checks the media type, frames the result
- *    6. api/rest/rest-routes             `POST transaction` -> sendTransaction
- *    7. api/rest/send-transaction        JSON -> hex text
+ *    1. api/http/listeners               accepts the connection, within the limits of the port
+ *    2. api/http/connections             one answer at a time for each connection
+ *    3. api/http/http-port               finds the row of path and method; rate of the address
+ *    4. api/http/body-budget             reads the body within the memory for all bodies
+ *    5. api/paths/rest-paths             checks the media type, frames the result
+ *    6. api/paths/rest-routes            `POST transaction` -> sendTransaction
+ *    7. api/paths/send-transaction       JSON -> hex text
  *    8. api/results/transaction-results  hex -> bytes
  *    9. mempool/mempool                  accept: the order of all that follows
- *   10. mempool/newcomer                 refuses what is too large, known or expensive; evaluates the rest
+ *   10. mempool/evaluate-transaction     refuses what is too large, known or expensive; evaluates the rest
  *   11. primitives/transaction           bytes -> transaction, a copy
  *   12. consensus/sanity                 rules of the bytes; those of its type by consensus/types
  *   13. mempool/types                    pooled entries that a deactivate or a side-chain proof replaces
- *   14. mempool/view                     coins and DIDs of the chain, with the rest of the pool on top
+ *   14. mempool/pool-view                coins and DIDs of the chain, with the rest of the pool on top
  *   15. consensus/connect                coins, fee, locks, programs; then the operation
  *   16. crypto/signature-cache           leaves out checks that held before
  *   17. crypto/verifier                  verifies the others, on threads if many
@@ -59,17 +59,17 @@ import type { Clock, Log } from '../../base/runtime/env.js'
 import type { Overlay } from '../storage/write/overlay.js'
 import { tables } from '../storage/rows/tables.js'
 import { changedBy, returnedBy, transactionsOf } from './changed-blocks.js'
-import { PoolChecks } from './checks.js'
+import { PoolChecks } from './pool-signatures.js'
 import { type DropReason, dropText } from './drop-reason.js'
 import { FeeFloor } from './fee-floor.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
-import { Newcomer, refuseLarge, type Surroundings } from './newcomer.js'
+import { TransactionEvaluation, refuseLarge, type EvaluationContext } from './evaluate-transaction.js'
 import type { Package } from './packages.js'
 import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
-import { Returning } from './returning.js'
+import { Returning } from './returning-operations.js'
 import { Room } from './room.js'
 import { PoolStore } from './store.js'
 import { isOfUse, policyOf } from './types/all-policies.js'
@@ -105,7 +105,7 @@ export class Mempool implements ChainIndexer {
   readonly #limits: PoolLimits
   readonly #floor: FeeFloor
   readonly #room: Room
-  readonly #surroundings: Surroundings
+  readonly #surroundings: EvaluationContext
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
   /** The tip on which {@link byFeeRate} is valid; undefined while it is being cleaned for a new one. */
@@ -148,7 +148,7 @@ export class Mempool implements ChainIndexer {
       pooled: (txid) => this.#graph.get(txid) !== undefined,
       admit: ({ transaction, arrival, entry }, { added } = {}) => {
         const caughtUp = () => this.#lasting(() => this.#cleaned)
-        const newcomer = new Newcomer(transaction, this.#surroundings, entry)
+        const newcomer = new TransactionEvaluation(transaction, this.#surroundings, entry)
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
@@ -258,7 +258,7 @@ export class Mempool implements ChainIndexer {
     refuseLarge(bytes, this.#surroundings)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw brokenRule('pool-coinbase')
-    const newcomer = new Newcomer(transaction, this.#surroundings)
+    const newcomer = new TransactionEvaluation(transaction, this.#surroundings)
     newcomer.refuseKnown()
     await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))
     const arrival = this.#options.clock.now()
@@ -495,7 +495,7 @@ export class Mempool implements ChainIndexer {
    * the DID of the operation once known. `floor`: what it has to pay. `added` is called in the same turn as the addition.
    */
   async #verifyAndAdd(
-    newcomer: Newcomer,
+    newcomer: TransactionEvaluation,
     arrival: number,
     {
       caughtUp,

@@ -10,7 +10,7 @@ import { equalBytes, mapKey, toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
-import { isRefusal } from './until-taken.js'
+import { isRefusal } from './retry-refused-block.js'
 
 /** @tuning count: selections kept for outside miners, each of at most a block's size; the oldest leaves first */
 const selectionsKept = 8

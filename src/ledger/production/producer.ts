@@ -6,7 +6,7 @@ import type { Block } from '../../base/primitives/block.js'
 import type { Random } from '../../base/runtime/env.js'
 import { solve } from './solve.js'
 import { type Selection, templateOf } from './template.js'
-import { untilTaken } from './until-taken.js'
+import { untilTaken } from './retry-refused-block.js'
 
 export interface ProducerOptions {
   readonly chain: Chain

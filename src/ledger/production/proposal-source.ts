@@ -10,7 +10,7 @@ import type { Clock, Log, Random, Timers } from '../../base/runtime/env.js'
 import { type Candidates, type FetchBody, isTimely } from './candidates.js'
 import { solve } from './solve.js'
 import { type Selection, templateOf } from './template.js'
-import { untilTaken } from './until-taken.js'
+import { untilTaken } from './retry-refused-block.js'
 
 /** Lead before a view at which its block is begun, as a multiple of the duration of the last one. */
 const leadFactor = 2

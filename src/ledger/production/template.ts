@@ -14,7 +14,7 @@
  */
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
-import { nextDidRoot } from '../chain/next-did-root.js'
+import { nextDidRoot } from '../chain/did-root-commitment.js'
 import { commitmentAttribute } from '../consensus/commitment.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import { subsidyAt } from '../consensus/subsidy.js'

@@ -7,7 +7,7 @@ import {
   selectedServices,
 } from '../../identity/did/resolution-options.js'
 import type { ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
-import { shownVersion, type ShownVersion } from '../../identity/did/shown-version.js'
+import { shownVersion, type ShownVersion } from '../../identity/did/resolved-version.js'
 import { defined } from '../../base/primitives/defined.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { isKeyIdentifier, type KeyForm, type W3cDocument } from '../../identity/did/w3c.js'

@@ -9,7 +9,7 @@ import { type DidDocument, type DidKey, signatureType } from '../../identity/did
 import { namedCredential } from '../../identity/did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../../identity/did/operation.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
-import { fromPlain } from '../../identity/did/plain.js'
+import { fromPlain } from '../../identity/did/plain-json.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import { type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'

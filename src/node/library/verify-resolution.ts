@@ -3,7 +3,7 @@ import { type KeyForm, w3cDocument } from '../../identity/did/w3c.js'
 import { stateProofType } from '../../answers/identifiers/metadata-proof.js'
 import { LightError } from '../../clients/light/light-error.js'
 import type { LightResolver } from '../../clients/light/light-resolver.js'
-import type { LightResult } from '../../clients/light/proved.js'
+import type { LightResult } from '../../clients/light/proved-answer.js'
 import { fromBase64url, utf8 } from '../../base/primitives/bytes.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type Channel, columnsOf, standardError, writeTo } from '../console/channel.js'
+import { type Channel, columnsOf, standardError, writeTo } from '../console/output-channel.js'
 import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
 import { promptHidden } from './prompt.js'
 
 /** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
-export interface Surroundings {
+export interface EvaluationContext {
   readonly clock: Clock
   readonly random: Random
   readonly env: Readonly<Record<string, string | undefined>>
@@ -38,8 +38,8 @@ export interface CliContext {
   readonly prompt: ((question: string) => Promise<string>) | undefined
 }
 
-/** Surroundings of a real process. */
-export function processSurroundings(): Surroundings {
+/** EvaluationContext of a real process. */
+export function processSurroundings(): EvaluationContext {
   return {
     clock: Date,
     random: { bytes: (length) => randomBytes(length) },
@@ -53,7 +53,7 @@ export function processSurroundings(): Surroundings {
 }
 
 /** Puts the door between the commands and what is around them. */
-export function contextIn(surroundings: Surroundings): CliContext {
+export function contextIn(surroundings: EvaluationContext): CliContext {
   const { clock, random, env, out, err, prompt, columns = () => undefined } = surroundings
   return {
     clock,
@@ -68,7 +68,7 @@ export function contextIn(surroundings: Surroundings): CliContext {
 }
 
 /** Standard error for lines, by a function that takes every text at once. */
-function channelOf(err: Surroundings['err'], columns: CliContext['columns']): Channel {
+function channelOf(err: EvaluationContext['err'], columns: CliContext['columns']): Channel {
   return {
     write: (text) => {
       err(text)

@@ -6,7 +6,7 @@ import { LightError } from '../../clients/light/light-error.js'
 import { buildCommit, packageVersion } from '../../base/runtime/package-files.js'
 import { refusalOf } from '../../ledger/storage/failure.js'
 import { registerChain } from './chain-command.js'
-import { type CliContext, contextIn, type Surroundings } from './cli-context.js'
+import { type CliContext, contextIn, type EvaluationContext } from './cli-context.js'
 import { registerCompletion } from './completion-command.js'
 import { registerDevnet } from './devnet-command.js'
 import { registerDid } from './did-command.js'
@@ -52,7 +52,7 @@ export function versionText(commit: string | undefined): string {
 }
 
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
-export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+export async function runCommand(args: readonly string[], surroundings: EvaluationContext): Promise<0 | 1 | 2> {
   const context = contextIn(surroundings)
   try {
     const program = createProgram(context)
@@ -68,7 +68,7 @@ export async function runCommand(args: readonly string[], surroundings: Surround
 }
 
 /** Prints a failure that no command waits for, with its stack. */
-export function sayFailure(error: unknown, args: readonly string[], surroundings: Surroundings): void {
+export function sayFailure(error: unknown, args: readonly string[], surroundings: EvaluationContext): void {
   const json = args.includes('--json')
   const env = json ? surroundings.env : { ...surroundings.env, DEBUG: 'didledger' }
   explain(error, json, contextIn({ ...surroundings, env }))

@@ -21,7 +21,7 @@ import {
 } from '../../clients/wallet/devnet-accounts.js'
 import type { CliContext } from './cli-context.js'
 import { withConfig } from './config-options.js'
-import { namingTheRepair } from './damage.js'
+import { namingTheRepair } from './repair-hint.js'
 import { accountJson, accountLines } from './devnet-account-table.js'
 import { nextCommands } from './devnet-next.js'
 import { runLocalNetwork } from './devnet-nodes.js'

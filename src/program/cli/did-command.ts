@@ -24,7 +24,7 @@ import {
 import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument } from './command-options.js'
-import { type Current, currentIdentity } from './current.js'
+import { type Current, currentIdentity } from './current-identity.js'
 import { registerDidCredentials } from './did-credential-command.js'
 import { finish, type OperationOptions, specificationOf, withOperation, withPayment } from './did-operation.js'
 import { registerDidProofs } from './did-proof-command.js'

@@ -15,7 +15,7 @@ import {
   withNode,
   withOutput,
 } from './command-options.js'
-import { currentIdentity } from './current.js'
+import { currentIdentity } from './current-identity.js'
 import { finish, type OperationOptions, specificationOf, withOperation } from './did-operation.js'
 import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'

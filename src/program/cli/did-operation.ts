@@ -17,7 +17,7 @@ import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
 import { writeFileAtomically } from '../../clients/wallet/files.js'
 import { specificationIn } from '../../clients/wallet/terms.js'
-import { broadcast, paymentFrom, requireEnough, type Sent, sentJson, sentRows, signAll } from './broadcast.js'
+import { broadcast, paymentFrom, requireEnough, type Sent, sentJson, sentRows, signAll } from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -29,7 +29,7 @@ import {
   withSending,
   withWallet,
 } from './command-options.js'
-import { pendingCreate } from './current.js'
+import { pendingCreate } from './current-identity.js'
 import { formatTable, report, sameOptions, shellWord } from './print-output.js'
 
 /** Options of the commands that sign an operation, and send it or write it to a file. */

@@ -3,7 +3,7 @@ import { HttpResolver } from '../../clients/client/http-resolver.js'
 import type { CliContext } from './cli-context.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
-import type { Dereference } from '../../answers/identifiers/answer.js'
+import type { Dereference } from '../../answers/identifiers/identifier-answer.js'
 import { type OutputOptions, withDereference, withOutput } from './command-options.js'
 import { stopSignal } from './stop-signal.js'
 

@@ -1,7 +1,7 @@
 import { type Command } from 'commander'
 import { LightError } from '../../clients/light/light-error.js'
 import type { LightOptions, LightResolver } from '../../clients/light/light-resolver.js'
-import type { Proved } from '../../clients/light/proved.js'
+import type { Proved } from '../../clients/light/proved-answer.js'
 import type { TrustJson } from '../../identity/proofs/make-trust.js'
 import type { CliContext } from './cli-context.js'
 import { countOption } from './command-options.js'

@@ -3,7 +3,7 @@ import { isShippedSpec, shippedSpecs, shippedTrustFile } from '../../node/librar
 import { scanText } from '../../clients/light/json-scan.js'
 import { LightError } from '../../clients/light/light-error.js'
 import { evidenceFormat } from '../../identity/proofs/fork.js'
-import { checkpointFormat, trustFormat } from '../../identity/proofs/trust.js'
+import { checkpointFormat, trustFormat } from '../../identity/proofs/trust-root.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import { parseJson } from '../../clients/wallet/parse-json.js'
 

@@ -18,7 +18,7 @@
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */
-import { endWithReader } from '../console/channel.js'
+import { endWithReader } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'

@@ -1,4 +1,4 @@
-import { writeTo } from '../console/channel.js'
+import { writeTo } from '../console/output-channel.js'
 import { type ShownText, throughDoor } from '../console/door.js'
 import { UserError } from '../../base/errors/rule-error.js'
 

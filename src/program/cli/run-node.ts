@@ -5,7 +5,7 @@ import { durationText } from '../console/progress-text.js'
 import { Progress, type Step } from '../console/progress.js'
 import { showStatus } from '../console/node-status.js'
 import { watchNode } from '../console/watch-node.js'
-import { CloseStack } from '../../base/runtime/close-stack.js'
+import { ResourceStack } from '../../base/runtime/resource-stack.js'
 import type { Log } from '../../base/runtime/env.js'
 import { defined } from '../../base/primitives/defined.js'
 import { packageVersion } from '../../base/runtime/package-files.js'
@@ -111,7 +111,7 @@ export async function runNode(
   const opened = openLog(context, tuning.node ?? {}, options, chosen.spec.devnet)
   const { log, console } = opened
   const env = systemEnv(log)
-  const stack = new CloseStack()
+  const stack = new ResourceStack()
   stack.defer(() => opened.close())
   try {
     // With a file, a hangup asks for it to be opened again.

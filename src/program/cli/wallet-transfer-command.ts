@@ -21,7 +21,7 @@ import {
   sentJson,
   sentRows,
   signAll,
-} from './broadcast.js'
+} from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {

@@ -16,7 +16,7 @@
  * - One writer owns the last line of the terminal.
  */
 import { visible } from '../../base/runtime/visible-text.js'
-import type { Channel } from './channel.js'
+import type { Channel } from './output-channel.js'
 import { clearLine, lineThroughDoor, type Pieces, throughDoor } from './door.js'
 
 /** Takes whole lines, without their end. */

@@ -25,7 +25,7 @@ import {
 } from '../../../src/identity/proofs/anchor.js'
 import { maxAnchorCoinbase } from '../../../src/identity/proofs/anchor-coinbase.js'
 import { checkChange, readChange } from '../../../src/identity/proofs/changes.js'
-import type { Checking } from '../../../src/identity/proofs/checking.js'
+import type { Checking } from '../../../src/identity/proofs/signature-checks.js'
 import { HeaderChain, readHeaders } from '../../../src/identity/proofs/work.js'
 import {
   type BlockPlan,

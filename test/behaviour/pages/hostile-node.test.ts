@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { LightCredential, LightResult } from '../../../src/clients/light/proved.js'
+import type { LightCredential, LightResult } from '../../../src/clients/light/proved-answer.js'
 import { provedCredential, provedDid } from '../../../src/explorer/verify/proved-view.js'
 import { holder } from '../../support/builders/did.js'
 import { changing, closeScene, type Scene, sceneOf } from '../../support/builders/light-scene.js'

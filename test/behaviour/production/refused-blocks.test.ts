@@ -11,7 +11,7 @@ import { AuxWork } from '../../../src/ledger/production/aux-work.js'
 import { Candidates } from '../../../src/ledger/production/candidates.js'
 import { Producer } from '../../../src/ledger/production/producer.js'
 import { ProposalSource } from '../../../src/ledger/production/proposal-source.js'
-import { untilTaken } from '../../../src/ledger/production/until-taken.js'
+import { untilTaken } from '../../../src/ledger/production/retry-refused-block.js'
 import {
   craft,
   craftBlock,

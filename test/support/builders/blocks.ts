@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
-import { didRootAfter } from '../../../src/ledger/chain/next-did-root.js'
+import { didRootAfter } from '../../../src/ledger/chain/did-root-commitment.js'
 import { commitmentAttribute } from '../../../src/ledger/consensus/commitment.js'
 import { earliestTime, requiredBits } from '../../../src/ledger/consensus/context.js'
 import { checkTransaction } from '../../../src/ledger/consensus/connect.js'

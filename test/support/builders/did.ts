@@ -16,7 +16,7 @@ import { parseCredential } from '../../../src/identity/did/credential.js'
 import type { DidDocument } from '../../../src/identity/did/model.js'
 import { defaultDidLimits, type DidRules } from '../../../src/identity/did/did-rules.js'
 import { parseOperation } from '../../../src/identity/did/operation.js'
-import { fromPlain } from '../../../src/identity/did/plain.js'
+import { fromPlain } from '../../../src/identity/did/plain-json.js'
 import { applyOperation } from '../../../src/identity/did/apply-operation.js'
 import {
   type AppliedOperation,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Surroundings } from '../../../src/program/cli/cli-context.js'
+import type { EvaluationContext } from '../../../src/program/cli/cli-context.js'
 import { runCommand } from '../../../src/program/cli/cli-program.js'
 import { addressFromPublicKey } from '../../../src/base/primitives/address.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
@@ -66,7 +66,7 @@ export class Workbench {
     let out = ''
     let err = ''
     const { answers } = this
-    const context: Surroundings = {
+    const context: EvaluationContext = {
       clock: { now: () => this.now * 1000 },
       random: { bytes: (length) => this.#random(length) },
       // What a command keeps for its user stays here.

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
-import type { Dereference, IdentifierAnswer } from '../../identifiers/answer.js'
+import type { Dereference, IdentifierAnswer } from '../../identifiers/identifier-answer.js'
 import {
   answerIdentifier,
   identifiersPrefix,

@@ -1,6 +1,6 @@
 import type { AnswerAge } from '../../../identity/did/resolution.js'
 import { mapKey } from '../../../base/primitives/bytes.js'
-import { ageHeaders } from '../../identifiers/answer.js'
+import { ageHeaders } from '../../identifiers/identifier-answer.js'
 import { ageOf } from '../../resolver/standing.js'
 import type { ApiLimits } from '../api-limits.js'
 import type { Access } from '../http/access.js'

@@ -1,4 +1,4 @@
-import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import type { ProgramHash } from '../../../base/primitives/address.js'
 import { formatAmount } from '../../../base/primitives/amount.js'
@@ -54,7 +54,7 @@ export function addressHistory(
     key: chainKey(reader, 'history', toHex(owner), limit, before?.height ?? '', before?.index ?? ''),
     repeatable: false,
     write: async (sink) => {
-      const page = await FrozenChain.read(reader.chain.database, (chain) => {
+      const page = await ChainSnapshot.read(reader.chain.database, (chain) => {
         return new HistoryPage(chain, owner, sink).read({ before, limit }, pageBytes)
       })
       await writeText(sink, JSON.stringify({ address, ...page }))
@@ -64,7 +64,7 @@ export function addressHistory(
 
 /** Reads one page, the transactions of one block after another. */
 class HistoryPage {
-  readonly #chain: FrozenChain
+  readonly #chain: ChainSnapshot
   readonly #address: ProgramHash
   /** As coins name it. */
   readonly #owner: string
@@ -73,7 +73,7 @@ class HistoryPage {
   /** Bytes of the rows read. */
   #bytes = 0
 
-  constructor(chain: FrozenChain, address: ProgramHash, sink: Sink) {
+  constructor(chain: ChainSnapshot, address: ProgramHash, sink: Sink) {
     this.#chain = chain
     this.#address = address
     this.#owner = mapKey(address)
@@ -100,7 +100,7 @@ class HistoryPage {
     return { transactions: this.#entries, ...defined({ next, pruned: pruned === 0 ? undefined : pruned }) }
   }
 
-  async #readBlock(block: FrozenBlock, indices: readonly number[]): Promise<void> {
+  async #readBlock(block: SnapshotBlock, indices: readonly number[]): Promise<void> {
     const { height } = block.header
     const spent = await this.#spentBy(block, new Set(indices))
     for (const index of indices) {
@@ -112,7 +112,7 @@ class HistoryPage {
   }
 
   /** Sums of what transactions of a block spent. The undo record has it: no transaction before them is read. */
-  async #spentBy({ header, size }: FrozenBlock, indices: ReadonlySet<number>): Promise<ReadonlyMap<number, Spent>> {
+  async #spentBy({ header, size }: SnapshotBlock, indices: ReadonlySet<number>): Promise<ReadonlyMap<number, Spent>> {
     const sums = new Map<number, Spent>()
     // A coinbase alone spends nothing.
     if (indices.size === 1 && indices.has(0)) return sums
@@ -134,7 +134,7 @@ class HistoryPage {
     return sums
   }
 
-  #add({ header }: FrozenBlock, index: number, tx: Transaction, spent: Spent | undefined): void {
+  #add({ header }: SnapshotBlock, index: number, tx: Transaction, spent: Spent | undefined): void {
     let [received, paid] = [0n, 0n]
     for (const output of tx.outputs) {
       paid += output.value

@@ -1,4 +1,4 @@
-import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
@@ -35,7 +35,7 @@ export function blockList(context: ApiContext, before: number | undefined, limit
     key: chainKey(reader, 'blocks', limit, before ?? ''),
     repeatable: false,
     write: async (sink) => {
-      const list = await FrozenChain.read(chain.database, async (state) => {
+      const list = await ChainSnapshot.read(chain.database, async (state) => {
         const { height } = state.tip
         const highest = Math.min(before ?? Infinity, height + 1) - 1
         const heights = Array.from({ length: Math.min(limit, highest + 1) }, (_, i) => highest - i)
@@ -64,8 +64,8 @@ export function blockList(context: ApiContext, before: number | undefined, limit
 
 /** The number of operations in a block, from its undo record of so many bytes. */
 async function operationsIn(
-  { rows }: FrozenChain,
-  { header, size }: FrozenBlock,
+  { rows }: ChainSnapshot,
+  { header, size }: SnapshotBlock,
   sink: Sink,
 ): Promise<{ count: number; bytes: number }> {
   const release = size > largeTransaction ? await sink.reserve(size) : () => {}

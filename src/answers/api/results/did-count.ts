@@ -1,4 +1,4 @@
-import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import type { ChainReader } from '../../../ledger/chain/reader.js'
 import { everythingToken } from '../../../identity/did-index/token.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
@@ -17,7 +17,7 @@ export interface DidCount {
 
 /** Counts DIDs from a few rows of the search index, however many there are. */
 export function didCount({ chain }: ChainReader): Promise<DidCount> {
-  return FrozenChain.read(chain.database, ({ rows, tip }) => {
+  return ChainSnapshot.read(chain.database, ({ rows, tip }) => {
     const total = nextOrdinal(rows)
     const row = rows.get(tables.tokenCount.key(everythingToken))
     const valid = row === undefined ? 0 : tables.tokenCount.decode(row)

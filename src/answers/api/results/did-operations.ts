@@ -1,4 +1,4 @@
-import { type FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { didPart } from '../../../identity/did/identifier.js'
 import { namedCredential, namedDid } from '../../../identity/did/named-did.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
@@ -46,7 +46,7 @@ export function didOperations({ reader, limits }: ApiContext, { before, limit }:
     repeatable: false,
     search: scanMemory,
     write: async (sink) => {
-      const page = await FrozenChain.read(reader.chain.database, (chain) => {
+      const page = await ChainSnapshot.read(reader.chain.database, (chain) => {
         return new OperationScan(chain, bounds, limit, sink).run(before)
       })
       await writeText(sink, JSON.stringify(page))
@@ -56,7 +56,7 @@ export function didOperations({ reader, limits }: ApiContext, { before, limit }:
 
 /** Reads the chain downwards until a page is full. */
 class OperationScan {
-  readonly #chain: FrozenChain
+  readonly #chain: ChainSnapshot
   readonly #bounds: ApiLimits
   readonly #limit: number
   readonly #sink: Sink
@@ -66,7 +66,7 @@ class OperationScan {
   /** Bytes of the rows read. */
   #bytes = 0
 
-  constructor(chain: FrozenChain, bounds: ApiLimits, limit: number, sink: Sink) {
+  constructor(chain: ChainSnapshot, bounds: ApiLimits, limit: number, sink: Sink) {
     this.#chain = chain
     this.#bounds = bounds
     this.#limit = limit
@@ -116,7 +116,7 @@ class OperationScan {
         const at = { height, index: tables.transaction.fields(key)[1] }
         if (typeIn(bytes) === txType.did) {
           await withDecoded(this.#sink, bytes, (tx) => {
-            this.#found.push(listed(tx, at, block as FrozenBlock))
+            this.#found.push(listed(tx, at, block as SnapshotBlock))
           })
           left--
         }
@@ -134,7 +134,7 @@ class OperationScan {
   }
 }
 
-function listed({ txid, payload }: Transaction, at: Location, { header }: FrozenBlock): ListedOperation {
+function listed({ txid, payload }: Transaction, at: Location, { header }: SnapshotBlock): ListedOperation {
   const operation = payload.type === txType.did ? payload.operation : undefined
   const credential = operation && namedCredential(operation)
   const did = credential === undefined ? operation && namedDid(operation) : didPart(credential.id)

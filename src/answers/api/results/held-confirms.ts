@@ -1,6 +1,6 @@
 import type { Chain } from '../../../ledger/chain/chain.js'
 import type { StoredConfirm } from '../../../ledger/chain/assumed-confirms.js'
-import type { FrozenBlock, FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import type { SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { type Confirm, parseConfirm } from '../../../base/primitives/confirm.js'
 import { tables } from '../../../ledger/storage/rows/tables.js'
 
@@ -10,8 +10,8 @@ import { tables } from '../../../ledger/storage/rows/tables.js'
  */
 export async function heldConfirms(
   { spec, assumedConfirms }: Chain,
-  { rows }: FrozenChain,
-  blocks: readonly FrozenBlock[],
+  { rows }: ChainSnapshot,
+  blocks: readonly SnapshotBlock[],
 ): Promise<ReadonlyMap<number, Confirm>> {
   const held = new Map<number, Confirm>()
   if (!spec.hasValidators) return held

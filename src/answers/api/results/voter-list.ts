@@ -1,4 +1,4 @@
-import { FrozenChain } from '../../../ledger/chain/frozen-chain.js'
+import { ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import type { Confirm } from '../../../base/primitives/confirm.js'
@@ -34,7 +34,7 @@ export function voterList({ reader }: ApiContext, range: HeightRange): StreamedA
     key: chainKey(reader, 'voters', range.from ?? '', range.to ?? ''),
     repeatable: false,
     write: async (sink) => {
-      const list = await FrozenChain.read(chain.database, async (state) => {
+      const list = await ChainSnapshot.read(chain.database, async (state) => {
         if (!chain.spec.hasValidators) return { validators: [], heights: [] }
         const blocks = await state.blocks(heightsOf(range, state.tip.height))
         const confirms = await heldConfirms(chain, state, blocks)

@@ -2,7 +2,7 @@
  * JSON-RPC 2.0 for HTTP and WebSocket: reads calls, finds the method, writes answers. One *-methods.ts for each group.
  *
  *   bytes -> RpcCore.handle -> ids (as written), parameters by schema -> RpcMethod -> result | error with code and data
- *   carriers: rpc-plugin (HTTP), ws/ws-server; both give an RpcCaller, which says what it may do
+ *   carriers: paths/rpc-path (HTTP), ws/web-sockets; both give an RpcCaller, which says what it may do
  *
  * - A method states its parameters, result and access once; rpc.discover and docs/json-rpc.md are made of that.
  * - A batch is answered in order, one call after another, and ends with its client.

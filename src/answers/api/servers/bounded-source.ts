@@ -1,5 +1,5 @@
 import type { ResolveOptions } from '../../../identity/did/resolution.js'
-import { Places } from '../../../base/runtime/places.js'
+import { WorkSlots } from '../../../base/runtime/work-slots.js'
 import type { IdentifierSource, SourceAnswer } from '../../identifiers/identifiers.js'
 
 /** @tuning count: requests of a driver to its node at once */
@@ -10,7 +10,7 @@ export const maxWaiting = 512
 /** A source behind a network: bounds what is asked of it at once, and asks nothing for a client that has left. */
 export class BoundedSource implements IdentifierSource {
   readonly #source: IdentifierSource
-  readonly #places = new Places(maxAsked, maxWaiting, 'requests to the node')
+  readonly #places = new WorkSlots(maxAsked, maxWaiting, 'requests to the node')
 
   constructor(source: IdentifierSource) {
     this.#source = source

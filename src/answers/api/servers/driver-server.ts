@@ -1,6 +1,6 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { defined } from '../../../base/primitives/defined.js'
-import type { Dereference } from '../../identifiers/answer.js'
+import type { Dereference } from '../../identifiers/identifier-answer.js'
 import type { IdentifierSource } from '../../identifiers/identifiers.js'
 import { absentDid } from '../../../identity/did/absent-did.js'
 import type { Log } from '../../../base/runtime/env.js'

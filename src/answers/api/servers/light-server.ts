@@ -1,4 +1,4 @@
-import type { Dereference } from '../../identifiers/answer.js'
+import type { Dereference } from '../../identifiers/identifier-answer.js'
 import type { LightResolver } from '../../../clients/light/light-resolver.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { AnswerAdmission } from '../streams/admission.js'

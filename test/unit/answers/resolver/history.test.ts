@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReadOperation } from '../../../../src/answers/resolver/did-versions.js'
 import { LongHistory, readHistory } from '../../../../src/answers/resolver/history.js'
 import { historyLimits } from '../../../../src/answers/resolver/history-limits.js'
-import { Places } from '../../../../src/base/runtime/places.js'
+import { WorkSlots } from '../../../../src/base/runtime/work-slots.js'
 
 const { bytes: most, unplaced, atOnce } = historyLimits
 
@@ -14,7 +14,7 @@ function reading(count: number, size: number, changes: Partial<Parameters<typeof
     const entries = Array.from({ length: end - start }, (_, i) => ({ sequence: end - 1 - i, bytes: size }))
     return entries as unknown as ReadOperation[]
   }
-  const places = new Places(historyLimits.places, historyLimits.waiting, 'histories')
+  const places = new WorkSlots(historyLimits.places, historyLimits.waiting, 'histories')
   return { did: 'did:ledger:x', count, slice: undefined, places, read, asked, ...changes }
 }
 
@@ -71,7 +71,7 @@ describe('readHistory', () => {
   })
 
   it('takes one of the places above 1 MiB, and gives it back at the end and on failure', async () => {
-    const places = new Places(1, 0, 'histories')
+    const places = new WorkSlots(1, 0, 'histories')
     const release = await places.take()
     expect(await readHistory(reading(8, unplaced / 8, { places }))).toHaveLength(8)
     await expect(readHistory(reading(9, unplaced / 8, { places }))).rejects.toMatchObject({ code: 'busy' })

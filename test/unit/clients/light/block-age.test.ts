@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AnchoredBlock } from '../../../../src/identity/proofs/anchor.js'
-import { readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readTrust } from '../../../../src/identity/proofs/trust-root.js'
 import { BlockAges } from '../../../../src/clients/light/block-age.js'
 import { lightWorld } from '../../../support/builders/light-world.js'
 

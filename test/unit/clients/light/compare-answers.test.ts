@@ -12,7 +12,7 @@ import {
   tooFew,
 } from '../../../../src/clients/light/compare-answers.js'
 import { LightError, type LightFailure } from '../../../../src/clients/light/light-error.js'
-import type { ProvedLeaf } from '../../../../src/identity/proofs/answer.js'
+import type { ProvedLeaf } from '../../../../src/identity/proofs/proof-answer.js'
 import { ProofError } from '../../../../src/identity/proofs/proof-failure.js'
 import { lightWorld } from '../../../support/builders/light-world.js'
 

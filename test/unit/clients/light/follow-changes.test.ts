@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { quickSigner } from '../../../../src/base/crypto/quick-signer.js'
 import { LightError } from '../../../../src/clients/light/light-error.js'
-import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust-root.js'
 import { allChanges, bundledLists, followChanges } from '../../../../src/clients/light/follow-changes.js'
 import { Signatures } from '../../../../src/clients/light/signatures.js'
 import { failureOf, lightWorld, worldTime } from '../../../support/builders/light-world.js'

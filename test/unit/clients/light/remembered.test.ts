@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Followed, Foundation } from '../../../../src/clients/light/foundation.js'
+import type { Followed, TrustBasis } from '../../../../src/clients/light/trust-basis.js'
 import { Remembered } from '../../../../src/clients/light/remembered.js'
 import { lightWorld } from '../../../support/builders/light-world.js'
 
@@ -10,12 +10,12 @@ const seen = (height: number, confirmed = true) => {
 }
 
 /** Validators of which alone the number of lists counts. */
-class Lists implements Foundation {
+class Lists implements TrustBasis {
   readonly memory = { lists: [], headers: [], work: 0n }
   constructor(readonly length: number) {}
   known = () => ({})
   follow = () => Promise.resolve(false)
-  apply(followed: Followed): Foundation {
+  apply(followed: Followed): TrustBasis {
     const { length } = followed as readonly unknown[]
     return length > this.length ? new Lists(length) : this
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quickSigner, type QuickSigner } from '../../../../src/base/crypto/quick-signer.js'
-import { requireSignatures } from '../../../../src/identity/proofs/checking.js'
+import { requireSignatures } from '../../../../src/identity/proofs/signature-checks.js'
 import { Signatures, type Subtle } from '../../../../src/clients/light/signatures.js'
 import { failureOf } from '../../../support/builders/light-world.js'
 

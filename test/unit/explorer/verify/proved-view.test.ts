@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LightCredential, LightResult, ProvedEntry } from '../../../../src/clients/light/proved.js'
+import type { LightCredential, LightResult, ProvedEntry } from '../../../../src/clients/light/proved-answer.js'
 import { provedCredential, provedDid, versionIn } from '../../../../src/explorer/verify/proved-view.js'
 
 const did = 'did:ledger:x'

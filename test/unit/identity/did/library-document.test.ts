@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { payloadText } from '../../../../src/identity/did/build.js'
 import { documentText } from '../../../../src/identity/did/canonical.js'
 import { parseLibraryDocument } from '../../../../src/identity/did/library-document.js'
-import { fromPlain } from '../../../../src/identity/did/plain.js'
+import { fromPlain } from '../../../../src/identity/did/plain-json.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { holder } from '../../../support/builders/did.js'
 

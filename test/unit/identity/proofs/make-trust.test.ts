@@ -4,7 +4,7 @@ import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { checkpointOf, trustOf } from '../../../../src/identity/proofs/make-trust.js'
-import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust-root.js'
 import { type SpecOverrides, testPublicKey, testSpec } from '../../../support/builders/spec.js'
 
 const spec = (changes: SpecOverrides = {}) => parseSpec(testSpec(changes))

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { contextIn, type Surroundings } from '../../../../src/program/cli/cli-context.js'
+import { contextIn, type EvaluationContext } from '../../../../src/program/cli/cli-context.js'
 import { createProgram, runCommand } from '../../../../src/program/cli/cli-program.js'
 import { shellWord } from '../../../../src/program/cli/print-output.js'
 import { seededRandom } from '../../../support/builders/seeded-bytes.js'
 
 let printed = ''
-const context: Surroundings = {
+const context: EvaluationContext = {
   clock: { now: () => 0 },
   random: seededRandom('help'),
   env: {},

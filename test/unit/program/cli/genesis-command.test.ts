@@ -8,7 +8,7 @@ import { shippedSpecs, shippedTrustFile } from '../../../../src/node/library/shi
 import { displayHash, hex, toHex } from '../../../../src/base/primitives/bytes.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 import { paramsAt } from '../../../../src/base/primitives/spec.js'
-import { readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readTrust } from '../../../../src/identity/proofs/trust-root.js'
 import { devnetAccount, devnetValidatorKey } from '../../../../src/clients/wallet/devnet-accounts.js'
 import { testSpec } from '../../../support/builders/spec.js'
 import { testNow, Workbench } from '../../../support/process/workbench.js'

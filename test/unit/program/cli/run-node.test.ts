@@ -3,15 +3,15 @@ import { startOf } from '../../../../src/program/cli/run-node.js'
 import { serve } from '../../../../src/node/serve-node.js'
 import { startNode } from '../../../../src/node/start-node.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
-import { CloseStack } from '../../../../src/base/runtime/close-stack.js'
+import { ResourceStack } from '../../../../src/base/runtime/resource-stack.js'
 import { systemEnv } from '../../../../src/base/runtime/process-env.js'
 import { quietLog } from '../../../support/builders/chain.js'
 import { specText } from '../../../support/process/workbench.js'
 
-let stack = new CloseStack()
+let stack = new ResourceStack()
 afterEach(async () => {
   await stack.close()
-  stack = new CloseStack()
+  stack = new ResourceStack()
 })
 
 async function linesFor(hosts?: readonly string[]): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Channel } from '../../../../src/program/console/channel.js'
+import type { Channel } from '../../../../src/program/console/output-channel.js'
 import { Console } from '../../../../src/program/console/console.js'
 import { showStatus, type StatusOptions, statusText } from '../../../../src/program/console/node-status.js'
 import { progressLine } from '../../../../src/program/console/progress-text.js'

@@ -1,15 +1,15 @@
 import { RuleError } from '../errors/rule-error.js'
 
-/** Work that takes one of the {@link Places}. */
-export interface PlaceOptions {
+/** Work that takes one of the {@link WorkSlots}. */
+export interface WorkSlotOptions {
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined
   /** The share under which it waits, such as an address; absent: all wait in one. */
   readonly share?: string
 }
 
-/** Places for work that takes memory; work without one waits in a bounded queue, in which the shares take turns. */
-export class Places {
+/** Slots for work that takes memory; work without one waits in a bounded queue, in which the shares take turns. */
+export class WorkSlots {
   /** By share, the share that is served next first. */
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #most: number
@@ -25,7 +25,7 @@ export class Places {
   }
 
   /** Resolves with the function that gives the place back. `busy` when too many wait; the signal's reason once it aborts. */
-  take({ signal, share = '' }: PlaceOptions = {}): Promise<() => void> {
+  take({ signal, share = '' }: WorkSlotOptions = {}): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
     if (this.#free > 0) {
       this.#free--
@@ -49,7 +49,7 @@ export class Places {
   }
 
   /** Does a job in a place. The job has to wait for no client: a place is one that others need. */
-  async run<T>(job: () => Promise<T>, options?: PlaceOptions): Promise<T> {
+  async run<T>(job: () => Promise<T>, options?: WorkSlotOptions): Promise<T> {
     const release = await this.take(options)
     try {
       return await job()

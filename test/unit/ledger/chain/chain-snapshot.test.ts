@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
-import { FrozenChain } from '../../../../src/ledger/chain/frozen-chain.js'
+import { ChainSnapshot } from '../../../../src/ledger/chain/chain-snapshot.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { TestChain } from '../../../support/builders/chain.js'
 
 it('has the tip and the blocks of one moment, whatever comes later', async () => {
   const node = await TestChain.open()
   const mined = await node.mine(2)
-  await FrozenChain.read(node.database, async (chain) => {
+  await ChainSnapshot.read(node.database, async (chain) => {
     const rival = await TestChain.open()
     for (const block of await rival.mine(4)) await node.accept(block)
     await rival.close()
@@ -29,7 +29,7 @@ it('names what is missing, and gives its state back then too', async () => {
     const rows = freeze()
     return { ...rows, close: () => (rows.close(), closed()) }
   })
-  const reading = FrozenChain.read(node.database, (chain) => chain.blocks([0, 1]))
+  const reading = ChainSnapshot.read(node.database, (chain) => chain.blocks([0, 1]))
   await expect(reading).rejects.toThrow(/an active block is missing/)
   expect(closed).toHaveBeenCalledTimes(1)
   vi.restoreAllMocks()

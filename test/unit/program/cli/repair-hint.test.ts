@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unlessConfirmed } from '../../../../src/ledger/chain/block-run.js'
-import { namingTheRepair } from '../../../../src/program/cli/damage.js'
+import { namingTheRepair } from '../../../../src/program/cli/repair-hint.js'
 import { RuleError, UserError } from '../../../../src/base/errors/rule-error.js'
 import { damaged, reindexHint, StorageError } from '../../../../src/ledger/storage/failure.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'

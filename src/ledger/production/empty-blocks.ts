@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import { type KnownHeader, runAncestry } from '../chain/header-index.js'
-import { didRootAfter } from '../chain/next-did-root.js'
+import { didRootAfter } from '../chain/did-root-commitment.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'

@@ -1,5 +1,5 @@
 /** Resources to close, in the reverse order of opening. */
-export class CloseStack {
+export class ResourceStack {
   readonly #closers: (() => unknown)[] = []
   #closing: Promise<void> | undefined
 

@@ -6,7 +6,7 @@ import { present } from '../storage/rows/row-reader.js'
 import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 
 /** A block of the active chain. */
-export interface FrozenBlock {
+export interface SnapshotBlock {
   readonly header: Header
   /** Bytes of the whole block on the wire. */
   readonly size: number
@@ -14,7 +14,7 @@ export interface FrozenBlock {
 }
 
 /** The active chain as it was at one moment, for answers of many reads: blocks that come or go later do not show. */
-export class FrozenChain {
+export class ChainSnapshot {
   readonly rows: FrozenRows
   readonly tip: TipRow
 
@@ -24,17 +24,17 @@ export class FrozenChain {
   }
 
   /** Runs `read` on the present state, which is kept until the promise settles. */
-  static async read<T>(database: Database, read: (chain: FrozenChain) => T | Promise<T>): Promise<T> {
+  static async read<T>(database: Database, read: (chain: ChainSnapshot) => T | Promise<T>): Promise<T> {
     const rows = database.freeze()
     try {
-      return await read(new FrozenChain(rows))
+      return await read(new ChainSnapshot(rows))
     } finally {
       rows.close()
     }
   }
 
   /** The blocks at heights from 0 to that of the tip, in the order asked for. */
-  async blocks(heights: readonly number[]): Promise<FrozenBlock[]> {
+  async blocks(heights: readonly number[]): Promise<SnapshotBlock[]> {
     const hashes = await this.rows.getMany(heights.map((height) => tables.active.key(height)))
     const wanted = hashes.map((hash) => tables.header.key(present(hash, 'an active block')))
     return (await this.rows.getMany(wanted)).map((row) => {

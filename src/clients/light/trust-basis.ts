@@ -1,5 +1,5 @@
 import type { KnownChain } from '../../identity/proofs/anchor.js'
-import type { Trust } from '../../identity/proofs/trust.js'
+import type { Trust } from '../../identity/proofs/trust-root.js'
 import type { ValidatorList } from '../../identity/proofs/validator-list.js'
 import type { HeaderChain } from '../../identity/proofs/work.js'
 import type { Server } from './ask-server.js'
@@ -19,7 +19,7 @@ export interface ChainOptions {
 export type Followed = readonly ValidatorList[] | HeaderChain
 
 /** Basis of the trust in blocks of a chain: its validators, or the work on its headers. */
-export interface Foundation {
+export interface TrustBasis {
   /** Trusted data for checks of answers, when a block is the highest one seen. */
   known(seen: SeenBlock): Omit<KnownChain, 'genesis'>
   /**
@@ -28,7 +28,7 @@ export interface Foundation {
    */
   follow(server: Server, now: number, found: (followed: Followed) => void): Promise<boolean>
   /** Returns the foundation with what followed; the same value if that adds nothing or contradicts it. */
-  apply(followed: Followed): Foundation
+  apply(followed: Followed): TrustBasis
   /** Its part of the saved state. */
   readonly memory: Omit<LightMemory, 'seen'>
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Places } from '../../../../src/base/runtime/places.js'
+import { WorkSlots } from '../../../../src/base/runtime/work-slots.js'
 
 describe('places', () => {
   it('are given in order, and back once', async () => {
-    const places = new Places(1, 2, 'things')
+    const places = new WorkSlots(1, 2, 'things')
     const order: number[] = []
     const first = await places.take()
     const second = places.take().then((release) => (order.push(2), release))
@@ -22,7 +22,7 @@ describe('places', () => {
   })
 
   it('are given to the shares in turn, however many of one wait', async () => {
-    const places = new Places(1, Infinity, 'things')
+    const places = new WorkSlots(1, Infinity, 'things')
     const order: string[] = []
     const job = (share: string, name: string) => places.run(async () => void order.push(name), { share })
     const release = await places.take()
@@ -33,13 +33,13 @@ describe('places', () => {
   })
 
   it('come back from work that fails', async () => {
-    const places = new Places(1, 1, 'things')
+    const places = new WorkSlots(1, 1, 'things')
     await expect(places.run(() => Promise.reject(new Error('in vain')))).rejects.toThrow('in vain')
     ;(await places.take())()
   })
 
   it('take back the turn of a share whose work is not waited for any more', async () => {
-    const places = new Places(1, 2, 'things')
+    const places = new WorkSlots(1, 2, 'things')
     const release = await places.take()
     const gone = new AbortController()
     const left = places.take({ share: 'a', signal: gone.signal })
@@ -54,7 +54,7 @@ describe('places', () => {
   })
 
   it('are not kept for work that no client waits for', async () => {
-    const places = new Places(1, 1, 'things')
+    const places = new WorkSlots(1, 1, 'things')
     const release = await places.take()
     const gone = new AbortController()
     const waiting = places.take({ signal: gone.signal })

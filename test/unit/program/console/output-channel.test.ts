@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { throughDoor } from '../../../../src/program/console/door.js'
-import { StreamChannel, TerminalChannel } from '../../../../src/program/console/channel.js'
+import { StreamChannel, TerminalChannel } from '../../../../src/program/console/output-channel.js'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }))
 afterEach(() => vi.useRealTimers())

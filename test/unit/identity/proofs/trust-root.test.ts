@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeBase64url } from '../../../../src/identity/did/base64url.js'
 import { displayHash } from '../../../../src/base/primitives/bytes.js'
-import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust.js'
+import { readCheckpoint, readTrust } from '../../../../src/identity/proofs/trust-root.js'
 import { lightWorld } from '../../../support/builders/light-world.js'
 
 const sent = (miners: boolean) => lightWorld({ miners }).book.trust() as Record<string, unknown>

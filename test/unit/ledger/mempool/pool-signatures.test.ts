@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
-import { PoolChecks } from '../../../../src/ledger/mempool/checks.js'
+import { PoolChecks } from '../../../../src/ledger/mempool/pool-signatures.js'
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import { signatureLoad } from '../../../support/builders/signatures.js'
 

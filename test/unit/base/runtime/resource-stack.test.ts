@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { CloseStack } from '../../../../src/base/runtime/close-stack.js'
+import { ResourceStack } from '../../../../src/base/runtime/resource-stack.js'
 
 it('closes in reverse order, one after the other, and once', async () => {
-  const stack = new CloseStack()
+  const stack = new ResourceStack()
   const closed: string[] = []
   for (const name of ['first', 'second', 'third']) {
     stack.defer(async () => {
@@ -16,7 +16,7 @@ it('closes in reverse order, one after the other, and once', async () => {
 })
 
 it('closes the others as well where one fails, and rejects with the first failure', async () => {
-  const stack = new CloseStack()
+  const stack = new ResourceStack()
   const closed: string[] = []
   stack.defer(() => closed.push('first'))
   stack.defer(() => {

@@ -1,7 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { outpointKey } from '../../base/primitives/input.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
-import { Newcomer, type Surroundings } from './newcomer.js'
+import { TransactionEvaluation, type EvaluationContext } from './evaluate-transaction.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
 
 /**
@@ -9,14 +9,14 @@ import { entryOf, type PoolEntry } from './pool-entry.js'
  * replaces it. They are tried again before the deactivate is added: those that hold without it become its parents.
  */
 export class Returning {
-  readonly #surroundings: Surroundings
+  readonly #surroundings: EvaluationContext
   readonly #deactivate: Transaction
   readonly #did: string | undefined
   readonly #spent: ReadonlySet<string>
-  readonly #read = new Map<PoolEntry, Newcomer>()
+  readonly #read = new Map<PoolEntry, TransactionEvaluation>()
 
   /** `did`: the DID that the deactivate ends. */
-  constructor(deactivate: Transaction, did: string | undefined, surroundings: Surroundings) {
+  constructor(deactivate: Transaction, did: string | undefined, surroundings: EvaluationContext) {
     this.#deactivate = deactivate
     this.#did = did
     this.#surroundings = surroundings
@@ -57,7 +57,7 @@ export class Returning {
 
   async #readAll(entries: readonly PoolEntry[]): Promise<void> {
     for (const entry of entries) {
-      const newcomer = new Newcomer(entry.transaction, this.#surroundings)
+      const newcomer = new TransactionEvaluation(entry.transaction, this.#surroundings)
       await newcomer.readOperation()
       this.#read.set(entry, newcomer)
     }

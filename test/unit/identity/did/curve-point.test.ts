@@ -1,7 +1,7 @@
 import { p256 } from '@noble/curves/nist.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isPoint } from '../../../../src/identity/did/point.js'
+import { isPoint } from '../../../../src/identity/did/curve-point.js'
 import { bytes, runs } from '../../../support/builders/arbitraries.js'
 
 function isPointOfNoble(key: Uint8Array): boolean {

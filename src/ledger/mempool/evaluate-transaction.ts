@@ -30,10 +30,10 @@ import type { PoolLimits } from './policy.js'
 import { requirePoolPrice } from './prices.js'
 import type { RefusedBlocks } from './refused-blocks.js'
 import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
-import { PoolView } from './view.js'
+import { PoolView } from './pool-view.js'
 
 /** Context of the evaluation of a new transaction. */
-export interface Surroundings {
+export interface EvaluationContext {
   readonly chain: Chain
   readonly verifier: Verifier
   readonly signatures: SignatureCache
@@ -51,16 +51,19 @@ export interface Evaluation {
 }
 
 /** Refuses transactions too large to read quickly, or to fit into a template. */
-export function refuseLarge({ length }: Uint8Array, { chain, limits }: Pick<Surroundings, 'chain' | 'limits'>): void {
+export function refuseLarge(
+  { length }: Uint8Array,
+  { chain, limits }: Pick<EvaluationContext, 'chain' | 'limits'>,
+): void {
   const room = chain.spec.limits.blockSize - headerSize - 4 - limits.coinbaseRoom
   const most = Math.min(room, limits.transactionSize)
   if (length > most) throw new RuleError('pool-size', `${length} bytes, at most ${most}`)
 }
 
 /** One transaction on its way into the pool. Every refusal is a RuleError. */
-export class Newcomer {
+export class TransactionEvaluation {
   readonly transaction: Transaction
-  readonly #surroundings: Surroundings
+  readonly #surroundings: EvaluationContext
   /** Its checks that hold. */
   readonly #verified = new SignatureCache()
   readonly #coins: ChainCoins
@@ -68,7 +71,7 @@ export class Newcomer {
   #operation: ParsedOperation | undefined
 
   /** `former`: the entry that it was before a change of the chain. */
-  constructor(transaction: Transaction, surroundings: Surroundings, former?: PoolEntry) {
+  constructor(transaction: Transaction, surroundings: EvaluationContext, former?: PoolEntry) {
     this.transaction = transaction
     this.#former = former
     this.#surroundings = surroundings
