@@ -24,7 +24,7 @@ beforeEach(async () => {
 describe('a ban', () => {
   it('holds until its time, of a key wherever it is, and of a site whatever its key', async () => {
     const bans = await open()
-    await bans.add('key', toHex(keyOf(1)), 2_000, 'of a key')
+    await bans.add('key', toHex(keyOf(1)).toUpperCase(), 2_000, 'of a key')
     await bans.add('host', '2001:DB8:1:1::7', 3_000, 'of a site')
     const found = () => [
       bans.find(keyOf(1), '9.9.9.9')?.reason,

@@ -94,6 +94,16 @@ describe('inbound places', () => {
     for (const one of bringers.slice(0, 3)) expect(gone).toContain(one)
   })
 
+  it('are safe for the oldest even in the largest group, and for no delivery that never came', () => {
+    const named = occupant('20.1.0.2', 1, true)
+    const others = Array.from({ length: 6 }, (_, i) => occupant(`${30 + i}.1.0.1`, 2 + i))
+    const newcomer = occupant('90.0.0.1', 100)
+    const oldest = occupant('20.1.0.1', 0)
+    expect(leaving([oldest, named, ...others], newcomer, 8)).toBe(newcomer)
+    const young = occupant('20.1.0.1', 50)
+    expect(leaving([young, named, ...others], newcomer, 8)).toBe(young)
+  })
+
   it('go to no newcomer where all groups are as small', () => {
     const taken = [occupant('1.1.0.1', 1), occupant('2.1.0.1', 2)]
     const newcomer = occupant('3.1.0.1', 3)

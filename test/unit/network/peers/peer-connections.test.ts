@@ -21,6 +21,8 @@ class Node {
   /** Peers that joined and left. */
   readonly happened: string[] = []
   bannedKey: Uint8Array | undefined
+  /** Key of a peer that is configured by it. */
+  namedKey: Uint8Array | undefined
   /** Tip of the node. */
   tip = idleStatus.tipHash
   digest = () => idleStatus.upgrades
@@ -49,7 +51,7 @@ class Node {
         ownStatus: () => ({ ...idleStatus, tipHash: this.tip }),
         expected: () => 0,
         named: () => false,
-        namedByKey: () => false,
+        namedByKey: ({ publicKey }: Link) => this.namedKey !== undefined && equalBytes(publicKey, this.namedKey),
       },
     })
   }
@@ -321,6 +323,10 @@ describe('the places of those that come in', () => {
     expect(codes).toEqual(Array(5).fill(undefined))
     expect(joins(node, '66.1.0.1').refusal).toBeUndefined()
     expect(joins(node, '66.1.0.1').refusal).toBe('peer-crowded')
+    node.namedKey = keyOf(77)
+    const named = joins(node, '66.1.0.1', { publicKey: keyOf(77) })
+    expect(named.refusal).toBeUndefined()
+    named.link.close('')
     expect([joins(node).refusal, joins(node).refusal]).toEqual([undefined, undefined])
     expect(node.connections.all()).toHaveLength(8)
   })
@@ -341,5 +347,14 @@ describe('the places of those that come in', () => {
     expect(joins(node, '9.1.0.1', { publicKey: node.bannedKey }).refusal).toBe('peer-banned')
     expect(joins(node, '9.1.0.1', { publicKey: keyOf(0) }).refusal).toBe('peer-self')
     expect(node.connections.refusals.map(({ by, code }) => `${by} ${code}`)).toEqual(['us peer-banned', 'us peer-self'])
+  })
+
+  it('are taken from those that are banned now, and from no others', () => {
+    const node = new Node()
+    const [one, other] = [joins(node).link, joins(node).link]
+    node.bannedKey = one.publicKey
+    node.connections.closeBanned()
+    expect([one.closed, other.closed]).toEqual([true, false])
+    expect(node.happened.at(-1)).toBe(`left ${one.host}: banned: for the test`)
   })
 })
