@@ -97,7 +97,7 @@ export class Branches {
 
   /** Stores a block off the active chain; where there is no room, blocks of branches with less work go for it. */
   async keepAside(block: Block, record: NewBlock): Promise<void> {
-    const going = (await this.hasRoom()) ? [] : await this.#giveWay(block, record)
+    const going = await this.#giveWay(block, record)
     const overlay = new Overlay(this.#options.database)
     this.#stageDrop(overlay, going)
     const { hash } = block.header
@@ -116,7 +116,7 @@ export class Branches {
 
   /** Throws where no further block fits, and none gives way to a new one. */
   async checkRoom(block: Block, record: NewBlock): Promise<void> {
-    if (!(await this.hasRoom())) await this.#giveWay(block, record)
+    await this.#giveWay(block, record)
   }
 
   /** Whether a block fits, once bodies below reorganisation depth are dropped. */
@@ -132,10 +132,12 @@ export class Branches {
   }
 
   /**
-   * Blocks that give way to a new one: tips of branches with less work than it has, or than the pursued headers that it is part
-   * of. Never its own ancestors, those of the pursued headers, and branches whose transactions are still to return to the pool.
+   * Blocks that give way to a new one, none where it fits: tips of branches with less work than it has, or than the pursued headers
+   * that it is part of. Never its own ancestors, those of the pursued headers, and branches whose transactions are still to return
+   * to the pool.
    */
   async #giveWay(block: Block, record: NewBlock): Promise<readonly SideBlock[]> {
+    if (await this.hasRoom()) return []
     const { database, pursued } = this.#options
     const ahead = pursued()
     const own = chainWorkOf(block, record)

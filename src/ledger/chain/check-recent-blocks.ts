@@ -3,6 +3,7 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import type { JournalSpan } from '../storage/care/check-journal.js'
 import { damaged } from '../storage/failure.js'
 import { tables } from '../storage/rows/tables.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import type { Chain } from './chain.js'
 import { readBlock } from './read-body.js'
 
@@ -26,8 +27,7 @@ export async function checkRecentBlocks(
     const { header } = known
     const parent = height === 0 ? undefined : chain.headers.activeHash(height - 1)
     const linked = parent === undefined ? height === 0 : equalBytes(header.previous, parent)
-    const named = chain.headers.activeHash(height)
-    if (named === undefined || !equalBytes(header.hash, named)) {
+    if (!equalBytes(header.hash, chain.headers.activeHash(height) as Hash)) {
       throw damaged(`the header at height ${height} is not the one its hash names`)
     }
     if (!linked || header.height !== height) throw damaged(`the header at height ${height} does not follow its parent`)

@@ -81,11 +81,10 @@ export class Reorganisation {
     return reorganisation.#run(prepare)
   }
 
-  /** Resumes an interrupted reorganisation; undefined if there is none. */
-  static async resume(options: ReorganisationOptions): Promise<Reorganised | Abandoned | undefined> {
-    const { newest } = options.database
-    const [way, tip] = [meta.reorganisation.get(newest), meta.tip.get(newest)]
-    if (way === undefined || tip === undefined) return undefined
+  /** Resumes an interrupted reorganisation, from the tip of the rows; undefined if there is none. */
+  static async resume(options: ReorganisationOptions, tip: TipRow): Promise<Reorganised | Abandoned | undefined> {
+    const way = meta.reorganisation.get(options.database.newest)
+    if (way === undefined) return undefined
     return new Reorganisation(options, { ...way, tip }).#run({ bytes: 0, stage: () => {} })
   }
 

@@ -68,7 +68,7 @@ function storedTip({ hash }: TipRow, { database, headers, genesis, sanity: { spe
 
 /** The tip block names the validators that confirm the next block: with others no later node could connect it. */
 function checkNextValidators(database: Database, spec: Spec, height: number): void {
-  if (!spec.hasValidators || height === 0) return
+  if (height === 0) return
   const coinbase = database.get(tables.transaction.key(height, 0))
   // A missing block is reported by the check of recent blocks.
   if (coinbase === undefined || namesNextValidators(spec, height, Transaction.fromBytes(coinbase))) return
@@ -82,7 +82,7 @@ function checkNextValidators(database: Database, spec: Spec, height: number): vo
 async function finishReorganisation(from: KnownHeader, resuming: Resuming): Promise<KnownHeader> {
   const { database, headers, log } = resuming
   try {
-    const end = await Reorganisation.resume(resuming)
+    const end = await Reorganisation.resume(resuming, from.header)
     if (end === undefined) return from
     headers.clear()
     const row = tipRow(database)

@@ -76,6 +76,14 @@ describe('a confirm that was assumed to hold', () => {
     expect(verified).toHaveLength(2)
   })
 
+  it('is verified once, also above those that were assumed when the first was', async () => {
+    const { assumed, overlay, verified, verify } = scene([])
+    expect(await verify(1)).toBe(1)
+    assumed.stage(overlay, 8)
+    for (let i = 0; i < 2; i++) expect([await verify(7), await verify(8)]).toEqual([1, 1])
+    expect(verified).toHaveLength(3)
+  })
+
   it('gives way to one that holds, if it is wrong, and to no other', async () => {
     const { assumed, overlay, rows, verify, stored } = scene([4])
     const right = { header: headerAt(4), confirm: confirmBytes(confirmOf(4)) }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { auxPowBytes } from '../../../../src/base/primitives/auxpow.js'
-import type { Block } from '../../../../src/base/primitives/block.js'
+import { Block } from '../../../../src/base/primitives/block.js'
 import { confirmBytes } from '../../../../src/base/primitives/confirm.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { Database } from '../../../../src/ledger/storage/database.js'
-import { tables } from '../../../../src/ledger/storage/rows/tables.js'
-import { craft, craftBlock, craftConfirm, genesisCoin } from '../../../support/builders/blocks.js'
+import { meta, tables } from '../../../../src/ledger/storage/rows/tables.js'
+import { craft, craftBlock, craftConfirm, genesisCoin, solved } from '../../../support/builders/blocks.js'
 import { memoryStore, oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { faultOf } from '../../../support/assert/row-invariants.js'
 import { testSpec } from '../../../support/builders/spec.js'
@@ -196,6 +196,54 @@ describe('the chain', () => {
     test.chain.events.on('change', () => told.push(`change ${test.reader.height}`))
     await test.mine()
     expect(told).toEqual(['stage 0 1', 'follow 1 0', 'change 1'])
+  })
+
+  it('checks a block once that is prepared more than once', async () => {
+    const test = await TestChain.open()
+    const { bytes } = craftBlock(test.chain)
+    const block = await test.chain.prepare(bytes)
+    expect(await test.chain.prepare(bytes, () => false)).toBe(block)
+    const other = test.chain.prepare(craftBlock(test.chain).bytes, () => false)
+    await expect(other).rejects.toMatchObject({ code: 'busy' })
+    await test.close()
+  })
+
+  it('prepares no block that breaks a rule of its header, and none off the tip', async () => {
+    const test = await TestChain.open()
+    const prepare = (block: Block) => test.chain.prepare(block.bytes)
+    const early = craftBlock(test.chain, { header: { time: test.clock.time / 1000 + 7300 } })
+    await expect(prepare(early)).rejects.toMatchObject({ code: 'block-time-future' })
+    const { header, transactions } = craftBlock(test.chain)
+    const cheap = new Block(header, solved(header, false), transactions)
+    await expect(prepare(cheap)).rejects.toMatchObject({ code: 'auxpow-work' })
+    const rival = craftBlock(test.chain)
+    await test.mine()
+    await expect(prepare(rival)).rejects.toMatchObject({ code: 'block-stale' })
+    await test.close()
+  })
+
+  it('tells which block of a run broke a rule, also where no one before it connects', async () => {
+    for (const overrides of [undefined, oneValidator()]) {
+      const test = await TestChain.open(overrides)
+      const bad = craftBlock(test.chain, { fees: 1n })
+      const confirm = test.confirmFor(bad)
+      const run = [{ block: bad.bytes, ...(confirm && { confirm }) }]
+      for (const assumed of [true, false]) {
+        const refused = expect(test.chain.acceptBlocks(run, { assumed })).rejects
+        await refused.toMatchObject({ index: 0, rule: { code: 'coinbase-value' } })
+      }
+      expect([test.log.errors, test.database.get(meta.assumed.key)]).toEqual([[], undefined])
+      await test.close()
+    }
+  })
+
+  it('reports as an error whatever a part that follows it fails with', async () => {
+    const test = await TestChain.open()
+    const failures: unknown[] = []
+    test.chain.events.on('fatal', (error) => failures.push(error))
+    for (const thrown of [new RangeError('a'), 'b', undefined]) test.chain.fail(thrown)
+    expect(failures).toEqual([new RangeError('a'), new Error('b'), new Error('undefined')])
+    expect(test.log.errors.map(({ fields }) => fields['error'])).toEqual(['a', 'b', 'undefined'])
   })
 
   it('stops at a write that fails', async () => {

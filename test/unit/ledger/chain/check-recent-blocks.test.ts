@@ -96,6 +96,21 @@ describe('the look at recent blocks', () => {
     await expect(checkRecentBlocks(test.chain, { fromHeight: 2 })).rejects.toThrow(/height 2/)
   })
 
+  it('looks for the confirm of each block but genesis', async () => {
+    const test = await chainOf(oneValidator())
+    for (let height = 6; height > 0; height--) {
+      await damage(test, (overlay) => overlay.del(tables.confirm.key(hashAt(test, height))))
+      const found = checkRecentBlocks(test.chain, { fromHeight: 0 })
+      await expect(found).rejects.toThrow(`no confirm for height ${height}`)
+    }
+  })
+
+  it('looks at the tip though the last clean point is above it', async () => {
+    const test = await chainOf()
+    await damage(test, (overlay) => overlay.del(tables.undo.key(6)))
+    await expect(checkRecentBlocks(test.chain, { fromHeight: 9 })).rejects.toThrow(/no undo record for height 6/)
+  })
+
   it('looks at genesis too', async () => {
     const test = await chainOf()
     await damage(test, (overlay) => overlay.del(tables.undo.key(0)))

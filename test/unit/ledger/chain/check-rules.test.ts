@@ -4,6 +4,9 @@ import { maxAnchorCoinbase } from '../../../../src/identity/proofs/anchor-coinba
 import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
 import { meta } from '../../../../src/ledger/storage/rows/tables.js'
+import { checkByRules } from '../../../../src/ledger/chain/check-rules.js'
+import { zeroHash } from '../../../../src/base/primitives/hash.js'
+import { Database } from '../../../../src/ledger/storage/database.js'
 import { coinbasePayload, craftBlock } from '../../../support/builders/blocks.js'
 import { memoryStore, type Store, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { testSpec } from '../../../support/builders/spec.js'
@@ -15,12 +18,15 @@ const mapFrom = (height: number) => ({
   upgrades: [{ height, name: 'map', parameters: { didRoot: true } }],
 })
 
-/** A store with a chain of an earlier version: block 1 has a coinbase of `size` bytes, and no row says by which rules it was checked. */
-async function earlier(size: number): Promise<Store> {
+/**
+ * A store with a chain of an earlier version: block 1 has a coinbase of `size` bytes and `above` blocks on top, and no row says by
+ * which rules it was checked.
+ */
+async function earlier(size: number, above = 2): Promise<Store> {
   const store = memoryStore()
   const test = await TestChain.open(mapFrom(2), { store })
   await test.accept(craftBlock(test.chain, { coinbase: coinbasePayload(test.chain, size) }))
-  await test.mine(2)
+  await test.mine(above)
   await change(test, (overlay) => overlay.del(meta.rules.key))
   await test.close()
   return store
@@ -36,7 +42,7 @@ async function change({ database, chain }: TestChain, stage: (overlay: Overlay) 
 /** Makes it a chain that had to commit, and so to be small, from block 1 on. */
 async function committedEarlier(store: Store): Promise<void> {
   const test = await TestChain.open(mapFrom(2), { store })
-  const digest = parseSpec(testSpec(mapFrom(1))).upgradesDigest(3)
+  const digest = parseSpec(testSpec(mapFrom(1))).upgradesDigest(test.reader.height)
   await change(test, (overlay) => {
     overlay.put(meta.upgrades.key, digest)
     overlay.del(meta.rules.key)
@@ -67,6 +73,23 @@ it('it is taken where every coinbase has the size that the rule allows at its he
     expect([test.reader.height, test.database.get(meta.rules.key)]).toEqual([3, Buffer.of(1)])
     await test.close()
   }
+})
+
+it('the tip is looked at too, and once it was well nothing is looked at or written again', async () => {
+  const large = await earlier(maxAnchorCoinbase + 1, 0)
+  await committedEarlier(large)
+  await expect(TestChain.open(mapFrom(1), { store: large })).rejects.toThrow(/^the block at height 1 was valid/)
+  const store = await earlier(maxAnchorCoinbase)
+  const sequences: number[] = []
+  for (let start = 0; start < 3; start++) {
+    const database = await Database.over(store)
+    sequences.push(database.sequence)
+    await checkByRules(database, parseSpec(testSpec(mapFrom(2))), { height: 3, hash: zeroHash })
+    sequences.push(database.sequence)
+    await database.close()
+  }
+  const [before = 0] = sequences
+  expect(sequences).toEqual([before, ...Array<number>(5).fill(before + 1)])
 })
 
 it('a new database says by which rules its blocks are checked', async () => {

@@ -22,6 +22,13 @@ describe('bytes of a block', () => {
     await expect(matchBody(fewer.bytes, sanity)).rejects.toMatchObject({ code: 'block-merkle-root' })
   })
 
+  it('begin with a coinbase', async () => {
+    for (const all of [() => [transfer], (coinbase: Block['transactions'][number]) => [transfer, coinbase]]) {
+      const { bytes } = craftBlock(test.chain, { all })
+      await expect(matchBody(bytes, sanity)).rejects.toMatchObject({ code: 'block-coinbase-position' })
+    }
+  })
+
   it('are those of the block that is expected; work that was verified is not verified again', async () => {
     const { hash } = block.header
     expect((await matchBody(block.bytes, sanity, { hash })).hash).toBe(block.hash)

@@ -3,6 +3,7 @@ import type { KnownHeader } from '../../../../src/ledger/chain/header-index.js'
 import {
   copyUnmined,
   highestKnown,
+  knownPrunedHeight,
   replay,
   stateDigest,
   verifyChain,
@@ -12,6 +13,8 @@ import { toHex } from '../../../../src/base/primitives/bytes.js'
 import type { Database } from '../../../../src/ledger/storage/database.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
 import { meta, rangeOf, tables } from '../../../../src/ledger/storage/rows/tables.js'
+import { Header } from '../../../../src/base/primitives/header.js'
+import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { craft, craftBlock, genesisCoin } from '../../../support/builders/blocks.js'
 import { oneValidator, TestChain } from '../../../support/builders/chain.js'
 import { holder } from '../../../support/builders/did.js'
@@ -97,6 +100,23 @@ describe('a replay', () => {
     expect(await stateDigest(test.database)).not.toBe(await stateDigest((await busyChain()).database))
   })
 
+  it('finds a wrong record of a header, of genesis and of the tip too', async () => {
+    const test = await busyChain()
+    const scratch = await emptyChain(test)
+    expect(await verifyChain(test.chain, scratch)).toBeUndefined()
+    for (const height of [0, 2, test.reader.height]) {
+      const known = test.activeHeader(height)
+      const key = tables.header.key(known.header.hash)
+      const right = test.database.get(key) as Buffer
+      const wrong = tables.header.encode({ ...tables.header.decode(right), size: known.size + 1 })
+      await change(test, (overlay) => overlay.put(key, wrong))
+      test.chain.headers.clear()
+      expect(await verifyChain(test.chain, scratch), `height ${height}`).toBe('the header records are wrong')
+      await change(test, (overlay) => overlay.put(key, right))
+      test.chain.headers.clear()
+    }
+  })
+
   it('knows the greatest height that any row of a damaged chain still names', async () => {
     const test = await busyChain()
     const { height } = test.chain.tip.header
@@ -111,17 +131,56 @@ describe('a replay', () => {
         for (let at = from; at > end; at--) overlay.del(tables.active.key(at))
       })
     expect(await highestKnown(test.database)).toBe(height)
-    await below(4, height)
+    await below(3, height)
     expect(await highestKnown(test.database)).toBe(height)
     await change((overlay) => overlay.put(meta.tip.key, Uint8Array.of(1)))
-    expect(await highestKnown(test.database)).toBe(4)
-    await change((overlay) => overlay.del(meta.tip.key))
-    await below(3, 4)
     expect(await highestKnown(test.database)).toBe(3)
-    await below(-1, 3)
+    await change((overlay) => overlay.del(meta.tip.key))
+    await below(2, 3)
+    expect(await highestKnown(test.database)).toBe(2)
+    await below(-1, 2)
     expect(await highestKnown(test.database)).toBe(1)
     const rowless = { get: () => undefined, rows: () => Promise.resolve([]) } as unknown as Database
     expect(await highestKnown(rowless)).toBe(undefined)
+  })
+
+  it('takes no refusal of the system for a loss, wherever it comes', async () => {
+    const test = await busyChain()
+    await test.send(await test.transfer(testAddress(30), 1n))
+    const { header } = test.chain.tip
+    await change(test, (overlay) => {
+      const way = { from: header, to: header }
+      overlay.put(meta.reorganisation.key, meta.reorganisation.encode(way))
+      overlay.put(tables.leftBranch.key(7), tables.leftBranch.encode({ tip: header, forkHeight: 0 }))
+    })
+    const refusal = new StorageError('too many open files', 'environment')
+    /** The database, of which one read is refused, and how many there were. */
+    const refusing = (refused: number) => {
+      const seen = { reads: 0 }
+      const read = (name: 'get' | 'keys' | 'rows') => {
+        const method = test.database[name].bind(test.database) as (...args: unknown[]) => unknown
+        return (...args: unknown[]) => {
+          if (seen.reads++ === refused) throw refusal
+          return method(...args)
+        }
+      }
+      return { seen, database: { get: read('get'), keys: read('keys'), rows: read('rows') } as unknown as Database }
+    }
+    const copy = await emptyChain(test)
+    const jobs = [
+      (database: Database) => highestKnown(database),
+      async (database: Database) => knownPrunedHeight(database),
+      (database: Database) => copyUnmined(database, copy),
+      (database: Database) => emptyChain(test).then((made) => replay(database, made)),
+    ]
+    for (const job of jobs) {
+      const whole = refusing(Infinity)
+      await job(whole.database)
+      expect(whole.seen.reads).toBeGreaterThan(0)
+      for (let refused = 0; refused < whole.seen.reads; refused++) {
+        await expect(job(refusing(refused).database), `read ${refused}`).rejects.toBe(refusal)
+      }
+    }
   })
 
   it('takes along what no block holds', async () => {
@@ -175,5 +234,22 @@ describe('a replay', () => {
     expect([gone, garbled, sound, top].map(status)).toEqual([undefined, undefined, 'side', 'side'])
     const rows = await copy.database.rows(tables.leftBranch.range())
     expect(rows.map(([, value]) => toHex(value))).toEqual([own, tables.leftBranch.encode(row(top))].map(toHex))
+  })
+
+  it('comes to an end where damaged headers lead to each other', async () => {
+    const test = await TestChain.open()
+    await test.mine(1)
+    const [one, two] = [1, 2].map((fill) => new Uint8Array(32).fill(fill)) as [Uint8Array, Uint8Array]
+    const record = tables.header.decode(test.database.get(tables.header.key(test.chain.tip.header.hash)) as Buffer)
+    const on = (previous: Uint8Array) => {
+      const header = new Header({ ...test.chain.tip.header, previous }).bytes
+      return tables.header.encode({ ...record, header, status: 'side' })
+    }
+    await change(test, (overlay) => {
+      overlay.put(tables.header.key(one), on(two))
+      overlay.put(tables.header.key(two), on(one))
+      overlay.put(tables.leftBranch.key(7), tables.leftBranch.encode({ tip: { hash: one, height: 1 }, forkHeight: 0 }))
+    })
+    expect(await copyUnmined(test.database, await emptyChain(test))).toBe(0)
   })
 })

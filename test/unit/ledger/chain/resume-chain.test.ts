@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Chain } from '../../../../src/ledger/chain/chain.js'
+import { checkRecentBlocks } from '../../../../src/ledger/chain/check-recent-blocks.js'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
@@ -51,6 +52,20 @@ describe('the chain of a database', () => {
     await announced.close()
     await expect(open(upgrade(6))).rejects.toThrow('names other validators')
     await (await open(upgrade(5))).close()
+  })
+
+  it('is taken up without the transactions of its tip, which the look at recent blocks finds', async () => {
+    const store = memoryStore()
+    const test = await TestChain.open(oneValidator(), { store })
+    await test.mine(2)
+    const overlay = new Overlay(test.database)
+    overlay.del(tables.transaction.key(2, 0))
+    await overlay.commit({ kind: 'header', height: 2, hash: test.chain.tip.header.hash }, { sync: false })
+    await test.close()
+    const again = await TestChain.open(oneValidator(), { store })
+    expect(again.reader.height).toBe(2)
+    await expect(checkRecentBlocks(again.chain, { fromHeight: 0 })).rejects.toThrow('0 of 1 transactions')
+    await again.close()
   })
 
   it.each([
