@@ -14,7 +14,7 @@ export class BlockBudget {
   readonly #limits: Pick<Spec['limits'], 'blockCost'>
   readonly #share: number
   /** Documents by the txid that holds them, with whether any use is for an issuer. */
-  readonly #documents = new Map<string, { readonly issuer: boolean }>()
+  readonly #documents = new Map<string, { readonly issuer: boolean } | undefined>()
   /** Former values of changed documents since the last {@link save}. */
   #changed: [string, { readonly issuer: boolean } | undefined][] = []
   #work = noWork
@@ -55,10 +55,7 @@ export class BlockBudget {
       this.#work = work
       this.#documentBytes = bytes
       this.#issuers = issuers
-      for (const [txid, before] of changed.reverse()) {
-        if (before === undefined) this.#documents.delete(txid)
-        else this.#documents.set(txid, before)
-      }
+      for (const [txid, before] of changed.reverse()) this.#documents.set(txid, before)
     }
   }
 
