@@ -331,9 +331,9 @@ export class Mempool implements ChainIndexer {
     await this.#store.flushed()
   }
 
-  stage(overlay: Overlay, { reorganised, connected, disconnected }: ChainChange): void {
-    // A reorganisation changes no row here: all entries are re-evaluated afterwards, with those of the left branch.
-    if (this.#restoring || reorganised) return
+  stage(overlay: Overlay, { connected, disconnected }: ChainChange): void {
+    if (this.#restoring) return
+    // Of a reorganisation no block is held: all entries are re-evaluated afterwards, with those of the left branch.
     const returning = returnedBy(disconnected, connected)
     const arrival = this.#options.clock.now()
     for (const { hash, bytes } of returning) overlay.put(tables.pool.key(hash), tables.pool.encode({ arrival, bytes }))
@@ -403,7 +403,7 @@ export class Mempool implements ChainIndexer {
       await runCooperatively(this.#minedSteps(transactionsOf(connected)))
       this.#store.mined()
     }
-    if (reorganised || disconnected.length > 0 || this.#rulesChanged(connected)) {
+    if (disconnected.length > 0 || this.#rulesChanged(connected)) {
       const arrival = this.#options.clock.now()
       const back = returnedBy(disconnected, connected).map(({ bytes }) => ({
         transaction: Transaction.kept(bytes),

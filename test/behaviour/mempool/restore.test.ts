@@ -120,6 +120,14 @@ describe('the opening of a pool', () => {
       [2, undefined],
     ])
     expect(again.size).toBe(2)
+    // What is evaluated again later is no part of the opening.
+    for (let parent = chain.headers.activeAt(1), i = 0; i < 2; i++) {
+      const block = craftBlock(chain, { parent })
+      await chain.acceptBlock(block.bytes)
+      parent = chain.headers.known(block.header.hash)
+    }
+    await again.settled()
+    expect([told.length, again.size, again.reevaluations]).toEqual([2, 2, 4])
     await again.close()
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { DidState, IssuerKey } from '../../../../src/identity/did/state.js'
 import { defaultDidLimits } from '../../../../src/identity/did/did-rules.js'
 import { Dependents } from '../../../../src/ledger/mempool/dependents.js'
@@ -48,6 +48,35 @@ function stateOf(id: string, { size, keys }: Issuer): DidState {
 const numbers = (entries: Iterable<PoolEntry>) => Array.from(entries, ({ arrival }) => arrival).sort((a, b) => a - b)
 
 describe('the facts on which pooled operations rest', () => {
+  it('are forgotten with the last operation that rests on them', () => {
+    const maps = new Set<Map<unknown, unknown>>()
+    const put = Reflect.get(Map.prototype, 'set')
+    const spy = vi.spyOn(Map.prototype, 'set').mockImplementation(function (this: Map<unknown, unknown>, ...row) {
+      maps.add(this)
+      return put.call(this, ...row)
+    })
+    try {
+      const dependents = new Dependents()
+      const operations = ['c1', 'c1', undefined].map((id, number) => {
+        const issuerKeys = ['a', 'b'].map((issuer) => ({ issuer, id: '#1', credential: '', key: 'x', payloadSize: 1 }))
+        const did = { id: 'me', issuerKeys, ownBytes: 1, ...(id && { credential: { id, signer: 'me' } }) }
+        return { ...recordEntry(number, [], 1n), did } as unknown as PoolEntry
+      })
+      for (const entry of operations) dependents.add(entry)
+      expect([...maps].some(({ size }) => size > 0)).toBe(true)
+      const touched: PoolEntry[] = []
+      const changed = { dids: ['a'], credentials: ['c1'] }
+      const issuer = () => undefined
+      dependents.remove(operations[0] as PoolEntry)
+      finish(dependents.touchedSteps(changed, { issuer }, (entry) => touched.push(entry)))
+      expect(numbers(new Set(touched))).toEqual([1, 2])
+      for (const entry of operations.slice(1)) dependents.remove(entry)
+      expect([...maps].map(({ size }) => size)).toEqual([...maps].map(() => 0))
+    } finally {
+      spy.mockRestore()
+    }
+  })
+
   it('touch exactly those operations of which one does not hold any more', () => {
     fc.assert(
       fc.property(plan, (steps) => {

@@ -48,6 +48,15 @@ describe('the price of a byte', () => {
 })
 
 describe('the floor of the pool', () => {
+  it('is, for a full pool, 10 sela for 1000 bytes above what left it, and half of that an hour later', () => {
+    const clock = { time: 5_000_000_000, now: () => clock.time }
+    const floor = new FeeFloor(clock, policy, () => policy.poolSize)
+    floor.raise({ fee: 2000n, bytes: 1000 })
+    expect(floor.perThousand).toBe(2010)
+    clock.time += 60 * 60 * 1000
+    expect(floor.perThousand).toBe(1005)
+  })
+
   const size = 1000
   function floorOf(bytes: number) {
     const clock = { time: 5_000_000_000, now: () => clock.time }

@@ -140,6 +140,28 @@ describe('the graph of the pool', () => {
     expect(graph.ofSubject('00'.repeat(32))).toBe(undefined)
   })
 
+  it('finds a leaf below each entry, and none of one that is not pooled', () => {
+    const graph = new PoolGraph()
+    const [first, other] = [entryOf(1, [], 1n), entryOf(9, [], 1n)]
+    const second = entryOf(2, [first], 1n)
+    const third = entryOf(3, [second], 1n)
+    for (const entry of [first, second, third]) graph.add(entry)
+    expect([first, second, third, other].map((entry) => graph.leafOf(entry)?.arrival)).toEqual([3, 3, 3, undefined])
+  })
+
+  it('lets a child count for another parent when the one that carried it goes', () => {
+    const graph = new PoolGraph()
+    const [cheap, dearer, honest] = [entryOf(1, [], 1n), entryOf(2, [], 2n), entryOf(3, [], 100n)]
+    const child = entryOf(4, [cheap, dearer], 10_000n)
+    for (const entry of [cheap, dearer, honest, child]) graph.add(entry)
+    // With the child the cheapest is worth the most; the second has nothing but its own.
+    expect(graph.worst?.entry).toBe(dearer)
+    graph.remove(cheap)
+    expect(graph.worst?.entry).toBe(honest)
+    graph.remove(child)
+    expect(graph.worst?.entry).toBe(dearer)
+  })
+
   it('counts ancestors as if those of a set were gone', () => {
     const graph = new PoolGraph()
     const funding = entryOf(1, [], 1n)

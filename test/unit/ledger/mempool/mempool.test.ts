@@ -27,6 +27,7 @@ import {
 } from '../../../support/builders/did.js'
 import { quickSigner } from '../../../support/builders/signatures.js'
 import { testAddress } from '../../../support/builders/spec.js'
+import { FaultyStore } from '../../../support/fakes/faulty-store.js'
 
 const rich = 100_000_000_000n
 
@@ -87,6 +88,7 @@ describe('the pool', () => {
     expect(test.mempool.bytes).toBe(first.bytes.length + second.bytes.length)
     expect(test.mempool.spender({ txid: first.hash, index: 0 })?.transaction.txid).toBe(second.txid)
     expect(test.mempool.get(first.hash)?.arrival).toBe(test.clock.time)
+    expect(test.mempool.reevaluations).toBe(0)
   })
 
   it('reads no document before the programs are verified', async () => {
@@ -226,6 +228,20 @@ describe('the pool', () => {
     await expectPool(test, [first])
     const best = await test.send(pay(test, { output: 1, fee: 3000n }))
     await expectPool(test, [best])
+  })
+
+  it('does not say that it is full where a transaction leaves at once for another reason', async () => {
+    const store = new FaultyStore()
+    const test = await TestChain.open(undefined, { store: store.store })
+    const transaction = pay(test)
+    store.look = () => {
+      const entry = test.mempool.get(transaction.hash)
+      const error = new RuleError('tx-size', 'refused while its row is written')
+      if (entry !== undefined) void test.mempool.refuse([{ entry, error }])
+    }
+    expect((await test.send(transaction)).txid).toBe(transaction.txid)
+    expect(test.mempool.get(transaction.hash)).toBeUndefined()
+    expect(test.mempool.droppedReason(transaction.hash)).toContain('while its row is written')
   })
 
   it('remembers only so many reasons', async () => {
@@ -699,6 +715,9 @@ describe('a transaction as large as a block', () => {
     const tooLarge = record(test, room + 1)
     expect(tooLarge.bytes.length).toBe(room + 1)
     await expect(test.send(tooLarge)).rejects.toMatchObject({ code: 'pool-size' })
+    // It is not even read.
+    const unread = test.mempool.accept(new Uint8Array(tooLarge.bytes.length), { local: true })
+    await expect(unread).rejects.toMatchObject({ code: 'pool-size' })
     const largest = record(test, room)
     await test.send(largest)
     await test.mine()

@@ -2,8 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Paid } from '../../../../src/ledger/mempool/fee-rate.js'
 import { PoolGraph } from '../../../../src/ledger/mempool/graph.js'
+import type { Package } from '../../../../src/ledger/mempool/packages.js'
 import type { PoolEntry } from '../../../../src/ledger/mempool/pool-entry.js'
+import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { runs } from '../../../support/builders/arbitraries.js'
+import { fieldsOf } from '../../../support/builders/blocks.js'
 import { bareEntry, recordEntry } from '../../../support/builders/pool-entries.js'
 
 /** Additions, some with the removal of an earlier one and of what builds on it, or of that one alone. */
@@ -206,6 +209,110 @@ describe('what a block takes', () => {
       if (offered.entries.includes(between)) offered.leave(offered.entries.indexOf(between))
     }
     expect(offers).toEqual([[0, 11, 12], [0], [1], [2], [3]])
+  })
+})
+
+describe('the order of packages', () => {
+  /** Numbers of the packages that are offered; `each` may take entries out, add some, or leave a package. */
+  function offersOf(graph: PoolGraph, each: (offered: Package, numbers: readonly number[]) => void = () => {}) {
+    const offers: number[][] = []
+    for (const offered of graph.byFeeRate()) {
+      if (offered === undefined) continue
+      const numbers = offered.entries.map(({ arrival }) => arrival)
+      offers.push(numbers)
+      each(offered, numbers)
+    }
+    return offers
+  }
+  const graphWith = (...entries: readonly PoolEntry[]) => {
+    const graph = new PoolGraph()
+    for (const entry of entries) graph.add(entry)
+    return graph
+  }
+
+  it('goes by each transaction alone as soon as the dearer one before it is taken', () => {
+    const [dear, alone] = [recordEntry(0, [], 10_000n), recordEntry(1, [], 1000n)]
+    const [poor, rich] = [recordEntry(2, [dear], 1n), recordEntry(3, [alone], 500n)]
+    expect(offersOf(graphWith(dear, alone, poor, rich))).toEqual([[0], [1], [3], [2]])
+  })
+
+  it('puts a package between two that stand alone', () => {
+    const [high, low, base] = [recordEntry(0, [], 1000n), recordEntry(1, [], 10n), recordEntry(2, [], 1n)]
+    expect(offersOf(graphWith(high, low, base, recordEntry(3, [base], 900n)))).toEqual([[0], [2, 3], [1]])
+  })
+
+  it('counts the bytes of all that a package takes', () => {
+    const [high, low, large] = [recordEntry(0, [], 1000n), recordEntry(1, [], 10n), recordEntry(2, [], 1n, 6000)]
+    expect(offersOf(graphWith(high, low, large, recordEntry(3, [large], 900n)))).toEqual([[0], [1], [2, 3]])
+  })
+
+  it('follows a change of what comes before, however far', () => {
+    const parent = recordEntry(0, [], 0n, 2000)
+    const [dear, middle] = [recordEntry(1, [parent], 1_000_000n), recordEntry(2, [parent], 0n)]
+    const last = recordEntry(3, [middle], 30_000n)
+    // Pays more than what is last does with all three, less than it does with the one in the middle.
+    const alone = recordEntry(4, [], 1000n)
+    expect(offersOf(graphWith(parent, dear, middle, last, alone))).toEqual([[0, 1], [2, 3], [4]])
+  })
+
+  it('follows an ancestor that leaves the pool meanwhile', () => {
+    const first = recordEntry(0, [], 90_000n)
+    const parent = recordEntry(1, [], 5000n)
+    const child = recordEntry(2, [parent], 10n)
+    const alone = recordEntry(3, [], 1000n)
+    const graph = graphWith(first, parent, child, alone)
+    expect(offersOf(graph, (_, [number]) => void (number === 0 && graph.remove(parent)))).toEqual([[0], [3], [2]])
+  })
+
+  it('leaves out what comes meanwhile, though it builds on what is taken', () => {
+    const parent = recordEntry(0, [], 1000n)
+    const graph = graphWith(parent, recordEntry(1, [parent], 1n), recordEntry(2, [], 10n))
+    const add = (_: Package, [number]: readonly number[]) => {
+      if (number === 0) graph.add(recordEntry(3, [parent], 5000n))
+    }
+    expect(offersOf(graph, add)).toEqual([[0], [2], [1]])
+  })
+
+  it('offers nothing that builds on a package that was left', () => {
+    const left = recordEntry(0, [], 9000n)
+    const child = recordEntry(1, [left], 1n)
+    const graph = graphWith(left, child, recordEntry(2, [], 1n), recordEntry(3, [child], 1n))
+    expect(offersOf(graph, (offered, [number]) => void (number === 0 && offered.leave()))).toEqual([[0], [2]])
+  })
+
+  it('is not disturbed by a package that was left when an ancestor of it is taken', () => {
+    const parent = recordEntry(0, [], 4000n)
+    const child = recordEntry(1, [parent], 4000n)
+    const others = [2, 3, 4, 5].map((number) => recordEntry(number, [], BigInt(2600 - 300 * number)))
+    const more = others.map((one, i) => recordEntry(6 + i, [one], 1n))
+    const graph = graphWith(parent, child, ...others, ...more)
+    const whole = offersOf(graph)
+    expect(whole.flat()).toHaveLength(10)
+    const leave = (offered: Package, numbers: readonly number[]) => void (numbers.includes(1) && offered.leave())
+    expect(offersOf(graph, leave)).toEqual(whole)
+  })
+
+  it('begins with what goes before all fees, wherever it came', () => {
+    const proof = (number: number): PoolEntry => {
+      const hash = new Uint8Array(32).fill(number)
+      const payload = { type: 5, sideBlockHash: hash, sideGenesisHash: hash, blockHeight: number } as const
+      const { transaction } = recordEntry(number, [], 0n)
+      const fields = { ...fieldsOf(transaction), payload: { ...payload, signedData: new Uint8Array(64) } }
+      return { ...recordEntry(number, [], 0n), transaction: new Transaction(fields) }
+    }
+    for (let count = 2; count <= 5; count++) {
+      for (let first = 0; first < count; first++) {
+        for (let second = 0; second < count; second++) {
+          const entries = Array.from({ length: count }, (_, i) => {
+            return i === first || i === second ? proof(i) : recordEntry(i, [], BigInt(100 * i + 1))
+          })
+          const order = offersOf(graphWith(...entries)).flat()
+          const proofs = [...new Set([first, second])].sort((a, b) => a - b)
+          const rest = entries.map((_, i) => i).filter((i) => !proofs.includes(i))
+          expect(order).toEqual([...proofs, ...rest.reverse()])
+        }
+      }
+    }
   })
 })
 

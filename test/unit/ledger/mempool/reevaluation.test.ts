@@ -5,8 +5,9 @@ import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
 import type { Verifier } from '../../../../src/base/crypto/verifier.js'
 import type { PoolEntry } from '../../../../src/ledger/mempool/pool-entry.js'
 import type { PoolLimits } from '../../../../src/ledger/mempool/policy.js'
-import { Reevaluation } from '../../../../src/ledger/mempool/reevaluation.js'
+import { Reevaluation, type ReevaluationOptions } from '../../../../src/ledger/mempool/reevaluation.js'
 import { PoolStore } from '../../../../src/ledger/mempool/store.js'
+import { RuleError } from '../../../../src/base/errors/rule-error.js'
 import type { Block } from '../../../../src/base/primitives/block.js'
 import type { DidOperation } from '../../../../src/base/primitives/did-operation.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
@@ -114,22 +115,27 @@ async function declared(limits?: Partial<PoolLimits>) {
   }
 }
 
+/** All is admitted, and nothing is pooled. */
+function bareOptions({ chain, database, log }: TestChain): ReevaluationOptions {
+  return {
+    left: new LeftBranches(chain),
+    store: new PoolStore(database, 10, () => chain.tip.header),
+    log,
+    pooled: () => false,
+    admit: () => Promise.resolve(),
+    forget: () => {},
+    makeRoom: () => Promise.resolve(),
+    evaluated: () => {},
+    now: () => 0,
+  }
+}
+
 describe('what waits to be evaluated again', () => {
   it('is touched by what may depend on it, and by nothing else', async () => {
     const { test, pay, carry, waiting } = await declared()
     const proof = (height: number, sideChain: number, output: 0 | 1) =>
       sideChainPow({ blockHeight: height, sideBlock: height, sideChain, output })(test)
-    const reevaluation = new Reevaluation({
-      left: new LeftBranches(test.chain),
-      store: new PoolStore(test.database, 10, () => test.chain.tip.header),
-      log: test.log,
-      pooled: () => false,
-      admit: () => Promise.resolve(),
-      forget: () => {},
-      makeRoom: () => Promise.resolve(),
-      evaluated: () => {},
-      now: () => 0,
-    })
+    const reevaluation = new Reevaluation(bareOptions(test))
     const arrival = 0
     const add = (transaction: Transaction, entry?: PoolEntry) =>
       reevaluation.add(entry === undefined ? { transaction, arrival } : { transaction, arrival, entry })
@@ -161,6 +167,7 @@ describe('what waits to be evaluated again', () => {
     add(second)
     reevaluation.startOver([])
     expect(reevaluation.touches(stranger, other.did)).toBe(true)
+    expect(reevaluation.touches(await proof(9, 2, 0))).toBe(false)
     reevaluation.remove(unread.hash)
     expect(reevaluation.touches(stranger, other.did)).toBe(true)
     reevaluation.remove(second.hash)
@@ -170,6 +177,38 @@ describe('what waits to be evaluated again', () => {
     add(await proof(9, 2, 0))
     expect(reevaluation.touches(await proof(10, 2, 1))).toBe(true)
     expect(reevaluation.touches(await proof(10, 3, 1))).toBe(false)
+    await test.close()
+  })
+
+  it('is tried again while an operation waits that may have to come first, and else once', async () => {
+    const { test, carry, pay } = await declared()
+    const known = { first: carry(3, holder().create()), second: carry(4, holder().create()), payment: pay(5, 30) }
+    const nameOf = (transaction: Transaction) =>
+      Object.keys(known).find((name) => known[name as 'first'] === transaction)
+    /** Evaluates these; the second one holds once the first is admitted. */
+    const evaluate = async (...waiting: readonly Transaction[]) => {
+      const [tried, dropped]: (string | undefined)[][] = [[], []]
+      const admitted = new Set<Transaction>()
+      const reevaluation = new Reevaluation({
+        ...bareOptions(test),
+        admit: ({ transaction }, options) => {
+          tried?.push(nameOf(transaction))
+          if (transaction === known.second && !admitted.has(known.first)) {
+            return Promise.reject(new RuleError('did-previous-form', 'it names no operation that is there'))
+          }
+          admitted.add(transaction)
+          options?.added?.()
+          return Promise.resolve()
+        },
+        forget: (transaction) => void dropped?.push(nameOf(transaction)),
+      })
+      for (const transaction of waiting) reevaluation.add({ transaction, arrival: 0 })
+      await reevaluation.run()
+      return { tried, dropped, left: reevaluation.size }
+    }
+    const { first, second, payment } = known
+    expect(await evaluate(second, first)).toEqual({ tried: ['second', 'first', 'second'], dropped: [], left: 0 })
+    expect(await evaluate(second, payment)).toEqual({ tried: ['second', 'payment'], dropped: ['second'], left: 0 })
     await test.close()
   })
 })

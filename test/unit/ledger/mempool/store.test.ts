@@ -55,6 +55,22 @@ describe('the rows of the pool', () => {
     expect(database.get(tables.dropped.key(id(1)))).toBe(undefined)
   })
 
+  it('are those of a content that takes their place, whatever was about to be written', async () => {
+    const { database, store } = await open()
+    await store.put(id(1), stored, { sync: false })
+    const late = [store.put(id(2), stored, { sync: false }), store.drop(id(3), because('because'))]
+    store.hold()
+    const overlay = new Overlay(database)
+    const [one, two, other] = [1, 2, 4].map((number) => ({ transaction: { ...named(number), bytes: stored.bytes } }))
+    store.replace([one, two] as never, [{ ...other, arrival: 9 }] as never, overlay)
+    await overlay.commit({ kind: 'rewind', ...tip }, { sync: false })
+    store.release()
+    await Promise.all(late)
+    await store.flushed()
+    const left = [1, 2, 4].map((number) => database.get(tables.pool.key(id(number))) !== undefined)
+    expect([...left, database.get(tables.dropped.key(id(3))) !== undefined]).toEqual([false, false, true, true])
+  })
+
   it('keep the newest reasons only', async () => {
     const { store, reopen } = await open()
     for (let number = 1; number <= 5; number++) await store.drop(id(number), because(`reason ${number}`))

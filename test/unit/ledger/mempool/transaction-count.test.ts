@@ -34,4 +34,18 @@ it('counts every transaction once: accepted, or first met in a block, through a 
   expect(test.mempool.get(pooled.hash)).toBeDefined()
   await test.mine()
   expect(counter.total).toBe(6)
+
+  // What waits in the pool and is first met on a branch that takes over was counted when it was accepted.
+  const again = await TestChain.open()
+  const counted = countTransactions(again)
+  const start = again.chain.tip
+  await again.mine()
+  const waits = await again.send(
+    craft(again.spec, [genesisCoin(again.chain, 0)], [{ to: 30, value: rich - fee }], [10]),
+  )
+  expect(counted.total).toBe(2)
+  const side = craftBlock(again.chain, { parent: start, transactions: [waits], fees: fee })
+  await again.accept(side)
+  await again.accept(craftBlock(again.chain, { parent: again.knownHeader(side.header.hash) }))
+  expect([again.reader.height, again.mempool.size, counted.total]).toEqual([2, 0, 4])
 })
