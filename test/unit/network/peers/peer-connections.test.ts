@@ -326,7 +326,7 @@ describe('the places of those that come in', () => {
     node.namedKey = keyOf(77)
     const named = joins(node, '66.1.0.1', { publicKey: keyOf(77) })
     expect(named.refusal).toBeUndefined()
-    named.link.close('')
+    named.link.close()
     expect([joins(node).refusal, joins(node).refusal]).toEqual([undefined, undefined])
     expect(node.connections.all()).toHaveLength(8)
   })
