@@ -2,17 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { quickSigner } from '../../src/base/crypto/quick-signer.js'
-import { verify } from '../../src/base/crypto/verify.js'
 import { formatDate } from '../../src/identity/did/date.js'
 import { encodeBase64url } from '../../src/identity/did/base64url.js'
 import { toHex } from '../../src/base/primitives/bytes.js'
 import type { DidOperation } from '../../src/base/primitives/did-operation.js'
-import type { Checking } from '../../src/identity/proofs/signature-checks.js'
 import { checkDidAnswer } from '../../src/identity/proofs/did-answer.js'
 import type { DidQuestion } from '../../src/identity/proofs/did-question.js'
 import { ProofError } from '../../src/identity/proofs/proof-failure.js'
 import { keysInForce } from '../../src/identity/proofs/validator-list.js'
 import { didMapKey } from '../../src/identity/proofs/map-tree.js'
+import { settle } from '../support/assert/settle.js'
 import { type Holder, holder } from '../support/builders/did.js'
 import { paperGenesis, ProofBook, type Team } from '../support/builders/proof-book.js'
 import { SeededRandom } from '../support/builders/seeded-random.js'
@@ -148,14 +147,6 @@ function flipped(text: string, random: SeededRandom): string {
   const at = random.below(bytes.length)
   bytes[at] = (bytes[at] as number) ^ (1 << random.below(8))
   return bytes.toString('base64url')
-}
-
-function settle<T>(check: Checking<T>): T {
-  let step = check.next()
-  while (step.done !== true) {
-    step = check.next(step.value.every(({ key, message, signature }) => verify(key, message, signature)))
-  }
-  return step.value
 }
 
 /** What the first verifier says of a line. */

@@ -29,8 +29,8 @@ export function coinbaseAttributes(bytes: Uint8Array, height: number): readonly 
 /** Reads the unsigned part of a coinbase; throws a CodecError. */
 function readCoinbase(reader: Reader, height: number): Attribute[] {
   const first = reader.u8()
-  const version = first === 9 ? 9 : 0
-  require(version === 9 ? reader.u8() : first, 0, 'type')
+  const isTyped = first === 9
+  require(isTyped ? reader.u8() : first, 0, 'type')
   require(reader.u8(), coinbasePayloadVersion, 'payload version')
   reader.varbytes(reader.remaining)
   const attributes = reader.list(listCap, 2, () => readAttribute(reader))
@@ -41,7 +41,7 @@ function readCoinbase(reader: Reader, height: number): Attribute[] {
   const outputs = reader.varuint(listCap)
   for (let i = 0; i < outputs; i++) {
     reader.take(outputSize)
-    if (version === 9) require(reader.u8(), 0, 'output type')
+    if (isTyped) require(reader.u8(), 0, 'output type')
   }
   require(reader.u32(), height, 'lockTime')
   return attributes

@@ -1,6 +1,7 @@
 import type { AnchorJson } from '../did/state-proof.js'
 import { concat, equalBytes, pieces } from '../../base/primitives/bytes.js'
 import type { Confirm } from '../../base/primitives/confirm.js'
+import { defined } from '../../base/primitives/defined.js'
 import { type Hash, sha256, sha256d } from '../../base/primitives/hash.js'
 import { type Header, headerSize } from '../../base/primitives/header.js'
 import { foldBranch } from '../../base/primitives/merkle.js'
@@ -122,5 +123,5 @@ export function* standingBlock(anchor: Anchor, block: CommittedBlock, chain: Kno
     if (!equalBytes(block.nextKeys as Hash, keysHash(next))) fail('changes-missing', 'other validators follow it')
   }
   requireRoot(anchor, block, genesis)
-  return { ...block, anchor, ...(confirm && { confirm }) }
+  return { ...block, anchor, ...defined({ confirm }) }
 }

@@ -148,7 +148,7 @@ export function parsed<T>(parse: () => T): T {
     return parse()
   } catch (error) {
     if (error instanceof ProofError) throw error
-    return fail('answer-document', error instanceof Error ? error.message : String(error))
+    return fail('answer-document', (error as Error).message)
   }
 }
 

@@ -11,7 +11,7 @@ import { type LeafName, leafOf } from './proof-answer.js'
 import { type Checking, requireSignatures } from './signature-checks.js'
 import { type HistoryAt, mayBegin } from './history-prefix.js'
 import { fail } from './proof-failure.js'
-import { base64, hexText, list, type Members, members, optionalText, requireFormat, text } from './read-json.js'
+import { base64, hexText, list, type Members, members, optionalText, text } from './read-json.js'
 
 /**
  * Evidence that validators confirmed two states that exclude each other: two blocks of one height, or two histories of one leaf. A
@@ -56,10 +56,9 @@ export interface ForkTrust {
   readonly keysAt: (height: number) => readonly Uint8Array[] | undefined
 }
 
-/** Checks evidence. Throws a `ProofError`; `no-contradiction` where both blocks hold, and can be of one chain. */
+/** Checks evidence, whose format was read. Throws a `ProofError`; `no-contradiction` where both blocks hold, and can be of one chain. */
 export function* checkFork(sent: unknown, trust: ForkTrust): Checking<ProvedFork> {
   const evidence = members(sent, 'evidence')
-  requireFormat(evidence['format'], evidenceFormat)
   const headers = pair(evidence['headers']).map(readHeader) as [Header, Header]
   const confirms: Confirm[] = []
   for (const [i, confirm] of pair(evidence['confirms']).entries()) {

@@ -120,6 +120,6 @@ export function timeAt(now: number, { header }: AnchoredBlock): number {
 }
 
 /** 1 once a date has come, given in Unix seconds. */
-export function expiry(date: number | undefined, now: number): 0 | 1 {
-  return date !== undefined && date * 1000 <= now ? 1 : 0
+export function expiry(date: number | undefined = Infinity, now: number): 0 | 1 {
+  return date * 1000 <= now ? 1 : 0
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { verify } from '../../../src/base/crypto/verify.js'
 import { encodeBase64url } from '../../../src/identity/did/base64url.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { auxPowBytes, maxAuxPowSize } from '../../../src/base/primitives/auxpow.js'
@@ -40,6 +39,7 @@ import {
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { changing, keysOf } from '../../support/builders/light-scene.js'
 import type { SpecOverrides } from '../../support/builders/spec.js'
+import { settle } from '../../support/assert/settle.js'
 import { rounds } from '../../support/process/thorough.js'
 
 /** Whatever block the chain accepts, an anchor is made of it, and the checks of proofs accept it. */
@@ -55,15 +55,6 @@ async function open(overrides: SpecOverrides): Promise<TestChain> {
   return test
 }
 
-/** Runs checks, their signatures verified. */
-function run<T>(steps: Checking<T>): T {
-  for (let step = steps.next(); ;) {
-    if (step.done === true) return step.value
-    const holds = step.value.every(({ key, message, signature }) => verify(key, message, signature))
-    step = steps.next(holds)
-  }
-}
-
 /** What the checks make of the anchor of the tip, as it is sent. */
 async function anchored(test: TestChain): Promise<AnchoredBlock> {
   const { spec, chain } = test
@@ -71,12 +62,12 @@ async function anchored(test: TestChain): Promise<AnchoredBlock> {
   const sent = JSON.parse(JSON.stringify(await test.prover.change(tip, { depth: 0 }))) as { readonly anchor: unknown }
   const genesis = chain.genesis.header.hash
   if (!spec.hasValidators) {
-    return run(checkAnchor(readAnchor(sent.anchor, false), { genesis, requireWork: await worked(test) }))
+    return settle(checkAnchor(readAnchor(sent.anchor, false), { genesis, requireWork: await worked(test) }))
   }
   const change = readChange(sent)
   const keysAt = (height: number) => paramsAt(spec, height).validators
-  run(checkChange(change, { height: tip.height, keys: keysAt(tip.height) }, genesis))
-  return run(checkAnchor(change.anchor, { genesis, keysAt }))
+  settle(checkChange(change, { height: tip.height, keys: keysAt(tip.height) }, genesis))
+  return settle(checkAnchor(change.anchor, { genesis, keysAt }))
 }
 
 /** The steps of a checker for an anchor. */
