@@ -128,7 +128,7 @@ export function bundledWork(
 ): FollowedWork {
   const { trust } = options
   const rules = trust.work as WorkRules
-  const full = readHeaders(sent, 0xffffffff)
+  const full = readHeaders(sent, Infinity)
   const known = checkpoint?.height ?? 0
   const believed = [trust.header, ...full.slice(0, known).map(({ header }) => header)]
   const chain =

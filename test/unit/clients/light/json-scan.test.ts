@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonScan } from '../../../../src/clients/light/json-scan.js'
+import { JsonScan, scanText } from '../../../../src/clients/light/json-scan.js'
 import { runs } from '../../../support/builders/arbitraries.js'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
@@ -54,4 +54,16 @@ describe('a scan of JSON', () => {
       true,
     ])
   })
+})
+
+describe('a text that is given', () => {
+  it.each([1023, 1024, 200_000])(
+    'has 256 brackets, commas and colons, and one for each 8 of %i characters',
+    (length) => {
+      const most = 256 + Math.floor(length / 8)
+      const scan = (tokens: number) => () => scanText(`[${','.repeat(tokens - 2)}]`.padEnd(length))
+      expect(scan(most)).not.toThrow()
+      expect(scan(most + 1)).toThrow(`more than ${most} values`)
+    },
+  )
 })
