@@ -17,7 +17,6 @@ export function missingMessages(
   chain: Chain,
 ): Uint8Array[] {
   const peer = parseSummary(summary)
-  if (peer.height > machine.height) return []
   const messages = peer.height === machine.height ? machine.missing(peer) : confirmVotes(chain, peer.height)
   const answer: Uint8Array[] = []
   let room = missingBytes

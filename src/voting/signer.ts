@@ -80,9 +80,10 @@ export class Signer {
   /** Whether the key signs at the open height, and if not, why. */
   signing(outlook: SigningOutlook): SigningState {
     if (this.#unwritable !== undefined) return { kind: 'sign-state-unwritable', text: this.#unwritable }
-    const signedAt = this.#state?.height ?? 0
-    if (signedAt > outlook.height) return { kind: 'signed-above', height: signedAt }
-    if (this.#state !== undefined) return { kind: 'voting' }
+    if (this.#state !== undefined) {
+      const { height } = this.#state
+      return height > outlook.height ? { kind: 'signed-above', height } : { kind: 'voting' }
+    }
     const { reset } = this.#options
     if (reset === 'now') return { kind: 'voting' }
     if (reset === 'next') return this.#signingAfterReset(outlook)

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { auxPowBytes } from '../../../src/base/primitives/auxpow.js'
 import type { Block } from '../../../src/base/primitives/block.js'
 import { Header } from '../../../src/base/primitives/header.js'
@@ -80,6 +81,32 @@ describe('a block handed in at a sponsor', () => {
     goOn()
     await net.settle()
     expect(await Promise.race([offered, Promise.resolve('it waits')])).toBe('template-stale')
+  })
+
+  it('is stale where it is on another block, or the height goes by just before it is checked', async () => {
+    net = await TestNet.four(sponsorSpec)
+    const [node] = net.nodes as [TestNode]
+    const { chain } = node.test
+    const prepare = chain.prepare.bind(chain)
+    let checks = 0
+    chain.prepare = (...given) => (checks++, prepare(...given))
+    const elsewhere = craftBlock(chain, { header: { previous: new Uint8Array(32).fill(7) } })
+    expect([await codeOf(node.voting.offer(elsewhere)), checks]).toEqual(['template-stale', 0])
+    chain.prepare = () => Promise.reject(new RuleError('block-stale', 'for the test'))
+    expect(await codeOf(node.voting.offer(craftBlock(chain)))).toBe('template-stale')
+    chain.prepare = () => Promise.reject(new RuleError('busy', 'for the test'))
+    expect(await codeOf(node.voting.offer(craftBlock(chain)))).toBe('busy')
+  })
+
+  it('is told to no miner, for no other node may propose it', async () => {
+    net = await TestNet.four(sponsorSpec)
+    const sponsor = net.nodes[1] as TestNode
+    let told = 0
+    sponsor.voting.events.on('candidate', () => told++)
+    const offered = sponsor.voting.offer(craftBlock(sponsor.test.chain))
+    await net.allAt(1, 1_500)
+    await offered
+    expect(told).toBe(0)
   })
 
   it('is refused where it breaks a rule, and where this node does not vote', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Block } from '../../../../src/base/primitives/block.js'
+import { Block } from '../../../../src/base/primitives/block.js'
 import { equalBytes } from '../../../../src/base/primitives/bytes.js'
 import type { Hash } from '../../../../src/base/primitives/hash.js'
 import { BodySearch } from '../../../../src/voting/height/body-search.js'
@@ -13,6 +13,7 @@ class Bench {
   readonly test: TestChain
   readonly search: BodySearch
   readonly blocks: readonly Block[]
+  readonly bodies: ProposedBodies
   readonly fetched: string[] = []
   readonly found: string[] = []
   /** What a peer serves instead of the body. */
@@ -26,6 +27,7 @@ class Bench {
   constructor(test: TestChain, bodies: ProposedBodies, blocks: readonly Block[]) {
     this.test = test
     this.blocks = blocks
+    this.bodies = bodies
     this.search = new BodySearch({
       ...test,
       bodies,
@@ -101,7 +103,12 @@ describe('bodies of blocks that are voted on', () => {
     bench.hold()
     await bench.name(first)
     await bench.name(second)
+    let isIdle = false
+    void bench.search.idle().then(() => (isIdle = true))
+    await bench.pass()
+    expect([bench.search.busy, isIdle]).toEqual([true, false])
     await bench.release()
+    expect([bench.search.busy, isIdle]).toEqual([false, true])
     expect(bench.found).toEqual([`${second.hash} valid`])
     expect(bench.search.proposable?.id).toBe(second.hash)
     await bench.name(first)
@@ -109,6 +116,63 @@ describe('bodies of blocks that are voted on', () => {
     expect(bench.found).toEqual([`${second.hash} valid`, `${first.hash} valid`])
     expect(bench.search.proposable?.id).toBe(first.hash)
     expect(bench.fetched).toEqual([first.hash, second.hash])
+  })
+
+  it('are not checked after the end, and at once where their view is over and another one names them', async () => {
+    const [first, second] = bench.blocks as [Block, Block]
+    const { chain } = bench.test
+    const prepare = chain.prepare.bind(chain)
+    const begun: boolean[] = []
+    chain.prepare = (bytes, wanted) =>
+      prepare(bytes, () => {
+        begun.push(wanted?.() ?? true)
+        bench.wanted = first.header.hash
+        return begun.at(-1) === true
+      })
+    bench.hold()
+    await bench.name(first)
+    bench.wanted = undefined
+    await bench.release()
+    expect([begun, bench.found, bench.pauses.size]).toEqual([[false, true], [`${first.hash} valid`], 0])
+    bench.hold()
+    await bench.name(second)
+    bench.search.close()
+    await bench.release()
+    expect(begun).toEqual([false, true, false])
+  })
+
+  it('are fetched anew where a body that was kept unchecked is another one under their header', async () => {
+    const [first, second] = bench.blocks as [Block, Block]
+    const { header, auxPow, transactions } = first
+    bench.served = () => new Block(header, auxPow, [...transactions, ...transactions]).bytes
+    bench.hold()
+    await bench.name(first)
+    bench.served = undefined
+    await bench.name(second)
+    await bench.release()
+    await bench.name(first)
+    await bench.release()
+    expect([bench.fetched.at(-1), bench.found]).toEqual([second.hash, [`${second.hash} valid`]])
+    await bench.pass()
+    expect([bench.fetched.at(-1), bench.found.at(-1)]).toEqual([first.hash, `${first.hash} valid`])
+  })
+
+  it('are fetched and checked once more where they made room for others', async () => {
+    const [first] = bench.blocks as [Block]
+    await bench.name(first)
+    await bench.release()
+    for (let i = 0; i < 16; i++) {
+      const other = craftBlock(bench.test.chain)
+      await bench.bodies.put(other.header, other.bytes)
+    }
+    expect([bench.bodies.has(first.header.hash), bench.search.proposable]).toEqual([false, undefined])
+    await bench.name(first)
+    await bench.release()
+    expect([bench.fetched, bench.found]).toEqual([
+      [first.hash, first.hash],
+      [`${first.hash} valid`, `${first.hash} valid`],
+    ])
+    expect(bench.bodies.has(first.header.hash)).toBe(true)
   })
 
   it('are checked to the end once that has begun, and may be proposed then', async () => {

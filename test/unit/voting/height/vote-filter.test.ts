@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
+import { easiestBits } from '../../../../src/base/primitives/compact.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
+import { Header } from '../../../../src/base/primitives/header.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { VoteFilter } from '../../../../src/voting/height/vote-filter.js'
 import { signMessage } from '../../../../src/voting/sign-message.js'
-import type { SignedMessage } from '../../../../src/voting/tendermint/message.js'
+import type { PrevoteMessage, SignedMessage } from '../../../../src/voting/tendermint/message.js'
 import { testKey, testPublicKey, testSpec } from '../../../support/builders/spec.js'
 
 const genesis = sha256('genesis')
@@ -46,6 +48,21 @@ describe('the gate of a vote', () => {
     expect(await gate.accept(prevote(0, 0))).toBe(true)
     expect(await gate.accept(prevote(0, 0))).toBe(false)
     expect(verifications()).toBe(1)
+  })
+
+  it('lets a proof in once, which has no signer and counts against none', async () => {
+    const { gate, verifications } = open()
+    const fields = { version: 0, previous: sha256('previous'), merkleRoot: sha256('a'), time: 0, nonce: 0 }
+    const header = new Header({ ...fields, bits: easiestBits, height })
+    const vote = { kind: 'prevote', height, view: 2, blockHash: header.hash } as const
+    const prevotes = [0, 1, 2].map((person) =>
+      signMessage({ ...vote, signer: testPublicKey(person) }, genesis, testKey(person)),
+    ) as PrevoteMessage[]
+    const proof = { kind: 'proof', height, view: 2, header, prevotes } as const
+    expect([await gate.accept(proof), await gate.accept(proof), verifications()]).toEqual([true, false, 3])
+    for (const one of prevotes) expect(await gate.accept(one)).toBe(true)
+    // Their signatures are known by the proof.
+    expect(verifications()).toBe(3)
   })
 
   it('takes the second vote of a step, which is evidence, and counts no third', async () => {

@@ -139,7 +139,10 @@ describe('what may be signed', () => {
 
   it('is nothing of a lower height, and anything of a higher one', () => {
     const held = withSigned(freshSignState(height), voters.prevote(0, 2, undefined), none)
-    expect(signRuling(held, new Voters(4, height - 1).prevote(0, 5, undefined))).toMatchObject({ ruling: 'refused' })
+    for (const view of [0, 2, 5]) {
+      const lower = new Voters(4, height - 1).prevote(0, view, undefined)
+      expect(signRuling(held, lower)).toMatchObject({ ruling: 'refused' })
+    }
     const next = new Voters(4, height + 1).prevote(0, 0, undefined)
     expect(signRuling(held, next)).toEqual({ ruling: 'sign' })
     const after = withSigned(held, next, none)

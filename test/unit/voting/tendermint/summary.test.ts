@@ -125,6 +125,27 @@ describe('what a node lacks', () => {
     expect(missing(holder, machine(proof(3), ...there(5)))).toEqual([])
   })
 
+  it.each([4, 7, 8, 9, 16, 17])('is told by a bit for each of %i validators', (count) => {
+    const many = new Voters(count, 4)
+    for (const voted of [[0], [count - 1], [0, count - 1], [...many.keys.keys()]]) {
+      const made = new TendermintMachine({ height: 4, validators: many.keys })
+      for (const place of voted) made.handle({ type: 'message', message: many.prevote(place, 0, undefined) })
+      const [entry] = made.summary().views
+      const bits = new Uint8Array(Math.ceil(count / 8))
+      for (const place of voted) bits[Math.floor(place / 8)]! += 2 ** (place % 8)
+      expect([entry?.prevotes, entry?.precommits]).toEqual([bits, new Uint8Array(bits.length)])
+    }
+  })
+
+  it('of a view that is over is what each validator sent in no later one', () => {
+    const proposed = voters.proposal(1, block)
+    const of = (...messages: readonly VotingMessage[]) => kinds(missing(holder, machine(...there(5), ...messages)))
+    const holder = machine(...[0, 1, 2, 3].map((place) => voters.precommit(place, 0, block)))
+    expect(of()).toHaveLength(4)
+    // A proposal is of one validator: the others have sent nothing in its view.
+    expect(of(proposed)).toHaveLength(3)
+  })
+
   it('is nothing at another height', () => {
     const other = new TendermintMachine({ height: 5, validators: voters.keys })
     expect(machine(voters.proposal(0, block)).missing(other.summary())).toEqual([])
