@@ -66,7 +66,8 @@ export class Bans {
    * containers, proxies and carriers put many nodes behind one address.
    */
   async add(kind: Ban['kind'], subject: string, until: number, reason: string): Promise<void> {
-    const name = kind === 'key' ? subject.toLowerCase() : siteOf(subject)
+    // A key is no address, and its own site.
+    const name = siteOf(subject)
     if (kind === 'host' && !isBannableHost(name)) return
     const before = this.#bans.get(name)
     if (before !== undefined && before.until >= until) return

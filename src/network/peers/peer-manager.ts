@@ -408,7 +408,7 @@ function isKey(text: string): boolean {
 
 function notBannable(subject: string, host: string): string {
   const reach = reachOf(host)
-  if (reach !== undefined && reach !== 'world') {
+  if (reach !== undefined) {
     const near = reach === 'machine' ? 'this machine' : 'private networks'
     return `addresses of ${near} are never banned; the name of a node there can be`
   }

@@ -41,6 +41,14 @@ describe('a ban', () => {
     expect(bans.list().map(({ reason }) => reason)).toEqual(['of a site'])
   })
 
+  it('is of a key in whatever case it is written', async () => {
+    const bans = await open()
+    const key = toHex(keyOf(0xab))
+    await bans.add('key', key.toUpperCase(), 2_000, 'x')
+    expect([bans.list()[0]?.subject, bans.find(keyOf(0xab), '9.9.9.9')?.reason]).toEqual([key, 'x'])
+    expect(await bans.remove(key.toUpperCase())).toBe(true)
+  })
+
   it('is never of a host of this machine or a private network', async () => {
     const bans = await open()
     for (const host of ['127.0.0.1', '10.0.0.1', 'fe80::1']) {

@@ -158,6 +158,15 @@ describe('a connection', () => {
     expect(other.closed).toBe(false)
   })
 
+  it('that was told why it is not wanted leaves no timer when it is closed before', () => {
+    const node = new Node()
+    const link = node.comes()
+    node.connections.answerStatus(link, foreign)
+    expect(node.time.pending).toBe(1)
+    link.close()
+    expect(node.time.pending).toBe(0)
+  })
+
   it('that was told why it is not wanted gets no other answer', () => {
     const node = new Node()
     const link = node.comes()
