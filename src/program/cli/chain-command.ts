@@ -26,6 +26,7 @@ import type { CheckpointJson } from '../../identity/proofs/make-trust.js'
 import type { Env } from '../../base/runtime/env.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { Database } from '../../ledger/storage/database.js'
+import { syncFile } from '../../ledger/storage/replace-file.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { onOwnFile, StorageError } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
@@ -258,7 +259,7 @@ async function exportTo(context: CliContext, tools: Tools, options: ChainOptions
           await output.write(piece)
           progress.show({ stage: 'blocks', unit: 'blocks', done: Math.min(++done, total), total })
         }
-        await output.sync()
+        await syncFile(output)
       } finally {
         await output.close()
       }

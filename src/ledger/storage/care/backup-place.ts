@@ -4,7 +4,7 @@ import { UserError } from '../../../base/errors/rule-error.js'
 import { DataDirectory } from '../directory.js'
 import { onOwnFile } from '../failure.js'
 import { isInUse } from './level/lock.js'
-import { syncDirectory } from '../replace-file.js'
+import { syncDirectory, syncFile } from '../replace-file.js'
 
 /**
  * A new data directory in the making. It is written beside its place under another name, and gets its own name complete and
@@ -51,8 +51,8 @@ export class BackupPlace {
   /** Makes everything durable, then gives the directory its name. */
   async finish(): Promise<void> {
     const { path: partial, database } = this.directory
-    for (const name of await readdir(database)) await syncFile(join(database, name))
-    for (const name of await readdir(partial)) await syncFile(join(partial, name))
+    for (const name of await readdir(database)) await syncAt(join(database, name))
+    for (const name of await readdir(partial)) await syncAt(join(partial, name))
     await syncDirectory(database)
     await syncDirectory(partial)
     await rmdir(this.path).catch((error: NodeJS.ErrnoException) => {
@@ -125,10 +125,10 @@ function absent(error: NodeJS.ErrnoException): undefined {
   throw error
 }
 
-async function syncFile(path: string): Promise<void> {
+async function syncAt(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
-    if ((await file.stat()).isFile()) await file.sync()
+    if ((await file.stat()).isFile()) await syncFile(file)
   } finally {
     await file.close()
   }
