@@ -24,7 +24,7 @@ const lightKilobytes = 25
 const lightMore: readonly (readonly [string, number, readonly string[]])[] = [
   ['headers of miners, which a Trust names', 3.8, ['follow-work.js']],
   ['changes of validators', 1.8, ['follow-changes.js']],
-  ['a checkpoint', 2, ['from-checkpoint.js', 'follow-changes.js']],
+  ['a checkpoint', 2.1, ['from-checkpoint.js', 'follow-changes.js']],
   ['a credential', 2, ['credential-question.js']],
   ['a bundle', 3.6, ['check-bundle.js', 'credential-question.js', 'follow-changes.js']],
   ['evidence of a fork', 3.8, ['fork-evidence.js', 'follow-changes.js']],

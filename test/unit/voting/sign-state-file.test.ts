@@ -1,8 +1,20 @@
-import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import type * as fs from 'node:fs'
+import { fstatSync, readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SignStateFile } from '../../../src/voting/sign-state-file.js'
+
+const seen = vi.hoisted(() => ({ sync: undefined as ((fd: number) => void) | undefined }))
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof fs>()
+  const fsync: typeof real.fsync = Object.assign((fd: number, done: fs.NoParamCallback) => {
+    seen.sync?.(fd)
+    real.fsync(fd, done)
+  }, real.fsync)
+  return { ...real, fsync }
+})
 
 let directory: string
 beforeEach(async () => {
@@ -35,19 +47,13 @@ describe('the file of a sign state', () => {
   it('is synced before it gets its name, and its directory after that', async () => {
     const file = new SignStateFile(join(directory, 'state'))
     await file.save(Uint8Array.of(1))
-    const handle = await open(directory)
-    const prototype = Object.getPrototypeOf(handle) as FileHandle
-    await handle.close()
     const synced: string[] = []
-    const sync = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
-      const what = (await this.stat()).isDirectory() ? 'directory' : 'file'
-      synced.push(`${what} while the state is ${(await readFile(file.path)).toString('hex')}`)
-    })
-    try {
-      await file.save(Uint8Array.of(2))
-    } finally {
-      sync.mockRestore()
+    seen.sync = (fd) => {
+      const what = fstatSync(fd).isDirectory() ? 'directory' : 'file'
+      synced.push(`${what} while the state is ${readFileSync(file.path).toString('hex')}`)
     }
+    await file.save(Uint8Array.of(2))
+    seen.sync = undefined
     expect(synced).toEqual(['file while the state is 01', 'directory while the state is 02'])
   })
 
