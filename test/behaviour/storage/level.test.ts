@@ -47,7 +47,10 @@ const copy = () => {
   cpSync(origin, path, { recursive: true })
   return path
 }
-const plain = ({ records, damaged }: ReturnType<typeof readLog>) => ({ records: records.map(mapKey), damaged })
+const plain = ({ records, damaged }: Pick<ReturnType<typeof readLog>, 'records' | 'damaged'>) => ({
+  records: records.map(mapKey),
+  damaged,
+})
 const tablesOf = (directory: string) => levelFiles(directory).tables
 const fileOf = (bytes: Uint8Array) => ({
   size: bytes.length,
@@ -110,8 +113,10 @@ describe('the log format', () => {
     const bytes = Buffer.from(writeLog(records))
     const zeros = Buffer.alloc(5_000)
     expect(plain(readLog(Buffer.concat([bytes, zeros])))).toEqual(plain({ records, damaged: false }))
-    const torn = plain(readLog(bytes.fill(0, bytes.length - 60)))
-    expect(torn).toEqual(plain({ records: records.slice(0, 1), damaged: false }))
+    expect(readLog(bytes.subarray(0, bytes.length - 60)).torn).toBe(false)
+    const read = readLog(bytes.fill(0, bytes.length - 60))
+    expect(plain(read)).toEqual(plain({ records: records.slice(0, 1), damaged: false }))
+    expect(read.torn).toBe(true)
   })
 
   it('is what LevelDB itself writes', () => {
@@ -191,6 +196,18 @@ describe('what can be read of a damaged database', () => {
         before,
       )
     }
+  })
+
+  it('has its index of files made anew where zeros stand in a MANIFEST, which LevelDB refuses', async () => {
+    const directory = copy()
+    const manifest = join(directory, readFileSync(join(directory, 'CURRENT'), 'utf8').trim())
+    const bytes = readFileSync(manifest)
+    writeFileSync(manifest, bytes.fill(0, bytes.length - 20))
+    expect(levelFiles(directory).damages.map(({ what }) => what)).toEqual(['is not as it was written'])
+    const into = `${directory}-salvaged`
+    expect(await salvage(directory, into)).toMatchObject({ repair: true })
+    await Database.repair(into)
+    expect((await rowsOf(into)).size).toBe((await rowsOf(copy())).size)
   })
 
   it('reads zeros where the disk gives nothing', () => {

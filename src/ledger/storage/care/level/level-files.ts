@@ -63,8 +63,8 @@ function readCurrent(directory: string): Manifest | FileDamage {
   if (name === undefined) return damage('CURRENT', 'names no MANIFEST')
   const bytes = readIfThere(join(directory, name))
   if (bytes === undefined) return damage(name, 'is missing')
-  const { records, damaged } = readLog(bytes)
-  if (damaged) return damage(name, 'is not as it was written')
+  const { records, damaged, torn } = readLog(bytes)
+  if (damaged || torn) return damage(name, 'is not as it was written')
   if (records.length === 0) return damage(name, 'is empty')
   try {
     return readManifest(records)

@@ -16,6 +16,8 @@ export interface LogContents {
   readonly records: readonly Uint8Array[]
   /** Whether something before the end cannot be read. A last record that a crash cut short is no damage. */
   readonly damaged: boolean
+  /** Whether zeros stand where its last record should end: LevelDB skips such a record of a log, and refuses one of a MANIFEST. */
+  readonly torn: boolean
 }
 
 /** More zeros than any record ends in: the file's length reached the disk before its data. */
@@ -39,7 +41,7 @@ export function readLog(file: Uint8Array): LogContents {
       const length = view.readUInt16LE(4)
       const type = view.readUInt8(6)
       const cut = headerSize + length > view.length
-      if (cut && end === bytes.length) return { records, damaged }
+      if (cut && end === bytes.length) return { records, damaged, torn: bytes.length < file.length }
       if (cut || maskCrc(crc32c(view, 6, headerSize + length)) !== view.readUInt32LE(0)) {
         // Like LevelDB: the length may be wrong, so the rest of the block is lost as well.
         bad()
@@ -62,7 +64,7 @@ export function readLog(file: Uint8Array): LogContents {
       }
     }
   }
-  return { records, damaged }
+  return { records, damaged, torn: false }
 }
 
 /** A log file of the given records. */
