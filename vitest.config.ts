@@ -11,7 +11,11 @@ const common = {
   expect: { poll: { timeout: pollPatience } },
 }
 /** Files with `vi.mock`: their modules are other ones than those of the other tests. */
-const replacesModules = ['test/behaviour/config/option-effects.test.ts', 'test/behaviour/network/discovery.test.ts']
+const replacesModules = [
+  'test/behaviour/config/option-effects.test.ts',
+  'test/behaviour/network/discovery.test.ts',
+  'test/unit/voting/sign-state-file.test.ts',
+]
 
 export default defineConfig({
   test: {
