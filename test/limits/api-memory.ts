@@ -266,13 +266,6 @@ export const apiMemoryRows = [
     refusal: 'request-rate',
   }),
   limit({
-    name: 'answers/api/http/request-rate.mostAddresses',
-    unit: 'count',
-    value: 10_000,
-    feed: (n) => rate((i) => `address ${i}`, n),
-    refusal: 'request-rate',
-  }),
-  limit({
     name: 'answers/api/servers/bounded-source.maxWaiting',
     unit: 'count',
     value: 512,

@@ -1,6 +1,6 @@
 import type { ApiLimits } from '../api-limits.js'
 
-/** @limit count: addresses whose requests are counted in a window; further ones wait for the next */
+/** @tuning count: addresses whose requests are counted in a window; for a further one the longest silent is forgotten */
 const mostAddresses = 10_000
 
 /** Rest of a window for an address. */
@@ -31,8 +31,10 @@ export class RequestRate {
     }
     const seconds = Math.ceil((this.#windowEnds - now) / 1000)
     const count = (this.#counts.get(share) ?? 0) + 1
-    if (count === 1 && this.#counts.size >= mostAddresses) return { exceeded: true, left: 0, seconds }
+    // Anew at the end. To refuse further addresses would let those of one network shut out all others.
+    this.#counts.delete(share)
     this.#counts.set(share, count)
+    if (this.#counts.size > mostAddresses) this.#counts.delete(this.#counts.keys().next().value as string)
     return { exceeded: count > rateRequests, left: Math.max(0, rateRequests - count), seconds }
   }
 }

@@ -13,7 +13,8 @@ export function sendAnswer(exchange: Exchange, { status = 200, headers, body, se
   if (sent !== undefined) response.once('finish', sent)
   if (typeof body === 'object' && !Buffer.isBuffer(body)) {
     if (method === 'HEAD' || response.destroyed) {
-      void body.return()
+      // A part in progress ends first; its failure no longer matters.
+      body.return().catch(() => {})
       response.writeHead(status, all).end()
     } else {
       response.writeHead(status, all)
@@ -38,7 +39,10 @@ async function sendStream(response: ServerResponse, body: AnswerStream): Promise
       next = body.next()
       next.catch(() => {})
       if (!hasRoom) await drained(response)
-      if (response.destroyed) return void body.return()
+      if (response.destroyed) {
+        body.return().catch(() => {})
+        return
+      }
     }
     response.end()
   } catch {
