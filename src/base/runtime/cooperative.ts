@@ -8,7 +8,8 @@
  *     -> result of the last step
  *
  * Imports errors; used by all rooms except errors, did, proofs, light, did-index, identifiers, consensus and explorer. Pure rooms yield steps, and never wait.
- * - All divided work in one turn of the event loop shares one slice, however much of it there is.
+ * - All divided work in one turn of the event loop shares one slice, however much of it there is. Pieces that waited for the turn get
+ *   equal parts of it, and at least a step each: none takes the time of others, however long its own work is.
  * - A step is never interrupted, but anything may change between two: callers compare the tip afterwards.
  * - A flood of new connections delays the next slice by no more than one slice.
  */
@@ -53,6 +54,23 @@ function turnBegan(): number {
   return begun
 }
 
+/** Continues each piece of work that waits for the next turn, for its part of the slice in milliseconds. */
+const queue: ((part: number) => void)[] = []
+
+async function resumeAll(): Promise<void> {
+  await nextTurn()
+  const due = queue.splice(0)
+  for (const resume of due) {
+    resume(slice / due.length)
+    await pause()
+  }
+}
+
+/** Resolves once all that is resolved so far has continued, in the same turn. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
+}
+
 /** Maximum steps between two looks at the clock: each look takes as long as a short step. */
 const strideAtMost = 16
 /** Milliseconds between two looks below which the next ones may be further apart. */
@@ -63,24 +81,41 @@ export class Yielder {
   #stride = 1
   #left = 1
   #looked: number
+  /** Start of the turn in which the work runs. */
+  #turn: number
+  /** When its part of that turn's slice began, and the milliseconds of that part. */
+  #from: number
+  #part = slice
 
   constructor() {
-    this.#looked = turnBegan()
+    this.#looked = this.#turn = this.#from = turnBegan()
   }
 
-  /** Whether the slice is used up; to be asked after each step. */
+  /** Whether the part of the slice is used up; to be asked after each step. */
   get over(): boolean {
     if (--this.#left > 0) return false
     const now = performance.now()
     this.#stride = now - this.#looked < shortStride ? Math.min(2 * this.#stride, strideAtMost) : 1
     this.#left = this.#stride
     this.#looked = now
-    return now - turnBegan() >= slice
+    const turn = turnBegan()
+    // It waited for something else.
+    if (turn !== this.#turn) this.#begin(turn, turn, slice)
+    return now - this.#from >= this.#part
   }
 
   /** Resolves once other work had the event loop. */
   async next(): Promise<void> {
-    await nextTurn()
+    const part = await new Promise<number>((resolve) => {
+      if (queue.push(resolve) === 1) void resumeAll()
+    })
+    this.#begin(turnBegan(), performance.now(), part)
+  }
+
+  #begin(turn: number, from: number, part: number): void {
+    this.#turn = turn
+    this.#from = from
+    this.#part = part
   }
 
   /** Runs through steps to their end and returns their result. */

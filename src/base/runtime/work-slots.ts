@@ -8,29 +8,30 @@ export interface WorkSlotOptions {
   readonly share?: string
 }
 
-/** Slots for work that takes memory; work without one waits in a bounded queue, in which the shares take turns. */
+/** Slots for work that takes memory or time; work without one waits in a bounded queue, in which the shares take turns. */
 export class WorkSlots {
   /** By share, the share that is served next first. */
   readonly #waiting = new Map<string, Set<() => void>>()
+  /** By share, the slots that it has. */
+  readonly #held = new Map<string, number>()
   readonly #most: number
   readonly #what: string
+  readonly #perShare: number
   #free: number
   #count = 0
 
-  /** `most`: places in the queue; `what`: the work, for the refusal. */
-  constructor(places: number, most: number, what: string) {
-    this.#free = places
+  /** `most`: places in the queue; `what`: the work, for the refusal; `perShare`: slots that one share has at most. */
+  constructor(slots: number, most: number, what: string, perShare = slots) {
+    this.#free = slots
     this.#most = most
     this.#what = what
+    this.#perShare = perShare
   }
 
-  /** Resolves with the function that gives the place back. `busy` when too many wait; the signal's reason once it aborts. */
+  /** Resolves with the function that gives the slot back. `busy` when too many wait; the signal's reason once it aborts. */
   take({ signal, share = '' }: WorkSlotOptions = {}): Promise<() => void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
-    if (this.#free > 0) {
-      this.#free--
-      return Promise.resolve(this.#release())
-    }
+    if (this.#free > 0 && this.#mayHold(share)) return Promise.resolve(this.#give(share))
     if (this.#count >= this.#most) {
       return Promise.reject(new RuleError('busy', `too many ${this.#what} wait; try again`))
     }
@@ -41,14 +42,14 @@ export class WorkSlots {
       }
       const admit = () => {
         signal?.removeEventListener('abort', leave)
-        resolve(this.#release())
+        resolve(this.#give(share))
       }
       this.#add(share, admit)
       signal?.addEventListener('abort', leave, { once: true })
     })
   }
 
-  /** Does a job in a place. The job has to wait for no client: a place is one that others need. */
+  /** Does a job in a slot. The job has to wait for no client: a slot is one that others need. */
   async run<T>(job: () => Promise<T>, options?: WorkSlotOptions): Promise<T> {
     const release = await this.take(options)
     try {
@@ -71,25 +72,35 @@ export class WorkSlots {
     if (own.size === 0) this.#waiting.delete(share)
   }
 
-  #release(): () => void {
+  #mayHold(share: string): boolean {
+    return (this.#held.get(share) ?? 0) < this.#perShare
+  }
+
+  /** Gives a free slot away; returns the function that gives it back. */
+  #give(share: string): () => void {
+    this.#free--
+    this.#held.set(share, (this.#held.get(share) ?? 0) + 1)
     let taken = true
     return () => {
       if (!taken) return
       taken = false
-      const next = this.#next()
-      if (next === undefined) this.#free++
-      else next()
+      this.#free++
+      const left = (this.#held.get(share) ?? 0) - 1
+      if (left > 0) this.#held.set(share, left)
+      else this.#held.delete(share)
+      this.#next()?.()
     }
   }
 
   /** Takes the longest waiting of the share whose turn it is out of the queue; then that share is last. */
   #next(): (() => void) | undefined {
-    const [turn] = this.#waiting
-    if (turn === undefined) return undefined
-    const [share, own] = turn
-    const [admit] = own
-    this.#remove(share, admit as () => void)
-    if (this.#waiting.delete(share)) this.#waiting.set(share, own)
-    return admit
+    for (const [share, own] of this.#waiting) {
+      if (!this.#mayHold(share)) continue
+      const [admit] = own
+      this.#remove(share, admit as () => void)
+      if (this.#waiting.delete(share)) this.#waiting.set(share, own)
+      return admit
+    }
+    return undefined
   }
 }

@@ -42,6 +42,19 @@ describe('divided work', () => {
     expect(steps.size).toBeGreaterThanOrEqual(Math.floor((12 * pieces) / (5 + pieces)))
   })
 
+  it('gets a part of each slice as long as that of others, whichever began first', async () => {
+    const done = { first: 0, second: 0 }
+    const began = performance.now()
+    const run = (name: keyof typeof done, milliseconds: number) =>
+      cooperate(() => {
+        work(milliseconds)
+        done[name] += milliseconds
+        return performance.now() - began < 300
+      })
+    await Promise.all([run('first', 0.1), run('second', 0.1)])
+    expect(done.second / done.first).toBeGreaterThan(0.5)
+  })
+
   it('gives way between pieces that follow each other in one turn', async () => {
     let turns = 0
     let watching = true

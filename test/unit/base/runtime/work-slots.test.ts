@@ -32,6 +32,24 @@ describe('places', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
+  it('are given to a share only as many as one may have: the last of them is taken, and one more waits', async () => {
+    const slots = new WorkSlots(3, 1, 'things', 2)
+    const own = [await slots.take({ share: 'a' }), await slots.take({ share: 'a' })]
+    const order: string[] = []
+    const third = slots.take({ share: 'a' }).then((release) => (order.push('a'), release))
+    await expect(slots.take({ share: 'a' })).rejects.toMatchObject({ code: 'busy' })
+    // One is free all along: for another share, which does not wait behind the third of this one.
+    const other = await slots.take({ share: 'b' })
+    other()
+    await Promise.resolve()
+    expect(order).toEqual([])
+    own[0]?.()
+    ;(await third)()
+    own[1]?.()
+    const all = await Promise.all(['a', 'a', 'b'].map((share) => slots.take({ share })))
+    for (const release of all) release()
+  })
+
   it('come back from work that fails', async () => {
     const places = new WorkSlots(1, 1, 'things')
     await expect(places.run(() => Promise.reject(new Error('in vain')))).rejects.toThrow('in vain')
