@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { WsClient } from '../../../test/support/client/ws.js'
-import type { Attack } from './scene.js'
+import { type Attack, trustedProxy } from './scene.js'
 
 /** Clients of event replays that never read, beside an honest one. */
 
@@ -40,7 +40,7 @@ export const replayAttacks: Readonly<Record<string, Attack>> = {
 
 /** Milliseconds of a replay of the blocks between two heights. */
 async function timeOf(url: string, from: number, to: number): Promise<number> {
-  const client = await opened(url, '127.0.0.17')
+  const client = await opened(url, '10.0.0.17')
   const began = performance.now()
   const end = new AbortController()
   const failing = (after: Promise<unknown>, message: string) => after.then(() => Promise.reject(new Error(message)))
@@ -61,7 +61,7 @@ async function timeOf(url: string, from: number, to: number): Promise<number> {
 }
 
 async function neverReads(url: string): Promise<WsClient> {
-  const client = await opened(url, '127.0.0.16')
+  const client = await opened(url, '10.0.0.16')
   client.ws.pause()
   for (let i = 0; i < subscriptions; i++) subscribe(client, 0)
   return client
@@ -72,7 +72,11 @@ function subscribe({ ws }: WsClient, fromHeight: number): void {
   ws.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params }))
 }
 
-/** A WebSocket from one of the addresses of this machine. */
-function opened(url: string, localAddress: string): Promise<WsClient> {
-  return WsClient.open(url, { perMessageDeflate: false, localAddress })
+/** A WebSocket of a client whose address a proxy reports: clients of this machine all have one share. */
+function opened(url: string, address: string): Promise<WsClient> {
+  return WsClient.open(url, {
+    perMessageDeflate: false,
+    localAddress: trustedProxy,
+    headers: { 'x-forwarded-for': address },
+  })
 }

@@ -18,6 +18,9 @@ const fee = 1_000_000n
 /** Milliseconds that a request of an attacker waits for its answer. */
 const timeout = 60_000
 
+/** Address of a proxy that the measured node trusts to report the addresses of clients. */
+export const trustedProxy = '127.0.0.2'
+
 /** Persons of test/support/builders/spec.ts with coins from genesis: one for each attack that pays, so that they do not interfere. */
 export const purses = { issuer: 40, documents: 41, wide: 42, multisig: 43, framed: 44, framing: 45 } as const
 /** Coins of each, in units of 10^-8. */

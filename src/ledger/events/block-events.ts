@@ -4,12 +4,12 @@ import { Block } from '../../base/primitives/block.js'
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
-import { runCooperatively } from '../../base/runtime/cooperative.js'
+import { nextTurn, runCooperatively, Yielder } from '../../base/runtime/cooperative.js'
 import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../storage/database.js'
 import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
 
-/** @tuning count: blocks decoded for replays of events at the same time */
+/** @tuning count: addresses that replay events at the same time */
 const replaysAtOnce = 8
 /**
  * Those of the newest block are kept, however large they are.
@@ -34,14 +34,6 @@ export interface ReplayedLog {
   readonly reorganisations: number
 }
 
-/** A reader of events, as far as the blocks that it needs are concerned. */
-export interface ReplayReader {
-  /** Share under which it waits: an address, or a network. */
-  readonly share: string
-  /** Whether it still needs what it waits for. */
-  wanted(): boolean
-}
-
 /** A block whose events are made. */
 export interface MadeBlock {
   readonly events: readonly LedgerEvent[]
@@ -52,12 +44,12 @@ export interface MadeBlock {
 }
 
 /**
- * Makes the events of stored blocks for replays. Few blocks are decoded at a time, and each once for all readers that stand at it; the
- * addresses of the readers take turns. A reader that has its events holds no place.
+ * Makes the events of stored blocks for replays, each block once for all readers that stand at it. Replays take turns in few slots, of
+ * which an address has one: then the time that it gets does not depend on how many readers others have.
  */
 export class BlockEvents {
   readonly #log: ReplayedLog
-  readonly #places: WorkSlots
+  readonly #slots: WorkSlots
   readonly #underWay = new Map<string, Promise<MadeBlock | undefined>>()
   /** The least recently used first. */
   readonly #kept = new Map<string, MadeBlock>()
@@ -69,7 +61,7 @@ export class BlockEvents {
     this.#log = log
     this.#most = most
     // Every connection has one reader that waits at most.
-    this.#places = new WorkSlots(atOnce, Infinity, 'replays of events')
+    this.#slots = new WorkSlots(atOnce, Infinity, 'replays of events', 1)
   }
 
   /** Blocks decoded so far. */
@@ -78,19 +70,23 @@ export class BlockEvents {
   }
 
   /**
-   * The block, applied or taken back. Undefined when it is not stored, when the chain changed while it was read, and for a reader
-   * that does not need it any more.
+   * Reads and sends some blocks for a reader of a share: an address, or a network. The job waits for no client and ends with its slice.
+   * The next one gets the slot in another turn of the event loop, so that all shares get as much of it.
    */
-  async of(hash: Hash, action: Action, reader: ReplayReader): Promise<MadeBlock | undefined> {
+  inTurn(share: string, job: (yielder: Yielder) => Promise<void>): Promise<void> {
+    const turn = async () => {
+      const yielder = new Yielder()
+      if (yielder.over) await yielder.next()
+      await job(yielder)
+      await nextTurn()
+    }
+    return this.#slots.run(turn, { share })
+  }
+
+  /** The block, applied or taken back. Undefined when it is not stored, and when the chain changed while it was read. */
+  async of(hash: Hash, action: Action): Promise<MadeBlock | undefined> {
     const key = `${action} ${mapKey(hash)}`
-    return (
-      this.#used(key) ??
-      this.#underWay.get(key) ??
-      this.#places.run(async () => {
-        if (!reader.wanted()) return undefined
-        return this.#used(key) ?? this.#underWay.get(key) ?? this.#begin(key, hash, action)
-      }, reader)
-    )
+    return this.#used(key) ?? this.#underWay.get(key) ?? this.#begin(key, hash, action)
   }
 
   /** Drops the events that are kept: no reader replays. */

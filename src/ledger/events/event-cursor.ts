@@ -5,7 +5,7 @@ import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import { type Hash, zeroHash } from '../../base/primitives/hash.js'
 import { nextTurn } from '../../base/runtime/cooperative.js'
 import { requireUnpruned } from '../storage/rows/prune-rows.js'
-import { type BlockPosition, isActive, type ReplayReader } from './block-events.js'
+import { type BlockPosition, isActive } from './block-events.js'
 import type { EventLog } from './event-log.js'
 import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
 
@@ -68,26 +68,23 @@ export class EventCursor {
   }
 
   /**
-   * Events of the next block on the way to the log, or the rest of the last one's, at least one; undefined once the log is reached, and
-   * for a reader that needs none any more. `event-gone` when a block to take back is no longer stored.
+   * Events of the next block on the way to the log, or the rest of the last one's, or none where it has none of the topics or the chain
+   * changes; undefined once the log is reached. `event-gone` when a block to take back is no longer stored.
    */
-  async replay(reader: ReplayReader = aloneReader): Promise<readonly LedgerEvent[] | undefined> {
-    while (this.#position !== undefined) {
-      if (this.#rest === undefined && this.#reached(this.#position)) break
-      const step = this.#rest ?? (await this.#stepFrom(this.#position))
-      const block = step && (await this.#log.blocks.of(step.hash, step.action, reader))
-      if (!reader.wanted()) return undefined
-      if (step === undefined || block === undefined) {
-        await this.#missed(step)
-        continue
-      }
-      this.#position = step.action === 'apply' ? step : block.below
-      const wanted = block.events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
-      this.#given = { ...step, told: step.told + wanted.length }
-      this.#rest = undefined
-      if (wanted.length > 0) return wanted
+  async replay(): Promise<readonly LedgerEvent[] | undefined> {
+    const position = this.#position
+    if (position === undefined || (this.#rest === undefined && this.#reached(position))) return undefined
+    const step = this.#rest ?? (await this.#stepFrom(position))
+    const block = step && (await this.#log.blocks.of(step.hash, step.action))
+    if (step === undefined || block === undefined) {
+      await this.#missed(step)
+      return []
     }
-    return undefined
+    this.#position = step.action === 'apply' ? step : block.below
+    const wanted = block.events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
+    this.#given = { ...step, told: step.told + wanted.length }
+    this.#rest = undefined
+    return wanted
   }
 
   /** Has the last `count` events of {@link replay} given again by its next call, so that its caller need not keep them. */
@@ -138,9 +135,6 @@ interface Step extends BlockPosition {
   /** Number of its events, of the topics of the cursor, already delivered. */
   readonly told: number
 }
-
-/** A cursor that shares blocks with no others. */
-const aloneReader: ReplayReader = { share: '', wanted: () => true }
 
 function numberAfter(log: EventLog, number: number): number {
   if (number >= log.oldest - 1 && number <= log.last) return number + 1

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import type { ClientOptions } from 'ws'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiLimits } from '../../../src/answers/api/api-limits.js'
 import { type EventSink, Subscription } from '../../../src/answers/api/ws/subscription.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
+import { Yielder } from '../../../src/base/runtime/cooperative.js'
 import { EventCursor } from '../../../src/ledger/events/event-cursor.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import type { LedgerEvent } from '../../../src/ledger/events/ledger-event.js'
@@ -27,11 +29,14 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A server whose replays have one place. */
-async function served(limits: Partial<ApiLimits> = {}): Promise<{ log: EventLog; server: WsServer }> {
+/** A server whose replays have one slot, or `replays`. */
+async function served(limits: Partial<ApiLimits> = {}, replays = 1): Promise<{ log: EventLog; server: WsServer }> {
   const { chain, mempool, clock } = test
-  const log = await EventLog.open({ chain, mempool, clock, replays: 1 })
-  const server = await WsServer.open(contextOf(test, { limits }), { events: log, port: 0 })
+  const log = await EventLog.open({ chain, mempool, clock, replays })
+  const server = await WsServer.open(contextOf(test, { limits, access: { trustedProxies: ['127.0.0.1'] } }), {
+    events: log,
+    port: 0,
+  })
   closing.push(() => server.close())
   return { log, server }
 }
@@ -40,8 +45,8 @@ const fromStart = { topics: ['block'], fromHeight: 0 }
 const socketOf = ({ ws }: WsClient): Socket => Reflect.get(ws, '_socket')
 
 /** A client whose subscriptions all begin at genesis, and that never reads. */
-async function deaf({ port }: WsServer): Promise<WsClient> {
-  const client = await WsClient.open(port)
+async function deaf({ port }: WsServer, from: ClientOptions = {}): Promise<WsClient> {
+  const client = await WsClient.open(port, from)
   socketOf(client).pause()
   for (let i = 0; i < subscriptions; i++) {
     client.ws.send(JSON.stringify({ jsonrpc: '2.0', id: i, method: 'subscribe', params: fromStart }))
@@ -50,8 +55,8 @@ async function deaf({ port }: WsServer): Promise<WsClient> {
   return client
 }
 
-async function replayed({ port }: WsServer, heights: number[] = []): Promise<number> {
-  const client = await WsClient.open(port)
+async function replayed({ port }: WsServer, heights: number[] = [], from: ClientOptions = {}): Promise<number> {
+  const client = await WsClient.open(port, from)
   closing.push(() => client.ws.terminate())
   client.onEvent = (event) => 'height' in event && heights.push(event.height)
   const began = performance.now()
@@ -84,6 +89,18 @@ describe('replays of events', () => {
     const beside = Math.min(await fresh(heights), await fresh(), await fresh())
     expect(heights).toEqual(everyHeight)
     expect(alone / beside).toBeGreaterThanOrEqual(0.5)
+  })
+
+  it('of one address keep their part of the time while many clients of another one do not read', async () => {
+    const { server } = await served({}, 2)
+    const by = (address: string): ClientOptions => ({ headers: { 'x-forwarded-for': address } })
+    const honest = () => replayed(server, [], by('10.0.0.1'))
+    for (let warming = 0; warming < 4; warming++) await honest()
+    const alone = Math.min(await honest(), await honest())
+    await Promise.all(Array.from({ length: 24 }, () => deaf(server, by('10.0.0.2'))))
+    const beside = await honest()
+    // Half of the time is theirs, and they begin behind all others. Turns by connection would leave them a 24th.
+    expect(alone / beside).toBeGreaterThanOrEqual(0.15)
   })
 
   it('decode a block once for all clients that stand at it', async () => {
@@ -143,11 +160,11 @@ describe('replays of events', () => {
     }
     const subscription = new Subscription(1, new EventCursor(log, ['block'], { kind: 'height', height: 1 }), sink)
     subscription.begin()
-    await subscription.replay('x')
+    await subscription.replay(new Yielder())
     // Returns at once, without a wait for the client: what is left is read again.
-    await subscription.replay('x')
+    await subscription.replay(new Yielder())
     expect([told.length, asked]).toEqual([1, 0])
-    for (full = false; told.length < 3; full = false) await subscription.replay('x')
+    for (full = false; told.length < 3; full = false) await subscription.replay(new Yielder())
     expect(told.map(({ data }) => 'height' in data && data.height)).toEqual([1, 2, 3])
     subscription.end()
   })

@@ -1,6 +1,6 @@
 import type { EventCursor } from '../../../ledger/events/event-cursor.js'
 import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
-import { Yielder } from '../../../base/runtime/cooperative.js'
+import type { Yielder } from '../../../base/runtime/cooperative.js'
 
 /** A connection, as its subscriptions use it. */
 export interface EventSink {
@@ -40,13 +40,19 @@ export class Subscription {
     this.pump()
   }
 
-  /** Sends events of one block, as many as the client has room for; the rest is read again later. `share`: that of the client. */
-  async replay(share: string): Promise<void> {
-    const events = await this.#cursor.replay({ share, wanted: () => this.replaying })
-    if (!this.replaying) return
-    if (events !== undefined) return this.#sendSome(events)
-    this.#stage = 'live'
-    this.pump()
+  /** Sends events of stored blocks for the rest of a slice, or as many as the client has room for; the others are read again later. */
+  async replay(yielder: Yielder): Promise<void> {
+    // A client that has left while it waited for its turn needs none.
+    while (this.replaying) {
+      const events = await this.#cursor.replay()
+      if (!this.replaying) return
+      if (events === undefined) {
+        this.#stage = 'live'
+        return this.pump()
+      }
+      await this.#sendSome(events, yielder)
+      if (this.#outlet.full || yielder.over) return
+    }
   }
 
   /** Sends new events while there is room; fails the connection of a reader that is too slow. */
@@ -72,8 +78,7 @@ export class Subscription {
     this.#stage = 'ended'
   }
 
-  async #sendSome(events: readonly LedgerEvent[]): Promise<void> {
-    const yielder = new Yielder()
+  async #sendSome(events: readonly LedgerEvent[], yielder: Yielder): Promise<void> {
     for (const [at, event] of events.entries()) {
       if (!this.replaying) return
       // While the client is waited for, nothing of the block is held.

@@ -232,16 +232,16 @@ export class WsConnection implements Subscriber, EventSink {
   }
 
   /**
-   * Replays a block of one subscription after the other. The client is waited for between blocks, where nothing is held that others
-   * need.
+   * Replays blocks of one subscription after the other. The client is waited for in between, where nothing is held that others need.
    */
   async #replayAll(): Promise<void> {
     this.#replaying = true
+    const { blocks } = this.#shared.events
     try {
       for (let due = this.#due(); due.length > 0; due = this.#due()) {
         for (const subscription of due) {
           await this.room()
-          if (subscription.replaying) await subscription.replay(this.#share)
+          if (subscription.replaying) await blocks.inTurn(this.#share, (yielder) => subscription.replay(yielder))
         }
       }
     } catch (error) {

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
 import { RuleError } from '../../../../src/base/errors/rule-error.js'
-import type { ReplayReader } from '../../../../src/ledger/events/block-events.js'
 import { type StartPoint, EventCursor } from '../../../../src/ledger/events/event-cursor.js'
 import { EventLog } from '../../../../src/ledger/events/event-log.js'
 import { type EventTopic, eventTopics } from '../../../../src/ledger/events/ledger-event.js'
@@ -372,7 +371,8 @@ describe('EventCursor', () => {
     const last = feed.replay()
     release()
     await accepting
-    expect([await last, feed.replaying, feed.take()]).toEqual([undefined, false, undefined])
+    expect(await last).toEqual([])
+    expect([await feed.replay(), feed.replaying, feed.take()]).toEqual([undefined, false, undefined])
     await test.accept(taken[5] as Block)
     expect(feed.take()?.data).toMatchObject({ hash: taken[5]?.hash })
     await test.close()
@@ -428,8 +428,6 @@ describe('EventCursor', () => {
 })
 
 describe('blocks that replays share', () => {
-  const reader = (share: string, wanted = () => true): ReplayReader => ({ share, wanted })
-
   it('are decoded once for all who stand at them, and for those who come soon', async () => {
     const test = await open()
     const log = await logOf(test)
@@ -455,7 +453,7 @@ describe('blocks that replays share', () => {
     const size = 1000
     const log = await EventLog.open({ chain, mempool, clock, keptForReplays: 3 * size })
     const blocks = await test.mine(4)
-    const read = (at: number) => log.blocks.of((blocks[at] as Block).header.hash, 'apply', reader('a'))
+    const read = (at: number) => log.blocks.of((blocks[at] as Block).header.hash, 'apply')
     const decoded = async (...heights: number[]) => {
       const before = log.blocks.decoded
       for (const at of heights) expect((await read(at))?.bytes).toBe(size)
@@ -469,11 +467,11 @@ describe('blocks that replays share', () => {
     await test.close()
   })
 
-  it('are read for one address after the other, and not for who is gone', async () => {
+  it('are read for one address after the other, and for each address one at a time', async () => {
     const test = await open()
     const { chain, mempool, clock } = test
-    const log = await EventLog.open({ chain, mempool, clock, replays: 1 })
-    const blocks = await test.mine(6)
+    const log = await EventLog.open({ chain, mempool, clock, replays: 2 })
+    const blocks = await test.mine(7)
     let release = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
     const rows = test.database.rows.bind(test.database)
@@ -482,22 +480,26 @@ describe('blocks that replays share', () => {
       return rows(...range)
     }
     const order: string[] = []
-    const read = (at: number, who: ReplayReader) =>
-      log.blocks.of((blocks[at] as Block).header.hash, 'apply', who).then((made) => {
-        order.push(`${who.share} ${made === undefined ? 'nothing' : at}`)
+    const read = (at: number, share: string) =>
+      log.blocks.inTurn(share, async () => {
+        order.push(`${share} ${at} begins`)
+        await log.blocks.of((blocks[at] as Block).header.hash, 'apply')
+        order.push(`${share} ${at}`)
       })
-    const all = [
-      ...[0, 1, 2, 3].map((at) => read(at, reader('greedy'))),
-      read(
-        4,
-        reader('gone', () => false),
-      ),
-      read(5, reader('late')),
-    ]
+    const all = [0, 1, 2].map((at) => read(at, 'greedy'))
+    all.push(read(3, 'late'), read(4, 'third'), read(5, 'late'))
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    expect(order).toEqual(['greedy 0 begins', 'late 3 begins'])
     release()
     await Promise.all(all)
-    expect(order).toEqual(['greedy 0', 'greedy 1', 'gone nothing', 'late 5', 'greedy 2', 'greedy 3'])
-    expect(log.blocks.decoded).toBe(5)
+    const ended = order.filter((entry) => !entry.endsWith('begins'))
+    for (const share of ['greedy', 'late', 'third']) {
+      const own = order.filter((entry) => entry.startsWith(share))
+      expect(own.length % 2).toBe(0)
+      for (let i = 0; i < own.length; i += 2) expect(own[i]).toBe(`${own[i + 1]} begins`)
+    }
+    expect(ended.indexOf('third 4')).toBeLessThan(ended.indexOf('greedy 2'))
+    expect(log.blocks.decoded).toBe(6)
     await test.close()
   })
 })
