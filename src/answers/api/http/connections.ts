@@ -28,6 +28,8 @@ interface ConnectionTurns {
   /** The answer in progress; undefined between requests. */
   current: ServerResponse | undefined
   readonly waiting: ServerResponse[]
+  /** Whether its input cannot be parsed any more. */
+  refused: boolean
 }
 
 /**
@@ -63,7 +65,7 @@ function turnsOf(socket: Connection): ConnectionTurns {
 
 function newTurns(): ConnectionTurns {
   const now = performance.now()
-  return { current: undefined, waiting: [], since: now, read: 0, readAt: now }
+  return { current: undefined, waiting: [], refused: false, since: now, read: 0, readAt: now }
 }
 
 /** How expendable a connection is: lower ranks go first; of equal ranks, the one idle for longest. */
@@ -201,6 +203,25 @@ export function watchBodies(server: Server, milliseconds: number, stuck: (socket
 /** The answer in progress on a connection. */
 export function currentAnswer(socket: Socket): ServerResponse | undefined {
   return turnsOf(socket).current
+}
+
+/** Answers that a connection still owes when its input cannot be parsed. */
+export interface Owed {
+  /** The answer to the last whole request. */
+  readonly last: ServerResponse | undefined
+  /** That to the request whose body is broken; undefined where it is the beginning of a request that is. */
+  readonly broken: ServerResponse | undefined
+}
+
+/** The answers that come before a refusal of what follows; undefined if it was asked for already. The broken request gets no turn any more. */
+export function owedBefore(socket: Socket): Owed | undefined {
+  const turn = turnsOf(socket)
+  if (turn.refused) return undefined
+  turn.refused = true
+  const all = turn.current === undefined ? [] : [turn.current, ...turn.waiting]
+  const broken = all.at(-1)?.req.complete === false ? all.pop() : undefined
+  if (broken !== undefined) turn.waiting.pop()
+  return { last: all.at(-1), broken }
 }
 
 /**

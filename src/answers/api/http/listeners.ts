@@ -5,7 +5,15 @@ import { UserError } from '../../../base/errors/rule-error.js'
 import { acceptBetweenSlices } from '../../../base/runtime/cooperative.js'
 import type { ApiLimits } from '../api-limits.js'
 import { jsonType } from './answer-forms.js'
-import { boundUnread, ConnectionShares, currentAnswer, inTurn, shareConnections, watchBodies } from './connections.js'
+import {
+  boundUnread,
+  ConnectionShares,
+  currentAnswer,
+  inTurn,
+  owedBefore,
+  shareConnections,
+  watchBodies,
+} from './connections.js'
 import { tunnelMethod } from './failures.js'
 import { anyOrigin } from './origin.js'
 
@@ -208,14 +216,21 @@ function buildServer(options: HostOptions, host: string): Server {
   // An unknown expectation may be ignored, so it needs no answer of its own form.
   server.on('checkExpectation', serve)
   server.on('clientError', (error: ParserError, socket: Duplex) => {
-    const response = currentAnswer(socket as Socket)
-    const pending = response !== undefined && !response.writableEnded ? response : undefined
-    // The client is gone, or bytes of an answer are out already: more bytes would become part of it.
-    if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent === true) {
+    // The client is gone.
+    if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    answerAndClose(socket, parserAnswer(error.code, pending?.req.url, targetOf(error.rawPacket)), anyOriginLines)
+    const owed = owedBefore(socket as Socket)
+    if (owed === undefined) return
+    const { last, broken } = owed
+    const refuse = () => {
+      // Bytes of its answer are out already: more bytes would become part of it.
+      if (!socket.writable || (broken?.headersSent === true && !broken.writableEnded)) socket.destroy()
+      else answerAndClose(socket, parserAnswer(error.code, broken?.req.url, targetOf(error.rawPacket)), anyOriginLines)
+    }
+    if (last === undefined) refuse()
+    else last.once('close', refuse)
   })
   return server
 }

@@ -38,6 +38,35 @@ function exchange(bytes: string, answers: number): Promise<{ text: string; count
   })
 }
 
+describe('bytes that are no request', () => {
+  // Read from the disk, so answered in a later turn than the bytes behind them are read.
+  const slow = request('block/details/height/0')
+  const slowBody = 'POST /api/v1/transaction HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'
+
+  const brokenBody = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n'
+
+  it.each([
+    ['one', [slow], 'MALFORMED\r\n\r\n'],
+    ['several', [slow, request('block/height'), slow, request('block/height')], 'MALFORMED\r\n\r\n'],
+    ['one with a body', [slowBody, slow], 'GET / HTTP/9\r\n\r\n'],
+    ['the head of one whose body is broken', [slow, slow], brokenBody],
+  ])('are refused after the answers to whole requests before them: %s', async (_, requests, rest) => {
+    const { text } = await exchange(`${requests.join('')}${rest}`, Infinity)
+    const answers = text.split('HTTP/1.1 ').slice(1)
+    const alone = await Promise.all(requests.map((one) => exchange(one, 1)))
+    const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n'))
+    expect(answers.slice(0, -1).map(bodyOf)).toEqual(alone.map(({ text: one }) => bodyOf(one)))
+    expect(answers.at(-1)).toMatch(/^4\d\d .*Connection: close\r\n/s)
+  })
+
+  it('are refused once, however many follow, and at once where nothing is owed', async () => {
+    const { text, count } = await exchange(`${slow}${'MALFORMED\r\n\r\n'.repeat(2000)}`, Infinity)
+    expect(count).toBe(2)
+    expect(text).toContain('"Result"')
+    expect((await exchange('MALFORMED\r\n\r\n', Infinity)).count).toBe(1)
+  })
+})
+
 describe('requests sent ahead of the answers', () => {
   it('are answered in their order', async () => {
     const paths = ['block/height', 'block/hash/0', 'node/connectioncount', 'block/hash/9', 'transactionpool']
