@@ -7,7 +7,7 @@
  *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
  *     -> freshness (block-age.ts), blocks seen before, answers of the others (compare-answers.ts)
  *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
- *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved.ts)
+ *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved-answer.ts)
  *
  * Imports primitives, crypto, did, proofs; used by api, library, cli, explorer.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
@@ -186,7 +186,7 @@ export class LightResolver {
       const { seen } = chain
       const oldRoot = this.#ages.oldRoot(seen)
       const outcomes = await askAll(this.#servers, needed, async (server) => {
-        // What other questions are shown meanwhile says nothing against an answer that was on its way.
+        // Read before the request: an answer to a later question may be of a later block, and this one is no rollback then.
         const shown = this.#shown.get(server.url) ?? 0
         const proved = await this.#askOne(server, chain, question)
         this.#requirePlace(proved, { seen, shown, url: server.url }, question)
@@ -218,7 +218,7 @@ export class LightResolver {
     }
   }
 
-  /** Hands out the state where it changed. */
+  /** Saves the state if it changed. */
   async #keep(chain: FollowedChain): Promise<void> {
     const { save } = this.#options
     if (save === undefined || chain.changes === this.#kept) return

@@ -5,9 +5,9 @@
  *   operations of a DID, of a credential -> Entry -> extendHistory -> leafValue (history.ts)    what a leaf binds
  *   leaves by key -> leafHash, innerHash -> map root -> didRoot                                 entry 02 of a coinbase
  *   MapProof -> checkMapProof (map-proof.ts)                                                    from a history back to it
- *   answer -> readAnswer -> checkAnchor (anchor.ts): header, coinbase, confirm or work          from an answer back to validators
+ *   answer -> readAnswer -> committedBlock (anchor.ts): header, coinbase, confirm or work       from an answer back to validators
  *     -> checkMapProof -> transactions, documents, status, version (did-answer.ts, credential-answer.ts)
- *   changes.ts: who confirms; work.ts: which headers count; trust.ts: trust roots
+ *   changes.ts: who confirms; work.ts: which headers count; trust-root.ts: trust roots
  *
  * Imports errors, did, primitives; used by light, consensus, storage, chain, prover, production, network, resolver, api, library, cli.
  * - The shape of the tree follows from its leaves alone: a subtree of one leaf is that leaf.

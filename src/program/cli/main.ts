@@ -8,7 +8,7 @@
  *     chain         -> rows and block files of a data directory that no node uses
  *     node          -> a running node: readyz, JSON-RPC with the owner's token, events over WebSocket
  *     did prove     -> NodeClient -> makeBundle; did verify -> LightResolver.verifyBundle, without a node
- *     driver        -> HttpResolver -> DriverServer, over a node elsewhere
+ *     driver        -> HttpResolver -> openDriver, over a node elsewhere
  *     light         -> LightResolver -> openLightServer, over untrusted nodes
  *     genesis       -> chain specs and keys in files
  *     completion    -> the command tree as a script for a shell

@@ -1,7 +1,7 @@
 /**
  * Shows people what a running command does: lines of the log, a status line below them, progress of long work.
  *
- *   command -> throughDoor (door.ts) -> standard output and standard error (channel.ts)
+ *   command -> throughDoor (door.ts) -> standard output and standard error (output-channel.ts)
  *   room -> Log.warn, LiveLog.wants, write -> nodeLog (node-log.ts) -> text-line or pino -> LineSink
  *     LineSink: Console, above its status line -> Channel: terminal, pipe or file of standard error
  *               LogFile, with rotation; opened again at SIGHUP

@@ -1,7 +1,7 @@
 /**
- * REST: one row a path, which names its handler, its parameters and the schemas of its pages.
+ * REST: serves the rows of rest-routes.ts, each of which names its handler, its parameters and the schemas of its pages.
  *
- *   request -> registerRest -> AnswerCache, else the route of restRoutes -> handler in results -> envelope
+ *   request -> http-port.ts -> KeptAnswers, else the row of restRoutes -> handler in results -> envelope
  *   POST transaction -> send-transaction -> mempool.accept
  *
  * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
