@@ -58,7 +58,7 @@ export function App() {
   const { page, subject } = route
   useEffect(() => {
     document.title = `${titleOf(route)} · didledger`
-    // A reader of the screen goes on with the new page, but for the first one.
+    // Moves the focus of a screen reader to the new page, but not to the first one.
     if (!first.current) {
       scrollTo(0, 0)
       main.current?.focus({ preventScroll: true })

@@ -68,7 +68,7 @@ export async function openLedger(
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(meta.tip.key) === undefined)
-    // A node knows the upgrades of its chain best.
+    // The spec that the node runs decides the upgrades.
     await directory.keepSpec(spec.text, { replace: runs !== undefined })
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock

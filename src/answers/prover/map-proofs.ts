@@ -106,7 +106,7 @@ async function mapProof(source: MapSource, height: number, leaf: Leaf): Promise<
   const { siblings, end } = await wayAfter(source, height, leaf.key)
   const history = historyOf(leaf)
   const isOwn = end !== undefined && equalBytes(end.key, leaf.key)
-  // A proof that leads elsewhere would look like a lie.
+  // Clients would take a proof that leads elsewhere for a lie.
   if (isOwn !== (history !== undefined) || (isOwn && !equalBytes(end.value, history?.value ?? end.key))) {
     throw damaged('the map of DIDs does not have what the rows of a DID say')
   }

@@ -5,7 +5,7 @@ const conditionsAtMost = 1024
 /** @tuning count: pages of a condition whose beginning is kept */
 const positionsAtMost = 32
 
-/** A known position in the matches: `skip` of them lie before `ordinal`, the first that may be in the page. */
+/** A known position in the matches: `skip` of them lie before `ordinal`, from which the search continues. */
 export interface Position {
   readonly skip: number
   readonly ordinal: number

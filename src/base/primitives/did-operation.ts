@@ -3,9 +3,9 @@ export interface DidOperation {
   readonly specification: string
   /** A name of {@link operationForms}, or one that no chain accepts. */
   readonly operation: string
-  /** 64 hex digits in display order; on the wire exactly if the operation is an update. */
+  /** 64 hex digits in display order; on the wire exactly if its form has `previousTxid`. */
   readonly previousTxid?: string
-  /** create, update: base64url of the document. deactivate: the DID. */
+  /** Content by `payload` of its form: base64url of a document or a credential, or an id as it is. */
   readonly payload: string
   /** May be empty. */
   readonly proofType: string
@@ -137,7 +137,7 @@ export interface DidOperationJson {
   proof: { type?: string; verificationMethod: string; signature: string }
 }
 
-/** An operation as stored: an empty proof type is omitted, only an update has previousTxid. */
+/** An operation as stored: an empty proof type is omitted, previousTxid is there exactly if its form has one. */
 export function operationJson(o: DidOperation): DidOperationJson {
   return {
     header: {

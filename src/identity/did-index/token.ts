@@ -50,7 +50,7 @@ export function tokenOf(kind: TokenKind, text: string): Token {
 }
 
 function digestOf(source: string, bytes: number): Token {
-  // Tokens are kept for long: a part of a text keeps all of it in memory.
+  // Tokens are kept for long: a substring retains its parent string.
   return ownText((source[0] as string) + mapKey(sha256(source)).slice(0, bytes))
 }
 

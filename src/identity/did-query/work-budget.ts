@@ -1,7 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 
 /**
- * Some milliseconds of work.
+ * Takes a few milliseconds.
  * @limit count: elements of arrays that a search condition examines in one document
  */
 export const effortLimit = 250_000

@@ -44,7 +44,7 @@ export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did
 
 /** Result of an operation. */
 export interface ConnectedOperation {
-  /** The DID that it changes, or that declares or revokes. */
+  /** The DID that it changes, or that signs a declare or revoke. */
   readonly id: string
   /** State of that DID; a declare or revoke leaves it as it was. */
   readonly state: DidState
@@ -254,7 +254,7 @@ export class BlockConnector {
     return this.#connected(connectable)
   }
 
-  /** The same of a short transaction that carries no operation, as most of a block are: at once, because each step is garbage. */
+  /** The same of a short transaction that carries no operation, as most of a block are: in one go, because a generator for each would cost garbage collection. */
   #connectSimple(tx: Transaction): ConnectedTransaction {
     let connectable: ConnectableTransaction
     try {

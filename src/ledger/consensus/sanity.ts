@@ -31,7 +31,7 @@ import { addWork, noWork, requireWork, type SignatureWork, transactionWork } fro
 import { typeRulesOf } from './types/all-types.js'
 
 /** Short transactions of a block checked in one step. */
-const transactionsAtOnce = 8
+const shortAtOnce = 8
 /** Inputs or outputs checked in one step. */
 const itemsAtOnce = 16
 
@@ -115,7 +115,7 @@ export function* bodyMatchSteps(block: Block, { spec }: SanityContext): Steps {
     ids.add(tx.hashKey)
     txidTree.add(tx.hashKey)
     witnessTree.add(witnessLeaf(tx, i))
-    if (i % transactionsAtOnce === 0) yield
+    if (i % shortAtOnce === 0) yield
   }
   if (ids.size !== transactions.length) throw brokenRule('block-duplicate-transaction')
   const { root } = txidTree
@@ -153,7 +153,7 @@ export function* blockSanitySteps(block: Block, context: SanityContext): Steps {
     } catch (error) {
       throw error instanceof RuleError ? new RuleError(error.code, error.message, { transaction: tx.txid }) : error
     }
-    if (i % transactionsAtOnce === 0) yield
+    if (i % shortAtOnce === 0) yield
   }
   requireWork(work, limits)
 }

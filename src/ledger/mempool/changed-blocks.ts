@@ -5,12 +5,12 @@ import type { Changed } from './dependents.js'
 
 /** Effects of connected and disconnected blocks on the pool. */
 
-/** Transactions of held blocks, coinbases excluded. */
+/** Transactions of the blocks whose body is in memory, coinbases excluded. */
 export function transactionsOf(blocks: readonly ChangedBlock[]): Transaction[] {
   return blocks.flatMap(({ block }) => block?.transactions.slice(1) ?? [])
 }
 
-/** Transactions of disconnected blocks, oldest first, without those mined again. */
+/** Transactions of disconnected blocks, oldest first, without those that connected blocks contain. */
 export function returnedBy(disconnected: readonly ChangedBlock[], connected: readonly ChangedBlock[]): Transaction[] {
   if (disconnected.length === 0) return []
   const mined = new Set(transactionsOf(connected).map(({ hash }) => mapKey(hash)))

@@ -17,7 +17,7 @@ export const policy = {
   roomBeside: 1 / 20,
   /** Time in which the least price of a byte sinks by half while the pool is at least half full, in ms; faster below. */
   floorHalfLife: 60 * 60 * 1000,
-  /** Sela for 1000 bytes by which that price is above the one of what was evicted. */
+  /** By how much that price is above the one of what was evicted, in sela (10^-8 coins) for 1000 bytes. */
   floorStep: 10,
   /** @limit bytes: room for the coinbase in a template; transactions that need it are refused */
   coinbaseRoom: 1000,

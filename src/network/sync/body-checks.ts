@@ -59,13 +59,13 @@ export class BodyChecks {
   #next(): PendingBlock | undefined {
     const { blocks } = this.#headers.branch
     const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
-    // Those that the writer has by now would leave it too little for its next batch.
+    // Blocks that the writer connects already do not count: its next batch needs others.
     const waiting = blocks.filter(({ matched, isConnecting }) => matched !== undefined && !isConnecting)
     const bytes = waiting.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
     return bytes < matchedBytes || next === blocks[0] ? next : undefined
   }
 
-  /** Discards all unchecked bodies of the peer as well: not worth a check. */
+  /** Drops a broken body, and all unchecked ones of the same peer, which are fetched from others. */
   #discard(broken: PendingBlock, giver: SyncPeer, error: RuleError): void {
     broken.noteMiss(giver)
     for (const block of this.#headers.branch.blocks) {

@@ -216,7 +216,7 @@ export class HeaderDownload {
     const assuming = leastFailed(able.filter((peer) => this.#hasToAssume(peer)))
     if (assuming.length > 0) return assuming.reduce(best, undefined)
     const least = leastFailed(able)
-    // The source of the last headers goes on; the claimed heights of other peers are unproven.
+    // Ask the source of the last headers for the next ones; the claimed heights of other peers are unproven.
     return least.find((peer) => peer === this.#giver) ?? least.reduce(best, undefined)
 
     function leastFailed(peers: readonly SyncPeer[]): readonly SyncPeer[] {

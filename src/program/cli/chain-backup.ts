@@ -32,9 +32,10 @@ interface Made {
   readonly tip: string
 }
 
-/** Milliseconds that one request to the node may take, and seconds that it waits for the end of the backup. */
-const patience = 60_000
-const wait = 1
+/** Milliseconds that one request to the node may take. */
+const requestTimeout = 60_000
+/** Seconds for which the node holds back its answer while the backup is not complete. */
+const secondsHeld = 1
 /** Milliseconds after which a node that is busy is asked again. */
 const busyPause = 500
 const [codeForbidden, codeNoMethod, codeBusy] = [-32010, -32601, -32005]
@@ -97,8 +98,8 @@ async function byNode(
     const answer = await callRpc(
       `${url}/rpc`,
       'backup',
-      { path, seconds: wait },
-      { timeout: patience, token, hint },
+      { path, seconds: secondsHeld },
+      { timeout: requestTimeout, token, hint },
     ).catch(async (error: unknown) => {
       if (!(error instanceof NodeRefusal)) throw error
       if (error.code === codeForbidden) {

@@ -34,7 +34,7 @@ export class LogFile implements LineSink {
       }
       return true
     } catch {
-      // A full disk, or a pipe without a reader. The node goes on; the log says how many lines it lacks.
+      // A full disk, or a pipe without a reader. The node continues; the log says how many lines it lacks.
       return false
     }
   }

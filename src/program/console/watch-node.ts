@@ -56,7 +56,7 @@ function watchBlocks({ events, sync }: Watched, live: LiveLog, log: Pick<Log, 'e
         live.write('blocks', blockLine(block))
       }
     } catch (error) {
-      // More events at once than are kept. The chain goes on, whatever becomes of the line.
+      // More events at once than are kept. Drops the line: the chain does not wait for it.
       log.error({ error: String(error) }, 'blocks are missing in the live log')
       cursor = begin()
       operations = 0

@@ -139,7 +139,7 @@ export class BodySearch {
     if (bytes === undefined) return undefined
     let late = false
     try {
-      // A check under way goes on after its view, as the block may be proposed again. A queued one does not begin.
+      // A check under way continues after its view, as the block may be proposed again. A queued one does not begin.
       const { header } = await this.#check(bytes, () => !(late = this.#closed || !wanted(hash)))
       if (this.#closed) return undefined
       await keep(header, bytes)

@@ -20,7 +20,7 @@ export class PathTable {
 
   /** `longest`: characters of a segment, at most. */
   constructor(rows: readonly PathRow[], longest: number) {
-    // Methods are looked up in the place: the router knows one.
+    // The router has one method; those of a path are looked up in its place.
     this.#router = findMyWay({ maxParamLength: longest, onBadUrl: undecodable, querystringParser: noQuery })
     for (const path of new Set(rows.map((row) => row.path))) {
       const atPath = rows.filter((row) => row.path === path)

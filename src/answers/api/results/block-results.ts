@@ -24,7 +24,7 @@ import { meta } from '../../../ledger/storage/rows/tables.js'
 import { chainKey, StreamedAnswer, type Sink } from '../streams/streamed-answer.js'
 import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
 
-/** Blocks as the interfaces show them. Every function returns the JSON text of an answer, or what writes it. */
+/** Blocks as the interfaces show them. Functions of an answer return its JSON text, or what writes it; small values are returned as they are. */
 
 /** @tuning count: attempts to read a block while others arrive */
 const maxAttempts = 50

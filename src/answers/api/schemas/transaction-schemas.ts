@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { operationForms } from '../../../base/primitives/did-operation.js'
 import { type Payload, txKinds } from '../../../base/primitives/payload.js'
 import { amount, bytes, closed, hash, oneOf, position, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
@@ -25,10 +26,10 @@ const output = closed({
 const storedOperation = closed({
   header: closed({
     specification: text('version of the DID specification'),
-    operation: text('create, update or deactivate'),
+    operation: text(`one of ${Object.keys(operationForms).join(', ')}`),
     previousTxid: Type.Optional(text('txid of the operation before; of an update alone')),
   }),
-  payload: text('the document in base64url; of a deactivate the DID'),
+  payload: text('the document or the credential in base64url; of a deactivate the DID, of a revoke the id'),
   proof: closed({
     type: Type.Optional(text('absent where it was left empty')),
     verificationMethod: text('the key that signed'),

@@ -25,7 +25,7 @@ export function* parseDocumentPayload(
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
   const limitEntries = entryLimit(rules.limits.entries)
   const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries })
-  // What is kept of an operation names its DID: a part of a text keeps all of it in memory.
+  // What is kept of an operation names its DID: a substring retains its parent string.
   return { owner: ownText(document.id), document, payloadSize: bytes.length }
 }
 

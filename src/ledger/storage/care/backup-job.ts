@@ -6,7 +6,7 @@ import type { DataDirectory } from '../directory.js'
 
 /** Bytes a second that a backup of a running node copies: a gigabyte in half a minute. */
 export const backupRate = 32 * 1024 * 1024
-/** @tuning ms: how long a backup goes on after its client was answered last */
+/** @tuning ms: time after the last answer to its client at which a backup ends */
 export const backupLease = 30_000
 
 /** State of a backup for its client. */

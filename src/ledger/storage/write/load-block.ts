@@ -28,7 +28,7 @@ interface Part<T> {
   readonly wanted: T[]
 }
 
-/** Rows on their way, in the order of the transactions that need them. */
+/** Rows being read, in the order of the transactions that need them. */
 export class LoadingRows<T> {
   readonly #parts: readonly Part<T>[]
   readonly #load: (wanted: readonly T[]) => Promise<void>
