@@ -150,10 +150,20 @@ module.exports = {
     },
     {
       name: 'pages-in-browsers',
-      comment: 'pages run in a browser: rooms below them that do so too, and packages for browsers',
+      comment: 'pages run in a browser: rooms below them that do so too, packages for browsers, and types of answers',
       severity: 'error',
       from: { path: '^src/explorer/' },
-      to: { path: '^src/', pathNot: '^src/(explorer|base/errors|base/primitives|identity/did|clients/light)/' },
+      to: {
+        path: '^src/',
+        pathNot:
+          '^src/(explorer/|base/(errors|primitives)/|identity/did/|clients/light/|answers/api/schemas/|ledger/events/)',
+      },
+    },
+    {
+      name: 'pages-know-answers-as-types',
+      severity: 'error',
+      from: { path: '^src/explorer/' },
+      to: { path: '^src/(answers|ledger)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'pages-without-node',

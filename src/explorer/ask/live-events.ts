@@ -1,29 +1,7 @@
+import type { EventData } from '../../ledger/events/ledger-event.js'
 import { ask, nodeUrl } from './node-rpc.js'
 
 /** Follows the chain over WebSocket; without one, because a proxy passes none, by asking for the tip. */
-
-export interface BlockEvent {
-  readonly topic: 'block'
-  readonly action: 'apply' | 'revert'
-  readonly height: number
-  readonly hash: string
-  readonly time: number
-  readonly transactions: number
-}
-
-export interface TransactionEvent {
-  readonly topic: 'transaction'
-  readonly txid: string
-  readonly type: number
-  readonly size: number
-  readonly fee: string
-}
-
-interface OtherEvent {
-  readonly topic: 'did' | 'credential'
-}
-
-export type LedgerEvent = BlockEvent | TransactionEvent | OtherEvent
 
 /** Source of news for the page: events arrive; it polls; or the node does not answer. */
 export type LiveState = 'connecting' | 'live' | 'asking' | 'gone'
@@ -48,7 +26,7 @@ export class LiveEvents {
   #rising: ReturnType<typeof setTimeout> | undefined
   #risen = 0
   readonly #watchers = new Set<() => void>()
-  readonly #listeners = new Set<(event: LedgerEvent) => void>()
+  readonly #listeners = new Set<(event: EventData) => void>()
 
   get view(): LiveView {
     return this.#view
@@ -72,7 +50,7 @@ export class LiveEvents {
   }
 
   /** Calls back with each event; returns what ends that. */
-  listen(listener: (event: LedgerEvent) => void): () => void {
+  listen(listener: (event: EventData) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -151,7 +129,7 @@ export class LiveEvents {
 
 interface Message {
   readonly result?: { readonly height: number; readonly hash: string }
-  readonly params?: LedgerEvent
+  readonly params?: EventData
 }
 
 export const live = new LiveEvents()

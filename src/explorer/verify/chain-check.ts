@@ -1,10 +1,10 @@
 import { LightError } from '../../clients/light/light-error.js'
 import type { LightResolver } from '../../clients/light/light-resolver.js'
 import type { LightCredential, LightResult } from '../../clients/light/proved-answer.js'
+import type { ResolvedTransaction } from '../../identity/did/resolution.js'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask, nodeUrl } from '../ask/node-rpc.js'
 import { NodeGone, Refusal } from '../ask/refusal.js'
-import type { DidTransaction } from '../ask/shapes.js'
 import { keepText, keptNames, keptText } from './kept.js'
 
 /** Checks the node's answers about DIDs in the page: by a light resolver, which is loaded when the first DID is shown. */
@@ -77,7 +77,7 @@ export function checkDid(did: string): Promise<Outcome<LightResult>> {
 }
 
 /** The transactions of one version of a DID: one, or none where the DID has no such version. */
-export function checkVersion(did: string, versionId: string): Promise<Outcome<readonly DidTransaction[]>> {
+export function checkVersion(did: string, versionId: string): Promise<Outcome<readonly ResolvedTransaction[]>> {
   return outcomeOf(`${did} ${versionId}`, async (light) => {
     const { transaction = [] } = await light.resolve(did, { versionId, history: true })
     return transaction

@@ -1,6 +1,6 @@
 import type { LightCredential, LightResult, ProvedEntry } from '../../clients/light/proved-answer.js'
 import { effectOf, type OperationForm, operationForms } from '../../base/primitives/did-operation.js'
-import type { DidTransaction } from '../ask/shapes.js'
+import type { ResolvedTransaction } from '../../identity/did/resolution.js'
 import { documentOf, type Members, payloadObject } from '../did/payload.js'
 import { secondsOf } from '../text/times.js'
 import type { CredentialView, DidView, ShownOperation } from './views.js'
@@ -37,7 +37,7 @@ export function provedDid(did: string, { status, transaction = [], proved }: Lig
 }
 
 /** The document of one version among transactions that are proved; undefined: it is not among them. */
-export function versionIn(transactions: readonly DidTransaction[], txid: string): Members | undefined {
+export function versionIn(transactions: readonly ResolvedTransaction[], txid: string): Members | undefined {
   const found = transactions.find((one) => one.txid === txid)
   return found === undefined ? undefined : documentOf(found.operation)
 }
@@ -73,6 +73,6 @@ function nameOf(number: number, ends: boolean): string {
   return possible.map(([name]) => name).join(' or ')
 }
 
-function hasDocument({ operation: { header } }: DidTransaction): boolean {
+function hasDocument({ operation: { header } }: ResolvedTransaction): boolean {
   return effectOf(header) !== 'end'
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { live, type TransactionEvent } from '../ask/live-events.js'
+import { live } from '../ask/live-events.js'
 import { ask, askAll } from '../ask/node-rpc.js'
 import { Refusal } from '../ask/refusal.js'
 import type { BlockList, DidCount, OperationList, ShownTransaction } from '../ask/shapes.js'
@@ -109,7 +109,7 @@ function LatestTransactions() {
     () =>
       live.listen((event) => {
         if (event.topic !== 'transaction') return
-        const { txid, type, size, fee }: TransactionEvent = event
+        const { txid, type, size, fee } = event
         setArrived((before) => [{ txid, type, size, fee }, ...before].slice(0, rows))
       }),
     [],

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, fetchText, nodeUrl } from '../ask/node-rpc.js'
+import type { SyncStatus } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Curve } from '../parts/curve.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
@@ -10,23 +11,6 @@ import { duration } from '../text/times.js'
 import { PoolPanel } from './pool-panel.js'
 
 /** The node itself: readiness, sync, peers, the pool, and what it costs its machine. */
-
-interface SyncStatus {
-  readonly stage: string
-  readonly catchingup: boolean
-  readonly height: number
-  readonly target: number
-  readonly rate: number
-  readonly secondsleft: number | null
-  readonly reason: string | null
-  readonly peers: readonly {
-    readonly id: number
-    readonly name: string
-    readonly address: string
-    readonly height: number
-    readonly external: boolean
-  }[]
-}
 
 /** Seconds between two looks. */
 const pace = 2

@@ -1,4 +1,5 @@
 import { ask } from '../ask/node-rpc.js'
+import type { ArbitersInfo } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Badge, type Column, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { KeyName, Plain } from '../parts/values.js'
@@ -6,28 +7,6 @@ import { whole } from '../text/numbers.js'
 import { VoterStrip } from './voter-strip.js'
 
 /** Validators: how the vote on the next block goes, who voted before, and evidence. */
-
-interface ArbitersInfo {
-  readonly height: number
-  readonly arbiters: readonly string[]
-  readonly ondutyarbiter: string
-  readonly nextturnstartheight: number | null
-  readonly view: number
-  readonly step: string | null
-  readonly signing: string
-  readonly alarm: string | null
-  readonly quorum?: number
-  readonly heard?: number
-  readonly votes?: readonly Vote[]
-  readonly stalled?: { readonly reason: string; readonly since?: number; readonly detail?: string }
-}
-
-interface Vote {
-  readonly publickey: string
-  readonly heard: boolean
-  readonly prevote: boolean
-  readonly precommit: boolean
-}
 
 /** Seconds between two looks at the open vote. */
 const pace = 1

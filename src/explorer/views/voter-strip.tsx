@@ -1,20 +1,10 @@
 import { ask } from '../ask/node-rpc.js'
+import type { Voters } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { Answered, Panel } from '../parts/panel.js'
 import { KeyName } from '../parts/values.js'
 import { linkTo } from '../route.js'
 import { whole } from '../text/numbers.js'
-
-interface Voters {
-  readonly validators: readonly (readonly string[])[]
-  readonly heights: readonly {
-    readonly height: number
-    readonly set: number
-    readonly view: number
-    readonly proposer: string
-    readonly voters: readonly number[]
-  }[]
-}
 
 interface Cell {
   readonly height: number

@@ -7,7 +7,7 @@
  *   start point  -> EventCursor.replay, next -> api (WebSocket), library
  *                     blocks first, by BlockEvents; from the log's block on the ring
  *
- * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console, cli.
+ * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console, cli, explorer (types).
  * - Events exist after their change is on disk and before the next change.
  * - A slow reader costs one position: the log keeps no list of readers and waits for none.
  * - Numbers rise, also over restarts; a run reserves its numbers on disk before it uses one.

@@ -7,7 +7,7 @@ import { transactionObject, txid } from './transaction-schemas.js'
 
 export const blockHashSchema = hash('hash of a block')
 
-function block(tx: TSchema) {
+function block<T extends TSchema>(tx: T) {
   return closed({
     hash: hash('of the header'),
     confirmations: count('1 at the tip, 0 off the active chain'),

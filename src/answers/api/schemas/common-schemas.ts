@@ -45,7 +45,7 @@ export function oneOf<const T extends string>(values: readonly T[], description:
 }
 
 /** A value or null; the description explains when it is null. */
-export function orNull(schema: TSchema, description: string): TSchema {
+export function orNull<T extends TSchema>(schema: T, description: string) {
   return Type.Union([schema, Type.Null()], { description })
 }
 

@@ -23,7 +23,7 @@ const output = closed({
 })
 
 /** An operation as stored; the resolver adds defaults and shortens ids. */
-const storedOperation = closed({
+export const storedOperation = closed({
   header: closed({
     specification: text('version of the DID specification'),
     operation: text(`one of ${Object.keys(operationForms).join(', ')}`),
