@@ -35,17 +35,17 @@ import { exchange, NoAnswer, NodeRefusal } from './http.js'
 import { baseUrl, otherInterface } from './node-url.js'
 import {
   asAmount,
-  asBlock,
+  asAny,
   asCredentialList,
   asCredentialResult,
   asInteger,
-  asList,
   asQueryResult,
   asText,
-  asTransaction,
+  answerOf,
   isObject,
-  type NodeBlock,
-  type NodeTransaction,
+  listOf,
+  objectOf,
+  optional,
   unexpected,
 } from './read-answers.js'
 import { callResolver, callRpc, type RpcParams } from './rpc.js'
@@ -165,9 +165,8 @@ export class NodeClient {
   }
 
   /** The transactions that wait for a block. */
-  async pool(): Promise<NodeTransaction[]> {
-    const list = asList(await this.#get('transactionpool'), 'transactionpool')
-    return list.map((entry, i) => asTransaction(entry, `transactionpool[${i}]`))
+  async pool(): Promise<readonly NodeTransaction[]> {
+    return asTransactions(await this.#get('transactionpool'), 'transactionpool')
   }
 
   /** Sends a signed transaction (hex) to the node and returns its txid. */
@@ -310,31 +309,45 @@ export class NodeClient {
   }
 }
 
+/** The parts of a transaction object that the commands read. */
+export type NodeTransaction = ReturnType<typeof asTransaction>
+
+/** The parts of a block that the commands read; its time in Unix seconds. */
+export type NodeBlock = ReturnType<typeof asBlock>
+
+const asBlock = objectOf({ hash: asText, height: asInteger, time: asInteger })
+const asTransaction = objectOf({
+  txid: asText,
+  vin: listOf(objectOf({ txid: asText, vout: asInteger })),
+  vout: listOf(objectOf({ value: asText, n: asInteger, address: asText, assetid: asText, outputlock: asInteger })),
+  blockhash: asText,
+  confirmations: asInteger,
+  type: asInteger,
+  payload: asAny,
+})
+const asTransactions = listOf(asTransaction)
+
+const asChainInfo = answerOf('the chain', {
+  name: asText,
+  genesis: asText,
+  height: asInteger,
+  assetid: asText,
+  maturity: asInteger,
+  maxmoney: asAmount,
+  // Versions before tell neither of the last two.
+  fees: objectOf({
+    minimum: asAmount,
+    perbyte: asAmount,
+    freebytes: optional(asInteger),
+    leaf: optional(asAmount),
+  }),
+  specifications: objectOf({ did: listOf(asText), credential: listOf(asText) }),
+})
+
 function asChain(value: unknown): NodeChain {
-  if (!isObject(value)) throw unexpected('the chain is not an object')
-  const { fees, specifications } = value
-  if (!isObject(fees)) throw unexpected('fees is not an object')
-  if (!isObject(specifications)) throw unexpected('specifications is not an object')
-  const texts = (subject: 'did' | 'credential') =>
-    asList(specifications[subject], `specifications.${subject}`).map((text) => asText(text, 'a specification'))
-  return {
-    name: asText(value['name'], 'name'),
-    genesis: asText(value['genesis'], 'genesis'),
-    height: asInteger(value['height'], 'height'),
-    assetId: hashBytes(asText(value['assetid'], 'assetid')),
-    maturity: asInteger(value['maturity'], 'maturity'),
-    maxMoney: asAmount(value['maxmoney'], 'maxmoney'),
-    fees: {
-      minimum: asAmount(fees['minimum'], 'fees.minimum'),
-      perByte: asAmount(fees['perbyte'], 'fees.perbyte'),
-      // Versions before tell neither.
-      ...defined({
-        freeBytes: fees['freebytes'] === undefined ? undefined : asInteger(fees['freebytes'], 'fees.freebytes'),
-        leaf: fees['leaf'] === undefined ? undefined : asAmount(fees['leaf'], 'fees.leaf'),
-      }),
-    },
-    specifications: { did: texts('did'), credential: texts('credential') },
-  }
+  const { assetid, maxmoney: maxMoney, fees, ...chain } = asChainInfo(value)
+  const { perbyte: perByte, freebytes: freeBytes, ...rest } = fees
+  return { ...chain, assetId: hashBytes(assetid), maxMoney, fees: { ...rest, perByte, ...defined({ freeBytes }) } }
 }
 
 function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {

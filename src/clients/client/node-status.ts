@@ -1,7 +1,6 @@
-import { defined } from '../../base/primitives/defined.js'
 import { exchange } from './http.js'
 import { otherInterface } from './node-url.js'
-import { asText, isObject, unexpected } from './read-answers.js'
+import { answerOf, asText, optional } from './read-answers.js'
 
 /** Status that a node reports for monitoring. */
 export interface Readiness {
@@ -21,13 +20,9 @@ export async function readinessOf(rest: string): Promise<Readiness> {
   const answer = await exchange(url, undefined, { timeout: patience })
   const other = await otherInterface(url, answer, 'REST')
   if (other !== undefined) throw other
-  const { body } = answer
-  if (!isObject(body)) throw unexpected(`${url} is not an object`)
-  const { reason, inStep } = body
-  const told = reason === undefined ? undefined : asText(reason, 'reason')
-  return {
-    status: asText(body['status'], 'status'),
-    ...defined({ reason: told }),
-    ...(typeof inStep === 'boolean' && { inStep }),
-  }
+  return answerOf(url, {
+    status: asText,
+    reason: optional(asText),
+    inStep: (value) => (typeof value === 'boolean' ? value : undefined),
+  })(answer.body)
 }

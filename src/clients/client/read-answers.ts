@@ -1,11 +1,7 @@
 import type {
-  AnswerAge,
   CredentialList,
   CredentialResult,
-  OperationMoment,
   QueryResult,
-  ResolveContext,
-  ResolvedTransaction,
   ResolveOptions,
   ResolveResult,
 } from '../../identity/did/resolution.js'
@@ -15,30 +11,11 @@ import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { DidOperationJson } from '../../base/primitives/did-operation.js'
 
-/** The parts of a transaction object that the commands read. */
-export interface NodeTransaction {
-  readonly txid: string
-  readonly vin: readonly { readonly txid: string; readonly vout: number }[]
-  readonly vout: readonly {
-    readonly value: string
-    readonly n: number
-    readonly address: string
-    readonly assetid: string
-    readonly outputlock: number
-  }[]
-  readonly blockhash: string
-  readonly confirmations: number
-  readonly type: number
-  readonly payload: unknown
-}
+/** Reads a part of an answer, which `where` names; a {@link UserError} if its form differs from the interface. */
+export type Reader<T> = (value: unknown, where: string) => T
 
-/** The parts of a block that the commands read. */
-export interface NodeBlock {
-  readonly hash: string
-  readonly height: number
-  /** Unix seconds. */
-  readonly time: number
-}
+/** How each member of an object is read. */
+type Members<T> = { readonly [K in keyof T]: Reader<T[K]> }
 
 /** The error for a part of an answer whose form differs from the interface. */
 export function unexpected(where: string): UserError {
@@ -47,6 +24,11 @@ export function unexpected(where: string): UserError {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A part of any form. */
+export function asAny(value: unknown): unknown {
+  return value
 }
 
 export function asInteger(value: unknown, where: string): number {
@@ -71,167 +53,130 @@ export function asList(value: unknown, where: string): unknown[] {
   throw unexpected(`${where} is not an array`)
 }
 
-export function asTransaction(value: unknown, where: string): NodeTransaction {
-  if (!isObject(value)) throw unexpected(`${where} is not an object`)
-  const { vin, vout } = value
-  return {
-    txid: asText(value['txid'], `${where}.txid`),
-    vin: asList(vin, `${where}.vin`).map((input, i) => {
-      const at = `${where}.vin[${i}]`
-      if (!isObject(input)) throw unexpected(at)
-      return { txid: asText(input['txid'], at), vout: asInteger(input['vout'], at) }
-    }),
-    vout: asList(vout, `${where}.vout`).map((output, i) => {
-      const at = `${where}.vout[${i}]`
-      if (!isObject(output)) throw unexpected(at)
-      return {
-        value: asText(output['value'], at),
-        n: asInteger(output['n'], at),
-        address: asText(output['address'], at),
-        assetid: asText(output['assetid'], at),
-        outputlock: asInteger(output['outputlock'], at),
-      }
-    }),
-    blockhash: asText(value['blockhash'], `${where}.blockhash`),
-    confirmations: asInteger(value['confirmations'], `${where}.confirmations`),
-    type: asInteger(value['type'], `${where}.type`),
-    payload: value['payload'],
-  }
+export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
+  return (value, where) => asList(value, where).map((entry, i) => read(entry, `${where}[${i}]`))
 }
 
-export function asBlock(value: unknown, where: string): NodeBlock {
-  if (!isObject(value)) throw unexpected(`${where} is not an object`)
-  return {
-    hash: asText(value['hash'], `${where}.hash`),
-    height: asInteger(value['height'], `${where}.height`),
-    time: asInteger(value['time'], `${where}.time`),
-  }
+/** A member that may be absent. */
+export function optional<T>(read: Reader<T>): Reader<T | undefined> {
+  return (value, where) => (value === undefined ? undefined : read(value, where))
 }
+
+/** An object with these members, in their order, and without others. */
+export function objectOf<T extends object>(members: Members<T>): Reader<Readonly<T>> {
+  return (value, where) => readMembers(value, members, where, `${where}.`)
+}
+
+/** A whole answer of this form; messages have the `name` of the answer where it is no object. */
+export function answerOf<T extends object>(name: string, members: Members<T>): (value: unknown) => Readonly<T> {
+  return (value) => readMembers(value, members, name, '')
+}
+
+function readMembers<T extends object>(value: unknown, members: Members<T>, name: string, prefix: string): T {
+  if (!isObject(value)) throw unexpected(`${name} is not an object`)
+  const read = Object.entries<Reader<unknown>>(members).map(([key, as]) => [key, as(value[key], prefix + key)])
+  return defined(Object.fromEntries(read) as T) as T
+}
+
+/** Age and proof of an answer; the proof as it was sent, not checked. */
+const standing = {
+  outOfStep: optional(
+    objectOf({ height: asInteger, age: asInteger, always: (value) => (value === true ? value : undefined) }),
+  ),
+  proof: optional((value, where) => asAnyObject(value, where) as unknown as StateProof),
+}
+
+const moment = objectOf({ txid: asText, timestamp: asDate })
+const transaction = listOf(objectOf({ txid: asText, timestamp: asDate, operation: asOperation }))
+
+const asAbsentDid = answerOf('the resolve result', {
+  did: asText,
+  status: asStatus,
+  hint: optional(asText),
+  ...standing,
+})
+const asKnownDid = answerOf('the resolve result', {
+  did: asText,
+  status: asStatus,
+  transaction,
+  total: optional(asInteger),
+  start: optional(asInteger),
+  count: optional(asInteger),
+  context: optional(
+    objectOf({
+      height: asInteger,
+      blockHash: asText,
+      time: asInteger,
+      count: asInteger,
+      created: moment,
+      updated: optional(moment),
+      next: optional(moment),
+      expires: asDate,
+      at: listOf(objectOf({ height: asInteger, blockHash: asText, confirmations: asInteger })),
+    }),
+  ),
+  ...standing,
+})
 
 /** The answer to a request with these options; without them it is the last operation. */
 export function asResolveResult(value: unknown, options: ResolveOptions = {}): ResolveResult {
-  if (!isObject(value)) throw unexpected('the resolve result is not an object')
-  const did = asText(value['did'], 'did')
-  const status = value['status']
-  if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  const proof = proofIn(value)
-  const old = value['outOfStep'] === undefined ? {} : { outOfStep: asAge(value['outOfStep']) }
-  if (status === 3) {
-    const hint = value['hint'] === undefined ? undefined : asText(value['hint'], 'hint')
-    return { did, status, ...defined({ hint }), ...old, ...proof }
-  }
-  const transaction = asTransactions(value['transaction'])
+  if (isObject(value) && value['status'] === 3) return asAbsentDid(value)
+  const result = asKnownDid(value)
   const { skip, limit, versionId, versionTime, versionHeight } = options
   const mayBeEmpty = [skip, limit, versionId, versionTime, versionHeight].some((option) => option !== undefined)
-  if (!mayBeEmpty) requireSome(transaction)
-  const counts = ['total', 'start', 'count'] as const
-  const given = counts.filter((name) => value[name] !== undefined)
-  return {
-    did,
-    status,
-    transaction,
-    ...Object.fromEntries(given.map((name) => [name, asInteger(value[name], name)])),
-    ...(value['context'] === undefined ? {} : { context: asContext(value['context'], transaction.length) }),
-    ...old,
-    ...proof,
+  if (!mayBeEmpty) requireSome(result)
+  if (result.context !== undefined && result.context.at.length !== result.transaction.length) {
+    throw unexpected('context.at is not as long as transaction')
   }
+  return result
 }
 
-function asAge(value: unknown): AnswerAge {
-  if (!isObject(value)) throw unexpected('outOfStep is not an object')
-  const [height, age] = [asInteger(value['height'], 'outOfStep.height'), asInteger(value['age'], 'outOfStep.age')]
-  return { height, age, ...(value['always'] === true && { always: true }) }
-}
-
-/** A proof as it was sent; it is not checked. */
-function proofIn({ proof }: Record<string, unknown>): { readonly proof?: StateProof } {
-  if (proof === undefined) return {}
-  if (!isObject(proof)) throw unexpected('proof is not an object')
-  return { proof: proof as unknown as StateProof }
-}
+const credential = { id: asText, status: asStatus }
+const asAbsentCredential = answerOf('what is said of the credential', { ...credential, ...standing })
+const asKnownCredential = answerOf('what is said of the credential', { ...credential, transaction, ...standing })
 
 /** Reads the status of a credential from an answer. */
 export function asCredentialResult(value: unknown): CredentialResult {
-  if (!isObject(value)) throw unexpected('what is said of the credential is not an object')
-  const id = asText(value['id'], 'id')
-  const status = value['status']
-  if (status !== 0 && status !== 1 && status !== 2 && status !== 3) throw unexpected('status is not 0, 1, 2 or 3')
-  const rest = { ...(value['outOfStep'] !== undefined && { outOfStep: asAge(value['outOfStep']) }), ...proofIn(value) }
-  if (status === 3) return { id, status, ...rest }
-  return { id, status, transaction: requireSome(asTransactions(value['transaction'])), ...rest }
+  if (isObject(value) && value['status'] === 3) return asAbsentCredential(value)
+  const result = asKnownCredential(value)
+  requireSome(result)
+  return result
 }
 
-export function asCredentialList(value: unknown): CredentialList {
-  if (!isObject(value)) throw unexpected('the list of credentials is not an object')
-  const credentials = asList(value['credentials'], 'credentials').map((id, i) => asText(id, `credentials[${i}]`))
-  return { did: asText(value['did'], 'did'), credentials }
+export const asCredentialList: (value: unknown) => CredentialList = answerOf('the list of credentials', {
+  did: asText,
+  credentials: listOf(asText),
+})
+
+export const asQueryResult: (value: unknown) => QueryResult = answerOf('the search result', {
+  total: asInteger,
+  start: asInteger,
+  count: asInteger,
+  document: listOf(asAnyObject),
+  height: optional(asInteger),
+  blockHash: optional(asText),
+  outOfStep: standing.outOfStep,
+})
+
+function requireSome({ transaction: found }: { readonly transaction: readonly unknown[] }): void {
+  if (found.length === 0) throw unexpected('transaction is empty')
 }
 
-function asTransactions(value: unknown): ResolvedTransaction[] {
-  return asList(value, 'transaction').map((entry, i) => {
-    const at = `transaction[${i}]`
-    if (!isObject(entry)) throw unexpected(at)
-    return { ...asMoment(entry, at), operation: asOperation(entry['operation'], `${at}.operation`) }
-  })
+function asStatus(value: unknown): 0 | 1 | 2 | 3 {
+  if (value === 0 || value === 1 || value === 2 || value === 3) return value
+  throw unexpected('status is not 0, 1, 2 or 3')
 }
 
-function requireSome(transactions: ResolvedTransaction[]): ResolvedTransaction[] {
-  if (transactions.length === 0) throw unexpected('transaction is empty')
-  return transactions
-}
-
-function asMoment(value: unknown, where: string): OperationMoment {
-  if (!isObject(value)) throw unexpected(where)
-  const timestamp = asDate(value['timestamp'], `${where}.timestamp`)
-  return { txid: asText(value['txid'], `${where}.txid`), timestamp }
+/** An object, all of it as it was sent. */
+function asAnyObject(value: unknown, where: string): Record<string, unknown> {
+  if (isObject(value)) return value
+  throw unexpected(`${where} is not an object`)
 }
 
 function asDate(value: unknown, where: string): string {
   const text = asText(value, where)
   if (Number.isNaN(Date.parse(text))) throw unexpected(`${where} is no date`)
   return text
-}
-
-/** The context of an answer with so many transactions. */
-function asContext(value: unknown, transactions: number): ResolveContext {
-  if (!isObject(value)) throw unexpected('context')
-  const at = asList(value['at'], 'context.at').map((entry, i) => {
-    const where = `context.at[${i}]`
-    if (!isObject(entry)) throw unexpected(where)
-    return {
-      height: asInteger(entry['height'], `${where}.height`),
-      blockHash: asText(entry['blockHash'], `${where}.blockHash`),
-      confirmations: asInteger(entry['confirmations'], `${where}.confirmations`),
-    }
-  })
-  if (at.length !== transactions) throw unexpected('context.at is not as long as transaction')
-  const moments = (['updated', 'next'] as const).filter((name) => value[name] !== undefined)
-  return {
-    height: asInteger(value['height'], 'context.height'),
-    blockHash: asText(value['blockHash'], 'context.blockHash'),
-    time: asInteger(value['time'], 'context.time'),
-    count: asInteger(value['count'], 'context.count'),
-    created: asMoment(value['created'], 'context.created'),
-    ...Object.fromEntries(moments.map((name) => [name, asMoment(value[name], `context.${name}`)])),
-    expires: asDate(value['expires'], 'context.expires'),
-    at,
-  }
-}
-
-export function asQueryResult(value: unknown): QueryResult {
-  if (!isObject(value)) throw unexpected('the search result is not an object')
-  return {
-    total: asInteger(value['total'], 'total'),
-    start: asInteger(value['start'], 'start'),
-    count: asInteger(value['count'], 'count'),
-    document: asList(value['document'], 'document').map((entry, i) => {
-      if (isObject(entry)) return entry
-      throw unexpected(`document[${i}] is not an object`)
-    }),
-    ...(value['height'] === undefined ? {} : { height: asInteger(value['height'], 'height') }),
-    ...(value['blockHash'] === undefined ? {} : { blockHash: asText(value['blockHash'], 'blockHash') }),
-    ...(value['outOfStep'] === undefined ? {} : { outOfStep: asAge(value['outOfStep']) }),
-  }
 }
 
 function asOperation(value: unknown, where: string): DidOperationJson {

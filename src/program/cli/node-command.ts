@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { eventTopics } from '../../ledger/events/ledger-event.js'
 import { NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
-import { asInteger, asList, asText, isObject, unexpected } from '../../clients/client/read-answers.js'
+import { answerOf, asAny, asInteger, asText, listOf, objectOf } from '../../clients/client/read-answers.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { visible } from '../../base/runtime/visible-text.js'
@@ -78,56 +78,41 @@ function withOwner(command: Command): Command {
     .option('--token-file <file>', 'file with the token of the owner, for a node on another machine')
 }
 
-async function peers(context: CliContext, flags: NodeFlags): Promise<void> {
-  const sync = await new NodeClient(flags).rpc('getsyncstatus', {})
-  if (!isObject(sync)) throw unexpected('the state of the sync is not an object')
-  const list = asList(sync['peers'], 'peers').map((peer, i) => {
-    if (!isObject(peer)) throw unexpected(`peers[${i}]`)
-    return {
-      id: asInteger(peer['id'], 'id'),
-      address: asText(peer['address'], 'address'),
-      direction: peer['external'] === true ? 'inbound' : 'outbound',
-      height: asInteger(peer['height'], 'height'),
-      name: asText(peer['name'], 'name'),
-    }
-  })
-  const rows = list.map(({ id, address, direction, height, name }) => [id, address, direction, height, name])
-  report(context, flags, list, [
-    ...(list.length === 0
-      ? ['no node is connected']
-      : columns([['id', 'address', 'direction', 'height', 'name'], ...rows])),
-  ])
-}
+const peersAnswer = answerOf('the state of the sync', {
+  peers: listOf(objectOf({ id: asInteger, address: asText, external: asAny, height: asInteger, name: asText })),
+})
 
-async function bans(context: CliContext, flags: OwnersFlags): Promise<void> {
-  const answer = await callAsOwner(context, new NodeClient(flags), 'listbans', {}, flags)
-  const list = asList(answer, 'the bans').map((ban, i) => {
-    if (!isObject(ban)) throw unexpected(`bans[${i}]`)
-    const until = new Date(asInteger(ban['until'], 'until') * 1000).toISOString().replace('.000', '')
-    return { peer: asText(ban['peer'], 'peer'), until, reason: asText(ban['reason'], 'reason') }
+async function peers(context: CliContext, flags: NodeFlags): Promise<void> {
+  const list = peersAnswer(await new NodeClient(flags).rpc('getsyncstatus', {})).peers.map((peer) => {
+    const { id, address, external, height, name } = peer
+    return { id, address, direction: external === true ? 'inbound' : 'outbound', height, name }
   })
-  const rows = list.map(({ peer, until, reason }) => [peer, until, reason])
   report(
     context,
     flags,
     list,
-    list.length === 0 ? ['no peer is banned'] : columns([['peer', 'until', 'reason'], ...rows]),
+    listLines(['id', 'address', 'direction', 'height', 'name'], list, 'no node is connected'),
   )
 }
 
-async function evidence(context: CliContext, flags: NodeFlags & { height?: number }): Promise<void> {
-  const list = asList(await new NodeClient(flags).rpc('getevidence', defined({ height: flags.height })), 'the evidence')
-  const rows = list.map((pair, i) => {
-    if (!isObject(pair)) throw unexpected(`evidence[${i}]`)
-    const { height, view, kind, signer } = pair
-    return [asInteger(height, 'height'), asInteger(view, 'view'), asText(kind, 'kind'), asText(signer, 'signer')]
+const asBans = listOf(objectOf({ peer: asText, until: asInteger, reason: asText }))
+
+async function bans(context: CliContext, flags: OwnersFlags): Promise<void> {
+  const answer = await callAsOwner(context, new NodeClient(flags), 'listbans', {}, flags)
+  const list = asBans(answer, 'the bans').map(({ peer, until, reason }) => {
+    return { peer, until: new Date(until * 1000).toISOString().replace('.000', ''), reason }
   })
+  report(context, flags, list, listLines(['peer', 'until', 'reason'], list, 'no peer is banned'))
+}
+
+const asEvidence = listOf(objectOf({ height: asInteger, view: asInteger, kind: asText, signer: asText }))
+
+async function evidence(context: CliContext, flags: NodeFlags & { height?: number }): Promise<void> {
+  const answer = await new NodeClient(flags).rpc('getevidence', defined({ height: flags.height }))
   const at = flags.height === undefined ? '' : ` for height ${flags.height}`
-  const lines =
-    rows.length === 0
-      ? [`the node holds no evidence${at} of a validator that signed twice`]
-      : columns([['height', 'view', 'kind', 'signer'], ...rows])
-  report(context, flags, list, lines)
+  const none = `the node holds no evidence${at} of a validator that signed twice`
+  const lines = listLines(['height', 'view', 'kind', 'signer'], asEvidence(answer, 'the evidence'), none)
+  report(context, flags, answer, lines)
 }
 
 async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
@@ -163,11 +148,16 @@ async function call(context: CliContext, method: string, words: readonly string[
   context.out(`${JSON.stringify(result, null, 2)}\n`)
 }
 
-/** Rows of equal columns, the first of them a heading. */
-function columns(rows: readonly (readonly (string | number)[])[]): string[] {
-  const shown = rows.map((row) => row.map((cell) => visible(String(cell))))
-  const widths = (shown[0] ?? []).map((_, i) => Math.max(...shown.map((row) => (row[i] ?? '').length)))
-  return shown.map((row) =>
+/** A heading of these members, and below it those of each row in equal columns; `none` where there is no row. */
+function listLines<K extends string>(
+  heading: readonly K[],
+  list: readonly Readonly<Record<K, string | number>>[],
+  none: string,
+): string[] {
+  if (list.length === 0) return [none]
+  const rows = [heading, ...list.map((row) => heading.map((name) => visible(String(row[name]))))]
+  const widths = heading.map((_, i) => Math.max(...rows.map((row) => (row[i] as string).length)))
+  return rows.map((row) =>
     row
       .map((cell, i) => cell.padEnd(widths[i] as number))
       .join('  ')

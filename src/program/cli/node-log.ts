@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type EventsFrom, followEvents } from '../../clients/client/follow-events.js'
 import { NoAnswer } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
-import { asInteger, isObject, unexpected } from '../../clients/client/read-answers.js'
+import { answerOf, asInteger } from '../../clients/client/read-answers.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { eventTopics } from '../../ledger/events/ledger-event.js'
 import { toHex } from '../../base/primitives/bytes.js'
@@ -110,10 +110,9 @@ function webSocketUrl(text: string): string {
 /** The WebSocket interface by the host of the REST interface, and the port that the node names there. */
 async function namedUrl(rest: string): Promise<string> {
   const client = new NodeClient({ rest })
-  const state = await client.rpc('getnodestate', {})
-  if (!isObject(state)) throw unexpected('the state of the node is not an object')
+  const { WSPort } = answerOf('the state of the node', { WSPort: asInteger })(await client.rpc('getnodestate', {}))
   const { protocol, hostname } = new URL(client.rest)
-  return `${protocol === 'https:' ? 'wss' : 'ws'}://${hostname}:${asInteger(state['WSPort'], 'WSPort')}`
+  return `${protocol === 'https:' ? 'wss' : 'ws'}://${hostname}:${WSPort}`
 }
 
 /** `2026-01-31T12:00:00Z  + block        height 7, 2 transactions, <hash>`; `-` for what is taken back. `now`: milliseconds. */

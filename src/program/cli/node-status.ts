@@ -1,6 +1,6 @@
 import { NodeClient } from '../../clients/client/node-client.js'
 import { readinessOf } from '../../clients/client/node-status.js'
-import { asInteger, asList, asText, isObject, unexpected } from '../../clients/client/read-answers.js'
+import { answerOf, asAny, asInteger, asText, isObject, listOf } from '../../clients/client/read-answers.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { CliContext } from './cli-context.js'
@@ -10,73 +10,53 @@ import { formatTable, report } from './print-output.js'
 /** `didledger node status`: prints how a node is; a {@link UserError} after that if it is not ready. */
 export async function showStatus(context: CliContext, flags: RestFlags & OutputOptions): Promise<void> {
   const client = new NodeClient(flags)
-  const { status, reason, inStep } = await readinessOf(client.rest)
-  const ask = async (method: string) => {
-    const answer = await client.rpc(method, {})
-    if (!isObject(answer)) throw unexpected(`the answer to ${method} is not an object`)
-    return answer
-  }
-  const methods = ['getchaininfo', 'getsyncstatus', 'getarbitersinfo', 'getmininginfo']
-  const [chain = {}, sync = {}, votes = {}, work = {}] = await Promise.all(methods.map(ask))
-  const validators = asInteger(chain['validators'], 'validators')
-  const time = asInteger(chain['time'], 'time')
-  const reached = asList(sync['peers'], 'peers')
-  const value = {
-    ready: status === 'ready',
-    status,
-    ...defined({ reason }),
-    name: asText(chain['name'], 'name'),
-    genesis: asText(chain['genesis'], 'genesis'),
-    height: asInteger(chain['height'], 'height'),
-    hash: asText(chain['hash'], 'hash'),
-    time,
-    tipAge: Math.max(0, Math.floor(context.clock.now() / 1000) - time),
-    target: asInteger(sync['target'], 'target'),
-    catchingUp: sync['catchingup'] === true,
-    ...defined({ inStep }),
-    peers: reached.length,
-    inbound: reached.filter((peer) => isObject(peer) && peer['external'] === true).length,
-    pool: asInteger(work['pooledtx'], 'pooledtx'),
-    ...(validators === 0 ? {} : { votes: votesOf(votes, validators, asInteger(chain['quorum'], 'quorum')) }),
-  }
-  report(context, flags, value, formatTable(rowsOf(value, sync['rate'])))
+  const { rate, ...value } = await statusOf(client, Math.floor(context.clock.now() / 1000))
+  report(context, flags, value, formatTable(rowsOf(value, rate)))
   if (!value.ready) throw new UserError(`the node at ${client.rest} is not ready: ${value.reason ?? value.status}`)
 }
 
-interface Votes {
-  readonly height: number
-  readonly view: number
-  readonly signing: string
-  readonly validators: number
-  readonly quorum: number
-}
+const asChain = answerOf('the answer to getchaininfo', {
+  name: asText,
+  genesis: asText,
+  height: asInteger,
+  hash: asText,
+  time: asInteger,
+  validators: asInteger,
+  quorum: asAny,
+})
+const asSync = answerOf('the answer to getsyncstatus', {
+  target: asInteger,
+  catchingup: asAny,
+  rate: asAny,
+  peers: listOf((peer) => isObject(peer) && peer['external'] === true),
+})
+const asWork = answerOf('the answer to getmininginfo', { pooledtx: asInteger })
+const asVotes = answerOf('the answer to getarbitersinfo', { height: asInteger, view: asInteger, signing: asText })
 
-function votesOf(votes: Readonly<Record<string, unknown>>, validators: number, quorum: number): Votes {
+type Shown = Omit<Awaited<ReturnType<typeof statusOf>>, 'rate'>
+
+/** State of a node at a time in Unix seconds. */
+async function statusOf(client: NodeClient, now: number) {
+  const { status, reason, inStep } = await readinessOf(client.rest)
+  const methods = ['getchaininfo', 'getsyncstatus', 'getarbitersinfo', 'getmininginfo']
+  const [chain, sync, votes, work] = await Promise.all(methods.map((method) => client.rpc(method, {})))
+  const { validators, quorum, ...known } = asChain(chain)
+  const { target, catchingup, rate, peers } = asSync(sync)
   return {
-    height: asInteger(votes['height'], 'height'),
-    view: asInteger(votes['view'], 'view'),
-    signing: asText(votes['signing'], 'signing'),
-    validators,
-    quorum,
+    ready: status === 'ready',
+    status,
+    ...defined({ reason }),
+    ...known,
+    tipAge: Math.max(0, now - known.time),
+    target,
+    catchingUp: catchingup === true,
+    ...defined({ inStep }),
+    peers: peers.length,
+    inbound: peers.filter((inbound) => inbound).length,
+    pool: asWork(work).pooledtx,
+    ...(validators > 0 && { votes: { ...asVotes(votes), validators, quorum: asInteger(quorum, 'quorum') } }),
+    rate,
   }
-}
-
-interface Shown {
-  readonly status: string
-  readonly reason?: string
-  readonly name: string
-  readonly genesis: string
-  readonly height: number
-  readonly hash: string
-  readonly time: number
-  readonly tipAge: number
-  readonly target: number
-  readonly catchingUp: boolean
-  readonly inStep?: boolean
-  readonly peers: number
-  readonly inbound: number
-  readonly pool: number
-  readonly votes?: Votes
 }
 
 function rowsOf(shown: Shown, rate: unknown): [string, string][] {
@@ -99,7 +79,7 @@ function stepText({ inStep }: Pick<Shown, 'inStep'>): string {
   return inStep ? 'in step with the chain' : 'out of step with the chain: it does not say what does not exist'
 }
 
-function votesRow({ height, view, signing, validators, quorum }: Votes): [string, string] {
+function votesRow({ height, view, signing, validators, quorum }: NonNullable<Shown['votes']>): [string, string] {
   return ['votes', `height ${height}, view ${view}, ${quorum} of ${validators} confirm; this node: ${signing}`]
 }
 

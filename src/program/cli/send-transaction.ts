@@ -1,6 +1,5 @@
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
-import type { NodeClient } from '../../clients/client/node-client.js'
-import type { NodeBlock } from '../../clients/client/read-answers.js'
+import type { NodeBlock, NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
