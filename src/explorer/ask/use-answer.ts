@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { live, type LiveView } from './live-events.js'
+import { ask } from './node-rpc.js'
 import { NodeGone, Refusal } from './refusal.js'
 
 /** State of a question of a page. */
@@ -31,6 +32,21 @@ export function useLive(): LiveView {
   return view
 }
 
+/** When a question is asked again: with each change of the chain or never, and every so many seconds. */
+interface Repeat {
+  readonly every?: 'change' | 'once'
+  readonly seconds?: number
+}
+
+/** The answer of a method, as {@link useAnswer} gives it; asked again when the parameters change. */
+export function useCall<T>(
+  method: string,
+  parameters: Readonly<Record<string, unknown>> = {},
+  repeat: Repeat = {},
+): Answer<T> {
+  return useAnswer((signal) => ask<T>(method, parameters, signal), [method, parameters], repeat)
+}
+
 /**
  * The answer to a question, asked again when `about` changes, and with `every: 'change'` when the chain does. The value stays until
  * the next one is there, so that nothing jumps; it goes when `about` changes.
@@ -38,7 +54,7 @@ export function useLive(): LiveView {
 export function useAnswer<T>(
   question: (signal: AbortSignal) => Promise<T>,
   about: readonly unknown[],
-  { every = 'change', seconds }: { readonly every?: 'change' | 'once'; readonly seconds?: number } = {},
+  { every = 'change', seconds }: Repeat = {},
 ): Answer<T> {
   const key = JSON.stringify(about)
   const { version, state } = useLive()

@@ -44,14 +44,12 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
   )
 }
 
-export interface Column<Row> {
-  readonly title: string
-  /** Numbers are aligned to the right. */
-  readonly number?: boolean
-  /** Left out on narrow screens. */
-  readonly spare?: boolean
-  cell(row: Row, index: number): ComponentChildren
-}
+/** A column of a table. Numbers are aligned to the right; what is spare is left out on narrow screens. */
+export type Column<Row> = readonly [
+  title: string,
+  cell: (row: Row, index: number) => ComponentChildren,
+  look?: 'number' | 'spare' | 'number spare',
+]
 
 /** A table with a caption for readers that do not see it. */
 export function Table<Row>({
@@ -71,17 +69,15 @@ export function Table<Row>({
   fresh?(row: Row): boolean
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>
-  const classOf = ({ number, spare }: Column<Row>) =>
-    [number === true && 'number', spare === true && 'spare'].filter(Boolean).join(' ')
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOf(column)}>
-                {column.title}
+            {columns.map(([title, , look = '']) => (
+              <th key={title} scope="col" class={look}>
+                {title}
               </th>
             ))}
           </tr>
@@ -89,9 +85,9 @@ export function Table<Row>({
         <tbody>
           {rows.map((row, index) => (
             <tr key={keyOf(row, index)} class={fresh?.(row) === true ? 'fresh' : ''}>
-              {columns.map((column) => (
-                <td key={column.title} class={classOf(column)}>
-                  {column.cell(row, index)}
+              {columns.map(([title, cell, look = '']) => (
+                <td key={title} class={look}>
+                  {cell(row, index)}
                 </td>
               ))}
             </tr>
@@ -149,21 +145,23 @@ export function Answered<T>({
   return <p class="awaited">…</p>
 }
 
-/** Links to the newer and older part of a list. */
+/** Links to the parts of a list on both sides; their words are those of pages by position unless given. */
 export function Pager({
-  first,
-  next,
   label,
+  back,
+  on,
+  words: [backward, onward] = ['« newest', 'older ›'],
 }: {
-  first?: string | undefined
-  next?: string | undefined
   label: string
+  back: string | undefined
+  on: string | undefined
+  words?: readonly [back: string, on: string]
 }) {
-  if (first === undefined && next === undefined) return null
+  if (back === undefined && on === undefined) return null
   return (
     <nav class="pager" aria-label={label}>
-      {first === undefined ? <span /> : <a href={first}>« newest</a>}
-      {next === undefined ? <span /> : <a href={next}>older ›</a>}
+      {back === undefined ? <span /> : <a href={back}>{backward}</a>}
+      {on === undefined ? <span /> : <a href={on}>{onward}</a>}
     </nav>
   )
 }

@@ -119,6 +119,16 @@ export function TransactionName(props: NameProps) {
   return <Name {...props} page="transaction" what="the transaction id" />
 }
 
+/** An output by its transaction and its place there. */
+export function OutputName({ txid, vout }: { txid: string; vout: number }) {
+  return (
+    <span class="pair">
+      <TransactionName text={txid} />
+      <span class="quiet">:{vout}</span>
+    </span>
+  )
+}
+
 export function AddressName(props: NameProps) {
   return <Name {...props} page="address" what="the address" />
 }

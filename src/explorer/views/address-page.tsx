@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../ask/node-rpc.js'
 import type { AddressHistory, Coin } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { Answered, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'
-import { AddressName, Ago, Amount, BlockHeight, Plain, TransactionName } from '../parts/values.js'
+import { AddressName, Ago, Amount, BlockHeight, OutputName, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { coinsOf, unitsOf, whole } from '../text/numbers.js'
 import { positionOf, positionText } from './operations.js'
@@ -11,10 +10,7 @@ import { positionOf, positionText } from './operations.js'
 /** An address: its balance, the coins it is made of, and its transactions in pages. */
 
 export function AddressPage({ subject, options }: Route) {
-  const balance = useAnswer(
-    (signal) => ask<string>('getreceivedbyaddress', { address: subject }, signal),
-    ['balance', subject],
-  )
+  const balance = useCall<string>('getreceivedbyaddress', { address: subject })
   return (
     <>
       <Heading kind="Address" />
@@ -48,11 +44,8 @@ export function AddressPage({ subject, options }: Route) {
 const historyRows = 50
 
 function History({ address, before }: { address: string; before: string | undefined }) {
-  const parameters = { address, limit: historyRows, ...(before === undefined ? {} : { before: positionOf(before) }) }
-  const answer = useAnswer(
-    (signal) => ask<AddressHistory>('getaddresshistory', parameters, signal),
-    ['history', address, before],
-  )
+  const parameters = { address, limit: historyRows, before: before === undefined ? undefined : positionOf(before) }
+  const answer = useCall<AddressHistory>('getaddresshistory', parameters)
   return (
     <Panel title="Transactions">
       <Answered answer={answer}>
@@ -64,32 +57,18 @@ function History({ address, before }: { address: string; before: string | undefi
               keyOf={({ txid, height }) => `${height} ${txid}`}
               empty="No transaction here."
               columns={[
-                {
-                  title: 'Block',
-                  number: true,
-                  spare: true,
-                  cell: ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />,
-                },
-                { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
-                { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },
-                { title: 'Kind', spare: true, cell: ({ kind }) => <Plain text={kind} /> },
-                {
-                  title: 'Fee',
-                  spare: true,
-                  number: true,
-                  cell: ({ fee }) => (fee === undefined ? '' : <Amount text={fee} />),
-                },
-                {
-                  title: 'Change',
-                  number: true,
-                  cell: ({ received, spent }) => <Change received={received} spent={spent} />,
-                },
+                ['Block', ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />, 'number spare'],
+                ['Age', ({ time }) => <Ago time={time} />, 'number'],
+                ['Transaction', ({ txid }) => <TransactionName text={txid} />],
+                ['Kind', ({ kind }) => <Plain text={kind} />, 'spare'],
+                ['Fee', ({ fee }) => (fee === undefined ? '' : <Amount text={fee} />), 'number spare'],
+                ['Change', ({ received, spent }) => <Change received={received} spent={spent} />, 'number'],
               ]}
             />
             <Pager
               label="parts of the history"
-              first={before === undefined ? undefined : linkTo('address', address)}
-              next={next === undefined ? undefined : linkTo('address', address, { before: positionText(next) })}
+              back={before === undefined ? undefined : linkTo('address', address)}
+              on={next === undefined ? undefined : linkTo('address', address, { before: positionText(next) })}
             />
           </>
         )}
@@ -125,11 +104,7 @@ function Coins({ address }: { address: string }) {
 
 function CoinList({ address }: { address: string }) {
   const [from, setFrom] = useState(0)
-  const answer = useAnswer(
-    (signal) => ask<Coin[]>('listunspent', { addresses: [address] }, signal),
-    ['coins', address],
-    { every: 'once' },
-  )
+  const answer = useCall<Coin[]>('listunspent', { addresses: [address] }, { every: 'once' })
   return (
     <Answered answer={answer}>
       {(coins) => (
@@ -145,23 +120,10 @@ function CoinList({ address }: { address: string }) {
             rows={coins.slice(from, from + coinRows)}
             keyOf={({ txid, vout }) => `${txid} ${vout}`}
             columns={[
-              {
-                title: 'Output',
-                cell: ({ txid, vout }) => (
-                  <span class="pair">
-                    <TransactionName text={txid} />
-                    <span class="quiet">:{vout}</span>
-                  </span>
-                ),
-              },
-              { title: 'Confirmations', number: true, cell: ({ confirmations }) => whole(confirmations) },
-              {
-                title: 'Lock',
-                number: true,
-                spare: true,
-                cell: ({ outputlock }) => (outputlock === 0 ? '' : whole(outputlock)),
-              },
-              { title: 'Coins', number: true, cell: ({ amount }) => <Amount text={amount} /> },
+              ['Output', ({ txid, vout }) => <OutputName txid={txid} vout={vout} />],
+              ['Confirmations', ({ confirmations }) => whole(confirmations), 'number'],
+              ['Lock', ({ outputlock }) => (outputlock === 0 ? '' : whole(outputlock)), 'number spare'],
+              ['Coins', ({ amount }) => <Amount text={amount} />, 'number'],
             ]}
           />
           {coins.length > coinRows && (

@@ -2,7 +2,7 @@ import { ask, askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
 import type { ShownBlock, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer } from '../ask/use-answer.js'
-import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { Answered, Badge, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'
 import { Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { bytes, coinsOf, counted, unitsOf, whole } from '../text/numbers.js'
@@ -140,7 +140,6 @@ function Transactions({ block, from }: { block: ShownBlock; from: number }) {
     ['transactions', block.hash, from],
     { every: 'once' },
   )
-  const others = from > 0 || block.tx.length > rows
   const page = (at: number) => linkTo('block', block.hash, { from: at })
   return (
     <Panel title={counted(block.tx.length, 'transaction')}>
@@ -151,30 +150,21 @@ function Transactions({ block, from }: { block: ShownBlock; from: number }) {
             rows={ids.map((txid, at) => ({ txid, at: from + at, found: found[at] }))}
             keyOf={({ txid }) => txid}
             columns={[
-              { title: '#', number: true, cell: ({ at }) => at },
-              { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },
-              { title: 'Type', cell: ({ found: one }) => (isFound(one) ? typeName(one.type) : '') },
-              {
-                title: 'Outputs',
-                number: true,
-                cell: ({ found: one }) => (isFound(one) ? <Amount text={sum(one)} /> : ''),
-              },
-              {
-                title: 'Size',
-                number: true,
-                spare: true,
-                cell: ({ found: one }) => (isFound(one) ? bytes(one.size) : ''),
-              },
+              ['#', ({ at }) => at, 'number'],
+              ['Transaction', ({ txid }) => <TransactionName text={txid} />],
+              ['Type', ({ found: one }) => (isFound(one) ? typeName(one.type) : '')],
+              ['Outputs', ({ found: one }) => (isFound(one) ? <Amount text={sum(one)} /> : ''), 'number'],
+              ['Size', ({ found: one }) => (isFound(one) ? bytes(one.size) : ''), 'number spare'],
             ]}
           />
         )}
       </Answered>
-      {others && (
-        <nav class="pager" aria-label="parts of the list">
-          {from > 0 ? <a href={page(Math.max(0, from - rows))}>‹ before</a> : <span />}
-          {from + rows < block.tx.length ? <a href={page(from + rows)}>more ›</a> : <span />}
-        </nav>
-      )}
+      <Pager
+        label="parts of the list"
+        words={['‹ before', 'more ›']}
+        back={from > 0 ? page(Math.max(0, from - rows)) : undefined}
+        on={from + rows < block.tx.length ? page(from + rows) : undefined}
+      />
     </Panel>
   )
 }

@@ -1,6 +1,5 @@
-import { ask } from '../ask/node-rpc.js'
 import type { BlockList, ListedBlock } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { Answered, Heading, Pager, Panel, Table } from '../parts/panel.js'
 import { Ago, BlockHeight, BlockName, KeyName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
@@ -12,8 +11,10 @@ const rows = 50
 
 export function BlocksPage({ options }: Route) {
   const before = options.get('before')
-  const parameters = { limit: rows, ...(before === undefined ? {} : { before: Number(before) }) }
-  const answer = useAnswer((signal) => ask<BlockList>('listblocks', parameters, signal), ['blocks', before])
+  const answer = useCall<BlockList>('listblocks', {
+    limit: rows,
+    before: before === undefined ? undefined : Number(before),
+  })
   return (
     <>
       <Heading kind="Blocks" />
@@ -26,8 +27,8 @@ export function BlocksPage({ options }: Route) {
                 <BlockTable blocks={blocks} />
                 <Pager
                   label="parts of the list"
-                  first={before === undefined ? undefined : linkTo('blocks')}
-                  next={last > 0 ? linkTo('blocks', '', { before: last }) : undefined}
+                  back={before === undefined ? undefined : linkTo('blocks')}
+                  on={last > 0 ? linkTo('blocks', '', { before: last }) : undefined}
                 />
               </>
             )
@@ -45,21 +46,13 @@ export function BlockTable({ blocks }: { blocks: readonly ListedBlock[] }) {
       rows={blocks}
       keyOf={({ hash }) => hash}
       columns={[
-        {
-          title: 'Height',
-          number: true,
-          cell: ({ height, hash }) => <BlockHeight height={height} hash={hash} />,
-        },
-        { title: 'Block', cell: ({ hash }) => <BlockName text={hash} /> },
-        { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
-        { title: 'Txs', number: true, cell: ({ transactions }) => whole(transactions) },
-        { title: 'DIDs', number: true, cell: ({ dids }) => (dids === 0 ? <span class="quiet">0</span> : whole(dids)) },
-        { title: 'Size', number: true, spare: true, cell: ({ size }) => bytes(size) },
-        {
-          title: 'Proposer',
-          spare: true,
-          cell: ({ proposer }) => (proposer === undefined ? '' : <KeyName text={proposer} />),
-        },
+        ['Height', ({ height, hash }) => <BlockHeight height={height} hash={hash} />, 'number'],
+        ['Block', ({ hash }) => <BlockName text={hash} />],
+        ['Age', ({ time }) => <Ago time={time} />, 'number'],
+        ['Txs', ({ transactions }) => whole(transactions), 'number'],
+        ['DIDs', ({ dids }) => (dids === 0 ? <span class="quiet">0</span> : whole(dids)), 'number'],
+        ['Size', ({ size }) => bytes(size), 'number spare'],
+        ['Proposer', ({ proposer }) => (proposer === undefined ? '' : <KeyName text={proposer} />), 'spare'],
       ]}
     />
   )

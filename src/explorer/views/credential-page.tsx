@@ -4,7 +4,7 @@ import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { textIn } from '../did/payload.js'
 import { credentialSubject } from '../find/search-target.js'
 import { Answered, Facts, Failure, Heading, Panel } from '../parts/panel.js'
-import { DidName, Moment, Plain } from '../parts/values.js'
+import { DidName, Plain } from '../parts/values.js'
 import { type Source, Word } from '../parts/word.js'
 import type { Route } from '../route.js'
 import { secondsOf } from '../text/times.js'
@@ -15,7 +15,7 @@ import { saidCredential } from '../verify/said-view.js'
 import { type CredentialView, statusAt } from '../verify/views.js'
 import { Credential, CredentialBadge } from './did-credentials.js'
 import { NoSubject } from './no-subject.js'
-import { OperationBadge, OperationFacts } from './operations.js'
+import { OperationEntry } from './operations.js'
 import { credentialSteps, ProofPanel } from './proof-panel.js'
 
 /** A credential on the chain: whether it is declared or revoked, and by which operations; drawn as the page of a DID is. */
@@ -96,10 +96,7 @@ function Operations({ view: { operations }, of }: { view: CredentialView; of: So
     <ol class="timeline" reversed>
       {operations.map((operation) => (
         <li key={operation.txid}>
-          <div class="when">
-            <OperationBadge name={operation.name} /> {operation.time !== undefined && <Moment time={operation.time} />}
-          </div>
-          <OperationFacts operation={operation} of={of} />
+          <OperationEntry operation={operation} of={of} />
         </li>
       ))}
     </ol>

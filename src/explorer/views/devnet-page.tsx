@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { chainClock, useChainNow } from '../ask/chain-clock.js'
 import { useMethods } from '../ask/methods.js'
 import { ask } from '../ask/node-rpc.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { useAction } from '../parts/action.js'
 import { CountField, Field, LineForm } from '../parts/form.js'
 import { Answered, Facts, Heading, Panel, Table } from '../parts/panel.js'
@@ -116,7 +116,7 @@ interface DevnetAccount {
 }
 
 function Accounts() {
-  const answer = useAnswer((signal) => ask<DevnetAccount[]>('dev_accounts', {}, signal), ['accounts'])
+  const answer = useCall<DevnetAccount[]>('dev_accounts')
   const [amount, setAmount] = useState('100')
   const [other, setOther] = useState('')
   const { run, report } = useAction()
@@ -143,33 +143,33 @@ function Accounts() {
             rows={list}
             keyOf={({ address }) => address}
             columns={[
-              { title: 'No.', number: true, cell: ({ index }) => index },
-              {
-                title: 'Address',
-                cell: ({ address }) => (
+              ['No.', ({ index }) => index, 'number'],
+              [
+                'Address',
+                ({ address }) => (
                   <span class="pair">
                     <AddressName text={address} /> <Copy text={address} what="the address" />
                   </span>
                 ),
-              },
-              {
-                title: 'DID',
-                spare: true,
-                cell: ({ did }) => (
+              ],
+              [
+                'DID',
+                ({ did }) => (
                   <span class="pair">
                     <DidName text={did} /> <Copy text={did} what="the DID" />
                   </span>
                 ),
-              },
-              { title: 'Balance', number: true, cell: ({ balance }) => <Amount text={balance} /> },
-              {
-                title: 'Faucet',
-                cell: ({ address }) => (
+                'spare',
+              ],
+              ['Balance', ({ balance }) => <Amount text={balance} />, 'number'],
+              [
+                'Faucet',
+                ({ address }) => (
                   <button type="button" aria-label={`pay ${amount} coins to ${address}`} onClick={() => pay(address)}>
                     + {amount}
                   </button>
                 ),
-              },
+              ],
             ]}
           />
         )}

@@ -22,10 +22,10 @@ export function DidKeys({ document }: { document: Members }) {
         keyOf={({ id }, index) => `${id} ${index}`}
         empty="No key."
         columns={[
-          { title: 'Key', cell: ({ id }) => <Plain text={fragment(id)} /> },
-          {
-            title: 'May',
-            cell: ({ uses }) =>
+          ['Key', ({ id }) => <Plain text={fragment(id)} />],
+          [
+            'May',
+            ({ uses }) =>
               uses.length === 0 ? (
                 <span class="quiet">nothing on this chain</span>
               ) : (
@@ -35,21 +35,21 @@ export function DidKeys({ document }: { document: Members }) {
                   ))}
                 </ul>
               ),
-          },
-          {
-            title: 'Controller',
-            cell: ({ controller }) =>
+          ],
+          [
+            'Controller',
+            ({ controller }) =>
               controller === did ? <span class="quiet">the DID</span> : <DidName text={controller} />,
-          },
-          {
-            title: 'Public key',
-            spare: true,
-            cell: ({ publicKey }) => (
+          ],
+          [
+            'Public key',
+            ({ publicKey }) => (
               <span class="code">
                 <Plain text={publicKey} />
               </span>
             ),
-          },
+            'spare',
+          ],
         ]}
       />
     </Panel>
@@ -67,11 +67,11 @@ export function DidServices({ document }: { document: Members }) {
         keyOf={(service, index) => `${textIn(service, 'id')} ${index}`}
         empty="No service."
         columns={[
-          { title: 'Service', cell: (service) => <Plain text={fragment(textIn(service, 'id') ?? '')} /> },
-          { title: 'Type', cell: (service) => <Plain text={textIn(service, 'type') ?? ''} /> },
-          {
-            title: 'Endpoint',
-            cell: (service) => {
+          ['Service', (service) => <Plain text={fragment(textIn(service, 'id') ?? '')} />],
+          ['Type', (service) => <Plain text={textIn(service, 'type') ?? ''} />],
+          [
+            'Endpoint',
+            (service) => {
               const endpoint = service['serviceEndpoint']
               return typeof endpoint === 'string' ? (
                 <Outside text={endpoint} />
@@ -79,15 +79,15 @@ export function DidServices({ document }: { document: Members }) {
                 <JsonView value={endpoint} level={2} />
               )
             },
-          },
-          {
-            title: 'More',
-            spare: true,
-            cell: (service) => {
+          ],
+          [
+            'More',
+            (service) => {
               const more = Object.entries(service).filter(([name]) => !known.includes(name))
               return more.length === 0 ? '' : <JsonView value={Object.fromEntries(more)} level={9} />
             },
-          },
+            'spare',
+          ],
         ]}
       />
     </Panel>

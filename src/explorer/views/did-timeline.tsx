@@ -1,14 +1,13 @@
 import { effectOf } from '../../base/primitives/did-operation.js'
 import { useAnswer } from '../ask/use-answer.js'
 import type { Members } from '../did/payload.js'
-import { Answered, Panel } from '../parts/panel.js'
-import { Moment } from '../parts/values.js'
+import { Answered, Pager, Panel } from '../parts/panel.js'
 import type { Source } from '../parts/word.js'
 import { linkTo } from '../route.js'
 import { whole } from '../text/numbers.js'
 import type { DidView, ShownOperation } from '../verify/views.js'
 import { DocumentDifferences } from './document-differences.js'
-import { OperationBadge, OperationFacts } from './operations.js'
+import { OperationEntry } from './operations.js'
 
 /** The operations of a DID, newest first, with the choice of two versions to compare. */
 
@@ -40,10 +39,7 @@ export function DidTimeline({ view, of, skip, options, versionOf }: Props) {
         <ol class="timeline" reversed start={operations[0]?.number ?? 0}>
           {operations.map((one) => (
             <li key={one.txid}>
-              <div class="when">
-                <OperationBadge name={one.name} /> {one.time !== undefined && <Moment time={one.time} />}
-              </div>
-              <OperationFacts operation={one} of={of} />
+              <OperationEntry operation={one} of={of} />
               {hasDocument(one) && count > 1 && (
                 <div class="versions">
                   {(['from', 'to'] as const).map((side) => (
@@ -101,21 +97,14 @@ function Parts({
   shown: number
   chosen: { from: string | undefined; to: string | undefined }
 }) {
-  if (skip === 0 && shown >= total) return null
   const newer = Math.max(0, skip - timelineRows)
   return (
-    <nav class="pager" aria-label="parts of the timeline">
-      {skip > 0 ? (
-        <a href={linkTo('did', did, { ...chosen, skip: newer === 0 ? undefined : newer })}>‹ newer</a>
-      ) : (
-        <span />
-      )}
-      {skip + shown < total && shown > 0 ? (
-        <a href={linkTo('did', did, { ...chosen, skip: skip + shown })}>older ›</a>
-      ) : (
-        <span />
-      )}
-    </nav>
+    <Pager
+      label="parts of the timeline"
+      words={['‹ newer', 'older ›']}
+      back={skip > 0 ? linkTo('did', did, { ...chosen, skip: newer === 0 ? undefined : newer }) : undefined}
+      on={skip + shown < total && shown > 0 ? linkTo('did', did, { ...chosen, skip: skip + shown }) : undefined}
+    />
   )
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask, nodeUrl } from '../ask/node-rpc.js'
+import { nodeUrl } from '../ask/node-rpc.js'
 import type { Found } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { conditionOf, type ConditionRow, kindOf, type KindName, kinds } from '../find/condition.js'
-import { Answered, Heading, Panel } from '../parts/panel.js'
+import { Answered, Heading, Pager, Panel } from '../parts/panel.js'
 import { Copy } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { counted, whole } from '../text/numbers.js'
@@ -175,7 +175,7 @@ function CallPanel({ query, skip }: { query: string; skip: number }) {
 }
 
 function Results({ query, skip }: { query: string; skip: number }) {
-  const answer = useAnswer((signal) => ask<Found>('query', parametersOf(query, skip), signal), ['query', query, skip])
+  const answer = useCall<Found>('query', parametersOf(query, skip))
   const page = (at: number) => linkTo('find', '', { q: query, skip: at === 0 ? undefined : at })
   return (
     <Panel title="Found">
@@ -192,12 +192,12 @@ function Results({ query, skip }: { query: string; skip: number }) {
               )}
             </p>
             <FoundTable documents={document} />
-            {total > count && (
-              <nav class="pager" aria-label="parts of the result">
-                {skip > 0 ? <a href={page(Math.max(0, skip - rows))}>‹ before</a> : <span />}
-                {count > 0 && start + count < total ? <a href={page(start + count)}>more ›</a> : <span />}
-              </nav>
-            )}
+            <Pager
+              label="parts of the result"
+              words={['‹ before', 'more ›']}
+              back={skip > 0 ? page(Math.max(0, skip - rows)) : undefined}
+              on={count > 0 && start + count < total ? page(start + count) : undefined}
+            />
           </>
         )}
       </Answered>

@@ -13,10 +13,10 @@ export function FoundTable({ documents }: { documents: readonly Members[] }) {
       keyOf={(document, index) => textIn(document, 'id') ?? index}
       empty="No DID meets the condition."
       columns={[
-        { title: 'DID', cell: (document) => <DidName text={textIn(document, 'id') ?? ''} /> },
-        { title: 'Services', cell: (document) => <Tags texts={typesIn(document, 'service')} /> },
-        { title: 'Credentials', cell: (document) => <Tags texts={typesIn(document, 'verifiableCredential')} /> },
-        { title: 'Expires', spare: true, cell: (document) => <Expiry date={textIn(document, 'expires') ?? ''} /> },
+        ['DID', (document) => <DidName text={textIn(document, 'id') ?? ''} />],
+        ['Services', (document) => <Tags texts={typesIn(document, 'service')} />],
+        ['Credentials', (document) => <Tags texts={typesIn(document, 'verifiableCredential')} />],
+        ['Expires', (document) => <Expiry date={textIn(document, 'expires') ?? ''} />, 'spare'],
       ]}
     />
   )

@@ -3,7 +3,7 @@ import { live } from '../ask/live-events.js'
 import { ask, askAll } from '../ask/node-rpc.js'
 import { Refusal } from '../ask/refusal.js'
 import type { BlockList, DidCount, OperationList, ShownTransaction } from '../ask/shapes.js'
-import { useAnswer, useLive } from '../ask/use-answer.js'
+import { useAnswer, useCall, useLive } from '../ask/use-answer.js'
 import { Answered, Panel, Table } from '../parts/panel.js'
 import { Ago, Amount, TransactionName } from '../parts/values.js'
 import { linkTo } from '../route.js'
@@ -18,11 +18,8 @@ import { feeOf, spentOutputs } from './spent-outputs.js'
 const rows = 12
 
 export function Home() {
-  const blocks = useAnswer((signal) => ask<BlockList>('listblocks', { limit: rows }, signal), ['blocks'])
-  const operations = useAnswer(
-    (signal) => ask<OperationList>('listdidoperations', { limit: rows }, signal),
-    ['operations'],
-  )
+  const blocks = useCall<BlockList>('listblocks', { limit: rows })
+  const operations = useCall<OperationList>('listdidoperations', { limit: rows })
   return (
     <>
       <h1 class="unseen">What happens on this chain</h1>
@@ -63,7 +60,7 @@ async function overview(signal: AbortSignal): Promise<Overview> {
 function Summary() {
   const { height } = useLive()
   const { value } = useAnswer(overview, ['overview'])
-  const tip = useAnswer((signal) => ask<BlockList>('listblocks', { limit: 1 }, signal), ['tip']).value?.blocks[0]
+  const tip = useCall<BlockList>('listblocks', { limit: 1 }).value?.blocks[0]
   const dids = value?.dids
   return (
     <div class="stats" role="group" aria-label="summary of the node">
@@ -126,10 +123,10 @@ function LatestTransactions() {
           fresh={({ txid }) => seen.has(txid)}
           empty="No transaction yet."
           columns={[
-            { title: 'Transaction', cell: ({ txid }) => <TransactionName text={txid} /> },
-            { title: 'Type', cell: ({ type }) => typeName(type) },
-            { title: 'Size', number: true, spare: true, cell: ({ size }) => bytes(size) },
-            { title: 'Fee', number: true, cell: ({ fee }) => (fee === undefined ? '' : <Amount text={fee} />) },
+            ['Transaction', ({ txid }) => <TransactionName text={txid} />],
+            ['Type', ({ type }) => typeName(type)],
+            ['Size', ({ size }) => bytes(size), 'number spare'],
+            ['Fee', ({ fee }) => (fee === undefined ? '' : <Amount text={fee} />), 'number'],
           ]}
         />
       )}

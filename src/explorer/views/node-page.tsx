@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask, fetchText, nodeUrl } from '../ask/node-rpc.js'
+import { fetchText, nodeUrl } from '../ask/node-rpc.js'
 import type { SyncStatus } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useAnswer, useCall } from '../ask/use-answer.js'
 import { Curve } from '../parts/curve.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { Plain } from '../parts/values.js'
@@ -172,7 +172,7 @@ function textOf(value: unknown): string {
 }
 
 function Sync() {
-  const answer = useAnswer((signal) => ask<SyncStatus>('getsyncstatus', {}, signal), ['sync'], { seconds: pace })
+  const answer = useCall<SyncStatus>('getsyncstatus', {}, { seconds: pace })
   return (
     <Panel title="Sync and peers">
       <Answered answer={answer}>
@@ -197,18 +197,18 @@ function Sync() {
                 rows={sync.peers}
                 keyOf={({ id }) => id}
                 columns={[
-                  { title: 'Address', cell: ({ address }) => <Plain text={address} /> },
-                  { title: 'Height', number: true, cell: ({ height }) => whole(height) },
-                  { title: 'Opened by', cell: ({ external }) => (external ? 'the peer' : 'this node') },
-                  {
-                    title: 'Name',
-                    spare: true,
-                    cell: ({ name }) => (
+                  ['Address', ({ address }) => <Plain text={address} />],
+                  ['Height', ({ height }) => whole(height), 'number'],
+                  ['Opened by', ({ external }) => (external ? 'the peer' : 'this node')],
+                  [
+                    'Name',
+                    ({ name }) => (
                       <span class="code">
                         <Plain text={name} />
                       </span>
                     ),
-                  },
+                    'spare',
+                  ],
                 ]}
               />
             )}

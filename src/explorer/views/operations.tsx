@@ -1,6 +1,5 @@
-import { ask } from '../ask/node-rpc.js'
 import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
 import {
   Ago,
@@ -8,6 +7,7 @@ import {
   BlockNumber,
   CredentialName,
   DidName,
+  Moment,
   Plain,
   Reference,
   TransactionName,
@@ -22,8 +22,10 @@ const rows = 50
 
 export function OperationsPage({ options }: Route) {
   const before = options.get('before')
-  const parameters = { limit: rows, ...(before === undefined ? {} : { before: positionOf(before) }) }
-  const answer = useAnswer((signal) => ask<OperationList>('listdidoperations', parameters, signal), ['dids', before])
+  const answer = useCall<OperationList>('listdidoperations', {
+    limit: rows,
+    before: before === undefined ? undefined : positionOf(before),
+  })
   return (
     <>
       <Heading kind="Operations of DIDs" />
@@ -34,8 +36,8 @@ export function OperationsPage({ options }: Route) {
               <OperationTable operations={operations} />
               <Pager
                 label="parts of the list"
-                first={before === undefined ? undefined : linkTo('operations')}
-                next={next === undefined ? undefined : linkTo('operations', '', { before: positionText(next) })}
+                back={before === undefined ? undefined : linkTo('operations')}
+                on={next === undefined ? undefined : linkTo('operations', '', { before: positionText(next) })}
               />
             </>
           )}
@@ -66,25 +68,31 @@ export function OperationBadge({ name }: { name: string }) {
   )
 }
 
-/** A line on one operation: its signer, its transaction and its block. */
-export function OperationFacts({ operation: { signer, txid, height }, of }: { operation: ShownOperation; of: Source }) {
+/** One operation of a timeline: its name and time, below them its signer, its transaction and its block. */
+export function OperationEntry({ operation, of }: { operation: ShownOperation; of: Source }) {
+  const { name, time, signer, txid, height } = operation
   return (
-    <div class="what">
-      {signer === undefined ? (
-        'signer not checked'
-      ) : (
-        <>
-          {of === 'proved' ? 'signed by' : 'names as its signer'} <Reference text={signer} />
-        </>
-      )}{' '}
-      · transaction <TransactionName text={txid} />
-      {height !== undefined && (
-        <>
-          {' '}
-          · block <BlockNumber height={height} />
-        </>
-      )}
-    </div>
+    <>
+      <div class="when">
+        <OperationBadge name={name} /> {time !== undefined && <Moment time={time} />}
+      </div>
+      <div class="what">
+        {signer === undefined ? (
+          'signer not checked'
+        ) : (
+          <>
+            {of === 'proved' ? 'signed by' : 'names as its signer'} <Reference text={signer} />
+          </>
+        )}{' '}
+        · transaction <TransactionName text={txid} />
+        {height !== undefined && (
+          <>
+            {' '}
+            · block <BlockNumber height={height} />
+          </>
+        )}
+      </div>
+    </>
   )
 }
 
@@ -96,23 +104,18 @@ export function OperationTable({ operations }: { operations: readonly ListedOper
       keyOf={({ height, index, txid }) => `${height} ${index} ${txid}`}
       empty="No operation of a DID here."
       columns={[
-        { title: 'Operation', cell: ({ operation }) => <OperationBadge name={operation} /> },
-        {
-          title: 'DID',
-          cell: ({ did, credential }) => (
+        ['Operation', ({ operation }) => <OperationBadge name={operation} />],
+        [
+          'DID',
+          ({ did, credential }) => (
             <>
               <DidName text={did} /> {credential !== undefined && <CredentialName id={credential} />}
             </>
           ),
-        },
-        {
-          title: 'Block',
-          number: true,
-          spare: true,
-          cell: ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />,
-        },
-        { title: 'Age', number: true, cell: ({ time }) => <Ago time={time} /> },
-        { title: 'Transaction', spare: true, cell: ({ txid }) => <TransactionName text={txid} /> },
+        ],
+        ['Block', ({ height, blockhash }) => <BlockHeight height={height} hash={blockhash} />, 'number spare'],
+        ['Age', ({ time }) => <Ago time={time} />, 'number'],
+        ['Transaction', ({ txid }) => <TransactionName text={txid} />, 'spare'],
       ]}
     />
   )

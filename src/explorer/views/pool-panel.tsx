@@ -73,10 +73,10 @@ export function PoolPanel({ figures }: { figures: Figures | undefined }) {
                 rows={rows}
                 keyOf={({ from }) => from}
                 columns={[
-                  { title: 'Fee of a byte', cell: ({ from }) => `from ${from} × 10⁻⁸` },
-                  { title: 'Transactions', number: true, cell: ({ count }) => whole(count) },
-                  { title: 'Size', number: true, cell: ({ size: sum }) => bytes(sum) },
-                  { title: '', cell: ({ count }) => <meter min={0} max={looked} value={count} aria-hidden="true" /> },
+                  ['Fee of a byte', ({ from }) => `from ${from} × 10⁻⁸`],
+                  ['Transactions', ({ count }) => whole(count), 'number'],
+                  ['Size', ({ size: sum }) => bytes(sum), 'number'],
+                  ['', ({ count }) => <meter min={0} max={looked} value={count} aria-hidden="true" />],
                 ]}
               />
             )}

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks'
-import { ask, askAll } from '../ask/node-rpc.js'
+import { askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
 import type { Found } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useAnswer, useCall } from '../ask/use-answer.js'
 import { conditionOf } from '../find/condition.js'
 import { type SearchTarget, searchTarget } from '../find/search-target.js'
 import { Answered, Heading, Panel } from '../parts/panel.js'
@@ -95,11 +95,7 @@ const rows = 20
 
 function ByService({ text }: { text: string }) {
   const condition = conditionOf([{ kind: 'servicePart', value: text, name: '', negated: false }], 'all')
-  const answer = useAnswer(
-    (signal) => ask<Found>('query', { query: JSON.stringify(condition), limit: rows }, signal),
-    ['service', text],
-    { every: 'once' },
-  )
+  const answer = useCall<Found>('query', { query: JSON.stringify(condition), limit: rows }, { every: 'once' })
   return (
     <Panel title="DIDs with such a service">
       <p class="quiet">

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../ask/node-rpc.js'
 import type { Operation, ShownTransaction } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useAnswer, useCall } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
-import { AddressName, Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
+import { AddressName, Amount, BlockName, Copy, Moment, OutputName, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { bytes, counted, whole } from '../text/numbers.js'
 import { typeName } from '../text/type-names.js'
@@ -15,10 +14,7 @@ import { feeOf, isCoinbase, type SpentOutput, spentOutputs } from './spent-outpu
 /** One transaction, mined or waiting. */
 
 export function TransactionPage({ subject }: Route) {
-  const answer = useAnswer(
-    (signal) => ask<ShownTransaction>('getrawtransaction', { txid: subject, verbose: true }, signal),
-    ['transaction', subject],
-  )
+  const answer = useCall<ShownTransaction>('getrawtransaction', { txid: subject, verbose: true })
   const kind = answer.value === undefined ? '' : typeName(answer.value.type)
   return (
     <>
@@ -104,24 +100,9 @@ function Inputs({ inputs, all }: { inputs: readonly SpentOutput[]; all: number }
         rows={inputs}
         keyOf={({ txid, vout }) => `${txid} ${vout}`}
         columns={[
-          {
-            title: 'Address',
-            cell: ({ output }) => (output === undefined ? '' : <AddressName text={output.address} />),
-          },
-          {
-            title: 'Output',
-            cell: ({ txid, vout }) => (
-              <span class="pair">
-                <TransactionName text={txid} />
-                <span class="quiet">:{vout}</span>
-              </span>
-            ),
-          },
-          {
-            title: 'Coins',
-            number: true,
-            cell: ({ output }) => (output === undefined ? '' : <Amount text={output.value} />),
-          },
+          ['Address', ({ output }) => (output === undefined ? '' : <AddressName text={output.address} />)],
+          ['Output', ({ txid, vout }) => <OutputName txid={txid} vout={vout} />],
+          ['Coins', ({ output }) => (output === undefined ? '' : <Amount text={output.value} />), 'number'],
         ]}
       />
       {all > inputs.length && (
@@ -145,15 +126,10 @@ function Outputs({ transaction: { vout } }: { transaction: ShownTransaction }) {
         keyOf={({ n }) => n}
         empty="No output."
         columns={[
-          { title: '#', number: true, cell: ({ n }) => n },
-          { title: 'Address', cell: ({ address }) => <AddressName text={address} /> },
-          {
-            title: 'Lock',
-            spare: true,
-            number: true,
-            cell: ({ outputlock }) => (outputlock === 0 ? '' : `until ${whole(outputlock)}`),
-          },
-          { title: 'Coins', number: true, cell: ({ value }) => <Amount text={value} /> },
+          ['#', ({ n }) => n, 'number'],
+          ['Address', ({ address }) => <AddressName text={address} />],
+          ['Lock', ({ outputlock }) => (outputlock === 0 ? '' : `until ${whole(outputlock)}`), 'number spare'],
+          ['Coins', ({ value }) => <Amount text={value} />, 'number'],
         ]}
       />
       {vout.length > most && (
@@ -189,9 +165,7 @@ function Details({ transaction }: { transaction: ShownTransaction }) {
 }
 
 function Hex({ txid }: { txid: string }) {
-  const answer = useAnswer((signal) => ask<string>('getrawtransaction', { txid }, signal), ['hex', txid], {
-    every: 'once',
-  })
+  const answer = useCall<string>('getrawtransaction', { txid }, { every: 'once' })
   return (
     <Answered answer={answer}>
       {(hex) => (

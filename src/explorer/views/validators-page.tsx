@@ -1,6 +1,5 @@
-import { ask } from '../ask/node-rpc.js'
 import type { ArbitersInfo } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { Answered, Badge, type Column, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { KeyName, Plain } from '../parts/values.js'
 import { whole } from '../text/numbers.js'
@@ -12,9 +11,7 @@ import { VoterStrip } from './voter-strip.js'
 const pace = 1
 
 export function ValidatorsPage() {
-  const answer = useAnswer((signal) => ask<ArbitersInfo>('getarbitersinfo', {}, signal), ['arbiters'], {
-    seconds: pace,
-  })
+  const answer = useCall<ArbitersInfo>('getarbitersinfo', {}, { seconds: pace })
   return (
     <>
       <Heading kind="Validators" />
@@ -90,21 +87,21 @@ function Votes({ info: { arbiters, ondutyarbiter, votes } }: { info: ArbitersInf
       rows={arbiters}
       keyOf={(key) => key}
       columns={[
-        { title: '#', number: true, cell: (_, index) => index + 1 },
-        {
-          title: 'Validator',
-          cell: (key) => (
+        ['#', (_, index) => index + 1, 'number'],
+        [
+          'Validator',
+          (key) => (
             <>
               <KeyName text={key} /> {key === ondutyarbiter && <Badge tone="accent">proposes</Badge>}
             </>
           ),
-        },
+        ],
         ...(votes === undefined
           ? []
           : ([
-              { title: 'Present', cell: (key: string) => mark(byKey.get(key)?.heard) },
-              { title: 'Prevote', cell: (key: string) => mark(byKey.get(key)?.prevote) },
-              { title: 'Precommit', cell: (key: string) => mark(byKey.get(key)?.precommit) },
+              ['Present', (key: string) => mark(byKey.get(key)?.heard)],
+              ['Prevote', (key: string) => mark(byKey.get(key)?.prevote)],
+              ['Precommit', (key: string) => mark(byKey.get(key)?.precommit)],
             ] satisfies Column<string>[])),
       ]}
     />
@@ -119,7 +116,7 @@ interface EvidencePair {
 }
 
 function Evidence() {
-  const answer = useAnswer((signal) => ask<EvidencePair[]>('getevidence', {}, signal), ['evidence'])
+  const answer = useCall<EvidencePair[]>('getevidence')
   return (
     <Panel title="Evidence" note={<span class="quiet">two messages of which one may be signed at most</span>}>
       <Answered answer={answer}>
@@ -130,10 +127,10 @@ function Evidence() {
             keyOf={({ height, view, kind, signer }) => `${height} ${view} ${kind} ${signer}`}
             empty="This node has seen no validator contradict itself."
             columns={[
-              { title: 'Height', number: true, cell: ({ height }) => whole(height) },
-              { title: 'View', number: true, cell: ({ view }) => view },
-              { title: 'Kind', cell: ({ kind }) => kind },
-              { title: 'Validator', cell: ({ signer }) => <KeyName text={signer} /> },
+              ['Height', ({ height }) => whole(height), 'number'],
+              ['View', ({ view }) => view, 'number'],
+              ['Kind', ({ kind }) => kind],
+              ['Validator', ({ signer }) => <KeyName text={signer} />],
             ]}
           />
         )}

@@ -1,6 +1,5 @@
-import { ask } from '../ask/node-rpc.js'
 import type { Voters } from '../ask/shapes.js'
-import { useAnswer } from '../ask/use-answer.js'
+import { useCall } from '../ask/use-answer.js'
 import { Answered, Panel } from '../parts/panel.js'
 import { KeyName } from '../parts/values.js'
 import { linkTo } from '../route.js'
@@ -30,7 +29,7 @@ function rowsOf({ validators, heights }: Voters): [key: string, cells: Cell[]][]
 
 /** Who voted for the last blocks: of a confirm the votes that reached the proposer first are kept, so an absence is no fault. */
 export function VoterStrip() {
-  const answer = useAnswer((signal) => ask<Voters>('listvoters', {}, signal), ['voters'])
+  const answer = useCall<Voters>('listvoters')
   return (
     <Panel
       title="Votes for the last blocks"
