@@ -20,67 +20,46 @@ function placeOf({ path }: CommandNode): string {
   return path.slice(1).join(' ')
 }
 
-/** Text that a shell function prints for values: `@file`, the words, or nothing. */
-function wordsOf(values: Values): string {
-  if (values.kind === 'words') return values.words.join(' ')
-  return values.kind === 'file' ? '@file' : ''
+/** Completions of values: `@file`, the words, or nothing. */
+function wordsOf(values: Values): readonly string[] {
+  if (values.kind === 'words') return values.words
+  return values.kind === 'file' ? ['@file'] : []
 }
 
-/** Cases of a shell function that lists completions at a place: commands, flags, values of a flag, operands. */
-function tables(root: CommandNode): { commands: string; flags: string; values: string; operands: string } {
-  const all = everyCommand(root)
-  const each = (line: (node: CommandNode) => string[]) => all.flatMap(line).join('\n')
-  const taking = ({ takes }: CommandFlag) => takes.kind !== 'nothing'
-  return {
-    commands: each((node) =>
-      node.children.length === 0
-        ? []
-        : [`    ${quoted(placeOf(node))}) offer=${quoted(node.children.map(({ path }) => path.at(-1)).join(' '))} ;;`],
+/** Cases of a shell function: commands, flags, values of a flag and operands, each by its kind and the place where it follows. */
+function casesOf(node: CommandNode): string[] {
+  const place = placeOf(node)
+  const row = (patterns: readonly string[], words: readonly string[], more = '') =>
+    `    ${patterns.map(quoted).join('|')}) ${more}offer=${quoted(words.join(' '))} ;;`
+  const values = node.options.filter(({ takes }) => takes.kind !== 'nothing')
+  const operands = node.operands.flatMap(({ takes }) => wordsOf(takes))
+  return [
+    row(
+      [`commands ${place}`],
+      node.children.map(({ path }) => path.at(-1) ?? ''),
     ),
-    flags: each((node) => [
-      `    ${quoted(placeOf(node))}) offer=${quoted(node.options.flatMap(({ names }) => names).join(' '))} ;;`,
-    ]),
-    values: each((node) =>
-      node.options.filter(taking).map(({ names, takes }) => {
-        const pattern = names.map((name) => quoted(`${placeOf(node)} ${name}`)).join('|')
-        return `    ${pattern}) takes=1 offer=${quoted(wordsOf(takes))} ;;`
-      }),
+    row(
+      [`flags ${place}`],
+      node.options.flatMap(({ names }) => names),
     ),
-    operands: each((node) => {
-      const words = node.operands.map(({ takes }) => wordsOf(takes)).filter((text) => text !== '')
-      return words.length === 0
-        ? []
-        : [`    ${quoted(placeOf(node))}) offer=${quoted([...new Set(words)].join(' '))} ;;`]
-    }),
-  }
+    ...values.map(({ names, takes }) =>
+      row(
+        names.map((name) => `values ${place} ${name}`),
+        wordsOf(takes),
+        'takes=1 ',
+      ),
+    ),
+    row([`operands ${place}`], [...new Set(operands)]),
+  ]
 }
 
 /** The functions that bash and zsh share: both understand them. */
 function sharedFunctions(root: CommandNode): string {
-  const { commands, flags, values, operands } = tables(root)
-  return `_didledger_commands() {
-  offer=''
-  case "$1" in
-${commands}
-  esac
-}
-_didledger_flags() {
-  offer=''
-  case "$1" in
-${flags}
-  esac
-}
-# Tells what follows a flag at a place; takes is empty where nothing does.
-_didledger_values() {
+  return `# Sets offer to what follows at a place; takes is empty where that is no flag with values.
+_didledger_table() {
   offer='' takes=''
   case "$1" in
-${values}
-  esac
-}
-_didledger_operands() {
-  offer=''
-  case "$1" in
-${operands}
+${everyCommand(root).flatMap(casesOf).join('\n')}
   esac
 }
 # Finds the command that the words before the cursor name.
@@ -92,11 +71,11 @@ _didledger_place() {
     case "$word" in
       --*=*) continue ;;
       -*)
-        _didledger_values "$place $word"
+        _didledger_table "values $place $word"
         if [ -n "$takes" ]; then pending="$word"; fi
         continue ;;
     esac
-    _didledger_commands "$place"
+    _didledger_table "commands $place"
     case " $offer " in
       *" $word "*) place="\${place:+$place }$word" ;;
     esac
@@ -108,15 +87,15 @@ _didledger_complete() {
   shift
   _didledger_place "$@"
   if [ -n "$pending" ]; then
-    _didledger_values "$place $pending"
+    _didledger_table "values $place $pending"
     return
   fi
   case "$current" in
-    -*) _didledger_flags "$place" ;;
+    -*) _didledger_table "flags $place" ;;
     *)
-      _didledger_commands "$place"
+      _didledger_table "commands $place"
       found="$offer"
-      _didledger_operands "$place"
+      _didledger_table "operands $place"
       offer="$found $offer" ;;
   esac
 }
