@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import type { ProgramHash } from '../../../base/primitives/address.js'
@@ -5,7 +6,7 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { mapKey, toHex } from '../../../base/primitives/bytes.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { ownerOf } from '../../../base/primitives/output.js'
-import { kindOfType, type TxKind } from '../../../base/primitives/payload.js'
+import { kindOfType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { present } from '../../../ledger/storage/rows/row-reader.js'
@@ -14,6 +15,7 @@ import { spentSteps } from '../../../ledger/storage/rows/undo-record.js'
 import { prunedHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
+import type { addressHistorySchema } from '../schemas/transaction-schemas.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { withDecoded } from './transaction-text.js'
 
@@ -24,17 +26,7 @@ export interface PageRequest {
   readonly limit: number
 }
 
-/** A transaction of an address. Amounts are coins with eight decimals. */
-interface HistoryEntry extends Location {
-  readonly txid: string
-  readonly blockhash: string
-  /** Unix seconds of its block. */
-  readonly time: number
-  readonly kind: TxKind
-  readonly received: string
-  readonly spent: string
-  readonly fee?: string
-}
+type HistoryEntry = Static<typeof addressHistorySchema>['transactions'][number]
 
 /** Sums in units of 10^-8 of the coins that a transaction spent: all of them, and those of the address. */
 interface Spent {

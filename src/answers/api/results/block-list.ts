@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import { toHex } from '../../../base/primitives/bytes.js'
@@ -7,24 +8,11 @@ import { tables } from '../../../ledger/storage/rows/tables.js'
 import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
+import type { listedBlocks } from '../schemas/block-schemas.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
-/** A block of the list. */
-interface ListedBlock {
-  readonly height: number
-  readonly hash: string
-  /** Unix seconds. */
-  readonly time: number
-  /** Bytes. */
-  readonly size: number
-  readonly transactions: number
-  /** Operations on DIDs and credentials. */
-  readonly dids: number
-  /** Public key in hex; with `view` where the block has a confirm. */
-  readonly proposer?: string
-  readonly view?: number
-}
+type ListedBlock = Static<typeof listedBlocks>['blocks'][number]
 
 /** Blocks below a height, or from the tip on, newest first. A page with large blocks may end early. */
 export function blockList(context: ApiContext, before: number | undefined, limit: number): StreamedAnswer {

@@ -5,18 +5,8 @@ import { displayHash } from '../../../base/primitives/bytes.js'
 import { tables } from '../../../ledger/storage/rows/tables.js'
 import { nextOrdinal } from '../../../ledger/storage/rows/token-index.js'
 
-/** Numbers of DIDs, and the tip as of which they hold. */
-export interface DidCount {
-  readonly total: number
-  /** Not deactivated; their documents may have expired. */
-  readonly valid: number
-  readonly deactivated: number
-  readonly height: number
-  readonly blockhash: string
-}
-
-/** Counts DIDs from a few rows of the search index, however many there are. */
-export function didCount({ chain }: ChainReader): Promise<DidCount> {
+/** Numbers of DIDs from a few rows of the search index, however many there are, and the tip as of which they hold. */
+export function didCount({ chain }: ChainReader) {
   return ChainSnapshot.read(chain.database, ({ rows, tip }) => {
     const total = nextOrdinal(rows)
     const row = rows.get(tables.tokenCount.key(everythingToken))

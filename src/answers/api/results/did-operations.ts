@@ -1,8 +1,10 @@
+import type { Static } from '@sinclair/typebox'
 import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { didPart } from '../../../identity/did/identifier.js'
 import { namedCredential, namedDid } from '../../../identity/did/named-did.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import { defined } from '../../../base/primitives/defined.js'
+import type { OperationName } from '../../../base/primitives/did-operation.js'
 import { txType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
@@ -11,24 +13,12 @@ import { type Location, tables, transactionsBefore } from '../../../ledger/stora
 import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
+import type { listedOperations } from '../schemas/did-schemas.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import type { PageRequest } from './address-history.js'
 import { withDecoded } from './transaction-text.js'
 
-/** An operation on a DID or a credential. */
-interface ListedOperation extends Location {
-  readonly txid: string
-  readonly blockhash: string
-  /** Unix seconds of its block. */
-  readonly time: number
-  /** The DID that it changes; of a credential that of the holder. */
-  readonly did: string
-  readonly operation: string
-  /** The DID whose key signed it. */
-  readonly signer: string
-  /** Absolute id, of a declare or revoke. */
-  readonly credential?: string
-}
+type ListedOperation = Static<typeof listedOperations>['operations'][number]
 
 /** Bytes of rows read in one step. */
 const pieceBytes = 64 * 1024
@@ -144,5 +134,11 @@ function listed({ txid, payload }: Transaction, at: Location, { header }: Snapsh
   const { verificationMethod } = operation
   const signer = credential?.signer ?? (verificationMethod.startsWith('#') ? did : didPart(verificationMethod))
   const place = { txid, ...at, blockhash: header.id, time: header.time }
-  return { ...place, did, operation: operation.operation, signer, ...defined({ credential: credential?.id }) }
+  return {
+    ...place,
+    did,
+    operation: operation.operation as OperationName,
+    signer,
+    ...defined({ credential: credential?.id }),
+  }
 }

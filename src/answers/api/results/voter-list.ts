@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { toHex } from '../../../base/primitives/bytes.js'
@@ -5,6 +6,7 @@ import type { Confirm } from '../../../base/primitives/confirm.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
+import type { listedVoters } from '../schemas/block-schemas.js'
 import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
 
@@ -14,17 +16,7 @@ export interface HeightRange {
   readonly to: number | undefined
 }
 
-/** Who voted for a block. */
-interface VoterRow {
-  readonly height: number
-  /** Number of the validators in force, in the list of sets. */
-  readonly set: number
-  readonly view: number
-  /** Public key in hex. */
-  readonly proposer: string
-  /** Positions in the set, ascending. */
-  readonly voters: readonly number[]
-}
+type VoterRow = Static<typeof listedVoters>['heights'][number]
 
 /** Voters of blocks by their confirms, and each set of validators once. `request-parameter` for a range that is no range, or too long. */
 export function voterList({ reader }: ApiContext, range: HeightRange): StreamedAnswer {
