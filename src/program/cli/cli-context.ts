@@ -4,39 +4,28 @@ import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
 import { promptHidden } from './prompt.js'
 
-/** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
-export interface EvaluationContext {
+interface Surroundings<Text, Question> {
   readonly clock: Clock
   readonly random: Random
   readonly env: Readonly<Record<string, string | undefined>>
   /** Writes to standard output. */
-  readonly out: (text: ShownText) => void
+  readonly out: (text: Text) => void
   /** Writes to standard error. */
-  readonly err: (text: ShownText) => void
+  readonly err: (text: Text) => void
   /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
-  readonly columns?: (stream: 'out' | 'err') => number | undefined
+  readonly columns: (stream: 'out' | 'err') => number | undefined
   /** Opens standard error for lines that wait for no reader; absent: {@link err} takes them. */
-  readonly errors?: () => Channel
+  readonly errors: () => Channel
   /** Prompts on the terminal without echo; undefined without a terminal. */
-  readonly prompt: ((question: ShownText) => Promise<string>) | undefined
+  readonly prompt: ((question: Question) => Promise<string>) | undefined
 }
 
 /** The environment of the commands. All that they write goes through the door: any text, and marks of the program. */
-export interface CliContext {
-  readonly clock: Clock
-  readonly random: Random
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Writes to standard output. */
-  readonly out: (text: Pieces) => void
-  /** Writes to standard error. */
-  readonly err: (text: Pieces) => void
-  /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
-  readonly columns: (stream: 'out' | 'err') => number | undefined
-  /** Opens standard error for lines that wait for no reader. */
-  readonly errors: () => Channel
-  /** Prompts on the terminal without echo; undefined without a terminal. */
-  readonly prompt: ((question: string) => Promise<string>) | undefined
-}
+export type CliContext = Surroundings<Pieces, string>
+
+type Outside = Surroundings<ShownText, ShownText>
+/** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
+export type EvaluationContext = Omit<Outside, 'columns' | 'errors'> & Partial<Pick<Outside, 'columns' | 'errors'>>
 
 /** EvaluationContext of a real process. */
 export function processSurroundings(): EvaluationContext {

@@ -60,21 +60,22 @@ export function withQuiet(command: Command): Command {
 }
 
 export function withWallet(command: Command): Command {
+  return withAccount(command, {
+    wallet: `keystore file (default: ${defaultWalletFile})`,
+    devnetAccount: 'use the well-known account n of a devnet instead of a keystore',
+  }).addOption(passwordFileOption())
+}
+
+/** Adds the options that choose an account, of a keystore or of a devnet, with the texts of the first two. */
+export function withAccount(
+  command: Command,
+  { wallet, devnetAccount }: { readonly wallet: string; readonly devnetAccount: string },
+): Command {
+  const account = new Option('--account <n>', 'which account of the keystore (default: 0)').argParser(integerOption)
   return command
-    .addOption(
-      new Option('--wallet <file>', `keystore file (default: ${defaultWalletFile})`).conflicts('devnetAccount'),
-    )
-    .addOption(
-      new Option('--devnet-account <n>', 'use the well-known account n of a devnet instead of a keystore').argParser(
-        integerOption,
-      ),
-    )
-    .addOption(
-      new Option('--account <n>', 'which account of the keystore (default: 0)')
-        .argParser(integerOption)
-        .conflicts('devnetAccount'),
-    )
-    .addOption(passwordFileOption())
+    .addOption(new Option('--wallet <file>', wallet).conflicts('devnetAccount'))
+    .addOption(new Option('--devnet-account <n>', devnetAccount).argParser(integerOption))
+    .addOption(account.conflicts('devnetAccount'))
 }
 
 /** No option takes the password itself: other users of the machine can see arguments. */
@@ -97,27 +98,26 @@ export function withSending(command: Command): Command {
   return withChain(withNode(command)).option('--no-wait', 'return as soon as the node has the transaction')
 }
 
-/** An account number. */
-export function integerOption(text: string): number {
-  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) >= 2 ** 31) {
-    throw new InvalidArgumentError('Not a whole number from 0 on.')
+/** Reads whole numbers from `least` to `most`; `fault` is said of anything else. */
+export function wholeOption(least: number, most: number, fault: string): (text: string) => number {
+  return (text) => {
+    const number = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : NaN
+    if (number >= least && number <= most) return number
+    throw new InvalidArgumentError(fault)
   }
-  return Number(text)
 }
+
+/** An account number. */
+export const integerOption = wholeOption(0, 2 ** 31 - 1, 'Not a whole number from 0 on.')
 
 /** A number of things. */
-export function countOption(text: string): number {
-  if (/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
-  throw new InvalidArgumentError('Not a whole number from 0 on.')
-}
+export const countOption = wholeOption(0, Number.MAX_SAFE_INTEGER, 'Not a whole number from 0 on.')
 
 /** A block height. */
-export function heightOption(text: string): number {
-  if (!/^(0|[1-9][0-9]{0,9})$/.test(text) || Number(text) > 0xffffffff) {
-    throw new InvalidArgumentError('Not a block height.')
-  }
-  return Number(text)
-}
+export const heightOption = wholeOption(0, 0xffffffff, 'Not a block height.')
+
+/** A port; 0: a free one. */
+export const portOption = wholeOption(0, 65_535, 'Not a port, 0 to 65535.')
 
 /** An amount of coins in units of 10^-8. */
 export function amountOption(text: string): bigint {

@@ -26,7 +26,14 @@ import type { CliContext } from './cli-context.js'
 import { collect, didArgument } from './command-options.js'
 import { type Current, currentIdentity } from './current-identity.js'
 import { registerDidCredentials } from './did-credential-command.js'
-import { finish, type OperationOptions, specificationOf, withOperation, withPayment } from './did-operation.js'
+import {
+  finish,
+  type OperationOptions,
+  readHeld,
+  specificationOf,
+  withOperation,
+  withPayment,
+} from './did-operation.js'
 import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
@@ -214,15 +221,9 @@ async function publishFile(context: CliContext, file: string, options: Operation
   })
 }
 
-/** The operation in a file; otherwise a {@link RuleError} that names the file. */
 function readOperation(file: string): DidOperation {
   const text = readTextFile(file, 'operation file')
-  try {
-    return readOperationJson(text)
-  } catch (error) {
-    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no operation: ${error.message}`)
-    throw error
-  }
+  return readHeld(file, 'operation', () => readOperationJson(text))
 }
 
 /** The text of a credential file, checked to be JSON within the document limits. */

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { NodeClient } from '../../clients/client/node-client.js'
 import type { CredentialResult } from '../../identity/did/resolution.js'
-import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
 import { buildDeclare, buildRevoke, readCredential, requireCredentialId } from '../../clients/wallet/did-credential.js'
@@ -16,7 +16,7 @@ import {
   withOutput,
 } from './command-options.js'
 import { currentIdentity } from './current-identity.js'
-import { finish, type OperationOptions, specificationOf, withOperation } from './did-operation.js'
+import { finish, type OperationOptions, readHeld, specificationOf, withOperation } from './did-operation.js'
 import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
@@ -74,7 +74,7 @@ async function declare(
   options: OperationOptions & { force?: boolean },
 ): Promise<void> {
   const text = readTextFile(file, 'credential')
-  const credential = credentialIn(file, text)
+  const credential = readHeld(file, 'credential', () => readCredential(text))
   const client = new NodeClient(options)
   const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
   const { expirationDate } = credential
@@ -88,16 +88,6 @@ async function declare(
     said: `Declared ${credential.id}.`,
     next: `did credential ${shellWord(credential.id)}`,
   })
-}
-
-/** The credential in a file; otherwise a {@link RuleError} that names the file. */
-function credentialIn(file: string, text: string): ReturnType<typeof readCredential> {
-  try {
-    return readCredential(text)
-  } catch (error) {
-    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no credential: ${error.message}`)
-    throw error
-  }
 }
 
 async function revoke(context: CliContext, id: string, options: OperationOptions): Promise<void> {

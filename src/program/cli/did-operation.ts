@@ -3,7 +3,7 @@ import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NodeRefusal } from '../../clients/client/http.js'
 import type { NodeClient } from '../../clients/client/node-client.js'
 import { didPart } from '../../identity/did/identifier.js'
-import { UserError } from '../../base/errors/rule-error.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { singleKeyCode } from '../../base/primitives/address.js'
 import {
   canFollow,
@@ -58,6 +58,16 @@ export async function specificationOf(
   client: NodeClient | undefined,
 ): Promise<string> {
   return specificationIn(client === undefined ? rulesOffline(options) : await rulesAt(client, options), subject)
+}
+
+/** Reads what a file holds; a {@link RuleError} names the file otherwise. */
+export function readHeld<T>(file: string, what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RuleError) throw new RuleError(error.code, `${file} holds no ${what}: ${error.message}`)
+    throw error
+  }
 }
 
 /** Writes the operation to a file, or sends it in a transaction that the payer pays. */

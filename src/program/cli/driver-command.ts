@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { HttpResolver } from '../../clients/client/http-resolver.js'
 import type { CliContext } from './cli-context.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
 import type { Dereference } from '../../answers/identifiers/identifier-answer.js'
-import { type OutputOptions, withDereference, withOutput } from './command-options.js'
+import { type OutputOptions, portOption, withDereference, withOutput } from './command-options.js'
 import { stopSignal } from './stop-signal.js'
 
 /** JSON-RPC of a node on this machine. */
@@ -32,12 +32,6 @@ export function registerDriver(program: Command, context: CliContext): void {
     .option('--host <address>', 'address to listen on', '0.0.0.0')
     .addHelpText('after', examples('driver --rpc http://192.0.2.7:20336', 'driver --port 8081 --host 127.0.0.1'))
     .action((flags: DriverFlags) => drive(context, flags))
-}
-
-/** A port; 0: a free one. */
-export function portOption(text: string): number {
-  if (/^(0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('Not a port, 0 to 65535.')
 }
 
 /** The node behind a driver. */

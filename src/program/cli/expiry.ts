@@ -3,6 +3,7 @@ import type { NodeClient } from '../../clients/client/node-client.js'
 import { addYears, formatDate, parseDate } from '../../identity/did/date.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { Clock } from '../../base/runtime/env.js'
+import { wholeOption } from './command-options.js'
 
 export interface ExpiryOptions {
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -36,10 +37,7 @@ function dateOption(text: string): string {
   return full
 }
 
-function yearsOption(text: string): number {
-  if (!/^[1-9][0-9]{0,2}$/.test(text)) throw new InvalidArgumentError('Not a number of years from 1 to 999.')
-  return Number(text)
-}
+const yearsOption = wholeOption(1, 999, 'Not a number of years from 1 to 999.')
 
 /**
  * The expiry of a document made `now` (Unix seconds): by the options, else five years ahead. Past or further ahead → {@link UserError},

@@ -11,7 +11,14 @@ import { parseSpec, quorum, type Spec } from '../../base/primitives/spec.js'
 import { trustOf } from '../../identity/proofs/make-trust.js'
 import { makeDirectory, writeFileAtomically } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
-import { amountOption, collect, type OutputOptions, recipientOption, withOutput } from './command-options.js'
+import {
+  amountOption,
+  collect,
+  type OutputOptions,
+  recipientOption,
+  wholeOption,
+  withOutput,
+} from './command-options.js'
 import { firstBlockText } from './first-block.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { loadSpec } from './load-spec.js'
@@ -44,7 +51,7 @@ export function registerGenesis(program: Command, context: CliContext): void {
     .addOption(new Option('--amount <coins>', 'how many').argParser(amountOption).default(newSupply, '33000000'))
     .addOption(
       new Option('--validators <n>', `how many validators to make keys for, 1 to ${mostValidators}`)
-        .argParser(countOption)
+        .argParser(validatorsOption)
         .default(4),
     )
     .addOption(
@@ -97,11 +104,7 @@ function nameArgument(text: string): string {
   throw new InvalidArgumentError('A name has up to 32 small letters, digits and hyphens, a letter first.')
 }
 
-function countOption(text: string): number {
-  const count = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= mostValidators) return count
-  throw new InvalidArgumentError(`Not a number from 1 to ${mostValidators}.`)
-}
+const validatorsOption = wholeOption(1, mostValidators, `Not a number from 1 to ${mostValidators}.`)
 
 function keyOption(text: string): string {
   const key = fromHex(text)

@@ -89,12 +89,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
     '',
     `  ${mnemonic}`,
     '',
-    ...formatTable([
-      ['address', account.address],
-      ['DID', account.did],
-    ]),
-    '',
-    `Next: npx didledger wallet balance${sameOptions(options)}`,
+    ...storedLines(account, options),
   ])
 }
 
@@ -107,13 +102,15 @@ async function importWallet(context: CliContext, file: string | undefined, optio
     `Wrote ${options.wallet}${keys === undefined ? '' : ` with ${keys} private key${keys === 1 ? '' : 's'}`}.`,
     ...skipped.map((skippedAddress) => `Left out ${skippedAddress}, which has no private key there (multisig).`),
     '',
-    ...formatTable([
-      ['address', account.address],
-      ['DID', account.did],
-    ]),
-    '',
-    `Next: npx didledger wallet balance${sameOptions(options)}`,
+    ...storedLines(account, options),
   ])
+}
+
+/** The first account of a keystore that was written, and the next step. */
+function storedLines({ address: text, did }: Account, options: ImportOptions): string[] {
+  const next = `Next: npx didledger wallet balance${sameOptions(options)}`
+  const rows = [['address', text] as const, ['DID', did] as const]
+  return [...formatTable(rows), '', next]
 }
 
 async function askSecret(context: CliContext): Promise<string> {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { isPublicKey, publicKeyFault } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { fromHex, toHex } from '../../base/primitives/bytes.js'
@@ -14,6 +14,7 @@ import {
   integerOption,
   type OutputOptions,
   type WalletOptions,
+  withAccount,
   withChain,
   withNode,
   withOutput,
@@ -57,20 +58,13 @@ export function registerMultisig(wallet: Command, context: CliContext): void {
 }
 
 function withKeys(command: Command): Command {
-  return command
+  command
     .requiredOption('--required <m>', 'how many signatures spend', requiredOption)
     .option('--key <hex>', 'public key of an owner; once for each, in any order', collect(keyOption))
-    .addOption(new Option('--wallet <file>', 'add the key of this keystore').conflicts('devnetAccount'))
-    .addOption(
-      new Option('--devnet-account <n>', 'add the key of the well-known account n of a devnet').argParser(
-        integerOption,
-      ),
-    )
-    .addOption(
-      new Option('--account <n>', 'which account of the keystore (default: 0)')
-        .argParser(integerOption)
-        .conflicts('devnetAccount'),
-    )
+  return withAccount(command, {
+    wallet: 'add the key of this keystore',
+    devnetAccount: 'add the key of the well-known account n of a devnet',
+  })
 }
 
 function requiredOption(text: string): number {
