@@ -9,7 +9,7 @@
  *     -> ChainIndexer.stage -> #commit -> tip -> ChainIndexer.follow -> `change` event
  *
  * Imports consensus, crypto, errors, primitives, proofs, runtime, storage; used by mempool, events, production, voting, network,
- * devnet, api, node, library, cli.
+ * devnet, api, node, cli.
  * - Own blocks enter as bytes, like those of peers. The tip moves only after its batch is on disk.
  * - One batch per change; a reorganisation takes several, which readers see as one.
  */

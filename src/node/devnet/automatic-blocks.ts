@@ -1,13 +1,9 @@
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import type { Producer } from '../../ledger/production/producer.js'
-import type { Log, Timers } from '../../base/runtime/env.js'
+import type { DevnetParts } from './devnet-parts.js'
 import type { MiningMode } from './mining-mode.js'
 
-export interface AutomaticBlocksOptions {
-  readonly mempool: Mempool
+export interface AutomaticBlocksOptions extends Pick<DevnetParts, 'mempool' | 'timers' | 'log'> {
   readonly producer: Producer
-  readonly timers: Timers
-  readonly log: Log
   readonly mining: MiningMode
 }
 

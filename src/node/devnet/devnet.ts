@@ -17,10 +17,8 @@
  * - One block of a height is signed, unless the chain was rewound.
  */
 import { reorganisationDepth } from '../../ledger/chain/branches.js'
-import type { Chain } from '../../ledger/chain/chain.js'
 import type { ChainWriter } from '../../ledger/chain/chain-change.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { parseAddress } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'
 import { displayHash } from '../../base/primitives/bytes.js'
@@ -28,11 +26,11 @@ import type { Hash } from '../../base/primitives/hash.js'
 import { solveEmptyRun } from '../../ledger/production/empty-blocks.js'
 import type { OwnValidator } from '../../ledger/production/mining.js'
 import { Producer } from '../../ledger/production/producer.js'
-import type { Log, Random, Timers } from '../../base/runtime/env.js'
 import { Overlay } from '../../ledger/storage/write/overlay.js'
 import type { Account } from '../../clients/wallet/accounts.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
-import { latestTime, type VirtualClock } from './clock.js'
+import { latestTime } from './clock.js'
+import type { DevnetParts } from './devnet-parts.js'
 import { Faucet } from './faucet.js'
 import { type Funding, fundAccounts, fundedAccounts } from './fund-accounts.js'
 import type { MiningMode } from './mining-mode.js'
@@ -42,13 +40,7 @@ import { type SeededDids, seedDids } from './seed-dids.js'
 import { Snapshots } from './snapshots.js'
 import { adoptState, isStateFile, loadStateFile, readStateText, saveState, stateText } from './state.js'
 
-export interface DevnetOptions {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly clock: VirtualClock
-  readonly timers: Timers
-  readonly random: Random
-  readonly log: Log
+export interface DevnetOptions extends DevnetParts {
   readonly mining: MiningMode
   /** Keeps the state from one run to the next: read by {@link Devnet.loadStateFile}, written at the end. */
   readonly stateFile?: string

@@ -1,26 +1,19 @@
-import type { Chain } from '../../ledger/chain/chain.js'
 import { ChainReader } from '../../ledger/chain/reader.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { prefix, programHash, singleKeyCode } from '../../base/primitives/address.js'
-import { equalBytes } from '../../base/primitives/bytes.js'
 import { paramsAt } from '../../base/primitives/spec.js'
-import type { Random } from '../../base/runtime/env.js'
 import {
   buildTransfer,
   type Payment,
   type Recipient,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
-import type { SpendableCoin } from '../../clients/wallet/coins.js'
 import { faucetKey } from '../../clients/wallet/devnet-accounts.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
+import type { DevnetParts } from './devnet-parts.js'
+import { payerCoins } from './payer-coins.js'
 
-export interface FaucetOptions {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly random: Random
-}
+type FaucetOptions = Pick<DevnetParts, 'chain' | 'mempool' | 'random'>
 
 /** Pays out of the coins that the genesis block of a devnet gives to a well-known key. */
 export class Faucet {
@@ -43,7 +36,8 @@ export class Faucet {
       chain.exclusive(async () => {
         const { fees } = paramsAt(spec, chain.tip.header.height + 1)
         const fee = { ...fees, floor: mempool.floor }
-        const payment = { code: this.#code, coins: await this.#coins(), fee, assetId, random }
+        const coins = await payerCoins(new ChainReader(chain), mempool, this.#programHash)
+        const payment = { code: this.#code, coins, fee, assetId, random }
         const { transaction } = built({ ...payment, maxMoney: spec.maxMoney }, recipients)
         const signed = signTransaction(transaction, [this.#key.privateKey])
         const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
@@ -57,20 +51,6 @@ export class Faucet {
   /** Resolves when all payments so far are in the pool, or refused. */
   async close(): Promise<void> {
     await this.#queue
-  }
-
-  /** Spendable coins: on the chain, and the change of its pooled transactions. */
-  async #coins(): Promise<SpendableCoin[]> {
-    const { chain, mempool } = this.#options
-    const own = this.#programHash
-    const mined = await new ChainReader(chain).coins(own)
-    const pooled = [...mempool.entries()].flatMap(({ transaction }) =>
-      transaction.outputs.flatMap(({ programHash: payee, value }, index) =>
-        equalBytes(payee, own) ? [{ txid: transaction.hash, index, value, confirmations: 0 }] : [],
-      ),
-    )
-    const all: SpendableCoin[] = [...mined.map(({ outpoint, value }) => ({ ...outpoint, value })), ...pooled]
-    return all.filter((coin) => mempool.spender(coin) === undefined)
   }
 }
 

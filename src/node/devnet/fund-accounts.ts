@@ -1,7 +1,5 @@
-import type { Chain } from '../../ledger/chain/chain.js'
 import { ChainReader } from '../../ledger/chain/reader.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
@@ -15,6 +13,7 @@ import {
   devnetMnemonic,
   isDevnetMnemonic,
 } from '../../clients/wallet/devnet-accounts.js'
+import type { DevnetParts } from './devnet-parts.js'
 import type { Faucet } from './faucet.js'
 
 /** Which accounts have coins when a devnet starts. */
@@ -27,9 +26,7 @@ export interface Funding {
   readonly balance?: bigint
 }
 
-interface FundingParts {
-  readonly chain: Chain
-  readonly mempool: Mempool
+interface FundingParts extends Pick<DevnetParts, 'chain' | 'mempool'> {
   readonly faucet: Faucet
 }
 

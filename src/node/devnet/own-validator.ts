@@ -1,5 +1,4 @@
 import { BlockRunError } from '../../ledger/chain/block-run.js'
-import type { Chain } from '../../ledger/chain/chain.js'
 import type { IncomingBlock } from '../../ledger/chain/chain-change.js'
 import { checkConfirm } from '../../ledger/consensus/check-confirm.js'
 import { sign } from '../../base/crypto/keys.js'
@@ -13,11 +12,9 @@ import type { Header } from '../../base/primitives/header.js'
 import type { OwnValidator } from '../../ledger/production/mining.js'
 import { type KeySigner, soloConfirmBy } from '../../voting/sign-message.js'
 import { devnetValidatorKey } from '../../clients/wallet/devnet-accounts.js'
-import type { VirtualClock } from './clock.js'
+import type { DevnetParts } from './devnet-parts.js'
 
-export interface DevnetValidatorOptions {
-  readonly chain: Chain
-  readonly clock: VirtualClock
+export interface DevnetValidatorOptions extends Pick<DevnetParts, 'chain' | 'clock'> {
   /** Whether blocks are made without a request for each. */
   readonly automatic: boolean
 }

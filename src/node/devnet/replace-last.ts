@@ -1,10 +1,8 @@
 import type { Chain } from '../../ledger/chain/chain.js'
 import type { ChainChange, ChainWriter } from '../../ledger/chain/chain-change.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { solveEmptyRun } from '../../ledger/production/empty-blocks.js'
-import type { Random } from '../../base/runtime/env.js'
-import type { VirtualClock } from './clock.js'
+import type { DevnetParts } from './devnet-parts.js'
 import type { DevnetValidator } from './own-validator.js'
 
 /** Blocks that took the place of others; hashes in display hex. */
@@ -15,11 +13,7 @@ export interface Replaced {
   readonly connected: readonly string[]
 }
 
-export interface ReplacingParts {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly clock: VirtualClock
-  readonly random: Random
+export interface ReplacingParts extends Pick<DevnetParts, 'chain' | 'mempool' | 'clock' | 'random'> {
   readonly validator: DevnetValidator
   /** Whether the devnet is stopping. */
   stop(): boolean

@@ -1,7 +1,5 @@
-import type { Chain } from '../../ledger/chain/chain.js'
 import { quickSigner } from '../../base/crypto/quick-signer.js'
 import { InvariantError, RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseDisplayHash } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
@@ -12,10 +10,9 @@ import { paramsAt } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { Producer } from '../../ledger/production/producer.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
-import type { Random } from '../../base/runtime/env.js'
 import { buildDidTransaction, payerOf } from '../../clients/wallet/build-transaction.js'
 import { registrarKey, seededDidKeys } from '../../clients/wallet/devnet-accounts.js'
-import type { VirtualClock } from './clock.js'
+import type { DevnetParts } from './devnet-parts.js'
 import type { Faucet } from './faucet.js'
 import { seededCreate, type SeededDid, seededDid } from './seeded-document.js'
 
@@ -26,11 +23,7 @@ const acceptedAtOnce = 32
 /** More bytes than a create of a seeded DID has without its signatures. */
 const createBytes = 4096
 
-export interface SeedingParts {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly clock: VirtualClock
-  readonly random: Random
+export interface SeedingParts extends Pick<DevnetParts, 'chain' | 'mempool' | 'clock' | 'random'> {
   readonly faucet: Faucet
   readonly producer: Producer
 }

@@ -9,7 +9,6 @@ import type { Chain } from '../../ledger/chain/chain.js'
 import type { ChainWriter } from '../../ledger/chain/chain-change.js'
 import { transactionSanitySteps } from '../../ledger/consensus/sanity.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../../ledger/mempool/mempool.js'
 import { blockHashOf } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
@@ -20,7 +19,8 @@ import type { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import { fileFailure } from '../../ledger/storage/failure.js'
 import { replaceFile } from '../../ledger/storage/replace-file.js'
-import { latestTime, type VirtualClock } from './clock.js'
+import { latestTime } from './clock.js'
+import type { DevnetParts } from './devnet-parts.js'
 import { readStateHead, type StateHead, statePieces } from './state-format.js'
 
 /** @limit characters: state of a devnet as text; it has to fit into a request */
@@ -33,11 +33,7 @@ const blocksAtOnce = 1000
 const bytesAtOnce = 4 * 1024 * 1024
 
 /** The parts of a devnet that make its state. */
-export interface StateParts {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly clock: VirtualClock
-}
+export type StateParts = Pick<DevnetParts, 'chain' | 'mempool' | 'clock'>
 
 /** Writes the state to a file, which is replaced once all of it is on disk; returns the height. Call between blocks. */
 export async function saveState(parts: StateParts, path: string): Promise<number> {

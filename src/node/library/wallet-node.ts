@@ -37,7 +37,7 @@ import {
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CreateDid, DidPayment, Transfer, UpdateDid } from './node-types.js'
-import { payerCoins } from './payer-coins.js'
+import { payerCoins } from '../devnet/payer-coins.js'
 
 /** Builds, signs and sends with keys of the caller. Every method resolves once the pool has the transaction. */
 export type NodeWallet = ReturnType<typeof nodeWallet>
