@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type OperationForm, type OperationName, operationForms } from '../../../base/primitives/did-operation.js'
-import { oneOf } from './common-schemas.js'
+import { closed, hash, oneOf } from './common-schemas.js'
 import { stateProof } from './proof-schemas.js'
 import { chainPlace, nextPage } from './transaction-schemas.js'
 
@@ -9,8 +9,6 @@ import { chainPlace, nextPage } from './transaction-schemas.js'
 function namesOf(about: OperationForm['subject']): string[] {
   return Object.entries(operationForms).flatMap(([name, { subject }]) => (subject === about ? [name] : []))
 }
-
-const closed = { additionalProperties: false }
 
 /** A transaction with an operation on a DID or on a credential. */
 function transactionOf(about: OperationForm['subject'], payload: string) {
@@ -31,18 +29,15 @@ function transactionOf(about: OperationForm['subject'], payload: string) {
       : {}),
   }
   const operation = {
-    header: Type.Object(header, closed),
+    header: closed(header),
     payload: Type.String({ description: payload }),
-    proof: Type.Object(proof, closed),
+    proof: closed(proof),
   }
-  return Type.Object(
-    {
-      txid: Type.String(),
-      timestamp: Type.String({ description: 'time of the block, RFC 3339 in UTC' }),
-      operation: Type.Object(operation, closed),
-    },
-    closed,
-  )
+  return closed({
+    txid: Type.String(),
+    timestamp: Type.String({ description: 'time of the block, RFC 3339 in UTC' }),
+    operation: closed(operation),
+  })
 }
 
 export const resolvedTransaction = transactionOf(
@@ -54,31 +49,27 @@ const credentialTransaction = transactionOf(
   'the credential in base64url as published; of a revoke its id',
 )
 
-export const credentialResult = Type.Object(
-  {
-    id: Type.String({ description: 'in full' }),
-    status: Type.Integer({
-      minimum: 0,
-      maximum: 3,
-      description: '0 declared, 1 declared and expired, 2 revoked, 3 neither',
+export const credentialResult = closed({
+  id: Type.String({ description: 'in full' }),
+  status: Type.Integer({
+    minimum: 0,
+    maximum: 3,
+    description: '0 declared, 1 declared and expired, 2 revoked, 3 neither',
+  }),
+  transaction: Type.Optional(
+    Type.Array(credentialTransaction, {
+      description:
+        'the revoke, if any, and the declare, if any; absent with status 3; with a proof every operation, newest first',
     }),
-    transaction: Type.Optional(
-      Type.Array(credentialTransaction, {
-        description:
-          'the revoke, if any, and the declare, if any; absent with status 3; with a proof every operation, newest first',
-      }),
-    ),
-    proof: Type.Optional(stateProof),
-  },
-  closed,
-)
+  ),
+  proof: Type.Optional(stateProof),
+})
 
-const hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'display order' })
 const timestamp = Type.String({ description: 'time of the block, RFC 3339 in UTC' })
 const whole = (description: string) => Type.Integer({ minimum: 0, description })
-const moment = (description: string) => Type.Object({ txid: hash, timestamp }, { ...closed, description })
+const moment = (description: string) => closed({ txid: hash(), timestamp }, description)
 
-const answerAge = Type.Object(
+const answerAge = closed(
   {
     height: whole('of the tip as of which the answer holds'),
     age: whole('seconds since the time of that tip'),
@@ -86,57 +77,53 @@ const answerAge = Type.Object(
       Type.Literal(true, { description: 'the owner has all questions answered at all times, right or wrong' }),
     ),
   },
-  { ...closed, description: 'of a node that is not in step with its chain; only with `context`' },
+  'of a node that is not in step with its chain; only with `context`',
 )
 
-const resolveContext = Type.Object(
+const resolveContext = closed(
   {
     height: whole('height of the tip'),
-    blockHash: hash,
+    blockHash: hash(),
     time: whole('time of the tip, Unix seconds'),
     count: whole('operations of the DID'),
     created: moment('its create'),
     updated: Type.Optional(moment('the last update up to the version shown first; absent without one')),
     next: Type.Optional(moment('the operation after that version; absent where it is the last one')),
     expires: Type.String({ description: 'expiry of the document of that version, RFC 3339 in UTC' }),
-    at: Type.Array(
-      Type.Object({ height: whole('of its block'), blockHash: hash, confirmations: whole('1 at the tip') }, closed),
-      { description: 'the blocks of the transactions, in their order' },
-    ),
+    at: Type.Array(closed({ height: whole('of its block'), blockHash: hash(), confirmations: whole('1 at the tip') }), {
+      description: 'the blocks of the transactions, in their order',
+    }),
   },
-  { ...closed, description: 'where the answer stands; only with `context`' },
+  'where the answer stands; only with `context`',
 )
 
-export const resolveResult = Type.Object(
-  {
-    did: Type.String(),
-    status: Type.Integer({
-      minimum: 0,
-      maximum: 3,
-      description: '0 valid, 1 expired, 2 deactivated, 3 does not exist',
+export const resolveResult = closed({
+  did: Type.String(),
+  status: Type.Integer({
+    minimum: 0,
+    maximum: 3,
+    description: '0 valid, 1 expired, 2 deactivated, 3 does not exist',
+  }),
+  hint: Type.Optional(
+    Type.String({ description: 'why no key can have the identifier; only with `context` and status 3' }),
+  ),
+  transaction: Type.Optional(
+    Type.Array(resolvedTransaction, {
+      description: 'newest first; empty without the version asked for; absent with status 3',
     }),
-    hint: Type.Optional(
-      Type.String({ description: 'why no key can have the identifier; only with `context` and status 3' }),
-    ),
-    transaction: Type.Optional(
-      Type.Array(resolvedTransaction, {
-        description: 'newest first; empty without the version asked for; absent with status 3',
-      }),
-    ),
-    total: Type.Optional(whole('operations of the DID; this and the next two only with `skip` or `limit`')),
-    start: Type.Optional(whole('operations left out first')),
-    count: Type.Optional(whole('operations here')),
-    context: Type.Optional(resolveContext),
-    outOfStep: Type.Optional(answerAge),
-    proof: Type.Optional(stateProof),
-  },
-  closed,
-)
+  ),
+  total: Type.Optional(whole('operations of the DID; this and the next two only with `skip` or `limit`')),
+  start: Type.Optional(whole('operations left out first')),
+  count: Type.Optional(whole('operations here')),
+  context: Type.Optional(resolveContext),
+  outOfStep: Type.Optional(answerAge),
+  proof: Type.Optional(stateProof),
+})
 
 const member = Type.Unknown()
 
 /** A document in normalised form. Its services may have further members, its credentials any claims. */
-export const didDocument = Type.Object(
+export const didDocument = closed(
   {
     '@context': Type.Optional(Type.Array(Type.String())),
     id: Type.String({ description: 'the DID' }),
@@ -148,51 +135,39 @@ export const didDocument = Type.Object(
     expires: Type.String({ description: 'RFC 3339 in UTC' }),
     proof: Type.Record(Type.String(), member),
   },
-  { ...closed, description: 'a document with every id in full and the members in canonical order' },
+  'a document with every id in full and the members in canonical order',
 )
 
-export const queryResult = Type.Object(
-  {
-    total: Type.Integer({ minimum: 0, description: 'documents that match' }),
-    start: Type.Integer({ minimum: 0, description: 'position of the first one here; 0 when none match' }),
-    count: Type.Integer({ minimum: 0, description: 'documents here' }),
-    document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
-    height: Type.Optional(whole('of the tip as of which the answer holds; only with `context`')),
-    blockHash: Type.Optional(hash),
-    outOfStep: Type.Optional(answerAge),
-  },
-  closed,
-)
+export const queryResult = closed({
+  total: Type.Integer({ minimum: 0, description: 'documents that match' }),
+  start: Type.Integer({ minimum: 0, description: 'position of the first one here; 0 when none match' }),
+  count: Type.Integer({ minimum: 0, description: 'documents here' }),
+  document: Type.Array(didDocument, { description: 'in the order in which their DIDs were created' }),
+  height: Type.Optional(whole('of the tip as of which the answer holds; only with `context`')),
+  blockHash: Type.Optional(hash()),
+  outOfStep: Type.Optional(answerAge),
+})
 
-export const listedOperations = Type.Object(
-  {
-    operations: Type.Array(
-      Type.Object(
-        {
-          ...chainPlace,
-          did: Type.String({
-            description: 'the DID that it changes; of a declare or revoke the holder of the credential',
-          }),
-          operation: oneOf(Object.keys(operationForms) as OperationName[], 'what it does'),
-          signer: Type.String({ description: 'the DID whose key signed it' }),
-          credential: Type.Optional(Type.String({ description: 'id in full; of a declare or revoke alone' })),
-        },
-        closed,
-      ),
-      { description: 'newest first; fewer than asked for, or none, where a page ends early' },
-    ),
-    next: nextPage,
-  },
-  closed,
-)
+export const listedOperations = closed({
+  operations: Type.Array(
+    closed({
+      ...chainPlace,
+      did: Type.String({
+        description: 'the DID that it changes; of a declare or revoke the holder of the credential',
+      }),
+      operation: oneOf(Object.keys(operationForms) as OperationName[], 'what it does'),
+      signer: Type.String({ description: 'the DID whose key signed it' }),
+      credential: Type.Optional(Type.String({ description: 'id in full; of a declare or revoke alone' })),
+    }),
+    { description: 'newest first; fewer than asked for, or none, where a page ends early' },
+  ),
+  next: nextPage,
+})
 
-export const didCountSchema = Type.Object(
-  {
-    total: whole('DIDs that were created'),
-    valid: whole('of them, not deactivated; those whose document has expired are among them'),
-    deactivated: whole('of them'),
-    height: whole('of the tip as of which it holds'),
-    blockhash: hash,
-  },
-  closed,
-)
+export const didCountSchema = closed({
+  total: whole('DIDs that were created'),
+  valid: whole('of them, not deactivated; those whose document has expired are among them'),
+  deactivated: whole('of them'),
+  height: whole('of the tip as of which it holds'),
+  blockhash: hash(),
+})
