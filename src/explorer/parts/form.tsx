@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 
 /** Forms of one line: fields, then the button that submits them. */
 
@@ -30,13 +30,18 @@ export function LineForm({
   )
 }
 
-/** A field between two texts; the rest are attributes of its element. */
-export function Field({ before, after, set, ...attributes }: FieldRow & Attributes) {
+/** An input that hands on its text; the rest are attributes of its element. */
+export function Input({ set, ...attributes }: Attributes & { set(value: string): void }) {
   // The type of an element allows one value of `type` alone.
   const rest: object = attributes
+  return <input {...rest} onInput={(event) => set(event.currentTarget.value)} />
+}
+
+/** An input between two texts. */
+export function Field({ before, after, ...input }: FieldRow & Attributes) {
   return (
     <label>
-      {before} <input {...rest} onInput={(event) => set(event.currentTarget.value)} />
+      {before} <Input {...input} />
       {after !== undefined && ` ${after}`}
     </label>
   )
@@ -54,13 +59,4 @@ interface FieldRow {
   set(value: string): void
 }
 
-interface Attributes {
-  readonly class?: 'short' | 'address'
-  readonly type?: 'number' | 'datetime-local'
-  readonly inputMode?: 'decimal'
-  readonly placeholder?: string
-  readonly required?: boolean
-  readonly step?: string
-  readonly min?: string
-  readonly max?: number
-}
+type Attributes = Omit<InputHTMLAttributes<HTMLInputElement>, 'onInput'>

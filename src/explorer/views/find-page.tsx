@@ -3,6 +3,7 @@ import { nodeUrl } from '../ask/node-rpc.js'
 import type { Found } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
 import { conditionOf, type ConditionRow, kindOf, type KindName, kinds } from '../find/condition.js'
+import { Input } from '../parts/form.js'
 import { Answered, Heading, Pager, Panel } from '../parts/panel.js'
 import { Copy } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
@@ -128,27 +129,12 @@ function BuilderRow({
         ))}
       </select>
       {kind.name !== undefined && (
-        <input
-          aria-label={kind.name}
-          placeholder={kind.name}
-          value={row.name}
-          onInput={(event) => change({ name: event.currentTarget.value })}
-        />
+        <Input aria-label={kind.name} placeholder={kind.name} value={row.name} set={(name) => change({ name })} />
       )}
       {kind.type === 'date' ? (
-        <input
-          type="date"
-          aria-label="date"
-          value={row.value}
-          onInput={(event) => change({ value: event.currentTarget.value })}
-        />
+        <Input type="date" aria-label="date" value={row.value} set={(value) => change({ value })} />
       ) : (
-        <input
-          aria-label="value"
-          placeholder={kind.hint ?? ''}
-          value={row.value}
-          onInput={(event) => change({ value: event.currentTarget.value })}
-        />
+        <Input aria-label="value" placeholder={kind.hint ?? ''} value={row.value} set={(value) => change({ value })} />
       )}
       {remove !== undefined && (
         <button type="button" onClick={remove} aria-label="remove this part">

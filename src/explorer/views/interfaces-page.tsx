@@ -3,6 +3,7 @@ import { ask, fetchText, nodeUrl } from '../ask/node-rpc.js'
 import { NodeGone } from '../ask/refusal.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { curlOf, type Field, fieldOf, filledPath, parametersFrom } from '../find/call-fields.js'
+import { Input } from '../parts/form.js'
 import { JsonView } from '../parts/json-view.js'
 import { Answered, Badge, Heading, Panel } from '../parts/panel.js'
 import { Copy, Plain } from '../parts/values.js'
@@ -109,13 +110,13 @@ export function InterfacesPage({ subject, options }: Route) {
           return (
             <div class="sided">
               <Panel title="Methods and paths">
-                <input
+                <Input
                   class="filter"
                   type="search"
                   placeholder="part of a name"
                   aria-label="part of a name"
                   value={part}
-                  onInput={(event) => setPart(event.currentTarget.value)}
+                  set={setPart}
                 />
                 <Names title="JSON-RPC" entries={listed.filter(({ rest }) => rest === undefined)} chosen={chosen} />
                 <Names title="REST" entries={listed.filter(({ rest }) => rest !== undefined)} chosen={chosen} />
@@ -205,11 +206,11 @@ function Try({ entry, given }: { entry: Entry; given: ReadonlyMap<string, string
                   {required ? '' : ', optional'}
                 </span>
               </span>
-              <input
+              <Input
                 class="code"
                 required={required}
                 value={values[name] ?? ''}
-                onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+                set={(value) => setValues({ ...values, [name]: value })}
               />
               <span class="quiet hint">{description}</span>
             </label>
@@ -219,13 +220,7 @@ function Try({ entry, given }: { entry: Entry; given: ReadonlyMap<string, string
               <span>
                 <b>token</b> <span class="quiet">of the owner</span>
               </span>
-              <input
-                class="code"
-                type="password"
-                autocomplete="off"
-                value={token}
-                onInput={(event) => setToken(event.currentTarget.value)}
-              />
+              <Input class="code" type="password" autocomplete="off" value={token} set={setToken} />
               <span class="quiet hint">
                 from the file admin.token in the data directory; kept until this page is closed
               </span>

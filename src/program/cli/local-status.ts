@@ -7,7 +7,7 @@ import { defined } from '../../base/primitives/defined.js'
 import { visible } from '../../base/runtime/visible-text.js'
 import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
-import { linesText } from './print-output.js'
+import { columnLines, linesText } from './print-output.js'
 
 /** Milliseconds between two polls of the nodes, and milliseconds that a node may take to answer. */
 const interval = 500
@@ -183,15 +183,7 @@ export function statusTable(
     }),
   ]
   const alarm = statuses.some(({ signing }) => signing === earlierNetwork)
-  const widths = (rows[0] as string[]).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] as string).length)),
-  )
-  const lines = rows.map((row) =>
-    row
-      .map((cell, i) => (i >= 2 && i <= 6 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
-      .join('  ')
-      .trimEnd(),
-  )
+  const lines = columnLines(rows, (column) => column >= 2 && column <= 6)
   // Lines are cut to the width of the terminal, so the alarm takes two.
   return [...lines, ...stallLines(statuses, width), ...(alarm ? [`Alarm: ${cause}:`, `${remedy}.`] : [])]
 }

@@ -14,7 +14,7 @@ import { heightOption, type OutputOptions, type RestFlags, withNode, withOutput 
 import { followLog } from './node-log.js'
 import { showStatus } from './node-status.js'
 import { callAsOwner, type OwnerFlags, ownerOf } from './owner-token.js'
-import { examples, report } from './print-output.js'
+import { columnLines, examples, report } from './print-output.js'
 
 type NodeFlags = RestFlags & OutputOptions
 type OwnersFlags = OwnerFlags & OutputOptions
@@ -155,12 +155,5 @@ function listLines<K extends string>(
   none: string,
 ): string[] {
   if (list.length === 0) return [none]
-  const rows = [heading, ...list.map((row) => heading.map((name) => visible(String(row[name]))))]
-  const widths = heading.map((_, i) => Math.max(...rows.map((row) => (row[i] as string).length)))
-  return rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] as number))
-      .join('  ')
-      .trimEnd(),
-  )
+  return columnLines([heading, ...list.map((row) => heading.map((name) => visible(String(row[name]))))])
 }

@@ -30,6 +30,17 @@ export function formatTable(rows: readonly (readonly [string, string])[]): strin
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
 }
 
+/** Rows of equal columns; numbers end below each other in those that `isNumber` names. */
+export function columnLines(
+  rows: readonly (readonly string[])[],
+  isNumber: (column: number) => boolean = () => false,
+): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const padded = (cell: string, i: number) =>
+    isNumber(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)
+  return rows.map((row) => row.map(padded).join('  ').trimEnd())
+}
+
 /** The options to repeat in the next command. */
 export function sameOptions(options: {
   wallet?: string

@@ -7,8 +7,11 @@ import type { Transaction } from '../../base/primitives/transaction.js'
 import { payerOf } from '../../clients/wallet/build-transaction.js'
 import { isComplete, type ProgramSignatures, transactionSignatures } from '../../clients/wallet/multisig-signatures.js'
 import { isSigned, signatureCount } from '../../clients/wallet/sign-transaction.js'
-import { feeOf, type TransactionFile } from '../../clients/wallet/transaction-file.js'
-import { shellWord } from './print-output.js'
+import { feeOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
+import { writeTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
+import type { CliContext } from './cli-context.js'
+import type { OutputOptions } from './command-options.js'
+import { formatTable, report, shellWord } from './print-output.js'
 
 /**
  * Outputs and fee of a transaction, for text output. Input amounts are those of the file, which no signature covers. Only an
@@ -31,13 +34,39 @@ export function transactionRows(file: TransactionFile): [string, string][] {
 }
 
 /** Signed and open keys of multisig addresses, for text output. */
-export function signatureRows(transaction: Transaction): [string, string][] {
+function signatureRows(transaction: Transaction): [string, string][] {
   return transactionSignatures(transaction)
     .filter(({ kind }) => kind === 'multisig')
     .flatMap((program): [string, string][] => [
       ['signatures', `${program.present} of ${program.required}  ${program.address}`],
       ...program.keys.map((key, i): [string, string] => [program.signatures[i] ? 'signed' : 'open', toHex(key)]),
     ])
+}
+
+/** Outputs, fee and signatures of a transaction file, for text output. */
+export function fileLines(file: TransactionFile): string[] {
+  return formatTable([...transactionRows(file), ...signatureRows(file.transaction)])
+}
+
+/** Writes a transaction file, and reports that: what was done, the content, and the next step. */
+export function reportFile(
+  context: CliContext,
+  options: OutputOptions,
+  { output, file, said, next, missing }: WrittenFile,
+): void {
+  writeTransactionFile(output, file)
+  const signatures = signaturesJson(file.transaction)
+  const json = { file: output, ...transactionFileJson(file), ...defined({ missing }), signatures }
+  report(context, options, json, [said, ...fileLines(file), '', ...next])
+}
+
+interface WrittenFile {
+  readonly output: string
+  readonly file: TransactionFile
+  readonly said: string
+  readonly next: readonly string[]
+  /** Addresses whose signatures are missing, in a report that tells. */
+  readonly missing?: readonly string[]
 }
 
 /** Signatures of each program as JSON; keys in hex, in the order of their scripts. */

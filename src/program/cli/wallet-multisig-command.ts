@@ -6,8 +6,7 @@ import { defined } from '../../base/primitives/defined.js'
 import { maxMultisigKeys } from '../../base/primitives/program.js'
 import { type MultisigAccount, multisigAccount, repeatedKeys } from '../../clients/wallet/multisig.js'
 import { combineSignatures, holdsKey } from '../../clients/wallet/multisig-signatures.js'
-import { transactionFileJson } from '../../clients/wallet/transaction-file.js'
-import { readTransactionFile, writeTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
+import { readTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
 import type { CliContext } from './cli-context.js'
 import {
   collect,
@@ -21,7 +20,7 @@ import {
 } from './command-options.js'
 import { examples, report, formatTable } from './print-output.js'
 import { publicAccount } from './signing-account.js'
-import { nextStep, signaturesJson, signatureRows, signedPath, transactionRows } from './transaction-report.js'
+import { nextStep, reportFile, signedPath } from './transaction-report.js'
 import { type BuildOptions, buildFile, withBuilding, withTransfer } from './wallet-transfer-command.js'
 
 interface KeysOptions extends WalletOptions {
@@ -121,12 +120,6 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
   }
   const file = { transaction, ...defined({ spent }) }
   const output = options.output ?? signedPath(paths[0] as string, transaction)
-  writeTransactionFile(output, file)
-  const json = { file: output, ...transactionFileJson(file), signatures: signaturesJson(transaction) }
-  report(context, options, json, [
-    `Combined ${paths.length} files; wrote ${output}.`,
-    ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
-    '',
-    ...nextStep(output, transaction),
-  ])
+  const said = `Combined ${paths.length} files; wrote ${output}.`
+  reportFile(context, options, { output, file, said, next: nextStep(output, transaction) })
 }

@@ -11,7 +11,7 @@ import { readJsonFile } from '../../clients/wallet/files.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../../clients/wallet/sign-transaction.js'
 import { type ChainRules, termsOf } from '../../clients/wallet/terms.js'
 import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
-import { readTransactionFile, writeTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
+import { readTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
 import {
   broadcast,
   payment,
@@ -44,10 +44,11 @@ import {
 import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
+  fileLines,
   missingText,
   nextStep,
+  reportFile,
   signaturesJson,
-  signatureRows,
   signedPath,
   transactionRows,
 } from './transaction-report.js'
@@ -137,15 +138,14 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
   const built = buildTransfer(withLockTime(paid, options), wanted)
   requireEnough(built, paid)
-  const file = fileOf(built)
-  writeTransactionFile(options.output, file)
-  const json = { file: options.output, ...transactionFileJson(file), signatures: signaturesJson(file.transaction) }
-  report(context, options, json, [
-    `Wrote ${options.output}, not signed yet.`,
-    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
-    '',
-    `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
-  ])
+  reportFile(context, options, {
+    output: options.output,
+    file: fileOf(built),
+    said: `Wrote ${options.output}, not signed yet.`,
+    next: [
+      `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
+    ],
+  })
 
   function offlinePayment(): PricedPayment {
     const terms = termsOf(rules)
@@ -197,14 +197,14 @@ async function signFile(
   )
   const file = { ...unsigned, transaction: signed.transaction }
   const output = options.output ?? signedPath(path, signed.transaction)
-  writeTransactionFile(output, file)
-  const json = { ...transactionFileJson(file), missing: signed.missing, signatures: signaturesJson(file.transaction) }
-  report(context, options, { file: output, ...json }, [
-    `Signed for ${signed.signed.join(', ')}; wrote ${output}.`,
-    ...formatTable([...transactionRows(file), ...signatureRows(file.transaction)]),
-    '',
-    ...nextStep(output, file.transaction),
-  ])
+  const said = `Signed for ${signed.signed.join(', ')}; wrote ${output}.`
+  reportFile(context, options, {
+    output,
+    file,
+    said,
+    next: nextStep(output, file.transaction),
+    missing: signed.missing,
+  })
 }
 
 function show(context: CliContext, path: string, options: OutputOptions): void {
@@ -215,7 +215,7 @@ function show(context: CliContext, path: string, options: OutputOptions): void {
   const json = { ...head, missing, signatures: signaturesJson(transaction), transaction: transaction.toJSON(), hex }
   report(context, options, json, [
     `Transaction ${transaction.txid}`,
-    ...formatTable([...transactionRows(file), ...signatureRows(transaction)]),
+    ...fileLines(file),
     isSigned(transaction) ? 'Signed.' : `Still to be signed by ${missingText(transaction)}.`,
   ])
 }
