@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
+import type { SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import type { ProgramHash } from '../../../base/primitives/address.js'
 import { formatAmount } from '../../../base/primitives/amount.js'
@@ -16,7 +16,8 @@ import { prunedHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import type { addressHistorySchema } from '../schemas/transaction-schemas.js'
-import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import type { Sink, StreamedAnswer } from '../streams/streamed-answer.js'
+import { snapshotAnswer } from './snapshot-answer.js'
 import { withDecoded } from './transaction-text.js'
 
 /** A page of a list, newest first. */
@@ -42,15 +43,9 @@ export function addressHistory(
   { before, limit }: PageRequest,
 ): StreamedAnswer {
   const { pageBytes } = { ...apiLimits, ...limits }
-  return new StreamedAnswer({
-    key: chainKey(reader, 'history', toHex(owner), limit, before?.height ?? '', before?.index ?? ''),
-    repeatable: false,
-    write: async (sink) => {
-      const page = await ChainSnapshot.read(reader.chain.database, (chain) => {
-        return new HistoryPage(chain, owner, sink).read({ before, limit }, pageBytes)
-      })
-      await writeText(sink, JSON.stringify({ address, ...page }))
-    },
+  const key = ['history', toHex(owner), limit, before?.height ?? '', before?.index ?? '']
+  return snapshotAnswer(reader, key, async (chain, sink) => {
+    return { address, ...(await new HistoryPage(chain, owner, sink).read({ before, limit }, pageBytes)) }
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
+import type { SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { largeTransaction } from '../../../ledger/chain/reader.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
@@ -9,8 +9,9 @@ import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import type { listedBlocks } from '../schemas/block-schemas.js'
-import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import type { Sink, StreamedAnswer } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
+import { snapshotAnswer } from './snapshot-answer.js'
 
 type ListedBlock = Static<typeof listedBlocks>['blocks'][number]
 
@@ -19,34 +20,27 @@ export function blockList(context: ApiContext, before: number | undefined, limit
   const { reader, limits } = context
   const { pageBytes } = { ...apiLimits, ...limits }
   const { chain } = reader
-  return new StreamedAnswer({
-    key: chainKey(reader, 'blocks', limit, before ?? ''),
-    repeatable: false,
-    write: async (sink) => {
-      const list = await ChainSnapshot.read(chain.database, async (state) => {
-        const { height } = state.tip
-        const highest = Math.min(before ?? Infinity, height + 1) - 1
-        const heights = Array.from({ length: Math.min(limit, highest + 1) }, (_, i) => highest - i)
-        const found = await state.blocks(heights)
-        const confirms = await heldConfirms(chain, state, found)
-        const blocks: ListedBlock[] = []
-        let bytes = 0
-        for (const block of found) {
-          sink.signal.throwIfAborted()
-          if (bytes >= pageBytes) break
-          const { header, size, transactionCount } = block
-          const operations = await operationsIn(state, block, sink)
-          bytes += operations.bytes
-          const place = { height: header.height, hash: header.id, time: header.time, size }
-          const proposal = confirms.get(header.height)?.proposal
-          const confirmed = proposal && { proposer: toHex(proposal.sponsor), view: proposal.viewOffset }
-          blocks.push({ ...place, transactions: transactionCount, dids: operations.count, ...confirmed })
-          if (sink.due) await sink.drain()
-        }
-        return { height, blocks }
-      })
-      await writeText(sink, JSON.stringify(list))
-    },
+  return snapshotAnswer(reader, ['blocks', limit, before ?? ''], async (state, sink) => {
+    const { height } = state.tip
+    const highest = Math.min(before ?? Infinity, height + 1) - 1
+    const heights = Array.from({ length: Math.min(limit, highest + 1) }, (_, i) => highest - i)
+    const found = await state.blocks(heights)
+    const confirms = await heldConfirms(chain, state, found)
+    const blocks: ListedBlock[] = []
+    let bytes = 0
+    for (const block of found) {
+      sink.signal.throwIfAborted()
+      if (bytes >= pageBytes) break
+      const { header, size, transactionCount } = block
+      const operations = await operationsIn(state, block, sink)
+      bytes += operations.bytes
+      const place = { height: header.height, hash: header.id, time: header.time, size }
+      const proposal = confirms.get(header.height)?.proposal
+      const confirmed = proposal && { proposer: toHex(proposal.sponsor), view: proposal.viewOffset }
+      blocks.push({ ...place, transactions: transactionCount, dids: operations.count, ...confirmed })
+      if (sink.due) await sink.drain()
+    }
+    return { height, blocks }
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { type SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
+import type { SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { didPart } from '../../../identity/did/identifier.js'
 import { namedCredential, namedDid } from '../../../identity/did/named-did.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
@@ -14,8 +14,9 @@ import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js
 import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import type { listedOperations } from '../schemas/did-schemas.js'
-import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
+import type { Sink, StreamedAnswer } from '../streams/streamed-answer.js'
 import type { PageRequest } from './address-history.js'
+import { snapshotAnswer } from './snapshot-answer.js'
 import { withDecoded } from './transaction-text.js'
 
 type ListedOperation = Static<typeof listedOperations>['operations'][number]
@@ -31,17 +32,9 @@ const scanMemory = 16 * 1024 * 1024
  */
 export function didOperations({ reader, limits }: ApiContext, { before, limit }: PageRequest): StreamedAnswer {
   const bounds = { ...apiLimits, ...limits }
-  return new StreamedAnswer({
-    key: chainKey(reader, 'operations', limit, before?.height ?? '', before?.index ?? ''),
-    repeatable: false,
-    search: scanMemory,
-    write: async (sink) => {
-      const page = await ChainSnapshot.read(reader.chain.database, (chain) => {
-        return new OperationScan(chain, bounds, limit, sink).run(before)
-      })
-      await writeText(sink, JSON.stringify(page))
-    },
-  })
+  const key = ['operations', limit, before?.height ?? '', before?.index ?? '']
+  const scan = (chain: ChainSnapshot, sink: Sink) => new OperationScan(chain, bounds, limit, sink).run(before)
+  return snapshotAnswer(reader, key, scan, { search: scanMemory })
 }
 
 /** Reads the chain downwards until a page is full. */

@@ -1,5 +1,4 @@
 import type { Static } from '@sinclair/typebox'
-import { ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import type { Confirm } from '../../../base/primitives/confirm.js'
@@ -7,8 +6,9 @@ import { paramsAt } from '../../../base/primitives/spec.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import type { listedVoters } from '../schemas/block-schemas.js'
-import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
+import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
+import { snapshotAnswer } from './snapshot-answer.js'
 
 /** Heights from which to show voters, both included. */
 export interface HeightRange {
@@ -22,27 +22,20 @@ type VoterRow = Static<typeof listedVoters>['heights'][number]
 export function voterList({ reader }: ApiContext, range: HeightRange): StreamedAnswer {
   checkRange(range)
   const { chain } = reader
-  return new StreamedAnswer({
-    key: chainKey(reader, 'voters', range.from ?? '', range.to ?? ''),
-    repeatable: false,
-    write: async (sink) => {
-      const list = await ChainSnapshot.read(chain.database, async (state) => {
-        if (!chain.spec.hasValidators) return { validators: [], heights: [] }
-        const blocks = await state.blocks(heightsOf(range, state.tip.height))
-        const confirms = await heldConfirms(chain, state, blocks)
-        const sets = new ValidatorSets()
-        const heights: VoterRow[] = []
-        for (const { header } of blocks) {
-          const confirm = confirms.get(header.height)
-          if (confirm === undefined) continue
-          const { validators } = paramsAt(chain.spec, header.height)
-          heights.push(voterRow(header.height, sets.add(validators), confirm))
-          if (sink.due) await sink.drain()
-        }
-        return { validators: sets.list, heights }
-      })
-      await writeText(sink, JSON.stringify(list))
-    },
+  return snapshotAnswer(reader, ['voters', range.from ?? '', range.to ?? ''], async (state, sink) => {
+    if (!chain.spec.hasValidators) return { validators: [], heights: [] }
+    const blocks = await state.blocks(heightsOf(range, state.tip.height))
+    const confirms = await heldConfirms(chain, state, blocks)
+    const sets = new ValidatorSets()
+    const heights: VoterRow[] = []
+    for (const { header } of blocks) {
+      const confirm = confirms.get(header.height)
+      if (confirm === undefined) continue
+      const { validators } = paramsAt(chain.spec, header.height)
+      heights.push(voterRow(header.height, sets.add(validators), confirm))
+      if (sink.due) await sink.drain()
+    }
+    return { validators: sets.list, heights }
   })
 }
 
