@@ -4,11 +4,7 @@ import { NodeGone, Refusal } from '../ask/refusal.js'
 import { Failure } from './panel.js'
 
 /** Carries out the action of a button, and reports its result. */
-export function useAction(): {
-  run(work: () => Promise<ComponentChildren>): Promise<void>
-  report: ComponentChildren
-  busy: boolean
-} {
+export function useAction() {
   const [busy, setBusy] = useState(false)
   const [done, setDone] = useState<ComponentChildren>(undefined)
   const [failure, setFailure] = useState<Refusal | NodeGone | undefined>(undefined)
@@ -32,5 +28,5 @@ export function useAction(): {
         {busy ? '…' : (done ?? '\u00a0')}
       </p>
     )
-  return { run, report, busy }
+  return { run, report }
 }

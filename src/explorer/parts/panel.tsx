@@ -9,16 +9,14 @@ export function Panel({
   title,
   note,
   children,
-  wide,
 }: {
   title: string
   /** Beside the title. */
   note?: ComponentChildren
   children: ComponentChildren
-  wide?: boolean
 }) {
   return (
-    <section class={wide === true ? 'panel wide' : 'panel'} aria-label={title}>
+    <section class="panel" aria-label={title}>
       <header>
         <h2>{title}</h2>
         {note !== undefined && <div class="note">{note}</div>}
