@@ -21,8 +21,8 @@ import type { TransactionPlace } from '../../../base/primitives/transaction-json
 import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/failure.js'
 import { meta } from '../../../ledger/storage/rows/tables.js'
-import { chainKey, StreamedAnswer, type Sink } from '../streams/streamed-answer.js'
-import { decodedShare, hexPiece, withDecoded, writeTransaction } from './transaction-text.js'
+import { chainKey, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
+import { decodedShare, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
 
 /** Blocks as the interfaces show them. Functions of an answer return its JSON text, or what writes it; small values are returned as they are. */
 
@@ -177,10 +177,7 @@ export function blockHex(reader: ChainReader, hash: Hash): StreamedAnswer {
       const head = fullHeaderBytes(known.header, readAuxPow(new Reader(known.auxPow)))
       sink.add(`"${toHex(head)}${toHex(new Writer(4).u32(known.transactionCount).finish())}`)
       for await (const { bytes } of countedRows(known, rows)) {
-        for (let at = 0; at < bytes.length; at += hexPiece) {
-          sink.add(toHex(bytes.subarray(at, at + hexPiece)))
-          if (sink.due) await sink.drain()
-        }
+        await writeHex(sink, bytes)
       }
       sink.add('"')
     },
@@ -241,20 +238,14 @@ async function* countedRows(known: KnownHeader, rows: Rows): Rows {
 }
 
 /** Writes a JSON array with the output of `write` for each transaction. */
-async function writeRows(
+function writeRows(
   sink: Sink,
   { known, rows }: OpenBlock,
   write: (tx: Transaction) => void | Promise<void>,
 ): Promise<void> {
-  let separator = '['
-  for await (const row of countedRows(known, rows)) {
-    sink.add(separator)
-    separator = ','
-    if (row instanceof Transaction) await write(row)
-    else await withDecoded(sink, row.bytes, write)
-    if (sink.due) await sink.drain()
-  }
-  sink.add(separator === '[' ? '[]' : ']')
+  return writeList(sink, countedRows(known, rows), (row) =>
+    row instanceof Transaction ? write(row) : withDecoded(sink, row.bytes, write),
+  )
 }
 
 /** The members in the order of the family's samples, as JSON text before and after the list of transactions. */

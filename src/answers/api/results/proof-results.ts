@@ -1,5 +1,5 @@
 import type { ApiContext } from '../api-context.js'
-import { chainKey, StreamedAnswer, writeText } from '../streams/streamed-answer.js'
+import { chainKey, jsonAnswer, type StreamedAnswer } from '../streams/streamed-answer.js'
 
 /** Bytes of operations in a proof that is answered like a single version. */
 const shortProof = 64 * 1024
@@ -14,28 +14,16 @@ export async function historyProof(
   const short = await proofs.did(did, { history: true, most: shortProof, ...block })
   if (short !== undefined) return short
   const make = () => proofs.did(did, { history: true, ...block })
-  return inParts(context, ['history proof', did, block.depth ?? '', block.height ?? ''], make)
+  const key = chainKey(context.reader, 'history proof', did, block.depth ?? '', block.height ?? '')
+  return jsonAnswer(key, make)
 }
 
 /** Changes of validators above a height. */
-export function changeList(context: ApiContext, from: number): StreamedAnswer {
-  return inParts(context, ['changes', from], () => context.resolver.proofs.changes(from))
+export function changeList({ reader, resolver }: ApiContext, from: number): StreamedAnswer {
+  return jsonAnswer(chainKey(reader, 'changes', from), () => resolver.proofs.changes(from))
 }
 
 /** Headers with their work. */
-export function headerList(context: ApiContext, from: number, count: number): StreamedAnswer {
-  return inParts(context, ['headers', from, count], () => context.resolver.proofs.headers(from, count))
-}
-
-/** An answer that takes memory, which is made once there is room. */
-function inParts(
-  { reader }: ApiContext,
-  names: readonly (string | number)[],
-  make: () => Promise<object | undefined>,
-): StreamedAnswer {
-  return new StreamedAnswer({
-    key: chainKey(reader, ...names),
-    repeatable: false,
-    write: async (sink) => writeText(sink, JSON.stringify(await make())),
-  })
+export function headerList({ reader, resolver }: ApiContext, from: number, count: number): StreamedAnswer {
+  return jsonAnswer(chainKey(reader, 'headers', from, count), () => resolver.proofs.headers(from, count))
 }

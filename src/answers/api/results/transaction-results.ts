@@ -5,9 +5,9 @@ import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, StreamedAnswer, writeArray } from '../streams/streamed-answer.js'
+import { chainKey, StreamedAnswer, writeArray, writeList } from '../streams/streamed-answer.js'
 import { placeIn } from './block-results.js'
-import { hexPiece, isSmall, transactionText, withDecoded, writeTransaction } from './transaction-text.js'
+import { isSmall, transactionText, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
 
 /** Transactions of the chain and the pool. */
 
@@ -71,10 +71,7 @@ export function transactionHex(context: ApiContext, hash: Hash): string | Stream
       try {
         const now = findTransaction(context, hash).bytes
         sink.add('"')
-        for (let at = 0; at < now.length; at += hexPiece) {
-          sink.add(toHex(now.subarray(at, at + hexPiece)))
-          if (sink.due) await sink.drain()
-        }
+        await writeHex(sink, now)
         sink.add('"')
       } finally {
         release()
@@ -102,18 +99,16 @@ export function transactionPool(context: ApiContext): StreamedAnswer {
       const { mempool } = context
       // Ids alone: a slow reader must not keep transactions in memory that have left the pool.
       const hashes = Array.from(mempool.entries(), (entry) => entry.transaction.hash)
-      let separator = '['
-      for (const hash of hashes) {
-        const entry = mempool.get(hash)
-        if (entry === undefined) continue
-        sink.add(separator)
-        separator = ','
-        await writeTransaction(sink, entry.transaction)
-        if (sink.due) await sink.drain()
-      }
-      sink.add(separator === '[' ? '[]' : ']')
+      await writeList(sink, stillPooled(mempool, hashes), (tx) => writeTransaction(sink, tx))
     },
   })
+}
+
+function* stillPooled(mempool: ApiContext['mempool'], hashes: readonly Hash[]): Iterable<Transaction> {
+  for (const hash of hashes) {
+    const entry = mempool.get(hash)
+    if (entry !== undefined) yield entry.transaction
+  }
 }
 
 /** Ids of all pooled transactions. */

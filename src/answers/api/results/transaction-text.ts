@@ -7,6 +7,7 @@ import {
   transactionJson,
   type TransactionPlace,
 } from '../../../base/primitives/transaction-json.js'
+import { toHex } from '../../../base/primitives/bytes.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { type Sink, writeArray } from '../streams/streamed-answer.js'
 
@@ -15,7 +16,7 @@ const atOnce = 100
 /** Bytes of memory for each byte of a transaction while it is decoded and shown. */
 export const decodedShare = 6
 /** Bytes converted to hex in one go. */
-export const hexPiece = 32 * 1024
+const hexPiece = 32 * 1024
 
 /** Whether an encoded transaction is so small that it is decoded and shown at once, without a reservation. */
 export function isSmall(bytes: Uint8Array): boolean {
@@ -33,6 +34,14 @@ export async function withDecoded(
     await work(await runCooperatively(Transaction.fromBytesSteps(bytes)))
   } finally {
     release()
+  }
+}
+
+/** Writes bytes in hex, in slices. */
+export async function writeHex(sink: Sink, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; at += hexPiece) {
+    sink.add(toHex(bytes.subarray(at, at + hexPiece)))
+    if (sink.due) await sink.drain()
   }
 }
 

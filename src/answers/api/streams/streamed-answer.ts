@@ -63,6 +63,32 @@ export function chainKey({ chain }: ChainReader, ...names: readonly (string | nu
   return `${chain.tip.header.id} ${names.join(' ')}`
 }
 
+/** The JSON of what `make` gives once there is room for it. */
+export function jsonAnswer(
+  key: string,
+  make: (sink: Sink) => Promise<unknown>,
+  options: Pick<StreamedAnswerOptions, 'search'> = {},
+): StreamedAnswer {
+  const write = async (sink: Sink) => writeText(sink, JSON.stringify(await make(sink)))
+  return new StreamedAnswer({ key, repeatable: false, ...options, write })
+}
+
+/** Writes a JSON array whose items `write` writes, as they come. */
+export async function writeList<T>(
+  sink: Sink,
+  items: Iterable<T> | AsyncIterable<T>,
+  write: (item: T) => void | Promise<void>,
+): Promise<void> {
+  let separator = '['
+  for await (const item of items) {
+    sink.add(separator)
+    separator = ','
+    await write(item)
+    if (sink.due) await sink.drain()
+  }
+  sink.add(separator === '[' ? '[]' : ']')
+}
+
 /** Writes a JSON array item by item. */
 export async function writeArray<T>(
   sink: Sink,
