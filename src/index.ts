@@ -19,17 +19,7 @@ export {
   verifyDocument,
   verifyOperation,
 } from './node/library/verify-documents.js'
-export { createNode, type LedgerNode, type NodeDevnet, type NodeResolver } from './node/library/create-node.js'
-export type {
-  ChainTip,
-  MinedTransaction,
-  NodeChain,
-  NodeMempool,
-  PooledTransaction,
-  UnspentOutput,
-} from './node/library/chain-node.js'
-export type { NodeWallet, SentOperation } from './node/library/wallet-node.js'
-export type { ChainStalled, NodePeers, NodeVoting } from './node/library/peers-node.js'
+export { createNode } from './node/library/create-node.js'
 export type * from './node/library/node-types.js'
 export type { Neighbor } from './network/peers/neighbor.js'
 export type { SyncProgress } from './network/sync/sync-progress.js'

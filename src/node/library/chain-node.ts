@@ -6,40 +6,26 @@ import { hexFault } from '../../base/primitives/hex-fault.js'
 import { confirmBytes } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Transaction } from '../../base/primitives/transaction.js'
+import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
 import { addressBytes } from './wallet-node.js'
 
-export type NodeChain = ReturnType<typeof nodeChain>
-export type ChainTip = NodeChain['tip']
-export type UnspentOutput = Awaited<ReturnType<NodeChain['coins']>>[number]
-export type MinedTransaction = NonNullable<ReturnType<typeof mined>>
-export type NodeMempool = ReturnType<typeof nodeMempool>
-export type PooledTransaction = ReturnType<NodeMempool['entries']>[number]
-
-/** Default milliseconds of `waitFor`. */
+/** Default milliseconds of {@link NodeChain.waitFor}. */
 const minedWait = 120_000
 
 /** The chain of a node in this process; `node` throws once it is closed, and `closing` aborts then. */
-export function nodeChain(node: () => Node, closing: AbortSignal) {
+export function nodeChain(node: () => Node, closing: AbortSignal): NodeChain {
   return {
     get height() {
       return node().reader.height
     },
     get tip() {
       const { hash, height, time } = node().chain.tip.header
-      return {
-        /** Display hex. */
-        hash: displayHash(hash),
-        height,
-        /** Unix seconds. */
-        time,
-      }
+      return { hash: displayHash(hash), height, time }
     },
-    /** Hash of the first block, display hex. */
     get genesis() {
       return node().chain.genesis.hash
     },
-    /** A block of the active chain by height, or any stored block by hash (display hex). */
-    block: async (heightOrHash: number | string) => {
+    block: async (heightOrHash) => {
       const { reader } = node()
       const known =
         typeof heightOrHash === 'number'
@@ -47,68 +33,54 @@ export function nodeChain(node: () => Node, closing: AbortSignal) {
           : reader.headerOf(hashOf('hash', heightOrHash))
       return known && reader.block(known)
     },
-    /** On a chain with validators: the confirm of a stored block, by hash; for `acceptBlock`. */
-    confirm: (hash: string): Uint8Array | undefined => {
+    confirm: (hash) => {
       const confirm = node().reader.confirm(hashOf('hash', hash))
       return confirm && confirmBytes(confirm)
     },
-    /** A transaction of the active chain. */
-    transaction: (txid: string) => mined(node(), hashOf('txid', txid)),
-    /** Resolves when a transaction is in a block. Rejects when the pool drops it, or after `timeout` milliseconds (120 000). */
-    waitFor: async (txid: string, { timeout = minedWait }: { readonly timeout?: number } = {}) => {
+    transaction: (txid) => mined(node(), hashOf('txid', txid)),
+    waitFor: async (txid, { timeout = minedWait } = {}) => {
       const wanted = hashOf('txid', txid)
       requireWhole('timeout', timeout, [0, longestTimer])
       const running = node()
       return mined(running, wanted) ?? nextMined(running, wanted, { timeout, closing })
     },
-    /** The sum of the unspent outputs of an address, in units of 10^-8. */
-    balance: (address: string) => node().reader.balance(addressBytes(address)).sum,
-    /** The unspent outputs of an address, oldest first. */
-    coins: async (address: string) =>
+    balance: (address) => node().reader.balance(addressBytes(address)).sum,
+    coins: async (address) =>
       (await node().reader.coins(addressBytes(address))).map(({ outpoint: { txid, index }, value, height }) => ({
-        /** Display hex. */
         txid: displayHash(txid),
         index,
-        /** In units of 10^-8. */
         value,
         height,
       })),
-    /** Accepts a block, and on a chain with validators its confirm. Rejects with the rule that it breaks. */
-    acceptBlock: async (block: Uint8Array, confirm?: Uint8Array) => node().chain.acceptBlock(block, confirm),
+    acceptBlock: async (block, confirm) => node().chain.acceptBlock(block, confirm),
   }
 }
 
 /** The pool of a node in this process. */
-export function nodeMempool(node: () => Node) {
+export function nodeMempool(node: () => Node): NodeMempool {
   return {
     get size() {
       return node().mempool.size
     },
-    /** In bytes. */
     get bytes() {
       return node().mempool.bytes
     },
-    /** Accepts a signed transaction, as bytes or hex; resolves with its txid once it is on disk. */
-    send: async (transaction: Transaction | Uint8Array | string) =>
-      (await node().mempool.accept(bytesOf(transaction), { local: true })).txid,
-    get: (txid: string) => node().mempool.get(hashOf('txid', txid))?.transaction,
-    /** In order of arrival; the fee in units of 10^-8, the arrival in milliseconds since the Unix epoch. */
+    send: async (transaction) => (await node().mempool.accept(bytesOf(transaction), { local: true })).txid,
+    get: (txid) => node().mempool.get(hashOf('txid', txid))?.transaction,
     entries: () =>
       [...node().mempool.entries()].map(({ transaction, fee, arrival }) => ({ transaction, fee, arrival })),
   }
 }
 
-function mined({ reader }: Node, txid: Hash) {
+function mined({ reader }: Node, txid: Hash): MinedTransaction | undefined {
   const found = reader.transaction(txid)
   if (found === undefined) return undefined
   const { transaction, block } = found
   const { hash, height, time } = block.header
   return {
     transaction,
-    /** Display hex. */
     blockhash: displayHash(hash),
     height,
-    /** Unix seconds of the block. */
     blocktime: time,
     confirmations: reader.confirmations(block),
   }

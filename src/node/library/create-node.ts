@@ -22,10 +22,8 @@ import { automine, type MiningMode } from '../devnet/mining-mode.js'
 import type { CredentialOptions, DocumentQuery, ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { NodeTuning } from '../options-to-node.js'
-import type { SyncProgress } from '../../network/sync/sync-progress.js'
-import type { Standing } from '../../answers/resolver/standing.js'
 import { defaultPortBase, portOffsets } from '../ports.js'
-import { serve, type ServingOptions } from '../serve-node.js'
+import { type Servers, serve, type ServingOptions } from '../serve-node.js'
 import { type Node, type NodeOptions, startNode } from '../start-node.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -33,55 +31,16 @@ import { parseSpec, type Spec } from '../../base/primitives/spec.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { maxDevnetAccounts } from '../../clients/wallet/devnet-accounts.js'
 import { readTextFile } from '../../clients/wallet/files.js'
-import { type NodeChain, nodeChain, type NodeMempool, nodeMempool } from './chain-node.js'
+import { nodeChain, nodeMempool } from './chain-node.js'
 import { nodeEvents } from './node-events.js'
-import type { Amount, ApiOptions, CreateNodeOptions, CredentialPage, NodeEvents } from './node-types.js'
+import type { ApiOptions, CreateNodeOptions, CredentialPage, LedgerNode, NodeDevnet } from './node-types.js'
 import { peeringOptions } from './peering-options.js'
-import { type NodePeers, nodePeers, type NodeVoting, untilSynced, votingOf } from './peers-node.js'
+import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
-import { addressBytes, type NodeWallet, nodeWallet, units } from './wallet-node.js'
+import { addressBytes, nodeWallet, units } from './wallet-node.js'
 
 /** @limit s: time between two blocks of a devnet of the library */
 const longestInterval = 999_999
-
-/** A node in this process. */
-export interface LedgerNode {
-  /** Name of the chain. */
-  readonly name: string
-  readonly dataDir: string
-  readonly resolver: NodeResolver
-  readonly chain: NodeChain
-  readonly mempool: NodeMempool
-  readonly wallet: NodeWallet
-  readonly events: NodeEvents
-  /** Progress of the node's sync, now. */
-  readonly sync: SyncProgress
-  /**
-   * Whether the node is in step with its chain, so that it may say what is so now, and what does not exist; now. Out of step the
-   * resolver rejects with `resolver-behind`, and `missing` says why.
-   */
-  readonly standing: Standing
-  /**
-   * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects after `timeout`
-   * milliseconds (120 000) without progress.
-   */
-  synced(options?: { readonly timeout?: number }): Promise<void>
-  /** Undefined unless `peers`, `listen` or `mdns` asked for them. */
-  readonly peers: NodePeers | undefined
-  /** State of the vote on the next block; undefined on a chain without validators, and on a devnet. */
-  readonly voting: NodeVoting | undefined
-  /** Undefined on any chain but a devnet. */
-  readonly devnet: NodeDevnet | undefined
-  /** Base URLs; undefined without `api`. */
-  readonly api: { readonly rest: string; readonly rpc: string; readonly ws: string } | undefined
-  /** Rejects when the node cannot continue, for example after a failed write; close it then. Never resolves. */
-  readonly failure: Promise<never>
-  /** Ends everything that the node started. May be called again. */
-  close(): Promise<void>
-}
-
-export type NodeResolver = ReturnType<typeof nodeResolver>
-export type NodeDevnet = ReturnType<typeof nodeDevnet>
 
 /** Data directories in use by this process. The database's lock keeps other processes out, but names no user within this one. */
 const directories = new Set<string>()
@@ -124,7 +83,23 @@ async function embedded(
   const facade = {
     name: node.spec.name,
     dataDir: node.directory.path,
-    resolver: nodeResolver(live),
+    resolver: {
+      resolve: async (did: string, options: ResolveOptions = {}) => {
+        if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
+        return live().resolver.resolve(did, options)
+      },
+      query: async (query: DocumentQuery) => live().resolver.query(query),
+      resolveCredential: async (id: string, options: CredentialOptions = {}) => {
+        if (typeof id !== 'string') throw new RuleError('request-parameter', 'id: text is needed')
+        return live().resolver.credentials.resolve(id, options)
+      },
+      listCredentials: async (did: string, { skip = 0, limit = 0 }: CredentialPage = {}) => {
+        if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
+        requireWhole('skip', skip, [0, Number.MAX_SAFE_INTEGER])
+        requireWhole('limit', limit, [0, Number.MAX_SAFE_INTEGER])
+        return live().resolver.credentials.list(did, { skip, limit })
+      },
+    },
     chain: nodeChain(live, closing.signal),
     mempool: nodeMempool(live),
     wallet: nodeWallet(live, systemEnv(log).random, accounts),
@@ -156,52 +131,27 @@ async function embedded(
   return Object.assign(facade, { api: open?.urls, close: () => (closed ??= close()) })
 }
 
-function nodeResolver(node: () => Node) {
-  return {
-    /** The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. */
-    resolve: async (did: string, options: ResolveOptions = {}) => {
-      if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
-      return node().resolver.resolve(did, options)
-    },
-    /** The current documents that match; deactivated DIDs have none. */
-    query: async (query: DocumentQuery) => node().resolver.query(query),
-    /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
-    resolveCredential: async (id: string, options: CredentialOptions = {}) => {
-      if (typeof id !== 'string') throw new RuleError('request-parameter', 'id: text is needed')
-      return node().resolver.credentials.resolve(id, options)
-    },
-    /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
-    listCredentials: async (did: string, { skip = 0, limit = 0 }: CredentialPage = {}) => {
-      if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
-      requireWhole('skip', skip, [0, Number.MAX_SAFE_INTEGER])
-      requireWhole('limit', limit, [0, Number.MAX_SAFE_INTEGER])
-      return node().resolver.credentials.list(did, { skip, limit })
-    },
-  }
+interface OpenApi {
+  readonly servers: Servers
+  readonly urls: NonNullable<LedgerNode['api']>
 }
 
-async function openApi(node: Node, options: ServingOptions) {
+async function openApi(node: Node, options: ServingOptions): Promise<OpenApi> {
   const servers = await serve(node, options)
   const { rest, rpc, ws } = servers.ports
   const at = `//${servers.host}`
   return { servers, urls: { rest: `http:${at}:${rest}`, rpc: `http:${at}:${rpc}`, ws: `ws:${at}:${ws}` } }
 }
 
-function nodeDevnet(node: () => Node) {
+function nodeDevnet(node: () => Node): NodeDevnet {
   const devnet = () => node().devnet as NonNullable<Node['devnet']>
   return {
-    /** Makes blocks and returns their hashes. */
     mine: async (blocks = 1) => devnet().mine(blocks),
-    /** Moves the clock forward and returns the new time in Unix seconds. */
-    increaseTime: async (seconds: number) => devnet().increaseTime(seconds),
-    /** Sets the time of the next block, Unix seconds. */
-    setNextBlockTime: async (time: number) => devnet().setNextBlockTime(time),
-    /** Sends coins from the faucet and returns the txid. */
-    faucet: async (address: string, amount: Amount) => devnet().faucet(address, units('amount', amount)),
-    /** Saves chain, pool and clock; returns the number of the snapshot. */
+    increaseTime: async (seconds) => devnet().increaseTime(seconds),
+    setNextBlockTime: async (time) => devnet().setNextBlockTime(time),
+    faucet: async (address, amount) => devnet().faucet(address, units('amount', amount)),
     snapshot: async () => devnet().snapshot(),
-    /** Takes chain, pool and clock back to a snapshot, which can be used again. */
-    revert: async (snapshot: number) => devnet().revert(snapshot),
+    revert: async (snapshot) => devnet().revert(snapshot),
   }
 }
 

@@ -1,4 +1,13 @@
 import type {
+  CredentialList,
+  CredentialOptions,
+  CredentialResult,
+  DocumentQuery,
+  QueryResult,
+  ResolveOptions,
+  ResolveResult,
+} from '../../identity/did/resolution.js'
+import type {
   BlockChanged,
   CredentialChanged,
   DidChanged,
@@ -6,13 +15,20 @@ import type {
 } from '../../ledger/events/ledger-event.js'
 import type { Neighbor } from '../../network/peers/neighbor.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
+import type { Block } from '../../base/primitives/block.js'
+import type { DidOperationJson } from '../../base/primitives/did-operation.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
 import type { Log } from '../../base/runtime/env.js'
+import type { Standing } from '../../answers/resolver/standing.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import type { DocumentChanges, RecoveryKey } from '../../clients/wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
 import type { TuningOptions } from './tuning-options.js'
 
-/** Types of createNode. Input amounts are units of 10^-8 as bigint, or coins as text: 250000000n is '2.5'. */
+/**
+ * Types of createNode. They do not follow from the functions that make a node: a program that imports them would need types of Node
+ * for all that is behind those. Input amounts are units of 10^-8 as bigint, or coins as text: 250000000n is '2.5'.
+ */
 
 export type Amount = bigint | string
 
@@ -63,10 +79,146 @@ export interface ListenOptions {
   readonly hosts?: readonly string[]
 }
 
+/** A node in this process. */
+export interface LedgerNode {
+  /** Name of the chain. */
+  readonly name: string
+  readonly dataDir: string
+  readonly resolver: NodeResolver
+  readonly chain: NodeChain
+  readonly mempool: NodeMempool
+  readonly wallet: NodeWallet
+  readonly events: NodeEvents
+  /** Progress of the node's sync, now. */
+  readonly sync: SyncProgress
+  /**
+   * Whether the node is in step with its chain, so that it may say what is so now, and what does not exist; now. Out of step the
+   * resolver rejects with `resolver-behind`, and `missing` says why.
+   */
+  readonly standing: Standing
+  /**
+   * Resolves when a peer is connected and none is known to have more; at once for a node without peers. Rejects after `timeout`
+   * milliseconds (120 000) without progress.
+   */
+  synced(options?: { readonly timeout?: number }): Promise<void>
+  /** Undefined unless `peers`, `listen` or `mdns` asked for them. */
+  readonly peers: NodePeers | undefined
+  /** State of the vote on the next block; undefined on a chain without validators, and on a devnet. */
+  readonly voting: NodeVoting | undefined
+  /** Undefined on any chain but a devnet. */
+  readonly devnet: NodeDevnet | undefined
+  /** Base URLs; undefined without `api`. */
+  readonly api: { readonly rest: string; readonly rpc: string; readonly ws: string } | undefined
+  /** Rejects when the node cannot continue, for example after a failed write; close it then. Never resolves. */
+  readonly failure: Promise<never>
+  /** Ends everything that the node started. May be called again. */
+  close(): Promise<void>
+}
+
+export interface NodeResolver {
+  /** The state of a DID, given in full or as the identifier alone, with the operations and the context asked for. */
+  resolve(did: string, options?: ResolveOptions): Promise<ResolveResult>
+  /** The current documents that match; deactivated DIDs have none. */
+  query(query: DocumentQuery): Promise<QueryResult>
+  /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
+  resolveCredential(id: string, options?: CredentialOptions): Promise<CredentialResult>
+  /** Ids of the credentials that a DID declared, oldest first: 128 from `skip` on, or as many as `limit`, at most 256. */
+  listCredentials(did: string, options?: CredentialPage): Promise<CredentialList>
+}
+
 /** Which ids of a list. */
 export interface CredentialPage {
   readonly skip?: number
   readonly limit?: number
+}
+
+export interface NodeChain {
+  readonly height: number
+  readonly tip: ChainTip
+  /** Hash of the first block, display hex. */
+  readonly genesis: string
+  /** A block of the active chain by height, or any stored block by hash (display hex). */
+  block(heightOrHash: number | string): Promise<Block | undefined>
+  /** On a chain with validators: the confirm of a stored block, by hash; for `acceptBlock`. */
+  confirm(hash: string): Uint8Array | undefined
+  /** A transaction of the active chain. */
+  transaction(txid: string): MinedTransaction | undefined
+  /** Resolves when a transaction is in a block. Rejects when the pool drops it, or after `timeout` milliseconds (120 000). */
+  waitFor(txid: string, options?: { readonly timeout?: number }): Promise<MinedTransaction>
+  /** The sum of the unspent outputs of an address, in units of 10^-8. */
+  balance(address: string): bigint
+  /** The unspent outputs of an address, oldest first. */
+  coins(address: string): Promise<UnspentOutput[]>
+  /** Accepts a block, and on a chain with validators its confirm. Rejects with the rule that it breaks. */
+  acceptBlock(block: Uint8Array, confirm?: Uint8Array): Promise<'connected' | 'side' | 'known'>
+}
+
+export interface ChainTip {
+  /** Display hex. */
+  readonly hash: string
+  readonly height: number
+  /** Unix seconds. */
+  readonly time: number
+}
+
+export interface MinedTransaction {
+  readonly transaction: Transaction
+  /** Display hex. */
+  readonly blockhash: string
+  readonly height: number
+  /** Unix seconds of the block. */
+  readonly blocktime: number
+  readonly confirmations: number
+}
+
+export interface UnspentOutput {
+  /** Display hex. */
+  readonly txid: string
+  readonly index: number
+  /** In units of 10^-8. */
+  readonly value: bigint
+  readonly height: number
+}
+
+export interface NodeMempool {
+  readonly size: number
+  /** In bytes. */
+  readonly bytes: number
+  /** Accepts a signed transaction, as bytes or hex; resolves with its txid once it is on disk. */
+  send(transaction: Transaction | Uint8Array | string): Promise<string>
+  get(txid: string): Transaction | undefined
+  /** In order of arrival. */
+  entries(): PooledTransaction[]
+}
+
+export interface PooledTransaction {
+  readonly transaction: Transaction
+  /** In units of 10^-8. */
+  readonly fee: bigint
+  /** Milliseconds since the Unix epoch. */
+  readonly arrival: number
+}
+
+/** Builds, signs and sends with keys of the caller. Every method resolves once the pool has the transaction. */
+export interface NodeWallet {
+  /** The funded accounts of a devnet, whose keys are public; empty on any other chain. */
+  readonly accounts: readonly SigningAccount[]
+  /** Account `index` of a devnet. */
+  account(index: number): SigningAccount
+  /** Pays `amount` to an address; the fee is the least that the node takes unless given. Resolves with the txid. */
+  transfer(transfer: Transfer): Promise<string>
+  /** Registers the DID of an account. */
+  createDid(create: CreateDid): Promise<SentOperation>
+  /** Changes the document of the DID of an account; builds on operations that wait for their block. */
+  updateDid(update: UpdateDid): Promise<SentOperation>
+  /** Ends a DID permanently: that of the account, or another one whose document lists a key of it. */
+  deactivateDid(deactivate: DidPayment & { readonly did?: string }): Promise<SentOperation>
+  /** Declares a signed credential, JSON text or object, whose holder is the DID of the account. */
+  declareCredential(declare: DidPayment & { readonly credential: string | object }): Promise<SentOperation>
+  /** Revokes the credential with an id in full, in the name of the DID of the account. */
+  revokeCredential(revoke: DidPayment & { readonly id: string }): Promise<SentOperation>
+  /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
+  publish(operation: DidOperationJson, payment: DidPayment): Promise<string>
 }
 
 export interface Transfer {
@@ -96,9 +248,66 @@ export interface CreateDid extends DidPayment {
 
 export interface UpdateDid extends DidPayment, Partial<DocumentChanges> {}
 
+export interface SentOperation {
+  readonly did: string
+  readonly txid: string
+}
+
+export interface NodePeers {
+  /** Addresses at which other nodes reach this one, as multiaddrs; none when it does not listen. */
+  readonly addresses: readonly string[]
+  /** The connected peers. */
+  list(): readonly Neighbor[]
+  /** Connects to an address and, until {@link NodePeers.disconnect}, reconnects; an address that fails at first is not kept. */
+  connect(address: string): Promise<Neighbor>
+  /** Closes the connection to the peer of this id and opens none for ten minutes; false if there is no such peer. */
+  disconnect(id: number): boolean
+}
+
+/** State of the vote on the next block. */
+export interface NodeVoting {
+  readonly height: number
+  /** Number of views at this height before the present one. */
+  readonly view: number
+  readonly step: 'propose' | 'prevote' | 'precommit'
+  /** Public key of the proposer of the view, hex. */
+  readonly sponsor: string
+  /** `yes`, `no-key`, `not-validator`, or the reason why this node does not vote. */
+  readonly signing: string
+  /** Set when two confirmed blocks of one height exist: this node does not vote any more. */
+  readonly alarm?: string
+  /** Set while the chain does not advance. */
+  readonly stalled?: ChainStalled
+}
+
+/** Report that the chain does not advance at this node. */
+export interface ChainStalled {
+  /** Votes of fewer than a quorum arrive, or the tip is older than the pace of the chain allows. */
+  readonly reason: 'no-quorum' | 'tip-old'
+  /** Unix seconds at which the node noticed it. */
+  readonly since: number
+  /** A sentence for people; it names missing validators. */
+  readonly detail: string
+}
+
 /** A peer that connected or disconnected. */
 export interface PeerChanged extends Neighbor {
   readonly action: 'joined' | 'left'
+}
+
+export interface NodeDevnet {
+  /** Makes blocks and returns their hashes. */
+  mine(blocks?: number): Promise<string[]>
+  /** Moves the clock forward and returns the new time in Unix seconds. */
+  increaseTime(seconds: number): Promise<number>
+  /** Sets the time of the next block, Unix seconds. */
+  setNextBlockTime(time: number): Promise<void>
+  /** Sends coins from the faucet and returns the txid. */
+  faucet(address: string, amount: Amount): Promise<string>
+  /** Saves chain, pool and clock; returns the number of the snapshot. */
+  snapshot(): Promise<number>
+  /** Takes chain, pool and clock back to a snapshot, which can be used again. */
+  revert(snapshot: number): Promise<void>
 }
 
 /** An event with its number, which rises by one per event and is that of the WebSocket. */
@@ -113,7 +322,7 @@ export interface NodeEventMap {
   readonly peer: PeerChanged
   /** Sync progress: about once a second during sync, and once at its end. */
   readonly sync: SyncProgress
-  /** The node cannot continue; see `failure` of the node. */
+  /** The node cannot continue; see {@link LedgerNode.failure}. */
   readonly error: Error
 }
 

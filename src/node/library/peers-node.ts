@@ -2,33 +2,26 @@ import { longestTimer, requireWhole } from '../../clients/client/arguments.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { serves } from '../../network/fetch/peer-progress.js'
 import { LinkError } from '../../network/link.js'
-import { type Neighbor, neighborOf } from '../../network/peers/neighbor.js'
+import { neighborOf } from '../../network/peers/neighbor.js'
 import type { Node } from '../start-node.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { signingText } from '../../voting/signing-state.js'
+import type { NodePeers, NodeVoting } from './node-types.js'
 import { requireAddress } from './peering-options.js'
-
-export type NodePeers = ReturnType<typeof nodePeers>
-/** State of the vote on the next block. */
-export type NodeVoting = NonNullable<ReturnType<typeof votingOf>>
-export type ChainStalled = NonNullable<NodeVoting['stalled']>
 
 /** Default milliseconds without progress after which {@link untilSynced} rejects. */
 const syncPatience = 120_000
 
 /** The peers of a node in this process that has a network; `node` throws once it is closed. */
-export function nodePeers(node: () => Node) {
+export function nodePeers(node: () => Node): NodePeers {
   const network = () => node().network as NonNullable<Node['network']>
   return {
-    /** Addresses at which other nodes reach this one, as multiaddrs; none when it does not listen. */
-    get addresses(): readonly string[] {
+    get addresses() {
       return network().transport.addresses
     },
-    /** The connected peers. */
-    list: (): readonly Neighbor[] => network().network.peers.neighbors(),
-    /** Connects to an address and, until `disconnect`, reconnects; an address that fails at first is not kept. */
-    connect: async (address: string) => {
+    list: () => network().network.peers.neighbors(),
+    connect: async (address) => {
       const { peers } = network().network
       try {
         return neighborOf(await peers.connect(requireAddress('address', address)))
@@ -36,23 +29,19 @@ export function nodePeers(node: () => Node) {
         throw error instanceof LinkError ? new RuleError('peer-unreachable', error.message) : error
       }
     },
-    /** Closes the connection to the peer of this id and opens none for ten minutes; false if there is no such peer. */
-    disconnect: (id: number) => network().network.peers.disconnect(id),
+    disconnect: (id) => network().network.peers.disconnect(id),
   }
 }
 
 /** State of the vote on the next block, in the form of the library. */
-export function votingOf({ voting, watch }: Node) {
+export function votingOf({ voting, watch }: Node): NodeVoting | undefined {
   const status = voting?.status()
   const stalled = watch?.stalled
   return (
     status && {
       ...status,
-      /** Public key of the proposer of the view, hex. */
       sponsor: toHex(status.sponsor),
-      /** `yes`, `no-key`, `not-validator`, or the reason why this node does not vote. */
       signing: signingText(status.signing),
-      /** Set while the chain does not advance. */
       ...defined({ stalled }),
     }
   )

@@ -36,38 +36,27 @@ import {
 } from '../../clients/wallet/did-identity.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
-import type { Amount, CreateDid, DidPayment, Transfer, UpdateDid } from './node-types.js'
+import type { Amount, DidPayment, NodeWallet } from './node-types.js'
 import { payerCoins } from '../devnet/payer-coins.js'
-
-/** Builds, signs and sends with keys of the caller. Every method resolves once the pool has the transaction. */
-export type NodeWallet = ReturnType<typeof nodeWallet>
-export type SentOperation = Awaited<ReturnType<NodeWallet['createDid']>>
 
 /** Years until a new document expires. */
 const defaultYears = 5
 
 /** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
-export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount) {
+export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
   const devnet = node().spec.devnet
-  const own: readonly SigningAccount[] = devnet
-    ? Array.from({ length: accounts }, (_, index) => devnetAccount(index))
-    : []
   return {
-    /** The funded accounts of a devnet, whose keys are public; empty on any other chain. */
-    accounts: own,
-    /** Account `index` of a devnet. */
-    account: (index: number) => {
+    accounts: devnet ? Array.from({ length: accounts }, (_, index) => devnetAccount(index)) : [],
+    account: (index) => {
       if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
       return devnetAccount(index)
     },
-    /** Pays `amount` to an address; the fee is the least that the node takes unless given. Resolves with the txid. */
-    transfer: ({ from, to, amount, fee, outputLock }: Transfer) =>
+    transfer: ({ from, to, amount, fee, outputLock }) =>
       send(from, fee, (payment) => {
         const lock = outputLock === undefined ? {} : { outputLock }
         return buildTransfer(payment, [{ programHash: addressBytes(to), value: units('amount', amount), ...lock }])
       }),
-    /** Registers the DID of an account. */
-    createDid: async ({ services = [], expires, recovery, ...payment }: CreateDid) => {
+    createDid: async ({ services = [], expires, recovery, ...payment }) => {
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
       const txid = await sendOperation(payment, () => {
@@ -76,8 +65,7 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       })
       return { did: account.did, txid }
     },
-    /** Changes the document of the DID of an account; builds on operations that wait for their block. */
-    updateDid: async ({ account, payer, fee, ...changes }: UpdateDid) => {
+    updateDid: async ({ account, payer, fee, ...changes }) => {
       const payment = { account, ...defined({ payer, fee }) }
       const none = { addServices: [], removeServices: [], addCredentials: [], removeCredentials: [] }
       const txid = await sendOperation(payment, () =>
@@ -85,16 +73,14 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       )
       return { did: account.did, txid }
     },
-    /** Ends a DID permanently: that of the account, or another one whose document lists a key of it. */
-    deactivateDid: async ({ did: text, ...payment }: DidPayment & { readonly did?: string }) => {
+    deactivateDid: async ({ did: text, ...payment }) => {
       const { account } = payment
       const did = text === undefined ? account.did : parseDid(text)?.did
       if (did === undefined) throw new RuleError('request-parameter', `did: ${text} is not a DID of this chain`)
       const txid = await sendOperation(payment, () => deactivateIdentity(context(account), current(did).document))
       return { did, txid }
     },
-    /** Declares a signed credential, JSON text or object, whose holder is the DID of the account. */
-    declareCredential: async ({ credential, ...payment }: DidPayment & { readonly credential: string | object }) => {
+    declareCredential: async ({ credential, ...payment }) => {
       const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
       const { account } = payment
       const txid = await sendOperation(payment, () =>
@@ -102,16 +88,14 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       )
       return { did: account.did, txid }
     },
-    /** Revokes the credential with an id in full, in the name of the DID of the account. */
-    revokeCredential: async ({ id, ...payment }: DidPayment & { readonly id: string }) => {
+    revokeCredential: async ({ id, ...payment }) => {
       const { account } = payment
       const txid = await sendOperation(payment, () =>
         buildRevoke(context(account, 'credential'), current(account.did).document, id),
       )
       return { did: account.did, txid }
     },
-    /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
-    publish: (operation: DidOperationJson, payment: DidPayment) =>
+    publish: (operation: DidOperationJson, payment) =>
       sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
   }
 
