@@ -48,13 +48,11 @@ export function asAmount(value: unknown, where: string): bigint {
   return amount
 }
 
-export function asList(value: unknown, where: string): unknown[] {
-  if (Array.isArray(value)) return value
-  throw unexpected(`${where} is not an array`)
-}
-
 export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
-  return (value, where) => asList(value, where).map((entry, i) => read(entry, `${where}[${i}]`))
+  return (value, where) => {
+    if (!Array.isArray(value)) throw unexpected(`${where} is not an array`)
+    return value.map((entry, i) => read(entry, `${where}[${i}]`))
+  }
 }
 
 /** A member that may be absent. */
