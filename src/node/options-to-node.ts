@@ -37,21 +37,12 @@ export type NodeTuning = { readonly [S in Section]?: Partial<TargetOf<S>> }
 
 /** The one place where options become settings. `get` returns the value of an option, undefined without one. */
 export function optionsToNode(get: (option: Option) => unknown): Required<NodeTuning> {
-  const effects = <Target extends object>(options: Readonly<Record<string, Option<unknown, Target>>>) =>
-    Object.values(options).reduce<Partial<Target>>((set, option) => {
+  const tuning = Object.entries<Readonly<Record<string, Option>>>(sections).map(([section, options]) => {
+    const effects = Object.values(options).map((option) => {
       const value = get(option)
-      return value === undefined || value === null ? set : { ...set, ...option.effect(value) }
-    }, {})
-  return {
-    node: effects(nodeOptions),
-    storage: effects(storageOptions),
-    api: effects(apiOptions),
-    network: effects(networkOptions),
-    voting: effects(votingOptions),
-    devnet: effects(devnetOptions),
-    mining: effects(miningOptions),
-    mempool: effects(mempoolOptions),
-    resolver: effects(resolverOptions),
-    crypto: effects(cryptoOptions),
-  }
+      return value === undefined || value === null ? {} : option.effect(value)
+    })
+    return [section, Object.assign({}, ...effects)] as const
+  })
+  return Object.fromEntries(tuning) as Required<NodeTuning>
 }

@@ -7,16 +7,13 @@ export interface VotingTarget {
   readonly keyFile: string
 }
 
-const option = optionsFor<'voting', VotingTarget>()
+const { option, table } = optionsFor<VotingTarget>(['start'])
 
-export const votingOptions = {
-  validatorKey: option({
-    key: 'voting.validatorKey',
+export const votingOptions = table('voting', {
+  validatorKey: option('keyFile', {
     flag: '--validator-key <file>',
     schema: Type.String({ minLength: 1 }),
     description: 'vote with the private key in this file, which no other user may read and no other node may use',
     expects: 'a file',
-    commands: ['start'],
-    sets: 'keyFile',
   }),
-}
+})

@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox'
-import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
+import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { queryLimits } from './document-search.js'
 import { resolverCacheBytes } from './resolver.js'
 
@@ -22,69 +21,44 @@ export interface ResolverTarget {
 /** Default of a node: answers of a chain that pauses are an hour old at most. */
 export const staleAfterDefault = 3600
 
-const option = optionsFor<'resolver', ResolverTarget>()
+const { tuning, table } = optionsFor<ResolverTarget>()
 
-export const resolverOptions = {
-  cacheSize: option({
-    key: 'resolver.cacheSize',
+export const resolverOptions = table('resolver', {
+  cacheSize: tuning('cacheBytes', {
     flag: '--resolver-cache <bytes>',
-    ...wholeNumber(0, 2 ** 32, 'a number of bytes'),
+    ...wholeNumber(0, 2 ** 32, 'bytes'),
     default: resolverCacheBytes,
     description: 'answers about DIDs that are kept until the tip changes',
-    unit: 'bytes',
-    tuning: true,
-    sets: 'cacheBytes',
   }),
-  staleAfter: option({
-    key: 'resolver.staleAfter',
+  staleAfter: tuning({
     flag: '--stale-after <s>',
-    ...wholeNumber(0, 2 ** 31, 'a number of seconds'),
+    ...wholeNumber(0, 2 ** 31, 's'),
     default: staleAfterDefault,
     description:
       'while a chain pauses at a node that was in step: what is there is answered, with its age, until the tip is so old; 0 is not at all',
-    unit: 's',
-    tuning: true,
-    sets: 'staleAfter',
   }),
-  answerOutOfStep: option({
-    key: 'resolver.answerOutOfStep',
+  answerOutOfStep: tuning({
     flag: '--answer-out-of-step',
-    schema: Type.Boolean(),
-    default: false,
+    ...onOrOff(false),
     description:
       'answer about DIDs also while the node is not in step with its chain, with height and age: "does not exist" may then be wrong',
-    expects: 'true or false',
-    tuning: true,
-    sets: 'answerOutOfStep',
   }),
-  queriesWaiting: option({
-    key: 'resolver.queriesWaiting',
+  queriesWaiting: tuning('waiting', {
     flag: '--queries-waiting <n>',
-    ...wholeNumber(0, 10_000, 'a number of queries'),
+    ...wholeNumber(0, 10_000, 'queries'),
     default: queryLimits.waiting,
     description: 'queries that wait for those under way before further ones are refused',
-    unit: 'queries',
-    tuning: true,
-    sets: 'waiting',
   }),
-  queryDuration: option({
-    key: 'resolver.queryDuration',
+  queryDuration: tuning('duration', {
     flag: '--query-duration <ms>',
-    ...wholeNumber(100, 60 * 60 * 1000, 'a number of milliseconds'),
+    ...wholeNumber(100, 60 * 60 * 1000, 'ms'),
     default: queryLimits.duration,
     description: 'how long a query may take, its wait included',
-    unit: 'ms',
-    tuning: true,
-    sets: 'duration',
   }),
-  queryDocuments: option({
-    key: 'resolver.queryDocuments',
+  queryDocuments: tuning('examined', {
     flag: '--query-documents <n>',
-    ...wholeNumber(1, 10 ** 9, 'a number of documents'),
+    ...wholeNumber(1, 10 ** 9, 'documents'),
     default: queryLimits.examined,
     description: 'documents that a query may read where its condition is not answered by the index',
-    unit: 'documents',
-    tuning: true,
-    sets: 'examined',
   }),
-}
+})

@@ -1,4 +1,12 @@
-import { type Static, type TInteger, type TSchema, Type } from '@sinclair/typebox'
+import {
+  type Static,
+  type TBoolean,
+  type TInteger,
+  type TLiteral,
+  type TSchema,
+  type TUnion,
+  Type,
+} from '@sinclair/typebox'
 
 /** The commands that run a node. */
 export type NodeCommand = 'devnet' | 'start'
@@ -31,49 +39,102 @@ export interface Option<T = unknown, Target extends object = object> {
   effect(value: NonNullable<T>): Partial<Target>
 }
 
+/** An option as its module writes it; its place in the table tells the key. */
+type Row<S extends TSchema, Default> = Omit<Option<Static<S>>, 'key' | 'schema' | 'default' | 'tuning' | 'effect'> & {
+  readonly schema: S
+  readonly default?: Default
+}
+
 /** Setting of an option: the member of the target that takes its value, or members made from it. */
 type Sets<T, Target> = MemberFor<T, Target> | ((value: T) => Partial<Target>)
 
 type MemberFor<T, Target> = { [Name in keyof Target]-?: T extends Target[Name] ? Name : never }[keyof Target]
 
-type Row<S extends TSchema, Target, Key, Tuning> = Omit<
-  Option<Static<S>>,
-  'key' | 'schema' | 'default' | 'tuning' | 'effect'
-> & {
-  readonly key: Key
-  readonly schema: S
-  readonly tuning?: Tuning
-} & {
-  // Apart: nothing is inferred from a row that lacks a member of the same object type; the error would name another member.
-  readonly sets: Sets<Static<S>, Target>
-}
-
-/** An option of which the types know the key, and whether it is for tuning. */
-type TypedOption<T, Target extends object, Key, Tuning> = Option<T, Target> & {
-  readonly key: Key
+/** An option without its key. `ByName`: it sets the member of its own name. */
+interface Unplaced<S extends TSchema, Default, Tuning extends boolean, ByName extends boolean> {
+  readonly row: Row<S, Default>
   readonly tuning: Tuning
+  readonly sets: ByName extends true ? undefined : unknown
 }
 
-/** The function that makes the options of a module: keys begin with its name, and what they set is of `Target`. */
-export function optionsFor<Section extends string, Target extends object>() {
-  function option<const Key extends `${Section}.${string}`, S extends TSchema, const Tuning extends boolean = false>(
-    row: Row<S, Target, Key, Tuning> & { readonly default: Static<S> },
-  ): TypedOption<Static<S>, Target, Key, Tuning>
-  function option<const Key extends `${Section}.${string}`, S extends TSchema, const Tuning extends boolean = false>(
-    row: Row<S, Target, Key, Tuning>,
-  ): TypedOption<Static<S> | undefined, Target, Key, Tuning>
-  function option({ sets, ...row }: Row<TSchema, Target, string, boolean> & { readonly default?: unknown }): Option {
-    const effect = typeof sets === 'function' ? sets : (value: unknown) => ({ [sets]: value })
-    return { ...row, default: row.default, tuning: row.tuning ?? false, effect }
+interface RowMaker<Target, Tuning extends boolean> {
+  <S extends TSchema, Default extends Static<S> | undefined = undefined>(
+    row: Row<S, Default>,
+  ): Unplaced<S, Default, Tuning, true>
+  <S extends TSchema, Default extends Static<S> | undefined = undefined>(
+    sets: Sets<Static<S>, Target>,
+    row: Row<S, Default>,
+  ): Unplaced<S, Default, Tuning, false>
+}
+
+type Rows = Readonly<Record<string, Unplaced<TSchema, unknown, boolean, boolean>>>
+
+/** The rows; `never` for one that sets the member of its name where the target has none for the value. */
+type Fitting<R extends Rows, Target> = {
+  readonly [Name in keyof R]: R[Name] extends Unplaced<infer S, unknown, boolean, true>
+    ? Name extends MemberFor<Static<S>, Target>
+      ? R[Name]
+      : never
+    : R[Name]
+}
+
+/** Options of which the types know the keys, and whether they are for tuning. */
+type Table<Section extends string, R extends Rows, Target extends object> = {
+  readonly [Name in keyof R & string]: R[Name] extends Unplaced<infer S, infer Default, infer Tuning, boolean>
+    ? Option<Default extends undefined ? Static<S> | undefined : Static<S>, Target> & {
+        readonly key: `${Section}.${Name}`
+        readonly tuning: Tuning
+      }
+    : never
+}
+
+/**
+ * Functions that make the options of a module, usual ones and those for tuning, and the table of them; they set members of `Target`.
+ * `commands` have those whose rows name none.
+ */
+export function optionsFor<Target extends object>(commands?: readonly NodeCommand[]) {
+  const maker =
+    (tuning: boolean) =>
+    (...args: readonly unknown[]): unknown => ({
+      row: args.at(-1),
+      tuning,
+      sets: args.length > 1 ? args[0] : undefined,
+    })
+  function table<Section extends string, R extends Rows>(section: Section, rows: Fitting<R, Target>) {
+    const options = Object.entries<Rows[string]>(rows).map(([name, { row, tuning, sets = name }]) => {
+      const effect = typeof sets === 'function' ? sets : (value: unknown) => ({ [sets as string]: value })
+      const shared = { default: undefined, ...(commands && { commands }) }
+      return [name, { ...shared, ...row, key: `${section}.${name}`, tuning, effect }]
+    })
+    return Object.fromEntries(options) as Table<Section, R, Target>
   }
-  return option
+  return { option: maker(false) as RowMaker<Target, false>, tuning: maker(true) as RowMaker<Target, true>, table }
 }
 
-/** Schema of a whole number with inclusive bounds; `what` names it: `a number of bytes`. */
+const longUnits: Readonly<Record<string, string>> = { ms: 'milliseconds', s: 'seconds' }
+
+/** Schema of a whole number of some unit, with inclusive bounds. */
 export function wholeNumber(
   minimum: number,
   maximum: number,
-  what: string,
-): { readonly schema: TInteger; readonly expects: string } {
-  return { schema: Type.Integer({ minimum, maximum }), expects: `${what} from ${minimum} to ${maximum}` }
+  unit: string,
+): { readonly schema: TInteger; readonly expects: string; readonly unit: string } {
+  const expects = `a number of ${longUnits[unit] ?? unit} from ${minimum} to ${maximum}`
+  return { schema: Type.Integer({ minimum, maximum }), expects, unit }
+}
+
+/** Schema of a switch. */
+export function onOrOff(initial: boolean): {
+  readonly schema: TBoolean
+  readonly default: boolean
+  readonly expects: string
+} {
+  return { schema: Type.Boolean(), default: initial, expects: 'true or false' }
+}
+
+/** Schema of one of several words. */
+export function oneOf<Word extends string>(
+  words: readonly Word[],
+): { readonly schema: TUnion<TLiteral<Word>[]>; readonly expects: string } {
+  return { schema: Type.Union(words.map((word) => Type.Literal(word))), expects: `one of ${words.join(', ')}` }
 }

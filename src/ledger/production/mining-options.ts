@@ -9,17 +9,14 @@ export interface MiningTarget {
   readonly payTo: ProgramHash | undefined
 }
 
-const option = optionsFor<'mining', MiningTarget>()
+const { option, table } = optionsFor<MiningTarget>(['start'])
 
-export const miningOptions = {
-  payTo: option({
-    key: 'mining.payTo',
+export const miningOptions = table('mining', {
+  payTo: option((address) => ({ payTo: parseAddress(address) }), {
     flag: '--mine <address>',
     schema: Type.String(),
     description: 'address that the blocks of this node pay; on a chain without validators it mines, too',
     expects: 'an address of this chain (34 characters that begin with E, 8 or i and have a right checksum)',
     check: (address) => acceptedPrefixes.includes(parseAddress(address)?.[0]),
-    commands: ['start'],
-    sets: (address) => ({ payTo: parseAddress(address) }),
   }),
-}
+})

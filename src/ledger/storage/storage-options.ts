@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
+import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { cacheSize } from './database.js'
 import { leastKept } from './rows/prune-rows.js'
 
@@ -14,47 +14,34 @@ export interface StorageTarget {
   readonly archiveProofs: boolean
 }
 
-const option = optionsFor<'storage', StorageTarget>()
+const { option, tuning, table } = optionsFor<StorageTarget>()
 
-export const storageOptions = {
+export const storageOptions = table('storage', {
   dataDir: option({
-    key: 'storage.dataDir',
     flag: '--data-dir <directory>',
     schema: Type.String({ minLength: 1 }),
     description:
       "where to keep the chain (default: for start a directory of the chain in the user's data folder, else a temporary one)",
     expects: 'a directory',
-    sets: 'dataDir',
   }),
-  cacheSize: option({
-    key: 'storage.cacheSize',
+  cacheSize: tuning('cacheBytes', {
     flag: '--database-cache <bytes>',
-    ...wholeNumber(1 << 20, 2 ** 36, 'a number of bytes'),
+    ...wholeNumber(1 << 20, 2 ** 36, 'bytes'),
     default: cacheSize,
     description: 'what the database keeps in memory of its tables',
-    unit: 'bytes',
-    tuning: true,
-    sets: 'cacheBytes',
   }),
-  prune: option({
-    key: 'storage.prune',
+  prune: option('keepBlocks', {
     flag: '--prune <blocks>',
-    ...wholeNumber(leastKept, 0xffffffff, 'a number of blocks'),
+    ...wholeNumber(leastKept, 0xffffffff, 'blocks'),
     description:
       'keep the transactions of so many last blocks only, and of all others coins, headers and every operation on DIDs and ' +
       'credentials; what is given up comes back with the blocks of another node alone',
     commands: ['start'],
-    unit: 'blocks',
-    sets: 'keepBlocks',
   }),
   archiveProofs: option({
-    key: 'storage.archiveProofs',
     flag: '--archive-proofs',
-    schema: Type.Boolean(),
-    default: false,
+    ...onOrOff(false),
     description: 'from now on keep every state of all DIDs for proofs, not only those of the last 288 blocks',
-    expects: 'true or false',
     commands: ['start'],
-    sets: 'archiveProofs',
   }),
-}
+})

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { isMnemonic } from '../../base/crypto/hd.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
-import { optionsFor, wholeNumber } from '../../base/runtime/option.js'
+import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import {
   devnetAccountCount,
   localnetValidatorCount,
@@ -29,83 +29,53 @@ export interface DevnetTarget {
   readonly nodes: number
 }
 
-const option = optionsFor<'devnet', DevnetTarget>()
+const { option, table } = optionsFor<DevnetTarget>(['devnet'])
 
-export const devnetOptions = {
-  blockTime: option({
-    key: 'devnet.blockTime',
+export const devnetOptions = table('devnet', {
+  blockTime: option((seconds) => ({ mining: { kind: 'interval', seconds } }), {
     flag: '--block-time <seconds>',
-    ...wholeNumber(1, 999_999, 'a number of seconds'),
+    ...wholeNumber(1, 999_999, 'seconds'),
     description: 'make a block every so often',
-    unit: 'seconds',
-    commands: ['devnet'],
-    sets: (seconds) => ({ mining: { kind: 'interval', seconds } }),
   }),
-  automine: option({
-    key: 'devnet.automine',
+  automine: option((automine) => (automine ? {} : { mining: { kind: 'manual' } }), {
     flag: '--no-automine',
-    schema: Type.Boolean(),
-    default: true,
+    ...onOrOff(true),
     description: 'make blocks only on dev_mine',
-    expects: 'true or false',
-    commands: ['devnet'],
-    sets: (automine) => (automine ? {} : { mining: { kind: 'manual' } }),
   }),
   accounts: option({
-    key: 'devnet.accounts',
     flag: '--accounts <n>',
-    ...wholeNumber(1, maxDevnetAccounts, 'a number of accounts'),
+    ...wholeNumber(1, maxDevnetAccounts, 'accounts'),
     default: devnetAccountCount,
     description: 'how many accounts to fund and show',
-    unit: 'accounts',
-    commands: ['devnet'],
-    sets: 'accounts',
   }),
   mnemonic: option({
-    key: 'devnet.mnemonic',
     flag: '--mnemonic <words>',
     schema: Type.String(),
     description: 'BIP-39 words from which the accounts come, instead of those of every devnet',
     expects: 'an English BIP-39 mnemonic: 12 to 24 words in quotes, each of the list, with a right checksum',
     check: isMnemonic,
-    commands: ['devnet'],
-    sets: 'mnemonic',
   }),
-  balance: option({
-    key: 'devnet.balance',
+  balance: option((coins) => defined({ balance: parseAmount(coins) }), {
     flag: '--balance <coins>',
     schema: Type.String(),
     description: 'what each of these accounts has at least at the start',
     expects: 'coins with at most eight decimals, such as 25000 or 1.5',
     check: (coins) => parseAmount(coins) !== undefined,
-    commands: ['devnet'],
-    sets: (coins) => defined({ balance: parseAmount(coins) }),
   }),
   seedDids: option({
-    key: 'devnet.seedDids',
     flag: '--seed-dids <n>',
-    ...wholeNumber(0, maxSeededDids, 'a number of DIDs'),
+    ...wholeNumber(0, maxSeededDids, 'DIDs'),
     description: 'register so many DIDs to begin with',
-    unit: 'DIDs',
-    commands: ['devnet'],
-    sets: 'seedDids',
   }),
   state: option({
-    key: 'devnet.state',
     flag: '--state <file>',
     schema: Type.String({ minLength: 1 }),
     description: 'begin with the state in this file if it is there, and save it there at the end',
     expects: 'a file',
-    commands: ['devnet'],
-    sets: 'state',
   }),
   nodes: option({
-    key: 'devnet.nodes',
     flag: '--nodes <n>',
-    ...wholeNumber(1, localnetValidatorCount, 'a number of nodes'),
+    ...wholeNumber(1, localnetValidatorCount, 'nodes'),
     description: 'run so many nodes of the chain localnet instead, each with a process and 1000 ports of its own',
-    unit: 'nodes',
-    commands: ['devnet'],
-    sets: 'nodes',
   }),
-}
+})

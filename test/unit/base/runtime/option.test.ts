@@ -7,43 +7,70 @@ interface Target {
   readonly name: string
 }
 
-const option = optionsFor<'pool', Target>()
-const row = { key: 'pool.size', flag: '--size <n>', ...wholeNumber(1, 9, 'a number'), description: 'size' } as const
+const { option, tuning, table } = optionsFor<Target>()
+const row = { flag: '--size <n>', ...wholeNumber(1, 9, 'rows'), description: 'size' } as const
 
 describe('what an option sets', () => {
-  it('is the member that it names, or what it makes of the value', () => {
-    expect(option({ ...row, sets: 'size' }).effect(5)).toEqual({ size: 5 })
-    const both = option({ ...row, sets: (size) => ({ size, reserve: size * 2 }) })
-    expect(both.effect(5)).toEqual({ size: 5, reserve: 10 })
+  it('is the member of its name, the member that it names, or what it makes of the value', () => {
+    const made = table('pool', {
+      size: option(row),
+      rows: option('size', row),
+      both: option((size) => ({ size, reserve: size * 2 }), row),
+    })
+    expect(made.size.effect(5)).toEqual({ size: 5 })
+    expect(made.rows.effect(5)).toEqual({ size: 5 })
+    expect(made.both.effect(5)).toEqual({ size: 5, reserve: 10 })
   })
 
   it('does not compile where it is nothing of the target', () => {
     const wrong = [
-      // @ts-expect-error nothing is set
-      () => option({ ...row }),
+      // @ts-expect-error there is no member of this name
+      () => table('pool', { sise: option(row) }),
+      // @ts-expect-error the member of this name takes text
+      () => table('pool', { name: option(row) }),
       // @ts-expect-error there is no such member
-      () => option({ ...row, sets: 'sise' }),
+      () => option('sise', row),
       // @ts-expect-error the member takes text
-      () => option({ ...row, sets: 'name' }),
+      () => option('name', row),
       // @ts-expect-error there is no such member
-      () => option({ ...row, sets: (sise) => ({ sise }) }),
+      () => option((sise) => ({ sise }), row),
       // @ts-expect-error the member takes text
-      () => option({ ...row, sets: (name) => ({ name }) }),
-      // @ts-expect-error the key is of another module
-      () => option({ ...row, key: 'peers.size', sets: 'size' }),
+      () => option((name) => ({ name }), row),
+      // @ts-expect-error the default is no number
+      () => option({ ...row, default: 'three' }),
     ]
-    expect(wrong).toHaveLength(6)
+    expect(wrong).toHaveLength(7)
+  })
+})
+
+describe('an option', () => {
+  it('has a key of its section and name', () => {
+    const key: 'pool.size' = table('pool', { size: option(row) }).size.key
+    expect(key).toBe('pool.size')
   })
 
   it('has a default that the types know', () => {
-    const size: number | undefined = option({ ...row, sets: 'size' }).default
-    const three: number = option({ ...row, default: 3, sets: 'size' }).default
-    expect([size, three]).toEqual([undefined, 3])
+    const { size, reserve } = table('pool', { size: option(row), reserve: option({ ...row, default: 3 }) })
+    const none: number | undefined = size.default
+    const three: number = reserve.default
+    expect([none, three]).toEqual([undefined, 3])
   })
 
   it('is for tuning only where the row says so, also for the types', () => {
-    const plain: false = option({ ...row, sets: 'size' }).tuning
-    const tuning: true = option({ ...row, tuning: true, sets: 'size' }).tuning
-    expect([plain, tuning]).toEqual([false, true])
+    const { size, reserve } = table('pool', { size: option(row), reserve: tuning(row) })
+    const plain: false = size.tuning
+    const tuned: true = reserve.tuning
+    expect([plain, tuned]).toEqual([false, true])
+  })
+
+  it('is for all commands, for those of its module, or for its own', () => {
+    const { option, table } = optionsFor<Target>(['start'])
+    const { size, reserve } = table('pool', { size: option(row), reserve: option({ ...row, commands: ['devnet'] }) })
+    expect([size.commands, reserve.commands]).toEqual([['start'], ['devnet']])
+  })
+
+  it('says in words which numbers it takes', () => {
+    expect(wholeNumber(1, 9, 'rows')).toMatchObject({ expects: 'a number of rows from 1 to 9', unit: 'rows' })
+    expect(wholeNumber(1, 9, 'ms')).toMatchObject({ expects: 'a number of milliseconds from 1 to 9', unit: 'ms' })
   })
 })
