@@ -48,6 +48,19 @@ const inside = {
   program: [['console'], ['cli']],
 }
 
+/** A rule: what `from` selects imports nothing that `to` selects; a text is a pattern of paths. */
+function forbidden(name, from, to, comment) {
+  const selected = (what) => (typeof what === 'string' ? { path: what } : what)
+  return { name, severity: 'error', from: selected(from), to: selected(to), ...(comment && { comment }) }
+}
+
+/** The files of src except those of a pattern. */
+const srcExcept = (pathNot) => ({ path: '^src/', pathNot })
+/** Modules of Node. */
+const core = { dependencyTypes: ['core'] }
+/** Imports that load a module at once. */
+const atOnce = { dynamic: false, dependencyTypesNot: ['type-only'] }
+
 /** One rule for each place of an order: what lies in it imports nothing from a later place of the same folder. */
 function order(folder, rows) {
   const named = rows.flat().filter((name) => name !== 'files')
@@ -56,13 +69,15 @@ function order(folder, rows) {
     return name.endsWith('.ts') ? `^${folder}/${name.replace('.', '\\.')}$` : `^${folder}/${name}/`
   }
   return rows.flatMap((row, depth) =>
-    row.map((name) => ({
-      name: `layer-${folder.slice('src/'.length)}${folder === 'src' ? '' : '/'}${name}`,
-      comment: `${name} imports only from the layers below it`,
-      severity: 'error',
-      from: { path: place(name) },
-      to: { path: `^${folder}/`, pathNot: [place(name), ...rows.slice(0, depth).flat().map(place)] },
-    })),
+    row.map((name) => {
+      const below = [place(name), ...rows.slice(0, depth).flat().map(place)]
+      return forbidden(
+        `layer-${folder.slice('src/'.length)}${folder === 'src' ? '' : '/'}${name}`,
+        place(name),
+        { path: `^${folder}/`, pathNot: below },
+        `${name} imports only from the layers below it`,
+      )
+    }),
   )
 }
 
@@ -71,119 +86,75 @@ const layers = [order('src', wings), ...Object.entries(inside).map(([wing, rows]
 module.exports = {
   forbidden: [
     ...layers,
-    {
-      name: 'no-cycles',
-      severity: 'error',
-      from: {},
-      to: { circular: true },
-    },
-    {
-      name: 'wallet-below',
-      comment: 'the wallet works offline: primitives, crypto and did are all it needs',
-      severity: 'error',
-      from: { path: '^src/clients/wallet/' },
-      to: { path: '^src/', pathNot: '^src/(clients/wallet|base|identity/did)/' },
-    },
-    {
-      name: 'resolver-below',
-      severity: 'error',
-      from: { path: '^src/answers/resolver/' },
-      to: { path: '^src/(ledger/(chain|mempool|production)|voting|network|clients)/' },
-    },
-    {
-      name: 'pure-layers',
-      comment: 'pure layers do no I/O; runtime/node-crypto.ts is the one thing they take from Node',
-      severity: 'error',
-      from: {
-        path: '^src/(base/primitives|identity/(did|proofs)|answers/identifiers|ledger/consensus|voting/tendermint)/',
-      },
-      to: { dependencyTypes: ['core'] },
-    },
-    {
-      name: 'rules-never-verify',
-      comment: 'consensus, did and the vote return the signature checks they need; the caller runs them in bulk',
-      severity: 'error',
-      from: { path: '^src/(identity/(did|proofs)|ledger/consensus|voting/tendermint)/' },
-      to: { path: '^src/base/crypto/' },
-    },
-    {
-      name: 'level-in-one-place',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/ledger/storage/native-level\\.ts$' },
-      to: { path: 'node_modules/(level|classic-level|memory-level)/' },
-    },
-    {
-      name: 'care-when-asked',
-      comment:
-        'a node reads backup, salvage, pruning and rebuilding when it is asked for them; the checks of a start are small',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/ledger/storage/care/(backup|level|check-map-rows|build-map)' },
-      to: {
+    forbidden('no-cycles', {}, { circular: true }),
+    forbidden(
+      'wallet-below',
+      '^src/clients/wallet/',
+      srcExcept('^src/(clients/wallet|base|identity/did)/'),
+      'the wallet works offline: primitives, crypto and did are all it needs',
+    ),
+    forbidden(
+      'resolver-below',
+      '^src/answers/resolver/',
+      '^src/(ledger/(chain|mempool|production)|voting|network|clients)/',
+    ),
+    forbidden(
+      'pure-layers',
+      '^src/(base/primitives|identity/(did|proofs)|answers/identifiers|ledger/consensus|voting/tendermint)/',
+      core,
+      'pure layers do no I/O; runtime/node-crypto.ts is the one thing they take from Node',
+    ),
+    forbidden(
+      'rules-never-verify',
+      '^src/(identity/(did|proofs)|ledger/consensus|voting/tendermint)/',
+      '^src/base/crypto/',
+      'consensus, did and the vote return the signature checks they need; the caller runs them in bulk',
+    ),
+    forbidden(
+      'level-in-one-place',
+      srcExcept('^src/ledger/storage/native-level\\.ts$'),
+      'node_modules/(level|classic-level|memory-level)/',
+    ),
+    forbidden(
+      'care-when-asked',
+      srcExcept('^src/ledger/storage/care/(backup|level|check-map-rows|build-map)'),
+      {
         path: '^src/ledger/storage/care/(backup|backup-place|prune-block|build-map|check-map-rows|level/salvage)\\.ts$',
-        dynamic: false,
-        dependencyTypesNot: ['type-only'],
+        ...atOnce,
       },
-    },
-    {
-      name: 'http-in-one-place',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(answers/api/|clients/client/follow-events\\.ts$)' },
-      to: { path: 'node_modules/(find-my-way|ws)/' },
-    },
-    {
-      name: 'libp2p-in-one-place',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/network/transport/' },
-      to: { path: 'node_modules/(libp2p|@libp2p|@chainsafe|@multiformats)/' },
-    },
-    {
-      name: 'libp2p-when-needed',
-      comment: 'a node without peers does not wait for libp2p to load',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/network/transport/' },
-      to: {
-        path: '^src/network/transport/',
-        pathNot: '^src/network/transport/transport-limits\\.ts$',
-        dynamic: false,
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
-      name: 'pages-in-browsers',
-      comment: 'pages run in a browser: rooms below them that do so too, packages for browsers, and types of answers',
-      severity: 'error',
-      from: { path: '^src/explorer/' },
-      to: {
-        path: '^src/',
-        pathNot:
-          '^src/(explorer/|base/(errors|primitives)/|identity/did/|clients/light/|answers/api/schemas/|ledger/events/)',
-      },
-    },
-    {
-      name: 'pages-know-answers-as-types',
-      severity: 'error',
-      from: { path: '^src/explorer/' },
-      to: { path: '^src/(answers|ledger)/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'pages-without-node',
-      severity: 'error',
-      from: { path: '^src/explorer/' },
-      to: { dependencyTypes: ['core'] },
-    },
-    {
-      name: 'light-in-browsers',
-      comment: 'a light resolver runs in a browser',
-      severity: 'error',
-      from: { path: '^src/clients/light/' },
-      to: { dependencyTypes: ['core'] },
-    },
-    {
-      name: 'worker-pool-in-node',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|base/crypto)/' },
-      to: { path: '^src/base/crypto/verifier-pool\\.ts$' },
-    },
+      'a node reads backup, salvage, pruning and rebuilding when it is asked for them; the checks of a start are small',
+    ),
+    forbidden(
+      'http-in-one-place',
+      srcExcept('^src/(answers/api/|clients/client/follow-events\\.ts$)'),
+      'node_modules/(find-my-way|ws)/',
+    ),
+    forbidden(
+      'libp2p-in-one-place',
+      srcExcept('^src/network/transport/'),
+      'node_modules/(libp2p|@libp2p|@chainsafe|@multiformats)/',
+    ),
+    forbidden(
+      'libp2p-when-needed',
+      srcExcept('^src/network/transport/'),
+      { path: '^src/network/transport/', pathNot: '^src/network/transport/transport-limits\\.ts$', ...atOnce },
+      'a node without peers does not wait for libp2p to load',
+    ),
+    forbidden(
+      'pages-in-browsers',
+      '^src/explorer/',
+      srcExcept(
+        '^src/(explorer/|base/(errors|primitives)/|identity/did/|clients/light/|answers/api/schemas/|ledger/events/)',
+      ),
+      'pages run in a browser: rooms below them that do so too, packages for browsers, and types of answers',
+    ),
+    forbidden('pages-know-answers-as-types', '^src/explorer/', {
+      path: '^src/(answers|ledger)/',
+      dependencyTypesNot: ['type-only'],
+    }),
+    forbidden('pages-without-node', '^src/explorer/', core),
+    forbidden('light-in-browsers', '^src/clients/light/', core, 'a light resolver runs in a browser'),
+    forbidden('worker-pool-in-node', srcExcept('^src/(node|base/crypto)/'), '^src/base/crypto/verifier-pool\\.ts$'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
