@@ -1,7 +1,7 @@
 import type { ChainStall } from '../answers/api/node-handles.js'
 import type { Chain, ChainChange } from '../ledger/chain/chain.js'
 import { defined } from '../base/primitives/defined.js'
-import type { Clock, Log } from '../base/runtime/env.js'
+import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import { medianOffset, reportedOffset } from './clock-offset.js'
 import { clockBounds } from './pace.js'
@@ -12,10 +12,8 @@ export const watchInterval = 1_000
 /** Blocks from whose times the clocks of miners follow: more than half of them are of honest ones. */
 const minedBlocks = 11
 
-export interface ChainWatchOptions {
+export interface ChainWatchOptions extends Pick<Env, 'clock' | 'log'> {
   readonly chain: Pick<Chain, 'spec' | 'tip' | 'events'>
-  readonly clock: Clock
-  readonly log: Log
   /** Absent on a chain without validators. */
   readonly voting?: Pick<Voting, 'status' | 'votes' | 'otherClocks'> | undefined
   /** Connected nodes; undefined: the node has no network. */

@@ -2,16 +2,14 @@ import type { Chain } from '../ledger/chain/chain.js'
 import type { KnownHeader } from '../ledger/chain/header-index.js'
 import { toHex } from '../base/primitives/bytes.js'
 import { paramsAt } from '../base/primitives/spec.js'
-import type { Clock, Log } from '../base/runtime/env.js'
+import type { Env } from '../base/runtime/env.js'
 import type { CatchUpGuard } from './catch-up-guard.js'
 import type { ConflictAlarm } from './conflict-alarm.js'
 import type { Signer, SigningOutlook } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
 
-export interface OwnVoteDependencies {
+export interface OwnVoteDependencies extends Pick<Env, 'clock' | 'log'> {
   readonly chain: Chain
-  readonly clock: Clock
-  readonly log: Log
   /** Absent: this node follows without voting. */
   readonly signer: Signer | undefined
   readonly guard: CatchUpGuard

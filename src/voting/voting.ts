@@ -58,7 +58,7 @@ import { paramsAt } from '../base/primitives/spec.js'
 import { Candidates, type CandidateUnit, type FetchBody } from '../ledger/production/candidates.js'
 import type { OwnValidator } from '../ledger/production/mining.js'
 import { ProposalSource } from '../ledger/production/proposal-source.js'
-import type { Clock, Log, Random, Timers } from '../base/runtime/env.js'
+import type { Env } from '../base/runtime/env.js'
 import { JobQueue } from '../base/runtime/job-queue.js'
 import { BlockInterval } from './block-interval.js'
 import { CatchUpGuard } from './catch-up-guard.js'
@@ -83,14 +83,10 @@ const queueLimit = 4096
 /** @limit count: messages of peers that are being verified or wait */
 const maxReceiving = 1024
 
-export interface VotingOptions {
+export interface VotingOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly verifier: Verifier
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly random: Random
-  readonly log: Log
   readonly network: VoteNetwork
   /** 32-byte private key; absent: this node follows without voting. */
   readonly key?: Uint8Array

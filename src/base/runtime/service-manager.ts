@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import type { Log, Timers } from './env.js'
+import type { Env, Log, Timers } from './env.js'
 
 /**
  * Tells systemd how the service is: sd_notify(3). Node cannot send datagrams to a Unix socket, so systemd-notify, which every such
@@ -19,10 +19,8 @@ type Message = ReadonlyMap<string, string>
 /** Runs a program with arguments; rejects when it fails or is not there. */
 export type RunProgram = (program: string, args: readonly string[]) => Promise<void>
 
-export interface ServiceManagerDependencies {
+export interface ServiceManagerDependencies extends Pick<Env, 'timers' | 'log'> {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly timers: Timers
-  readonly log: Log
   readonly run?: RunProgram
 }
 

@@ -28,7 +28,7 @@ import { genesisBlock, registerAssetTransaction } from '../../base/primitives/ge
 import type { Header } from '../../base/primitives/header.js'
 import { keepsMap, type Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
-import type { Clock, Log } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { JobQueue } from '../../base/runtime/job-queue.js'
 import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
@@ -70,13 +70,11 @@ const confirmSignatureEntries = 131_072
 
 export type { ChangedBlock, ChainChange, ChainIndexer, ChainWriter } from './chain-change.js'
 
-export interface ChainOptions {
+export interface ChainOptions extends Pick<Env, 'clock' | 'log'> {
   readonly spec: Spec
   readonly database: Database
   readonly verifier: Verifier
   readonly signatures: SignatureCache
-  readonly clock: Clock
-  readonly log: Log
   /** Last blocks that keep their transactions, at least leastKept of prune-rows.ts; absent: all keep them. */
   readonly keepBlocks?: number
   /** Whether every state of the map of DIDs is kept for proofs, not only those of the last blocks. */

@@ -1,14 +1,13 @@
-import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import { checkProofOfWork } from '../../identity/proofs/auxpow-proof.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { maxAuxPowSize, parseAuxPow } from '../../base/primitives/auxpow.js'
 import { Block } from '../../base/primitives/block.js'
 import { equalBytes, mapKey, toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Clock, Random } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
+import type { ProducerOptions } from './producer.js'
 import { type Selection, selectTransactions, templateOf } from './template.js'
 import { isRefusal } from './retry-refused-block.js'
 
@@ -23,21 +22,12 @@ const renewAfter = 60_000
 /** @tuning count: attempts to make a template while blocks and refusals overtake its selections */
 const maxAttempts = 10
 
-export interface AuxWorkOptions {
-  readonly chain: Chain
-  readonly mempool: Mempool
-  readonly clock: Clock
-  readonly random: Random
-  /** Unix seconds that the next block should carry. */
-  time(): number
-  /** On a chain with validators, submits a solved block; resolves when it is the tip. */
-  offer?(block: Block): Promise<void>
-}
+export type AuxWorkOptions = Omit<ProducerOptions, 'payTo'> & Pick<Env, 'clock'>
 
 /** Templates of one selection by payee address, in order of the last request. */
 interface TemplateSet {
   readonly selection: Selection
-  /** {@link Mempool.additions} at the time of the selection. */
+  /** `additions` of the pool at the time of the selection. */
   readonly additions: number
   /** Number of refused blocks of this node at that time, from all of its block makers. */
   readonly refusals: number

@@ -2,17 +2,13 @@ import type { Chain } from '../chain/chain.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import type { Clock, Log, Random, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { Producer } from './producer.js'
 
-export interface MinerOptions {
+export interface MinerOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly payTo: ProgramHash
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly random: Random
-  readonly log: Log
 }
 
 /** Mines one block after another on a chain without validators, at least the spec's minInterval apart. */

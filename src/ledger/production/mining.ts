@@ -4,7 +4,7 @@ import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Clock, Log, Random, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { AuxWork } from './aux-work.js'
 import { Miner } from './miner.js'
 import { Producer } from './producer.js'
@@ -27,13 +27,9 @@ export interface OwnValidator {
   readonly automatic: boolean
 }
 
-export interface MiningOptions {
+export interface MiningOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly random: Random
-  readonly log: Log
   /** Default address that own blocks pay. */
   readonly payTo?: ProgramHash
   /** Only on a chain with validators; absent there: this node makes no blocks. */

@@ -6,7 +6,7 @@ import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Header } from '../../base/primitives/header.js'
-import type { Clock, Log, Random, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { type Candidates, type FetchBody, isTimely } from './candidates.js'
 import { solve } from './solve.js'
 import { type Selection, templateOf } from './template.js'
@@ -17,13 +17,9 @@ const leadFactor = 2
 /** Smallest share of a block from which the duration of a whole one is estimated. */
 const leastMeasured = 0.02
 
-export interface ProposalSourceOptions {
+export interface ProposalSourceOptions extends Env {
   readonly chain: Chain
   readonly mempool: Mempool
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly random: Random
-  readonly log: Log
   readonly candidates: Candidates
   /** Address that own blocks pay; undefined: none are made. */
   readonly payTo: ProgramHash | undefined

@@ -4,7 +4,7 @@ import type { Code } from '../../base/errors/error-codes.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
-import type { Clock, Log, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import type { AssumedBlock } from '../assumed-block.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
@@ -22,13 +22,10 @@ export interface SyncPeers {
   }
 }
 
-export interface SyncOptions {
+export interface SyncOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   readonly chain: Chain
   readonly peers: SyncPeers
   readonly verifier: Verifier
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly log: Log
   /** A block assumed valid: once peers prove that it is on the chain, signatures up to it are not verified. */
   readonly assumeValid?: AssumedBlock
   /** Block bytes that this node already has without a request. */

@@ -3,7 +3,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import { type Hash, sha256d } from '../../base/primitives/hash.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
-import type { Log, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { LinkError } from '../link.js'
 import type { Peer } from '../peers/peer-record.js'
 import { transactionsAtOnce, transactionsExchange } from '../wire/transactions-message.js'
@@ -30,9 +30,7 @@ export interface AnnouncedTx {
   readonly digest: Hash | undefined
 }
 
-export interface FetcherOptions {
-  readonly timers: Timers
-  readonly log: Log
+export interface FetcherOptions extends Pick<Env, 'timers' | 'log'> {
   /** Whether fetching is paused; announcements are dropped while it is. */
   paused(): boolean
   /** Whether a fetch would be useless, as far as known without a database read. */

@@ -2,7 +2,7 @@ import type { Chain } from '../../ledger/chain/chain.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Log, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { blockOf, parseMessage, type SignedMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import type { VoteNetwork } from '../../voting/vote-network.js'
 import type { Voting } from '../../voting/voting.js'
@@ -30,11 +30,9 @@ const maxSources = 64
 /** The part of the voting that the relay needs. */
 type RelayedVoting = Pick<Voting, 'receive' | 'summary' | 'missing' | 'setBestPeerHeight'>
 
-export interface VoteRelayOptions {
+export interface VoteRelayOptions extends Pick<Env, 'timers' | 'log'> {
   readonly chain: Pick<Chain, 'sanity'>
   readonly peers: Pick<PeerManager, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'>
-  readonly timers: Timers
-  readonly log: Log
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock, Timers } from '../../base/runtime/env.js'
+import type { Clock, Env, Timers } from '../../base/runtime/env.js'
 import { TokenBucket } from '../../base/runtime/token-bucket.js'
 import { type Link, LinkError, type Protocol } from '../link.js'
 import { dialTargetOf } from './dial-target.js'
@@ -7,9 +7,7 @@ import type { Connection } from './libp2p-node.js'
 import { type RequestLine, RequestClient } from './request-client.js'
 import type { TransportLimits } from './transport-limits.js'
 
-export interface LinkDependencies {
-  readonly clock: Clock
-  readonly timers: Timers
+export interface LinkDependencies extends Pick<Env, 'clock' | 'timers'> {
   readonly limits: TransportLimits
   idOf(protocol: Protocol): string
 }

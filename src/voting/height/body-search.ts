@@ -6,7 +6,7 @@ import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { isTimely } from '../../ledger/production/candidates.js'
-import type { Clock, Log } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import { CheckedBlocks } from '../checked-blocks.js'
 import type { ProposedBodies } from '../proposed-bodies.js'
 import type { BlockVerdict } from '../tendermint/machine-events.js'
@@ -19,10 +19,8 @@ const maxUnchecked = 2
 /** Milliseconds until a body that no peer served is requested again. */
 export const fetchPause = 500
 
-export interface BodySearchOptions {
+export interface BodySearchOptions extends Pick<Env, 'clock' | 'log'> {
   readonly chain: Chain
-  readonly clock: Clock
-  readonly log: Log
   readonly network: VoteNetwork
   readonly bodies: ProposedBodies
   readonly height: number
@@ -34,6 +32,7 @@ export interface BodySearchOptions {
   found(header: Header, verdict: BlockVerdict): void
   /** Calls back after a delay in ms, unless the height is decided before; the returned function cancels. */
   after(milliseconds: number, callback: () => void): () => void
+  /** Registers work that the node awaits when it stops. */
   track(work: Promise<void>): void
 }
 

@@ -7,7 +7,6 @@
  * - Ends with the height: timers, searches and late answers of a closed height do nothing.
  * - Effects of one event are carried out before the next event is taken.
  */
-import type { Chain } from '../../ledger/chain/chain.js'
 import type { KnownHeader } from '../../ledger/chain/header-index.js'
 import { bodyMatches } from '../../ledger/chain/match-body.js'
 import { proposerAt } from '../../ledger/consensus/check-confirm.js'
@@ -19,10 +18,9 @@ import type { Header } from '../../base/primitives/header.js'
 import { paramsAt } from '../../base/primitives/spec.js'
 import { isTimely } from '../../ledger/production/candidates.js'
 import type { ProposalSource, Search } from '../../ledger/production/proposal-source.js'
-import type { Clock, Log, Timers } from '../../base/runtime/env.js'
+import type { Env } from '../../base/runtime/env.js'
 import type { JobQueue } from '../../base/runtime/job-queue.js'
 import type { Evidence } from '../evidence.js'
-import type { ProposedBodies } from '../proposed-bodies.js'
 import type { Signer } from '../signer.js'
 import { TendermintMachine } from '../tendermint/machine.js'
 import {
@@ -40,8 +38,7 @@ import {
   viewOf,
   type VotingMessage,
 } from '../tendermint/message.js'
-import type { VoteNetwork } from '../vote-network.js'
-import { BodySearch, fetchPause } from './body-search.js'
+import { BodySearch, type BodySearchOptions, fetchPause } from './body-search.js'
 import { SigningBacklog } from './signing-backlog.js'
 import type { VoteFilter } from './vote-filter.js'
 
@@ -49,13 +46,8 @@ import type { VoteFilter } from './vote-filter.js'
 const candidateShare = 4
 
 /** Dependencies of the vote on one block. */
-export interface HeightDependencies {
-  readonly chain: Chain
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly log: Log
-  readonly network: VoteNetwork
-  readonly bodies: ProposedBodies
+export interface HeightDependencies
+  extends Pick<BodySearchOptions, 'chain' | 'clock' | 'log' | 'network' | 'bodies' | 'track'>, Pick<Env, 'timers'> {
   readonly evidence: Evidence
   readonly proposals: ProposalSource
   /** Absent: this node does not vote. */
@@ -64,8 +56,6 @@ export interface HeightDependencies {
   maySign(): boolean
   /** The one queue of all events for machines. */
   readonly queue: JobQueue
-  /** Registers work that the node awaits when it stops. */
-  track(work: Promise<void>): void
 }
 
 /** Runs the voting machine of one height and carries out its effects. */
