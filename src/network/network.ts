@@ -22,9 +22,7 @@ import { ResourceStack } from '../base/runtime/resource-stack.js'
 import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import type { AssumedBlock } from './assumed-block.js'
-import type { Transport } from './link.js'
-import { PeerManager } from './peers/peer-manager.js'
-import type { PeerSettings } from './peers/peer-settings.js'
+import { PeerManager, type PeerManagerOptions } from './peers/peer-manager.js'
 import { BlockRelay } from './relay/blocks-relay.js'
 import { CandidateRelay } from './relay/candidates-relay.js'
 import { TransactionRelay } from './relay/transactions-relay.js'
@@ -32,14 +30,10 @@ import { VoteRelay } from './relay/vote-relay.js'
 import { serveChain } from './serve-chain.js'
 import { Sync } from './sync/sync.js'
 
-export interface NetworkOptions extends Env {
-  readonly transport: Transport
-  /** The own 32-byte peer key. */
-  readonly publicKey: Uint8Array
+export interface NetworkOptions extends Env, Pick<PeerManagerOptions, 'transport' | 'publicKey' | 'settings'> {
   readonly chain: Chain
   readonly mempool: Mempool
   readonly verifier: Verifier
-  readonly settings: PeerSettings
   readonly assumeValid?: AssumedBlock
 }
 

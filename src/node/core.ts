@@ -3,10 +3,7 @@ import type { SignatureCache } from '../base/crypto/signature-cache.js'
 import type { Verifier } from '../base/crypto/verifier.js'
 import { Mempool } from '../ledger/mempool/mempool.js'
 import type { PoolLimits } from '../ledger/mempool/policy.js'
-import type { AssumedBlock } from '../network/assumed-block.js'
-import type { Transport } from '../network/link.js'
-import { Network } from '../network/network.js'
-import type { PeerSettings } from '../network/peers/peer-settings.js'
+import { Network, type NetworkOptions } from '../network/network.js'
 import { defined } from '../base/primitives/defined.js'
 import type { ProgramHash } from '../base/primitives/address.js'
 import type { Env } from '../base/runtime/env.js'
@@ -16,13 +13,7 @@ import type { VoteNetwork } from '../voting/vote-network.js'
 import { Voting } from '../voting/voting.js'
 
 /** How a node takes part in a network. */
-export interface CorePeering {
-  readonly transport: Transport
-  /** The own 32-byte peer key. */
-  readonly publicKey: Uint8Array
-  readonly settings: PeerSettings
-  readonly assumeValid?: AssumedBlock
-}
+export type CorePeering = Pick<NetworkOptions, 'transport' | 'publicKey' | 'settings' | 'assumeValid'>
 
 /** A key that votes. */
 export interface CoreValidator {

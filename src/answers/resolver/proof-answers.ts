@@ -1,18 +1,13 @@
 import type { ChangeJson, ChangesJson, StateProof } from '../../identity/did/state-proof.js'
 import type { TrustJson } from '../../identity/proofs/make-trust.js'
 import { provedEntry } from '../prover/map-proofs.js'
-import type { Prover, WantedBlock } from '../prover/prover.js'
-import { askedCredential, type CredentialAnswers } from './credential-answers.js'
-import type { ConsistentReader } from './consistent-reader.js'
+import type { WantedBlock } from '../prover/prover.js'
+import { askedCredential, type CredentialAnswers, type CredentialAnswersOptions } from './credential-answers.js'
 import { didOf, existingKey, identifierOf } from './did-key.js'
 import { readWantedBlock } from './resolve-request.js'
-import type { StepGate } from './step-gate.js'
 
-export interface ProofAnswersOptions {
-  readonly prover: Prover
-  readonly reader: ConsistentReader
+export interface ProofAnswersOptions extends Pick<CredentialAnswersOptions, 'prover' | 'reader' | 'gate'> {
   readonly credentials: Pick<CredentialAnswers, 'prove'>
-  readonly gate: StepGate
 }
 
 /**

@@ -38,61 +38,53 @@ export interface OperationForm {
   readonly proofType: boolean
 }
 
+/** Members of most forms. */
+const usual = { previousTxid: false, signedIn: 'before', authorised: false, proofType: true } as const
+
 export const operationForms = {
   create: {
+    ...usual,
     number: 1,
     subject: 'did',
     effect: 'document',
     after: ['nothing'],
     payload: 'document',
-    previousTxid: false,
     signedIn: 'payload',
-    authorised: false,
-    proofType: true,
   },
   update: {
+    ...usual,
     number: 2,
     subject: 'did',
     effect: 'document',
     after: ['document'],
     payload: 'document',
     previousTxid: true,
-    signedIn: 'before',
-    authorised: false,
-    proofType: true,
   },
   deactivate: {
+    ...usual,
     number: 3,
     subject: 'did',
     effect: 'end',
     after: ['document'],
     payload: 'did',
-    previousTxid: false,
-    signedIn: 'before',
     authorised: true,
     proofType: false,
   },
   declare: {
+    ...usual,
     number: 4,
     subject: 'credential',
     effect: 'credential',
     after: ['nothing'],
     payload: 'credential',
-    previousTxid: false,
-    signedIn: 'before',
-    authorised: false,
-    proofType: true,
   },
   revoke: {
+    ...usual,
     number: 5,
     subject: 'credential',
     effect: 'end',
     after: ['nothing', 'credential'],
     payload: 'credential-id',
-    previousTxid: false,
-    signedIn: 'before',
-    authorised: false,
-    proofType: true,
   },
 } as const satisfies Readonly<Record<string, OperationForm>>
 

@@ -9,6 +9,7 @@ import { defined } from './defined.js'
 import type { Fees } from './fees.js'
 import { sha256 } from './hash.js'
 import { coordinatesOf } from './p256.js'
+import type { RegisterAsset } from './payload.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
 
 /** The spec of a chain: everything on which its nodes must agree. The file format is in docs/genesis.md. */
@@ -138,15 +139,7 @@ export interface Spec extends Pick<
 > {
   /** The text that was read, upgrades included. */
   readonly text: string
-  readonly asset: {
-    readonly name: string
-    readonly description: string
-    readonly precision: number
-    readonly assetType: number
-    readonly recordType: number
-    readonly amount: bigint
-    readonly controller: Uint8Array
-  }
+  readonly asset: RegisterAsset
   readonly allocations: readonly { readonly programHash: ProgramHash; readonly amount: bigint }[]
   readonly maxMoney: bigint
   readonly subsidy: { readonly initial: bigint; readonly halving: number }

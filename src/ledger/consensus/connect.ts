@@ -1,6 +1,6 @@
 import { documentText } from '../../identity/did/canonical.js'
 import type { ParsedOperation } from '../../identity/did/operations/operation-row.js'
-import type { AppliedOperation, CredentialChange, DidState, IssuerKey, ReadDocument } from '../../identity/did/state.js'
+import type { AppliedOperation, DidState } from '../../identity/did/state.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Block } from '../../base/primitives/block.js'
 import { displayHash, fromUtf8 } from '../../base/primitives/bytes.js'
@@ -43,18 +43,11 @@ export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> 
 export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did' | 'proved'>
 
 /** Result of an operation. */
-export interface ConnectedOperation {
+export interface ConnectedOperation extends Pick<AppliedOperation, 'credential' | 'newLeaf' | 'reads' | 'issuerKeys'> {
   /** The DID that it changes, or that signs a declare or revoke. */
   readonly id: string
   /** State of that DID; a declare or revoke leaves it as it was. */
   readonly state: DidState
-  /** Change by a declare or revoke. */
-  readonly credential?: CredentialChange
-  /** Whether that adds a leaf to the map of committed state. */
-  readonly newLeaf?: boolean
-  readonly reads: readonly ReadDocument[]
-  /** Keys of other DIDs that its checks use. */
-  readonly issuerKeys: readonly IssuerKey[]
   /** Canonical text of the new document in UTF-8. */
   readonly document?: { readonly bytes: Uint8Array }
 }

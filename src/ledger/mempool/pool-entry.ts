@@ -1,6 +1,5 @@
-import type { ConnectedTransaction } from '../consensus/connect.js'
+import type { ConnectedOperation, ConnectedTransaction } from '../consensus/connect.js'
 import type { SignatureWork } from '../consensus/signature-work.js'
-import type { CredentialChange, DidState, IssuerKey } from '../../identity/did/state.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 
@@ -16,17 +15,9 @@ export interface PoolEntry {
 }
 
 /** The operation of a pooled transaction. */
-export interface PoolOperation {
-  /** The DID that it changes, or that declares or revokes. */
-  readonly id: string
-  /** State of that DID after it. */
-  readonly state: DidState
-  /** Keys of other DIDs on which it rests: while they stand, their documents may change. */
-  readonly issuerKeys: readonly IssuerKey[]
+export interface PoolOperation extends Pick<ConnectedOperation, 'id' | 'state' | 'credential' | 'issuerKeys'> {
   /** Bytes of the previous document of its DID, if that was read. */
   readonly ownBytes: number
-  /** Change by a declare or revoke. */
-  readonly credential?: CredentialChange
 }
 
 /** Lookups in the pool that decide which entries a newcomer replaces. */

@@ -1,5 +1,5 @@
 import { CodecError, type Reader } from '../../base/primitives/codec.js'
-import { emptyCodec, type Exchange, listCodec } from './exchange.js'
+import { chainProtocol, emptyCodec, type Exchange, listCodec } from './exchange.js'
 
 /** @limit count: addresses of an answer */
 export const addressesAtOnce = 256
@@ -22,14 +22,7 @@ export interface PeerAddress {
 
 /** Requests addresses of nodes that the peer is or was connected with. */
 export const addressesExchange: Exchange<undefined, readonly PeerAddress[]> = {
-  protocol: {
-    name: 'addresses',
-    version: 1,
-    ofChain: true,
-    request: 0,
-    answer: addressesAnswer,
-    timeout: addressesTimeout,
-  },
+  protocol: chainProtocol('addresses', 0, addressesAnswer, addressesTimeout),
   question: emptyCodec,
   answer: listCodec<PeerAddress>(
     addressesAtOnce,

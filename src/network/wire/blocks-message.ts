@@ -1,5 +1,5 @@
 import type { Hash } from '../../base/primitives/hash.js'
-import { bytesListCodec, type Exchange, listCodec } from './exchange.js'
+import { bytesListCodec, chainProtocol, type Exchange, hashesCodec } from './exchange.js'
 
 /** @limit count: blocks of a request */
 export const blocksAtOnce = 128
@@ -14,19 +14,7 @@ const blocksTimeout = 30_000
 
 /** Block bytes by hash, in the order of the request; empty bytes: the peer does not have the block. */
 export const blocksExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
-  protocol: {
-    name: 'blocks',
-    version: 1,
-    ofChain: true,
-    request: blocksRequest,
-    answer: blocksAnswer,
-    timeout: blocksTimeout,
-  },
-  question: listCodec<Hash>(
-    blocksAtOnce,
-    32,
-    (writer, hash) => writer.bytes(hash),
-    (reader) => reader.hash(),
-  ),
+  protocol: chainProtocol('blocks', blocksRequest, blocksAnswer, blocksTimeout),
+  question: hashesCodec(blocksAtOnce),
   answer: bytesListCodec(blocksAtOnce, blocksAnswer),
 }

@@ -5,6 +5,7 @@
  * - Lists have bounds here, before an item is read. Layouts: docs/protocol.md.
  */
 import { RuleError } from '../../base/errors/rule-error.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { decodeAll, type Reader, Writer } from '../../base/primitives/codec.js'
 import type { Protocol, TopicInfo } from '../link.js'
 
@@ -20,6 +21,11 @@ export interface Exchange<Q, A> {
   readonly protocol: Protocol
   readonly question: Codec<Q>
   readonly answer: Codec<A>
+}
+
+/** A kind of request between nodes of one chain; bytes of both messages at most, and milliseconds to wait. */
+export function chainProtocol(name: string, request: number, answer: number, timeout: number): Protocol {
+  return { name, version: 1, ofChain: true, request, answer, timeout }
 }
 
 /** A gossip topic with the codec of its messages. */
@@ -46,6 +52,16 @@ export function listCodec<T>(
   return codec(
     (writer, items) => writer.list(items, (item) => write(writer, item)),
     (reader) => reader.list(most, least, () => read(reader)),
+  )
+}
+
+/** A list of at most `most` hashes. */
+export function hashesCodec(most: number): Codec<readonly Hash[]> {
+  return listCodec<Hash>(
+    most,
+    32,
+    (writer, hash) => writer.bytes(hash),
+    (reader) => reader.hash(),
   )
 }
 

@@ -2,7 +2,7 @@ import type { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header, headerSize } from '../../base/primitives/header.js'
 import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
-import { codec, type Codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
+import { chainProtocol, codec, type Codec, type Exchange, type GossipTopic, listCodec } from './exchange.js'
 
 /** @limit count: hashes of a locator */
 export const locatorHashes = 64
@@ -40,14 +40,7 @@ export interface HeadersQuestion {
 }
 
 export const headersExchange: Exchange<HeadersQuestion, readonly HeaderUnit[]> = {
-  protocol: {
-    name: 'headers',
-    version: 1,
-    ofChain: true,
-    request: headersRequest,
-    answer: headersAnswer,
-    timeout: headersTimeout,
-  },
+  protocol: chainProtocol('headers', headersRequest, headersAnswer, headersTimeout),
   question: codec(
     (writer, { locator, count }) => writer.list(locator, (hash) => writer.bytes(hash)).varuint(count),
     (reader) => ({

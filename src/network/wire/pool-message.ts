@@ -1,4 +1,4 @@
-import { emptyCodec, type Exchange } from './exchange.js'
+import { chainProtocol, emptyCodec, type Exchange } from './exchange.js'
 import { type TransactionName, transactionNames } from './transactions-message.js'
 
 /** @limit count: transactions in a list of a pool; a larger pool is truncated */
@@ -10,7 +10,7 @@ const poolTimeout = 10_000
 
 /** Names of the transactions in the pool of a peer. */
 export const poolExchange: Exchange<undefined, readonly TransactionName[]> = {
-  protocol: { name: 'pool', version: 1, ofChain: true, request: 0, answer: poolAnswer, timeout: poolTimeout },
+  protocol: chainProtocol('pool', 0, poolAnswer, poolTimeout),
   question: emptyCodec,
   answer: transactionNames(poolNames),
 }

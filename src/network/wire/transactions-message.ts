@@ -1,6 +1,14 @@
 import type { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { bytesListCodec, codec, type Exchange, listCodec, type GossipTopic } from './exchange.js'
+import {
+  bytesListCodec,
+  chainProtocol,
+  codec,
+  type Exchange,
+  type GossipTopic,
+  hashesCodec,
+  listCodec,
+} from './exchange.js'
 
 /** @limit count: transactions of a request */
 export const transactionsAtOnce = 256
@@ -27,20 +35,8 @@ export interface TransactionName {
 
 /** Transaction bytes by txid, in the order of the request; empty bytes: the peer does not have the transaction. */
 export const transactionsExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
-  protocol: {
-    name: 'transactions',
-    version: 1,
-    ofChain: true,
-    request: transactionsRequest,
-    answer: transactionsAnswer,
-    timeout: transactionsTimeout,
-  },
-  question: listCodec<Hash>(
-    transactionsAtOnce,
-    32,
-    (writer, txid) => writer.bytes(txid),
-    (reader) => reader.hash(),
-  ),
+  protocol: chainProtocol('transactions', transactionsRequest, transactionsAnswer, transactionsTimeout),
+  question: hashesCodec(transactionsAtOnce),
   answer: bytesListCodec(transactionsAtOnce, transactionsAnswer),
 }
 

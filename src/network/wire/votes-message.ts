@@ -2,7 +2,15 @@ import type { Reader, Writer } from '../../base/primitives/codec.js'
 import { Header } from '../../base/primitives/header.js'
 import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
 import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
-import { bytesListCodec, type Codec, codec, type Exchange, opaqueCodec, type GossipTopic } from './exchange.js'
+import {
+  bytesListCodec,
+  chainProtocol,
+  type Codec,
+  codec,
+  type Exchange,
+  type GossipTopic,
+  opaqueCodec,
+} from './exchange.js'
 
 /** @limit bytes: summary of the votes that a node has */
 const summaryBytes = 64 * 1024
@@ -23,14 +31,7 @@ const candidateBytes = 20 * 1024
 
 /** Repairs lost gossip: request = summary of the votes that the node has; answer = votes that it lacks. Opaque bytes. */
 export const votesExchange: Exchange<Uint8Array, readonly Uint8Array[]> = {
-  protocol: {
-    name: 'votes',
-    version: 1,
-    ofChain: true,
-    request: summaryBytes,
-    answer: votesAnswer,
-    timeout: votesTimeout,
-  },
+  protocol: chainProtocol('votes', summaryBytes, votesAnswer, votesTimeout),
   question: opaqueCodec(summaryBytes),
   answer: bytesListCodec(maxMissingVotes, missingVoteBytes),
 }

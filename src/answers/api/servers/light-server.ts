@@ -1,26 +1,16 @@
-import type { Dereference } from '../../identifiers/identifier-answer.js'
 import type { LightResolver } from '../../../clients/light/light-resolver.js'
-import type { Log } from '../../../base/runtime/env.js'
 import { AnswerAdmission } from '../streams/admission.js'
 import { Tally } from '../metrics/answer-metrics.js'
-import { type ApiLimits, apiLimits } from '../api-limits.js'
+import { apiLimits } from '../api-limits.js'
 import type { HttpPort } from '../http/http-port.js'
-import { openDriver } from './driver-server.js'
+import { type DriverOptions, openDriver } from './driver-server.js'
 import { SharedAnswers } from '../streams/shared-answer.js'
 import { ProvedAnswers } from './proved-answers.js'
 import { provedMethods } from './proved-methods.js'
 import { RpcCore } from '../rpc/rpc-core.js'
 
-export interface LightServerOptions {
+export interface LightServerOptions extends Omit<DriverOptions, 'source' | 'rpc'> {
   readonly light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
-  readonly hosts: readonly string[]
-  /** 0: any free port. */
-  readonly port: number
-  readonly log: Log
-  /** How the address of a service is answered; absent: by a redirect. */
-  readonly dereference?: Dereference
-  /** Overrides of {@link apiLimits}. */
-  readonly limits?: Partial<ApiLimits>
 }
 
 /** Serves the answers of a light resolver: DID Resolution, and the methods of nodes that can be proved. A port in use is a UserError. */
