@@ -1,5 +1,5 @@
-import { CodecError, type Reader } from '../../base/primitives/codec.js'
-import { chainProtocol, emptyCodec, type Exchange, listCodec } from './exchange.js'
+import * as form from '../../base/primitives/forms.js'
+import { chainProtocol, codec, emptyCodec, type Exchange } from './exchange.js'
 
 /** @limit count: addresses of an answer */
 export const addressesAtOnce = 256
@@ -20,20 +20,16 @@ export interface PeerAddress {
   readonly lastSeen: number
 }
 
+const address = form.varstring(wireAddress)
+const peerAddress = form.record<PeerAddress>({
+  address: form.where(address, (text) => /^[\x21-\x7e]*$/.test(text), 'an address is not printable ASCII'),
+  publicKey: form.bytes(32),
+  lastSeen: form.u32,
+})
+
 /** Requests addresses of nodes that the peer is or was connected with. */
 export const addressesExchange: Exchange<undefined, readonly PeerAddress[]> = {
   protocol: chainProtocol('addresses', 0, addressesAnswer, addressesTimeout),
   question: emptyCodec,
-  answer: listCodec<PeerAddress>(
-    addressesAtOnce,
-    37,
-    (writer, { address, publicKey, lastSeen }) => writer.varstring(address).bytes(publicKey).u32(lastSeen),
-    (reader) => ({ address: readAddress(reader), publicKey: reader.take(32), lastSeen: reader.u32() }),
-  ),
-}
-
-function readAddress(reader: Reader): string {
-  const address = reader.varstring(wireAddress)
-  if (!/^[\x21-\x7e]*$/.test(address)) throw new CodecError('an address is not printable ASCII')
-  return address
+  answer: codec(form.list(addressesAtOnce, 37, peerAddress)),
 }

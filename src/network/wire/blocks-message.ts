@@ -1,5 +1,5 @@
 import type { Hash } from '../../base/primitives/hash.js'
-import { bytesListCodec, chainProtocol, type Exchange, hashesCodec } from './exchange.js'
+import { bytesListCodec, chainProtocol, codec, type Exchange, hashes } from './exchange.js'
 
 /** @limit count: blocks of a request */
 export const blocksAtOnce = 128
@@ -15,6 +15,6 @@ const blocksTimeout = 30_000
 /** Block bytes by hash, in the order of the request; empty bytes: the peer does not have the block. */
 export const blocksExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
   protocol: chainProtocol('blocks', blocksRequest, blocksAnswer, blocksTimeout),
-  question: hashesCodec(blocksAtOnce),
+  question: codec(hashes(blocksAtOnce)),
   answer: bytesListCodec(blocksAtOnce, blocksAnswer),
 }

@@ -5,8 +5,9 @@
  * - Lists have bounds here, before an item is read. Layouts: docs/protocol.md.
  */
 import { RuleError } from '../../base/errors/rule-error.js'
-import type { Hash } from '../../base/primitives/hash.js'
-import { decodeAll, type Reader, Writer } from '../../base/primitives/codec.js'
+import * as form from '../../base/primitives/forms.js'
+import { Header } from '../../base/primitives/header.js'
+import { decodeAll, Writer } from '../../base/primitives/codec.js'
 import type { Protocol, TopicInfo } from '../link.js'
 
 /** A value and its bytes. */
@@ -34,45 +35,21 @@ export interface GossipTopic<M> {
   readonly message: Codec<M>
 }
 
-/** Codec of a `write` and a `read` function over little-endian primitives. */
-export function codec<T>(write: (writer: Writer, value: T) => Writer, read: (reader: Reader) => T): Codec<T> {
+/** Codec of values of a form. */
+export function codec<T>({ write, read }: form.Form<T>): Codec<T> {
   return {
     encode: (value) => write(new Writer(), value).finish(),
     decode: (bytes) => decodeAll(bytes, read, (reason) => new RuleError('peer-message', reason)),
   }
 }
 
-/** A list of at most `most` items that take at least `least` bytes each. */
-export function listCodec<T>(
-  most: number,
-  least: number,
-  write: (writer: Writer, item: T) => void,
-  read: (reader: Reader) => T,
-): Codec<readonly T[]> {
-  return codec(
-    (writer, items) => writer.list(items, (item) => write(writer, item)),
-    (reader) => reader.list(most, least, () => read(reader)),
-  )
-}
-
-/** A list of at most `most` hashes. */
-export function hashesCodec(most: number): Codec<readonly Hash[]> {
-  return listCodec<Hash>(
-    most,
-    32,
-    (writer, hash) => writer.bytes(hash),
-    (reader) => reader.hash(),
-  )
-}
+/** Forms of a list of at most `most` hashes, and of a header. */
+export const hashes = (most: number) => form.list(most, 32, form.hash)
+export const header: form.Form<Header> = { write: (writer, { bytes }) => writer.bytes(bytes), read: Header.read }
 
 /** A list of at most `most` byte strings, each at most `total` bytes; the decoded ones share the memory of the input. */
 export function bytesListCodec(most: number, total: number): Codec<readonly Uint8Array[]> {
-  const { decode } = listCodec<Uint8Array>(
-    most,
-    1,
-    () => {},
-    (reader) => reader.varbytes(total),
-  )
+  const { decode } = codec(form.list(most, 1, form.varbytes(total)))
   return {
     // Blocks are large: allocate the final size at once.
     encode: (items) => {
@@ -96,10 +73,7 @@ export function opaqueCodec(most: number): Codec<Uint8Array> {
 }
 
 /** No bytes. */
-export const emptyCodec: Codec<undefined> = codec(
-  (writer) => writer,
-  () => undefined,
-)
+export const emptyCodec: Codec<undefined> = codec({ write: (writer) => writer, read: () => undefined })
 
 /** Bytes of a compact size. */
 function lengthSize(value: number): number {

@@ -1,8 +1,8 @@
-import type { Reader, Writer } from '../../base/primitives/codec.js'
+import * as form from '../../base/primitives/forms.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { Header, headerSize } from '../../base/primitives/header.js'
+import { type Header, headerSize } from '../../base/primitives/header.js'
 import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
-import { chainProtocol, codec, type Codec, type Exchange, type GossipTopic, listCodec } from './exchange.js'
+import { chainProtocol, codec, type Exchange, type GossipTopic, hashes, header } from './exchange.js'
 
 /** @limit count: hashes of a locator */
 export const locatorHashes = 64
@@ -33,6 +33,13 @@ export interface HeaderUnit {
   readonly size: number
 }
 
+const headerUnit = form.record<HeaderUnit>({
+  header,
+  auxPow: form.varbytes(maxAuxPowSize),
+  confirm: form.varbytes(confirmBytesAtMost),
+  size: form.u32,
+})
+
 export interface HeadersQuestion {
   /** Hashes of the own chain, newest first; the answer begins after the highest on the peer's chain, or after genesis. */
   readonly locator: readonly Hash[]
@@ -41,17 +48,11 @@ export interface HeadersQuestion {
 
 export const headersExchange: Exchange<HeadersQuestion, readonly HeaderUnit[]> = {
   protocol: chainProtocol('headers', headersRequest, headersAnswer, headersTimeout),
-  question: codec(
-    (writer, { locator, count }) => writer.list(locator, (hash) => writer.bytes(hash)).varuint(count),
-    (reader) => ({
-      locator: reader.list(locatorHashes, 32, () => reader.hash()),
-      count: reader.varuint(headersAtOnce),
-    }),
-  ),
-  answer: listCodec<HeaderUnit>(headersAtOnce, headerSize + 6, writeHeaderUnit, readHeaderUnit),
+  question: codec(form.record<HeadersQuestion>({ locator: hashes(locatorHashes), count: form.varuint(headersAtOnce) })),
+  answer: codec(form.list(headersAtOnce, headerSize + 6, headerUnit)),
 }
 
-export const headerUnitCodec: Codec<HeaderUnit> = codec(writeHeaderUnit, readHeaderUnit)
+export const headerUnitCodec = codec(headerUnit)
 
 /** A new tip, announced when it is connected. */
 export const blockTopic: GossipTopic<HeaderUnit> = {
@@ -62,17 +63,4 @@ export const blockTopic: GossipTopic<HeaderUnit> = {
 /** The bytes that a unit takes in an answer. */
 export function headerUnitSize({ auxPow, confirm }: Pick<HeaderUnit, 'auxPow' | 'confirm'>): number {
   return headerSize + 3 + auxPow.length + 3 + confirm.length + 4
-}
-
-function writeHeaderUnit(writer: Writer, { header, auxPow, confirm, size }: HeaderUnit): Writer {
-  return writer.bytes(header.bytes).varbytes(auxPow).varbytes(confirm).u32(size)
-}
-
-function readHeaderUnit(reader: Reader): HeaderUnit {
-  return {
-    header: Header.read(reader),
-    auxPow: reader.varbytes(maxAuxPowSize),
-    confirm: reader.varbytes(confirmBytesAtMost),
-    size: reader.u32(),
-  }
 }

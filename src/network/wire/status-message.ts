@@ -1,7 +1,8 @@
 import type { Code } from '../../base/errors/error-codes.js'
 import { littleEndianInteger, reversed } from '../../base/primitives/bytes.js'
 import { fromHex } from '../../base/primitives/bytes.js'
-import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
+import { CodecError } from '../../base/primitives/codec.js'
+import * as form from '../../base/primitives/forms.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { codec, type Exchange } from './exchange.js'
 
@@ -69,6 +70,33 @@ export interface StatusAnswer {
   readonly refusal: Refusal | undefined
 }
 
+/** 32 bytes, little-endian. */
+const work: form.Form<bigint> = {
+  write: (writer, value) => writer.bytes(reversed(fromHex(value.toString(16).padStart(64, '0')) as Uint8Array)),
+  read: (reader) => littleEndianInteger(reader.take(32)),
+}
+const isPrintable = (text: string) => /^[\x20-\x7e]*$/.test(text)
+const status = form.record<Status>({
+  version: form.u32,
+  genesis: form.hash,
+  upgrades: form.bytes(32),
+  tipHeight: form.u32,
+  tipHash: form.hash,
+  chainWork: work,
+  services: form.u32,
+  relay: form.flag,
+  listenPort: form.u16,
+  agent: form.where(form.varstring(agentBytes), isPrintable, 'the name of the program is not printable ASCII'),
+})
+const refusal: form.Form<Refusal | undefined> = {
+  write: (writer, code) => writer.u8(code === undefined ? 0 : refusals.indexOf(code) + 1),
+  read: (reader) => {
+    const number = reader.u8()
+    if (number > refusals.length) throw new CodecError(`there is no refusal ${number}`)
+    return refusals[number - 1]
+  },
+}
+
 /**
  * The handshake: first request on a connection, sent by the dialling node; repeated by both nodes on a new tip. Its id does
  * not contain the chain, so that nodes of different chains can exchange the reason of a refusal.
@@ -82,62 +110,6 @@ export const statusExchange: Exchange<Status, StatusAnswer> = {
     answer: statusBytes,
     timeout: statusTimeout,
   },
-  question: codec(writeStatus, readStatus),
-  answer: codec(
-    (writer, { status, refusal }) =>
-      writeStatus(writer, status).u8(refusal === undefined ? 0 : refusals.indexOf(refusal) + 1),
-    (reader) => ({ status: readStatus(reader), refusal: readRefusal(reader) }),
-  ),
-}
-
-function writeStatus(writer: Writer, status: Status): Writer {
-  return writer
-    .u32(status.version)
-    .bytes(status.genesis)
-    .bytes(status.upgrades)
-    .u32(status.tipHeight)
-    .bytes(status.tipHash)
-    .bytes(workBytes(status.chainWork))
-    .u32(status.services)
-    .u8(status.relay ? 1 : 0)
-    .u16(status.listenPort)
-    .varstring(status.agent)
-}
-
-function readStatus(reader: Reader): Status {
-  return {
-    version: reader.u32(),
-    genesis: reader.hash(),
-    upgrades: reader.take(32),
-    tipHeight: reader.u32(),
-    tipHash: reader.hash(),
-    chainWork: littleEndianInteger(reader.take(32)),
-    services: reader.u32(),
-    relay: readFlag(reader),
-    listenPort: reader.u16(),
-    agent: readAgent(reader),
-  }
-}
-
-function readFlag(reader: Reader): boolean {
-  const flag = reader.u8()
-  if (flag > 1) throw new CodecError('a flag is neither 0 nor 1')
-  return flag === 1
-}
-
-function readAgent(reader: Reader): string {
-  const agent = reader.varstring(agentBytes)
-  if (!/^[\x20-\x7e]*$/.test(agent)) throw new CodecError('the name of the program is not printable ASCII')
-  return agent
-}
-
-function readRefusal(reader: Reader): Refusal | undefined {
-  const number = reader.u8()
-  if (number > refusals.length) throw new CodecError(`there is no refusal ${number}`)
-  return refusals[number - 1]
-}
-
-/** 32 bytes, little-endian. */
-function workBytes(work: bigint): Uint8Array {
-  return reversed(fromHex(work.toString(16).padStart(64, '0')) as Uint8Array)
+  question: codec(status),
+  answer: codec(form.record<StatusAnswer>({ status, refusal })),
 }

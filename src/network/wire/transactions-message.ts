@@ -1,14 +1,6 @@
-import type { Reader, Writer } from '../../base/primitives/codec.js'
+import * as form from '../../base/primitives/forms.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import {
-  bytesListCodec,
-  chainProtocol,
-  codec,
-  type Exchange,
-  type GossipTopic,
-  hashesCodec,
-  listCodec,
-} from './exchange.js'
+import { bytesListCodec, chainProtocol, codec, type Exchange, type GossipTopic, hashes } from './exchange.js'
 
 /** @limit count: transactions of a request */
 export const transactionsAtOnce = 256
@@ -33,10 +25,12 @@ export interface TransactionName {
   readonly digest: Hash
 }
 
+const transactionName = form.record<TransactionName>({ txid: form.hash, digest: form.hash })
+
 /** Transaction bytes by txid, in the order of the request; empty bytes: the peer does not have the transaction. */
 export const transactionsExchange: Exchange<readonly Hash[], readonly Uint8Array[]> = {
   protocol: chainProtocol('transactions', transactionsRequest, transactionsAnswer, transactionsTimeout),
-  question: hashesCodec(transactionsAtOnce),
+  question: codec(hashes(transactionsAtOnce)),
   answer: bytesListCodec(transactionsAtOnce, transactionsAnswer),
 }
 
@@ -50,20 +44,11 @@ export interface Announcement {
 export const transactionTopic: GossipTopic<Announcement> = {
   topic: { name: 'transactions', version: 1, size: announcementBytes },
   message: codec(
-    (writer, { salt, names }) => writer.u32(salt).list(names, (name) => writeName(writer, name)),
-    (reader) => ({ salt: reader.u32(), names: reader.list(announcedAtOnce, nameBytes, () => readName(reader)) }),
+    form.record<Announcement>({ salt: form.u32, names: form.list(announcedAtOnce, nameBytes, transactionName) }),
   ),
 }
 
 /** A list of at most `most` names, 64 bytes each. */
 export function transactionNames(most: number) {
-  return listCodec<TransactionName>(most, nameBytes, writeName, readName)
-}
-
-function writeName(writer: Writer, { txid, digest }: TransactionName): Writer {
-  return writer.bytes(txid).bytes(digest)
-}
-
-function readName(reader: Reader): TransactionName {
-  return { txid: reader.hash(), digest: reader.hash() }
+  return codec(form.list(most, nameBytes, transactionName))
 }

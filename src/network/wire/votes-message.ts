@@ -1,5 +1,5 @@
-import type { Reader, Writer } from '../../base/primitives/codec.js'
-import { Header } from '../../base/primitives/header.js'
+import * as form from '../../base/primitives/forms.js'
+import type { Header } from '../../base/primitives/header.js'
 import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
 import { encodeMessage, parseMessage, type VotingMessage } from '../../voting/tendermint/message.js'
 import {
@@ -9,6 +9,7 @@ import {
   codec,
   type Exchange,
   type GossipTopic,
+  header,
   opaqueCodec,
 } from './exchange.js'
 
@@ -63,8 +64,5 @@ export interface Candidate {
 
 export const candidateTopic: GossipTopic<Candidate> = {
   topic: { name: 'candidates', version: 1, size: candidateBytes },
-  message: codec(
-    (writer: Writer, { header, auxPow }: Candidate) => writer.bytes(header.bytes).varbytes(auxPow),
-    (reader: Reader) => ({ header: Header.read(reader), auxPow: reader.varbytes(maxAuxPowSize) }),
-  ),
+  message: codec(form.record<Candidate>({ header, auxPow: form.varbytes(maxAuxPowSize) })),
 }

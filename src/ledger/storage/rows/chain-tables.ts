@@ -1,6 +1,7 @@
 import { asBuffer } from '../../../base/primitives/bytes.js'
+import * as form from '../../../base/primitives/forms.js'
 import type { Hash } from '../../../base/primitives/hash.js'
-import { codec, hash, raw, table, u16, u32, u64 } from './layout.js'
+import { codec, hash, raw, rowOf, table, u16, u32, u64 } from './layout.js'
 import { undoRecord } from './undo-record.js'
 
 /** Rows of blocks and transactions. */
@@ -46,11 +47,7 @@ export interface LeftBranchRow {
 /** @tuning bytes: AuxPow of a stored header */
 const maxAuxPow = 16 * 1024 + 1024
 
-export const height = codec<number>(
-  4,
-  (writer, value) => writer.u32(value),
-  (reader) => reader.u32(),
-)
+export const height = rowOf(form.u32)
 
 export const location = codec<Location>(
   6,
@@ -58,45 +55,29 @@ export const location = codec<Location>(
   (reader) => ({ height: reader.u32(), index: reader.u16() }),
 )
 
-export const tip = codec<TipRow>(
-  36,
-  (writer, value) => writer.bytes(value.hash).u32(value.height),
-  (reader) => ({ hash: reader.hash(), height: reader.u32() }),
-)
+export const tip = rowOf(form.record<TipRow>({ hash: form.hash, height: form.u32 }))
 
 /** Chain work in 32 bytes, big-endian. */
-const work = {
-  encode: (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex'),
-  decode: (bytes: Uint8Array): bigint => BigInt(`0x${asBuffer(bytes).toString('hex')}`),
+const work: form.Form<bigint> = {
+  valueSize: 32,
+  write: (writer, value) => writer.bytes(Buffer.from(value.toString(16).padStart(64, '0'), 'hex')),
+  read: (reader) => BigInt(`0x${asBuffer(reader.take(32)).toString('hex')}`),
 }
 
-const headerRecord = codec<HeaderRecord>(
-  ({ auxPow }) => 160 + auxPow.length,
-  (writer, record) =>
-    writer
-      .bytes(record.header)
-      .varbytes(record.auxPow)
-      .u8(statuses.indexOf(record.status))
-      .bytes(work.encode(record.chainWork))
-      .u32(record.transactionCount)
-      .u32(record.size)
-      .u64(BigInt(record.arrival)),
-  (reader) => ({
-    header: reader.take(84),
-    auxPow: reader.varbytes(maxAuxPow),
-    status: statuses[reader.u8()] as BlockStatus,
-    chainWork: work.decode(reader.take(32)),
-    transactionCount: reader.u32(),
-    size: reader.u32(),
-    arrival: Number(reader.u64()),
+const headerRecord = rowOf(
+  form.record<HeaderRecord>({
+    header: form.bytes(84),
+    auxPow: form.varbytes(maxAuxPow),
+    status: form.oneOf(statuses),
+    chainWork: work,
+    transactionCount: form.u32,
+    size: form.u32,
+    arrival: form.u64,
   }),
+  ({ auxPow }) => 160 + auxPow.length,
 )
 
-const leftBranch = codec<LeftBranchRow>(
-  40,
-  (writer, branch) => tip.write(writer, branch.tip).u32(branch.forkHeight),
-  (reader) => ({ tip: tip.read(reader), forkHeight: reader.u32() }),
-)
+const leftBranch = rowOf(form.record<LeftBranchRow>({ tip, forkHeight: form.u32 }))
 
 export const chainTables = {
   header: table(0x02, [hash('block hash')], headerRecord),

@@ -1,9 +1,10 @@
 import { fromUtf8, utf8 } from '../../../base/primitives/bytes.js'
 import type { OperationNumber } from '../../../base/primitives/did-operation.js'
+import * as form from '../../../base/primitives/forms.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { type Entry, entryBytes, entrySize, readEntry, stateAfter } from '../../../identity/proofs/history.js'
 import { height, type Location } from './chain-tables.js'
-import { type Codec, codec, type Field, hash, programHash, raw, table, u32 } from './layout.js'
+import { type Codec, codec, type Field, hash, programHash, raw, rowOf, table, u32 } from './layout.js'
 
 /** Rows of DIDs, of their documents, and of credentials. */
 
@@ -30,19 +31,12 @@ export type CredentialOperationRow = Location & Entry
 /** Operations of one DID on one credential, in chain order: a declare, a revoke, or the one and then the other. */
 export type CredentialRow = readonly CredentialOperationRow[]
 
-const head = codec<DidHeadRow>(
-  13,
-  (writer, { status, operationCount, documentSequence, ordinal }) =>
-    writer
-      .u8(status === 'valid' ? 0 : 1)
-      .u32(operationCount)
-      .u32(documentSequence)
-      .u32(ordinal),
-  (reader) => ({
-    status: reader.u8() === 0 ? 'valid' : 'deactivated',
-    operationCount: reader.u32(),
-    documentSequence: reader.u32(),
-    ordinal: reader.u32(),
+const head = rowOf(
+  form.record<DidHeadRow>({
+    status: form.oneOf(['valid', 'deactivated']),
+    operationCount: form.u32,
+    documentSequence: form.u32,
+    ordinal: form.u32,
   }),
 )
 

@@ -1,4 +1,5 @@
-import { codec, table, u64 } from './layout.js'
+import * as form from '../../../base/primitives/forms.js'
+import { rowOf, table, u64 } from './layout.js'
 
 /** Kind of a batch. Numbers are the order here and never change. */
 const kinds = [
@@ -29,23 +30,14 @@ export interface JournalRow {
   readonly operations: Uint8Array
 }
 
-const journalRow = codec<JournalRow>(
-  105,
-  (writer, row) =>
-    writer
-      .u8(kinds.indexOf(row.kind))
-      .u32(row.height)
-      .bytes(row.hash)
-      .u32(row.bytes)
-      .bytes(row.previous)
-      .bytes(row.operations),
-  (reader) => ({
-    kind: kinds[reader.u8()] as JournalKind,
-    height: reader.u32(),
-    hash: reader.hash(),
-    bytes: reader.u32(),
-    previous: reader.hash(),
-    operations: reader.hash(),
+const journalRow = rowOf(
+  form.record<JournalRow>({
+    kind: form.oneOf(kinds),
+    height: form.u32,
+    hash: form.hash,
+    bytes: form.u32,
+    previous: form.hash,
+    operations: form.hash,
   }),
 )
 

@@ -10,6 +10,7 @@
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import { asBuffer } from '../../../base/primitives/bytes.js'
 import { Reader, Writer } from '../../../base/primitives/codec.js'
+import type { Form } from '../../../base/primitives/forms.js'
 import { outpointKey, outputIndexOf } from '../../../base/primitives/input.js'
 import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
 import type { RowReader } from './row-reader.js'
@@ -88,10 +89,7 @@ export interface Codec<T> {
 }
 
 /** A codec whose values also are parts of other ones. */
-export interface PartCodec<T> extends Codec<T> {
-  write(writer: Writer, value: T): Writer
-  read(reader: Reader): T
-}
+export interface PartCodec<T> extends Codec<T>, Form<T> {}
 
 /** A codec by how a value is written and read; `size` is that of every value, or about that of one. */
 export function codec<T>(
@@ -107,6 +105,11 @@ export function codec<T>(
     decode: (row) => read(new Reader(row)),
     ...(typeof size === 'number' && { valueSize: size }),
   }
+}
+
+/** A codec of values of a form; `sizeOf`: about the bytes of one, where they differ. */
+export function rowOf<T>(form: Form<T>, sizeOf: (value: T) => number = () => 256): PartCodec<T> {
+  return codec(form.valueSize ?? sizeOf, form.write, form.read)
 }
 
 /** Values that are stored as they are. */

@@ -1,6 +1,7 @@
 import { fromUtf8 } from '../../../base/primitives/bytes.js'
+import * as form from '../../../base/primitives/forms.js'
 import { height, tip, type TipRow } from './chain-tables.js'
-import { bytes, type Codec, codec, type Key, raw, table } from './layout.js'
+import { bytes, type Codec, type Key, raw, rowOf, table } from './layout.js'
 import type { RowReader, StagedRows } from './row-reader.js'
 
 /** Rows of which there is one each. */
@@ -17,25 +18,7 @@ export interface ReorganisationRow {
 
 export const metaTable = table(0x00, [bytes('name in ASCII')], raw())
 
-const byte = codec<number>(
-  1,
-  (writer, value) => writer.u8(value),
-  (reader) => reader.u8(),
-)
-
-/** Numbers of 64 bits that are safe integers. */
-const wide = (form: 'i64' | 'u64') =>
-  codec<number>(
-    8,
-    (writer, value) => writer[form](BigInt(value)),
-    (reader) => Number(reader[form]()),
-  )
-
-const reorganisation = codec<ReorganisationRow>(
-  72,
-  (writer, { from, to }) => tip.write(tip.write(writer, from), to),
-  (reader) => ({ from: tip.read(reader), to: tip.read(reader) }),
-)
+const reorganisation = rowOf(form.record<ReorganisationRow>({ from: tip, to: tip }))
 
 interface MetaRow<T> extends Codec<T> {
   readonly key: Key
@@ -55,14 +38,14 @@ function row<T>(name: string, value: Codec<T>): MetaRow<T> {
 
 export const meta = {
   /** {@link schemaVersion} of the database. */
-  version: row('version', byte),
+  version: row('version', rowOf(form.u8)),
   tip: row('tip', tip),
   /** Digest of the upgrades of the spec up to the tip. */
   upgrades: row('upgrades', raw(32)),
   /** Offset of a devnet's clock. */
-  clock: row('clock', wide('i64')),
+  clock: row('clock', rowOf(form.i64)),
   /** Number before the first event of the last start. */
-  events: row('events', wide('u64')),
+  events: row('events', rowOf(form.u64)),
   /** Highest block that was connected without verifying its signatures. */
   assumed: row('assumed', height),
   reorganisation: row('reorganisation', reorganisation),
@@ -71,11 +54,11 @@ export const meta = {
   /** Highest block that has given up its transactions. */
   pruned: row('pruned', height),
   /** There if the map of DIDs is complete. */
-  didMap: row('didMap', byte),
+  didMap: row('didMap', rowOf(form.u8)),
   /** Lowest height of which the map proves anything. */
   proofs: row('proofs', height),
   /** Height up to which blocks have no rows of table mapPageBefore any more. */
   dropped: row('dropped', height),
   /** Number of the rules by which all blocks were checked. */
-  rules: row('rules', byte),
+  rules: row('rules', rowOf(form.u8)),
 }

@@ -1,5 +1,6 @@
 import { fromUtf8, utf8 } from '../../../base/primitives/bytes.js'
-import { bytes, codec, hash, table, raw, u32, u8 } from './layout.js'
+import * as form from '../../../base/primitives/forms.js'
+import { bytes, codec, hash, raw, rowOf, table, u32, u8 } from './layout.js'
 
 /** Rows of the pool, of peers, and of the vote. */
 
@@ -46,11 +47,7 @@ const orderedRow = 0xff
 /** @tuning bytes: a voting message in a row of evidence */
 const maxEvidenceMessage = 32 * 1024
 
-const pooled = codec<PoolRow>(
-  (row) => 8 + row.bytes.length,
-  (writer, row) => writer.u64(BigInt(row.arrival)).bytes(row.bytes),
-  (reader) => ({ arrival: Number(reader.u64()), bytes: reader.take(reader.remaining) }),
-)
+const pooled = rowOf(form.record<PoolRow>({ arrival: form.u64, bytes: form.rest }), ({ bytes }) => 8 + bytes.length)
 
 const ordered = codec<DroppedRow>(
   ({ reason }) => 9 + reason.length,
@@ -68,30 +65,16 @@ const dropped = {
     row[0] === orderedRow ? ordered.decode(row) : { order: 0, reason: utf8(row) ?? '' },
 }
 
-const peer = codec<PeerRow>(
-  ({ address }) => 16 + address.length,
-  (writer, { address, seen, failures }) => writer.varstring(address).u64(BigInt(seen)).u8(failures),
-  (reader) => ({ address: reader.varstring(0xffff), seen: Number(reader.u64()), failures: reader.u8() }),
+const peer = rowOf(form.record<PeerRow>({ address: form.varstring(0xffff), seen: form.u64, failures: form.u8 }))
+
+const ban = rowOf(
+  form.record<BanRow>({ kind: form.oneOf(['key', 'host']), until: form.u64, reason: form.varstring(0xffff) }),
 )
 
-const ban = codec<BanRow>(
-  ({ reason }) => 16 + reason.length,
-  (writer, { kind, until, reason }) =>
-    writer
-      .u8(kind === 'key' ? 0 : 1)
-      .u64(BigInt(until))
-      .varstring(reason),
-  (reader) => ({
-    kind: reader.u8() === 0 ? 'key' : 'host',
-    until: Number(reader.u64()),
-    reason: reader.varstring(0xffff),
-  }),
-)
-
-const evidence = codec<EvidenceRow>(
+const message = form.varbytes(maxEvidenceMessage)
+const evidence = rowOf(
+  form.record<EvidenceRow>({ first: message, second: message }),
   ({ first, second }) => 10 + first.length + second.length,
-  (writer, { first, second }) => writer.varbytes(first).varbytes(second),
-  (reader) => ({ first: reader.varbytes(maxEvidenceMessage), second: reader.varbytes(maxEvidenceMessage) }),
 )
 
 export const networkTables = {
