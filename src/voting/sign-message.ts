@@ -1,4 +1,4 @@
-import { publicKeyOf, sign } from '../base/crypto/keys.js'
+import { sign } from '../base/crypto/keys.js'
 import { type Confirm, proposalHash, proposalUnsigned, voteUnsigned } from '../base/primitives/confirm.js'
 import type { Hash } from '../base/primitives/hash.js'
 import { preimage, type SignedMessage, type UnsignedMessage } from './tendermint/message.js'
@@ -11,12 +11,6 @@ export interface KeySigner {
 }
 
 /** The confirm of a chain with one validator: proposal and vote of the same key. */
-export function soloConfirm(blockHash: Hash, viewOffset: number, privateKey: Uint8Array): Confirm {
-  const signer = { publicKey: publicKeyOf(privateKey), sign: (message: Uint8Array) => sign(message, privateKey) }
-  return soloConfirmBy(signer, blockHash, viewOffset)
-}
-
-/** The same by a signer. */
 export function soloConfirmBy(signer: KeySigner, blockHash: Hash, viewOffset: number): Confirm {
   const sponsor = signer.publicKey
   const unsignedProposal = { sponsor, blockHash, viewOffset }

@@ -3,7 +3,7 @@ import { holds } from '../../src/base/crypto/verify.js'
 import { addressOf } from '../../src/base/primitives/address.js'
 import { displayHash, fromUtf8, hex, toHex, utf8 } from '../../src/base/primitives/bytes.js'
 import { Reader } from '../../src/base/primitives/codec.js'
-import { type Output, readVotes } from '../../src/base/primitives/output.js'
+import type { Output } from '../../src/base/primitives/output.js'
 import type { Payload } from '../../src/base/primitives/payload.js'
 import { parseCode, parseParameter, type ProgramScript } from '../../src/base/primitives/program.js'
 import { Transaction } from '../../src/base/primitives/transaction.js'
@@ -116,6 +116,23 @@ function payloadFields(payload: Payload): unknown {
   if (payload.type === 0) return { CoinbaseData: utf8(payload.data) }
   if (payload.type === 8) return { assets: payload.assets.map((asset) => ({ ...asset, amount: `${asset.amount}` })) }
   return {}
+}
+
+/** A vote inside an output of type 1 or 6. */
+interface VoteContent {
+  readonly voteType: number
+  readonly candidates: readonly { readonly candidate: Uint8Array; readonly votes?: bigint }[]
+}
+
+/** The payload of an output of type 1 or 6. */
+function readVotes(reader: Reader): { version: number; contents: VoteContent[] } {
+  const version = reader.u8()
+  const candidate = () => {
+    const key = reader.varbytes(1024 * 1024)
+    return version >= 1 ? { candidate: key, votes: reader.i64() } : { candidate: key }
+  }
+  const content = () => ({ voteType: reader.u8(), candidates: reader.list(0xffff, 1, candidate) })
+  return { version, contents: reader.list(0xffff, 2, content) }
 }
 
 function extraFields({ extra }: Output): object {

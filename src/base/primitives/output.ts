@@ -23,12 +23,6 @@ export interface OutputExtra {
   readonly payload: Uint8Array
 }
 
-/** A vote inside an output of type 1 or 6. */
-export interface VoteContent {
-  readonly voteType: number
-  readonly candidates: readonly { readonly candidate: Uint8Array; readonly votes?: bigint }[]
-}
-
 /** @limit bytes: a text of an output payload */
 const stringCap = 16 * 1024 * 1024
 /** @limit bytes: a byte string of an output payload */
@@ -66,23 +60,12 @@ const skippers: Readonly<Record<number, (reader: Reader) => void>> = {
   },
 }
 
-/** The payload of an output of type 1 or 6. */
-export function readVotes(reader: Reader): { version: number; contents: VoteContent[] } {
-  const version = reader.u8()
-  const candidate = () => {
-    const key = reader.varbytes(bytesCap)
-    return version >= 1 ? { candidate: key, votes: reader.i64() } : { candidate: key }
-  }
-  const content = () => ({ voteType: reader.u8(), candidates: reader.list(0xffff, 1, candidate) })
-  return { version, contents: reader.list(0xffff, 2, content) }
-}
-
 /** Output types that hold votes. */
 const voteTypes: readonly number[] = [1, 6]
 /** Candidates skipped in one step. */
 const votesAtOnce = 64
 
-/** Skips the bytes of {@link readVotes} and builds nothing: a megabyte may hold a million candidates. */
+/** Skips the votes of an output and builds nothing: a megabyte may hold a million candidates. */
 function* skipVotes(reader: Reader): Steps {
   const version = reader.u8()
   for (let contents = countOf(reader, 0xffff, 2); contents > 0; contents--) {

@@ -4,7 +4,7 @@ import { CodecError, type Reader, type Writer } from './codec.js'
 import { lateTextSteps, listSteps, longListSteps, varstringSteps } from './codec-steps.js'
 import { type DidOperation, operationForm, operationJson } from './did-operation.js'
 import { inspect } from './read-part.js'
-import { finish, type Steps } from './steps.js'
+import { type Steps } from './steps.js'
 
 /** Transaction types that this chain decodes (format 3.1). Consensus decides which of them it accepts. */
 export const txType = {
@@ -317,12 +317,6 @@ export function labelOfType(type: Payload['type']): string {
 /** Whether a node that prunes gives up transactions of a type that decodes. */
 export function isPrunable(type: number): boolean {
   return codecOf(type).prunable === true
-}
-
-/** Reads the payload of a transaction type; throws a CodecError for a type or version without a known layout. */
-export function readPayload(reader: Reader, type: number, version: number): Payload {
-  const payload = payloadOrSteps(reader, type, version)
-  return 'type' in payload ? payload : finish(payload)
 }
 
 /** The payload text of an operation whose other texts it skips: bytes in the memory of the reader. */

@@ -44,10 +44,6 @@ export function exceptDocuments(a: DocumentSet, b: DocumentSet): DocumentSet {
   return a.map((word, i) => word & ~(b[i] as number))
 }
 
-export function isEmptySet(set: DocumentSet): boolean {
-  return set.every((word) => word === 0)
-}
-
 export function countDocuments(set: DocumentSet): number {
   return countBits(set)
 }

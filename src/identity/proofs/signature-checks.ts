@@ -21,8 +21,3 @@ export type Checking<T = void> = Generator<readonly SignatureDue[], T, boolean>
 export function* requireSignatures(due: readonly SignatureDue[], failure: ProofFailure, reason: string): Checking {
   if (!(yield due)) fail(failure, reason)
 }
-
-/** The result of a check without signatures. */
-export function* plain<T>(check: () => T): Checking<T> {
-  return check()
-}

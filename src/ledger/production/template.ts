@@ -57,16 +57,6 @@ export interface TemplateRequest {
   readonly nonce: Uint8Array
 }
 
-/** A block on top of the tip with the best of the pool, without work: its AuxPow has parent nonce 0. */
-export async function buildTemplate(
-  chain: Chain,
-  pool: Mempool,
-  { time, ...request }: TemplateRequest & Pick<SelectionRequest, 'time'>,
-  extent: Extent = {},
-): Promise<Block> {
-  return templateOf(chain, await selectTransactions(chain, pool, { time, ...extent }), request)
-}
-
 export interface SelectionRequest extends Extent {
   /** Unix seconds; raised to the earliest time the rules allow. */
   readonly time: number

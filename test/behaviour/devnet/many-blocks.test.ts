@@ -8,8 +8,7 @@ import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { testDevnet, type TestDevnet } from '../../support/fakes/test-devnet.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
-import { soloConfirm } from '../../../src/voting/sign-message.js'
-import { craftBlock } from '../../support/builders/blocks.js'
+import { craftBlock, soloConfirm } from '../../support/builders/blocks.js'
 
 const coin = 100_000_000n
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Block } from '../../../src/base/primitives/block.js'
-import { buildTemplate } from '../../../src/ledger/production/template.js'
+import { buildTemplate } from '../../support/builders/template.js'
 import { craft, genesisCoin, outputOf, personHash } from '../../support/builders/blocks.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { SeededRandom } from '../../support/builders/seeded-random.js'

@@ -7,7 +7,8 @@ import { earliestTime, requiredBits } from '../../../src/ledger/consensus/contex
 import { checkTransaction } from '../../../src/ledger/consensus/connect.js'
 import { StateOverlay } from '../../../src/ledger/consensus/ledger.js'
 import { subsidyAt } from '../../../src/ledger/consensus/subsidy.js'
-import { sign } from '../../../src/base/crypto/keys.js'
+import { publicKeyOf, sign } from '../../../src/base/crypto/keys.js'
+import { soloConfirmBy } from '../../../src/voting/sign-message.js'
 import { parseAddress, type ProgramHash } from '../../../src/base/primitives/address.js'
 import { type AuxPow, auxPowBytes, parentHash, soloAuxPow } from '../../../src/base/primitives/auxpow.js'
 import { Block, transactionRoot, witnessRoot } from '../../../src/base/primitives/block.js'
@@ -257,4 +258,10 @@ export function craftConfirm(spec: Spec, block: Block, plan: ConfirmPlan = {}): 
     return { ...vote, signature: sign(voteUnsigned(vote), testKey(person)) }
   })
   return { proposal, votes }
+}
+
+/** The confirm of a chain with one validator: proposal and vote of the same key. */
+export function soloConfirm(blockHash: Uint8Array, viewOffset: number, privateKey: Uint8Array): Confirm {
+  const signer = { publicKey: publicKeyOf(privateKey), sign: (message: Uint8Array) => sign(message, privateKey) }
+  return soloConfirmBy(signer, blockHash, viewOffset)
 }

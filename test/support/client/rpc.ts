@@ -5,7 +5,7 @@ import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js
 import { rpcMethods } from '../../../src/answers/api/rpc/all-methods.js'
 import type { RpcCaller } from '../../../src/answers/api/rpc/method.js'
 import { RpcCore } from '../../../src/answers/api/rpc/rpc-core.js'
-import { wholeText } from '../../../src/answers/api/streams/answer-stream.js'
+import { type AnswerStream, beginningOf } from '../../../src/answers/api/streams/answer-stream.js'
 import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
 import { expectSchema } from '../assert/schema.js'
 
@@ -59,4 +59,11 @@ export class RpcClient {
   async askText(body: string, caller: RpcCaller = owner): Promise<{ result?: unknown; error?: RpcError }> {
     return JSON.parse((await wholeText(await this.#core.handle(fromUtf8(body), caller))) as string)
   }
+}
+
+/** The whole text of an answer, of any length. */
+export async function wholeText(answer: string | AnswerStream | undefined): Promise<string | undefined> {
+  if (answer === undefined || typeof answer === 'string') return answer
+  const { parts } = await beginningOf(answer, Infinity)
+  return parts.length === 0 ? undefined : Buffer.concat(parts).toString()
 }

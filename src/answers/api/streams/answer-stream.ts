@@ -32,13 +32,6 @@ export async function beginningOf(
   return { parts, whole: false }
 }
 
-/** The whole text of an answer, of any length. */
-export async function wholeText(answer: string | AnswerStream | undefined): Promise<string | undefined> {
-  if (answer === undefined || typeof answer === 'string') return answer
-  const { parts } = await beginningOf(answer, Infinity)
-  return parts.length === 0 ? undefined : Buffer.concat(parts).toString()
-}
-
 /** A stream of which some parts were read already. */
 export async function* resumed(parts: readonly Buffer[], rest: AnswerStream): AnswerStream {
   try {

@@ -9,7 +9,7 @@ import type { DidOperation } from '../../../../src/base/primitives/did-operation
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { solve } from '../../../../src/ledger/production/solve.js'
-import { buildTemplate } from '../../../../src/ledger/production/template.js'
+import { buildTemplate } from '../../../support/builders/template.js'
 import { craft, craftBlock, genesisCoin, outputOf, personHash } from '../../../support/builders/blocks.js'
 import { memoryStore, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import {
