@@ -8,7 +8,7 @@ import type { DiskSpace } from '../../../ledger/storage/disk-space.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
 import { HeldFigure } from './held-figure.js'
 import type { NetworkView, NodeHealth, VotingView } from '../node-handles.js'
-import { addProcessMetrics } from './process-metrics.js'
+import { addProcessMetrics, counterOf, gaugeOf } from './process-metrics.js'
 import { badStates, warningMetrics } from './readiness.js'
 
 /** Objects that the figures are read from. */
@@ -139,13 +139,6 @@ interface Description {
   readonly labelNames?: readonly string[]
 }
 
-/** Makes gauges whose value is read on a scrape. */
-function gaugeOf(registry: Registry): (name: string, help: string, read: () => number | Promise<number>) => void {
-  return (name, help, read) => {
-    const made: Gauge = new Gauge({ name, help, registers: [registry], collect: async () => made.set(await read()) })
-  }
-}
-
 function addChain(registry: Registry, { chain, mempool, resolver, version }: MetricSources): void {
   const registers = [registry]
   const gauge = gaugeOf(registry)
@@ -217,21 +210,6 @@ function addStates(registry: Registry, { health }: MetricSources): void {
     'By how much the clocks of other nodes are ahead of the own one, where that is more than the chain bears; else 0.',
     () => health().clockOffset ?? 0,
   )
-}
-
-/** Makes counters whose value is read on a scrape. */
-function counterOf(registry: Registry): (name: string, help: string, read: () => number) => void {
-  return (name, help, read) => {
-    const made: Counter = new Counter({
-      name,
-      help,
-      registers: [registry],
-      collect: () => {
-        made.reset()
-        made.inc(read())
-      },
-    })
-  }
 }
 
 /** Adds peers and votes. A node without them shows zeros, so that every node has the same metrics. */

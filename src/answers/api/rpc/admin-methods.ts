@@ -33,7 +33,6 @@ export const adminMethods: readonly RpcMethod[] = [
     name: 'stop',
     summary: 'Stops the node once it has answered; what it knows is on disk.',
     access: 'admin',
-    params: Type.Object({}),
     result: Type.Literal(true),
     run: ({ stop, log }) => {
       if (stop === undefined) throw new RuleError('request-action', 'the program that runs this node has to stop it')

@@ -1,14 +1,13 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { didPart } from '../../../identity/did/identifier.js'
 import type { CredentialResult } from '../../../identity/did/resolution.js'
-import { RuleError } from '../../../base/errors/rule-error.js'
 import { credentialIdText } from '../../resolver/did-key.js'
 import { withAbsoluteKey } from '../../resolver/shown-operation.js'
 import type { ApiContext } from '../api-context.js'
 import { closed } from '../schemas/common-schemas.js'
 import { credentialResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
-import { method, type MethodRow, refuseProof, type RpcCaller, type RpcMethod } from './method.js'
+import { method, type MethodRow, objectOrList, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const place = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -59,20 +58,7 @@ type ResolverRow<P extends TObject, R> = Omit<MethodRow<P>, 'listed' | 'decimalT
 
 /** A method whose parameters are an object, or as the clients' SDKs send them, an array of that object: answered in `shape`. */
 function fromObjectOrList<P extends TObject, R>(row: ResolverRow<P, R>, shape = (result: R): R => result): RpcMethod {
-  const byObject = method({ ...row, listed: false, decimalText: false })
-  const byArray = method({
-    ...row,
-    listed: false,
-    decimalText: false,
-    run: async (context, params, caller) => shape(await row.run(context, params, caller)),
-  })
-  return {
-    ...byObject,
-    run: (context, params, caller) => {
-      if (!Array.isArray(params)) return byObject.run(context, params, caller)
-      refuseProof(params[0])
-      if (params.length === 1) return byArray.run(context, params[0], caller)
-      throw new RuleError('request-parameter', 'params: an array of one object is needed')
-    },
-  }
+  const objectOnly = { ...row, listed: false, decimalText: false }
+  const run: typeof row.run = async (context, params, caller) => shape(await row.run(context, params, caller))
+  return objectOrList(method(objectOnly), method({ ...objectOnly, run }))
 }

@@ -51,7 +51,6 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
     control({
       name: 'dev_accounts',
       summary: 'The accounts that have coins from the start, with what they have now.',
-      params: Type.Object({}),
       result: Type.Array(
         closed({
           index: Type.Integer({ minimum: 0, description: 'n of its path' }),
@@ -82,7 +81,6 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
     control({
       name: 'dev_snapshot',
       summary: 'Remembers the chain, what waits for a block, and the clock.',
-      params: Type.Object({}),
       result: Type.Integer({ minimum: 1, description: 'the number of the snapshot' }),
       run: () => devnet.snapshot(),
     }),
@@ -124,7 +122,6 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
     control({
       name: 'dev_dumpState',
       summary: 'The blocks, what waits for a block, and the clock, as text for dev_loadState.',
-      params: Type.Object({}),
       result: Type.String({ description: 'base64' }),
       run: () => dumped(devnet),
     }),

@@ -20,7 +20,6 @@ export const didListMethods: readonly RpcMethod[] = [
   method({
     name: 'countdids',
     summary: 'Numbers of DIDs at the tip: all, those not deactivated, expired ones included, and those deactivated.',
-    params: Type.Object({}),
     result: didCountSchema,
     run: ({ reader }) => didCount(reader),
   }),

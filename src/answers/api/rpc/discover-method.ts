@@ -8,7 +8,6 @@ export function discoverMethod(all: () => readonly RpcMethod[]): RpcMethod {
   return method({
     name: 'rpc.discover',
     summary: 'Describes every method in OpenRPC.',
-    params: Type.Object({}),
     result: Type.Object(
       {
         openrpc: Type.String({ pattern: '^1\\.' }),
@@ -26,7 +25,6 @@ export function helpMethod(all: () => readonly RpcMethod[]): RpcMethod {
   return method({
     name: 'help',
     summary: 'Names of the methods, one a line.',
-    params: Type.Object({}),
     result: Type.String(),
     run: () => ['createauxblock==submitauxblock', ...all().map(({ name }) => name)].join('\n'),
   })

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { RuleError } from '../../../base/errors/rule-error.js'
@@ -81,8 +81,8 @@ export interface MethodRow<P extends TObject, Context = ApiContext> {
   readonly name: string
   /** One sentence for the reference and for `rpc.discover`. */
   readonly summary: string
-  /** Members in the order in which an array lists them. Unknown members are ignored. */
-  readonly params: P
+  /** Members in the order in which an array lists them; none when absent. Unknown members are ignored. */
+  readonly params?: P
   readonly result: TSchema
   /** The default is `public`. */
   readonly access?: Access
@@ -100,15 +100,17 @@ export interface RpcMethod<Context = ApiContext> extends Required<Omit<MethodRow
   run(context: Context, params: unknown, caller: RpcCaller): unknown
 }
 
+/** No parameters. */
+const none: TObject = Type.Object({})
+
 export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P, Context>): RpcMethod<Context> {
-  const { access = 'public', listed = true, decimalText = true, params: schema } = row
+  const { access = 'public', listed = true, decimalText = true, params: schema = none as P } = row
   // Compiled on the first call: most nodes receive calls of few methods.
   let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined
   return {
     ...row,
-    access,
-    listed,
-    decimalText,
+    ...{ access, listed, decimalText },
+    params: schema,
     run: (context, params, caller) => {
       check ??= TypeCompiler.Compile(schema)
       const given = listed ? byName(params, schema) : params
@@ -122,8 +124,21 @@ export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P
   }
 }
 
+/** Answers parameters in an object by one method, and an array of that object, as the SDKs of clients send it, by another. */
+export function objectOrList(byObject: RpcMethod, byArray: RpcMethod): RpcMethod {
+  return {
+    ...byObject,
+    run: (context, params, caller) => {
+      if (!Array.isArray(params)) return byObject.run(context, params, caller)
+      refuseProof(params[0])
+      if (params.length === 1) return byArray.run(context, params[0], caller)
+      throw new RuleError('request-parameter', 'params: an array of one object is needed')
+    },
+  }
+}
+
 /** Refuses a proof in the shape of existing clients, which has no place for one. */
-export function refuseProof(params: unknown): void {
+function refuseProof(params: unknown): void {
   if (typeof params !== 'object' || params === null || !('proof' in params)) return
   throw new RuleError('request-parameter', 'proof: only with an object of parameters, not with an array of one')
 }

@@ -59,7 +59,6 @@ const submitAuxBlock = method({
 const getMiningInfo = method({
   name: 'getmininginfo',
   summary: 'What a miner may want to know of chain and node.',
-  params: Type.Object({}),
   result: closed({
     chain: Type.String({ description: 'name of the chain' }),
     chainid: uint32('place of this chain in a merged-mining tree'),

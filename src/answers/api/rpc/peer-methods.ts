@@ -29,7 +29,6 @@ export const peerMethods: readonly RpcMethod[] = [
   method({
     name: 'getsyncstatus',
     summary: 'How far the node is with learning the chain, and from which peers.',
-    params: Type.Object({}),
     result: syncStatus,
     run: ({ network, nodeInfo, health }) => {
       const { neighbors } = nodeInfo()
@@ -78,7 +77,6 @@ export const peerMethods: readonly RpcMethod[] = [
     name: 'listbans',
     summary: 'Who is not let in for now.',
     access: 'admin',
-    params: Type.Object({}),
     result: Type.Array(
       closed({
         peer: Type.String({ description: 'the name of a node, an IP address, or a /64 of IPv6' }),

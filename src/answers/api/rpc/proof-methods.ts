@@ -37,7 +37,6 @@ export const proofMethods: readonly RpcMethod[] = [
     name: 'light_trust',
     summary:
       'The trust root of the chain as this node has it; a light resolver that is not to believe the node needs it from elsewhere.',
-    params: Type.Object({}),
     result: trust,
     run: ({ resolver }) => resolver.proofs.trust(),
   }),

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import type { ResolveOptions, ResolveResult } from '../../../identity/did/resolution.js'
-import { RuleError } from '../../../base/errors/rule-error.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { didOf, identifierOf } from '../../resolver/did-key.js'
 import { historyLimits } from '../../resolver/history-limits.js'
@@ -10,7 +9,7 @@ import type { ApiContext } from '../api-context.js'
 import { chainKey, StreamedAnswer, type Sink, writeText } from '../streams/streamed-answer.js'
 import { resolveResult } from '../schemas/did-schemas.js'
 import { proofParams } from '../schemas/proof-schemas.js'
-import { JsonText, method, refuseProof, type RpcCaller, type RpcMethod } from './method.js'
+import { JsonText, method, objectOrList, type RpcCaller, type RpcMethod } from './method.js'
 
 const did = Type.String({ description: 'did:ledger:… or the identifier alone' })
 const all = Type.Boolean({ description: 'every operation, newest first, or only the last' })
@@ -71,15 +70,7 @@ const byArray = method({
   run: (context, params, caller) => clientsShape(context, { did: params.did, all: params.all ?? false }, caller),
 })
 
-export const didResolveDid: RpcMethod = {
-  ...byObject,
-  run: (context, params, caller) => {
-    if (!Array.isArray(params)) return byObject.run(context, params, caller)
-    refuseProof(params[0])
-    if (params.length === 1) return byArray.run(context, params[0], caller)
-    throw new RuleError('request-parameter', 'params: an array of one object is needed')
-  },
-}
+export const didResolveDid = objectOrList(byObject, byArray)
 
 type ResolveParams = ResolveOptions & { readonly did: string; readonly all: boolean }
 

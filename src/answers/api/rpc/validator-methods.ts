@@ -24,7 +24,6 @@ export const validatorMethods: readonly RpcMethod[] = [
     name: 'getarbitersinfo',
     summary:
       'The validators of the next block, whose turn it is, whose votes have arrived, whether the chain goes on, and the validators that follow.',
-    params: Type.Object({}),
     result: arbitersInfo,
     run: arbiters,
   }),
