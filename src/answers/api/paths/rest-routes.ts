@@ -59,18 +59,26 @@ export interface RestRoute {
 
 export const restPrefix = '/api/v1/'
 
-type Kinds = Readonly<Record<string, ParameterKind>>
-type Values<P extends Kinds> = { [Name in keyof P]: ParameterValues[P[Name]] }
-type Run<P extends Kinds> = (
-  context: ApiContext,
-  values: Values<P>,
-  request: RestRequest,
-) => RestResult | Promise<RestResult>
+/** Kinds of parameters by their names in paths. */
+const kinds = { height: 'height', hash: 'hash', addr: 'address', assetid: 'assetId' } as const
+type Kinds = typeof kinds
 
-type Description = Pick<RestRoute, 'summary' | 'result'> &
-  Partial<Pick<RestRoute, 'methods' | 'envelope' | 'control' | 'body' | 'unknown' | 'deprecated' | 'lasts'>>
+type NamesIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never
+type Values<Path extends string> = { [Name in NamesIn<Path> & keyof Kinds]: ParameterValues[Kinds[Name]] }
 
-function route<P extends Kinds>(path: string, parameters: P, description: Description, run: Run<P>): RestRoute {
+type Description = Pick<RestRoute, 'summary' | 'result'> & Partial<Omit<RestRoute, 'path' | 'run'>>
+
+function route<Path extends string>(
+  path: NamesIn<Path> extends keyof Kinds ? Path : never,
+  description: Description,
+  run: (context: ApiContext, values: Values<Path>, request: RestRequest) => RestResult | Promise<RestResult>,
+): RestRoute {
+  const names = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1) as keyof Kinds] : []))
+  const parameters = description.parameters ?? Object.fromEntries(names.map((name) => [name, kinds[name]]))
   return {
     methods: ['GET'],
     envelope: 'standard',
@@ -86,7 +94,7 @@ function route<P extends Kinds>(path: string, parameters: P, description: Descri
         name,
         readParameter(kind, name, request.segments[name] ?? ''),
       ])
-      return run(request.context, Object.fromEntries(read) as Values<P>, request)
+      return run(request.context, Object.fromEntries(read) as Values<Path>, request)
     },
   }
 }
@@ -94,40 +102,31 @@ function route<P extends Kinds>(path: string, parameters: P, description: Descri
 /** Answers that depend on the chain alone. */
 const ofChain = { lasts: () => true }
 const confirm = { ...ofChain, envelope: 'confirm', result: blocks.confirmObject, unknown: [44003, 44004] } as const
-const byHeight = { height: 'height' } as const
-const byHash = { hash: 'hash' } as const
-const byAddress = { addr: 'address' } as const
-const byAsset = { addr: 'address', assetid: 'assetId' } as const
 
 /** Every path of the REST interface. Paths match exactly: case, number of segments, no slash at the end. */
 export const restRoutes: readonly RestRoute[] = [
   route(
     'node/connectioncount',
-    {},
     { summary: 'number of connected nodes', result: count('past the handshake') },
     ({ nodeInfo }) => String(nodeInfo().neighbors.length),
   ),
   route(
     'node/state',
-    {},
     { summary: 'version, height, ports and peers of the node', result: node.nodeStateSchema },
     nodeState,
   ),
   route(
     'block/height',
-    {},
     { ...ofChain, summary: 'height of the tip', result: uint32('0 is the genesis block') },
     ({ reader }) => String(reader.height),
   ),
   route(
     'transactionpool',
-    {},
     { summary: 'transactions that wait for a block', result: Type.Array(transactionObject) },
     transactionPool,
   ),
   route(
     'restart',
-    {},
     {
       methods: ['GET', 'POST'],
       control: true,
@@ -139,13 +138,11 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'block/hash/:height',
-    byHeight,
     { ...ofChain, summary: 'hash of the block at a height', result: blocks.blockHashSchema, unknown: [44003] },
     ({ reader }, { height }) => blockHash(reader, height),
   ),
   route(
     'block/details/height/:height',
-    byHeight,
     {
       ...ofChain,
       summary: 'the block at a height, with its transactions',
@@ -156,7 +153,6 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'block/details/hash/:hash',
-    byHash,
     {
       ...ofChain,
       summary: 'a block by hash, with the ids of its transactions',
@@ -167,19 +163,16 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'confirm/details/height/:height',
-    byHeight,
     { ...confirm, summary: 'proposer and voters of the block at a height' },
     ({ reader }, { height }) => confirmByHeight(reader, height),
   ),
   route(
     'confirm/details/hash/:hash',
-    byHash,
     { ...confirm, summary: 'proposer and voters of a block by hash' },
     ({ reader }, { hash }) => confirmByHash(reader, hash),
   ),
   route(
     'block/transactions/height/:height',
-    byHeight,
     {
       ...ofChain,
       summary: 'ids of the transactions of the block at a height',
@@ -190,7 +183,6 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'transaction/:hash',
-    byHash,
     {
       summary: 'a transaction, mined or waiting',
       result: transactionObject,
@@ -202,31 +194,26 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'asset/balances/:addr',
-    byAddress,
     { ...ofChain, summary: 'sum of the unspent outputs of an address', result: amount() },
     ({ reader }, { addr }) => JSON.stringify(balance(reader, addr)),
   ),
   route(
     'asset/utxos/:addr',
-    byAddress,
     { ...ofChain, summary: 'unspent outputs of an address, in one group per asset', result: coins.unspentGroupsSchema },
     ({ reader }, { addr }) => unspentGroups(reader, addr),
   ),
   route(
     'asset/:hash',
-    { hash: 'any' },
-    { summary: 'the native asset, whatever the hash', result: asset, deprecated: true },
+    { parameters: { hash: 'any' }, summary: 'the native asset, whatever the hash', result: asset, deprecated: true },
     ({ reader }) => nativeAsset(reader),
   ),
   route(
     'asset/balance/:addr/:assetid',
-    byAsset,
     { ...ofChain, summary: 'balance of an address in one asset', result: amount(), deprecated: true },
     ({ reader }, { addr, assetid }) => assetBalance(reader, addr, assetid),
   ),
   route(
     'asset/utxo/:addr/:assetid',
-    byAsset,
     {
       ...ofChain,
       summary: 'unspent outputs of an address in one asset, as a plain list',
@@ -237,7 +224,6 @@ export const restRoutes: readonly RestRoute[] = [
   ),
   route(
     'transaction',
-    {},
     {
       methods: ['POST'],
       summary: 'takes a signed transaction and answers its id',
