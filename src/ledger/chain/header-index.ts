@@ -1,3 +1,4 @@
+import { LruMap } from '../../base/runtime/lru-map.js'
 import type { Ancestry } from '../consensus/context.js'
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import { Reader } from '../../base/primitives/codec.js'
@@ -21,7 +22,7 @@ export interface KnownHeader extends Omit<HeaderRecord, 'header'> {
 /** Headers by hash and, on the active chain, by height, through a bounded cache. */
 export class HeaderIndex {
   readonly #rows: RowReader
-  readonly #cache = new Map<string, KnownHeader>()
+  readonly #cache = new LruMap<KnownHeader>(cacheEntries)
 
   constructor(rows: RowReader) {
     this.#rows = rows
@@ -29,13 +30,12 @@ export class HeaderIndex {
 
   get(hash: Hash): KnownHeader | undefined {
     const id = mapKey(hash)
-    const cached = this.#cache.get(id)
+    const cached = this.#cache.peek(id)
     if (cached !== undefined) return cached
     const record = tables.header.get(this.#rows, hash)
     if (record === undefined) return undefined
     const known = { ...record, header: Header.read(new Reader(record.header)) }
     this.#cache.set(id, known)
-    if (this.#cache.size > cacheEntries) this.#cache.delete(this.#cache.keys().next().value as string)
     return known
   }
 

@@ -1,3 +1,4 @@
+import { LruMap } from '../../base/runtime/lru-map.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 
 /** Milliseconds for which a disconnected, unbanned peer is refused. */
@@ -8,7 +9,7 @@ const mostApart = 256
 /** Keys refused for a while instead of banned: configured nodes, and peers that recently delivered first. */
 export class Apart {
   readonly #now: () => number
-  readonly #until = new Map<string, number>()
+  readonly #until = new LruMap<number>(mostApart)
 
   /** `now`: milliseconds. */
   constructor(now: () => number) {
@@ -17,14 +18,12 @@ export class Apart {
 
   part(publicKey: Uint8Array): void {
     const id = mapKey(publicKey)
-    this.#until.delete(id)
     this.#until.set(id, this.#now() + apartTime)
-    if (this.#until.size > mostApart) this.#until.delete(this.#until.keys().next().value as string)
   }
 
   /** Whether a key is refused now; a clock set back does not prolong it. */
   has(publicKey: Uint8Array): boolean {
-    const remaining = (this.#until.get(mapKey(publicKey)) ?? -Infinity) - this.#now()
+    const remaining = (this.#until.peek(mapKey(publicKey)) ?? -Infinity) - this.#now()
     return remaining > 0 && remaining <= apartTime
   }
 }

@@ -1,3 +1,4 @@
+import { LruMap } from '../../base/runtime/lru-map.js'
 import { meanings } from '../../base/errors/error-codes.js'
 import { fromHex, fromUtf8, toHex } from '../../base/primitives/bytes.js'
 import type { Database } from '../../ledger/storage/database.js'
@@ -29,7 +30,7 @@ export class Bans {
   readonly #now: () => number
   readonly #bans = new Map<string, Ban>()
   /** End of the suspicion by site, in Unix milliseconds. */
-  readonly #suspects = new Map<string, number>()
+  readonly #suspects = new LruMap<number>(mostSuspects)
 
   private constructor(rows: PeerRows, now: () => number) {
     this.#rows = rows
@@ -83,14 +84,12 @@ export class Bans {
   /** Notes that a key of this host was banned. */
   suspect(host: string, until: number): void {
     if (!isBannableHost(host)) return
-    this.#suspects.delete(siteOf(host))
     this.#suspects.set(siteOf(host), until)
-    if (this.#suspects.size > mostSuspects) this.#suspects.delete(this.#suspects.keys().next().value as string)
   }
 
   /** Whether a key of this host was banned recently: new connections are refused while inbound slots are scarce. */
   suspects(host: string): boolean {
-    return (this.#suspects.get(siteOf(host)) ?? -Infinity) > this.#now()
+    return (this.#suspects.peek(siteOf(host)) ?? -Infinity) > this.#now()
   }
 
   /** Removes a ban, and the suspicion of a host; false if there is none. */

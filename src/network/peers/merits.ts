@@ -1,3 +1,4 @@
+import { LruMap } from '../../base/runtime/lru-map.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 
 /** Kinds of data that a peer can be the first to deliver. */
@@ -14,7 +15,7 @@ type Latest = Readonly<Partial<Record<Delivery, number>>>
 /** Keys that were the first to deliver valid data, connected or not. */
 export class Merits {
   readonly #now: () => number
-  readonly #latest = new Map<string, Latest>()
+  readonly #latest = new LruMap<Latest>(mostMerits)
 
   /** `now`: milliseconds. */
   constructor(now: () => number) {
@@ -23,15 +24,13 @@ export class Merits {
 
   note(publicKey: Uint8Array, delivery: Delivery): void {
     const id = mapKey(publicKey)
-    const before = this.#latest.get(id)
-    this.#latest.delete(id)
+    const before = this.#latest.peek(id)
     this.#latest.set(id, { ...before, [delivery]: this.#now() })
-    if (this.#latest.size > mostMerits) this.#latest.delete(this.#latest.keys().next().value as string)
   }
 
   /** Time of the last first delivery of a key, in milliseconds; -Infinity for never. */
   latest(publicKey: Uint8Array, delivery: Delivery): number {
-    return this.#latest.get(mapKey(publicKey))?.[delivery] ?? -Infinity
+    return this.#latest.peek(mapKey(publicKey))?.[delivery] ?? -Infinity
   }
 
   /** Whether a key recently was the first to deliver a valid vote or block. */

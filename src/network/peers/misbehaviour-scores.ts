@@ -1,3 +1,4 @@
+import { LruMap } from '../../base/runtime/lru-map.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 
 /** @limit points: misbehaviour score at which a peer is banned */
@@ -16,7 +17,7 @@ interface Score {
 /** Misbehaviour scores by key: they fade with time and survive the connection. */
 export class MisbehaviourScores {
   readonly #now: () => number
-  readonly #scores = new Map<string, Score>()
+  readonly #scores = new LruMap<Score>(mostScored)
 
   constructor(now: () => number) {
     this.#now = now
@@ -32,10 +33,7 @@ export class MisbehaviourScores {
     const id = mapKey(publicKey)
     const score = this.#scoreOf(id)
     const sum = score.points + points
-    // Delete first: keeps the map in the order of the last offence.
-    this.#scores.delete(id)
     this.#scores.set(id, { points: sum, since: score.since })
-    if (this.#scores.size > mostScored) this.#scores.delete(this.#scores.keys().next().value as string)
     return sum
   }
 
@@ -46,7 +44,7 @@ export class MisbehaviourScores {
 
   #scoreOf(id: string): Score {
     const now = this.#now()
-    const { points, since } = this.#scores.get(id) ?? { points: 0, since: now }
+    const { points, since } = this.#scores.peek(id) ?? { points: 0, since: now }
     const forgiven = Math.floor(Math.max(0, now - since) / forgivenEvery)
     return forgiven >= points
       ? { points: 0, since: now }

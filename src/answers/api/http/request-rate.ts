@@ -1,3 +1,4 @@
+import { LruMap } from '../../../base/runtime/lru-map.js'
 import type { ApiLimits } from '../api-limits.js'
 
 /** @tuning count: addresses whose requests are counted in a window; for a further one the longest silent is forgotten */
@@ -15,7 +16,7 @@ export interface RateState {
 /** Requests of each address in the present window. */
 export class RequestRate {
   readonly #limits: Pick<ApiLimits, 'rateRequests' | 'rateWindow'>
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new LruMap<number>(mostAddresses)
   #windowEnds = 0
 
   constructor(limits: Pick<ApiLimits, 'rateRequests' | 'rateWindow'>) {
@@ -30,11 +31,9 @@ export class RequestRate {
       this.#counts.clear()
     }
     const seconds = Math.ceil((this.#windowEnds - now) / 1000)
-    const count = (this.#counts.get(share) ?? 0) + 1
-    // Anew at the end. To refuse further addresses would let those of one network shut out all others.
-    this.#counts.delete(share)
+    const count = (this.#counts.peek(share) ?? 0) + 1
+    // The address that is silent for longest makes room: refusing further ones would let those of one network shut out all others.
     this.#counts.set(share, count)
-    if (this.#counts.size > mostAddresses) this.#counts.delete(this.#counts.keys().next().value as string)
     return { exceeded: count > rateRequests, left: Math.max(0, rateRequests - count), seconds }
   }
 }
