@@ -48,12 +48,12 @@ const mostFailing = 0.02
 const explainedFile = 'test/mutants/explained.json'
 
 /** A change that tests need not notice. */
-interface Explained {
-  readonly file: string
-  readonly was: string
-  readonly becomes: string
+interface Explained extends Change {
   readonly reason: string
 }
+
+/** A line, before and after. */
+type Change = Pick<Mutant, 'file' | 'was' | 'becomes'>
 
 interface Result {
   readonly mutant: Mutant
@@ -175,15 +175,7 @@ function survivorsIn(printed: string): Set<string> {
   return new Set([...found].map(([, file = '', was = '', becomes = '']) => keyOf({ file, was, becomes })))
 }
 
-function keyOf({
-  file,
-  was,
-  becomes,
-}: {
-  readonly file: string
-  readonly was: string
-  readonly becomes: string
-}): string {
+function keyOf({ file, was, becomes }: Change): string {
   return `${file}\n${was}\n${becomes}`
 }
 

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sign } from '../../../src/base/crypto/keys.js'
 import { Block } from '../../../src/base/primitives/block.js'
-import { confirmBytes, proposalHash, proposalUnsigned, voteUnsigned } from '../../../src/base/primitives/confirm.js'
+import { confirmBytes } from '../../../src/base/primitives/confirm.js'
 import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { startNode } from '../../../src/node/start-node.js'
+import { craftConfirm } from '../../../test/support/builders/blocks.js'
 import { byTurns, figureOf, median, timeOf } from '../measure.js'
 import { following, reach, residentBytes, runNode } from '../processes.js'
 import { type Row, row } from '../report.js'
@@ -55,20 +55,9 @@ async function emptyChain(): Promise<Prepared> {
   const text = await localnet()
   const spec = parseSpec(text)
   const made = await withChain(spec, (chain) => prepareBlocks(chain, emptyBlocks))
-  return { text, spec, blocks: made.map((block) => ({ block, confirm: confirmOf(Block.fromBytes(block)) })) }
-}
-
-/** A confirm by three of the four validators of a localnet. */
-function confirmOf({ header }: Block): Uint8Array {
-  const keys = [0, 1, 2, 3].map((index) => devnetValidatorKey(index))
-  const sponsor = keys[header.height % keys.length] as (typeof keys)[number]
-  const unsigned = { sponsor: sponsor.publicKey, blockHash: header.hash, viewOffset: 0 }
-  const proposal = { ...unsigned, signature: sign(proposalUnsigned(unsigned), sponsor.privateKey) }
-  const votes = keys.slice(0, 3).map(({ publicKey, privateKey }) => {
-    const vote = { proposalHash: proposalHash(unsigned), signer: publicKey, accept: true }
-    return { ...vote, signature: sign(voteUnsigned(vote), privateKey) }
-  })
-  return confirmBytes({ proposal, votes })
+  const plan = { voters: [0, 1, 2], keys: [0, 1, 2, 3].map((index) => devnetValidatorKey(index)) }
+  const confirmOf = (block: Uint8Array) => confirmBytes(craftConfirm(spec, Block.fromBytes(block), plan))
+  return { text, spec, blocks: made.map((block) => ({ block, confirm: confirmOf(block) })) }
 }
 
 /** Blocks a second by each of the two ways, and the maximum megabytes of a node by the command line that only synced. */

@@ -243,6 +243,8 @@ export interface ConfirmPlan {
   readonly accept?: boolean
   /** Another block to confirm. */
   readonly blockHash?: Uint8Array
+  /** Keys in place of those of test persons. */
+  readonly keys?: readonly { readonly publicKey: Uint8Array; readonly privateKey: Uint8Array }[]
 }
 
 /** A confirm by test persons, who are the validators of a test spec in that order. */
@@ -251,11 +253,14 @@ export function craftConfirm(spec: Spec, block: Block, plan: ConfirmPlan = {}): 
   const { view = 0, accept = true, blockHash = block.header.hash } = plan
   const { sponsor = (block.header.height + view) % count } = plan
   const { voters = Array.from({ length: count }, (_, person) => person) } = plan
-  const proposed = { sponsor: testPublicKey(sponsor), blockHash, viewOffset: view }
-  const proposal = { ...proposed, signature: sign(proposalUnsigned(proposed), testKey(sponsor)) }
-  const votes = voters.map((person) => {
-    const vote = { proposalHash: proposalHash(proposed), signer: testPublicKey(person), accept }
-    return { ...vote, signature: sign(voteUnsigned(vote), testKey(person)) }
+  const keyOf = (person: number) =>
+    plan.keys?.[person] ?? { publicKey: testPublicKey(person), privateKey: testKey(person) }
+  const proposer = keyOf(sponsor)
+  const proposed = { sponsor: proposer.publicKey, blockHash, viewOffset: view }
+  const proposal = { ...proposed, signature: sign(proposalUnsigned(proposed), proposer.privateKey) }
+  const votes = voters.map(keyOf).map(({ publicKey, privateKey }) => {
+    const vote = { proposalHash: proposalHash(proposed), signer: publicKey, accept }
+    return { ...vote, signature: sign(voteUnsigned(vote), privateKey) }
   })
   return { proposal, votes }
 }
