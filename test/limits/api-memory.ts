@@ -131,6 +131,7 @@ function beside(held: number, come: (ws: EventEmitter, socket: EventEmitter) => 
       held: { bytes: held },
       rate: { take: () => true },
       core: { handle: () => Promise.resolve('answered') },
+      events: {},
       makeRoom: () => false,
     }
     new WsConnection(ws as never, socket as never, { share: 'one', local: true, access: {} as never }, shared as never)
