@@ -34,18 +34,18 @@ describe('evidence of a fork', () => {
       block: { ...side(of, height).block, anchor: readAnchor(of.anchor(height), true) },
       leaf: { name: { did: alice.did }, history: undefined, map: of.map(didMapKey(alice.did), height) },
     })
-    const longer = (padding: number) => {
-      const one = lightWorld().book
-      one.make({ padding })
-      return one
-    }
     const operations = [alice.update(versions[2] as string)]
-    const updated = lightWorld({ plan: (height) => (height === tip ? { operations } : {}) }).book
-    const above = Array.from({ length: 20 }, (_, padding) => longer(padding)).find(
-      (one) => toHex(one.tip.hash) < toHex(updated.tip.hash),
-    )
-    const evidence = await evidenceOf(history(above as typeof book, tip + 1), history(updated, tip))
-    expect(evidence?.headers).toEqual([updated, above].map((one) => toHex((one as typeof book).tip.bytes)))
+    const pair = (padding: number) => {
+      const above = lightWorld().book
+      above.make({ padding })
+      return { above, updated: lightWorld({ plan: (height) => (height === tip ? { operations, padding } : {}) }).book }
+    }
+    // The higher block has the smaller hash in one pair of two.
+    let [padding, found] = [0, pair(0)]
+    while (toHex(found.above.tip.hash) >= toHex(found.updated.tip.hash)) found = pair(++padding)
+    const { above, updated } = found
+    const evidence = await evidenceOf(history(above, tip + 1), history(updated, tip))
+    expect(evidence?.headers).toEqual([updated, above].map((one) => toHex(one.tip.bytes)))
   })
 
   it('is of this chain, and of its format', async () => {
