@@ -90,7 +90,12 @@ export function oneOf<T>(values: readonly T[]): Form<T> {
   return {
     valueSize: 1,
     write: (writer, value) => writer.u8(values.indexOf(value)),
-    read: (reader) => values[reader.u8()] as T,
+    read: (reader) => {
+      const number = reader.u8()
+      const value = values[number]
+      if (value === undefined) throw new CodecError(`there is no value ${number}`)
+      return value
+    },
   }
 }
 

@@ -47,6 +47,11 @@ describe('a form', () => {
     expect(() => form.flag.read(new Reader(Uint8Array.of(2)))).toThrow('a flag is neither 0 nor 1')
   })
 
+  it('of one of some values takes the last, and refuses a number beyond it', () => {
+    expect(form.oneOf(['a', 'b']).read(new Reader(Uint8Array.of(1)))).toBe('b')
+    expect(() => form.oneOf(['a', 'b']).read(new Reader(Uint8Array.of(2)))).toThrow('there is no value 2')
+  })
+
   it('of the rest takes all that is left', () => {
     const reader = new Reader(Uint8Array.of(1, 2, 3))
     reader.u8()
