@@ -1,7 +1,10 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { apiLimits } from '../../../../../src/answers/api/api-limits.js'
 import { boundUnread } from '../../../../../src/answers/api/http/connections.js'
+import { Listeners } from '../../../../../src/answers/api/http/listeners.js'
 import type { ApiServer } from '../../../../../src/answers/api/servers/node-server.js'
 import { contextOf, serve } from '../../../../support/client/api.js'
 import { TestChain } from '../../../../support/builders/chain.js'
@@ -57,6 +60,28 @@ describe('bytes that are no request', () => {
     const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n'))
     expect(answers.slice(0, -1).map(bodyOf)).toEqual(alone.map(({ text: one }) => bodyOf(one)))
     expect(answers.at(-1)).toMatch(/^4\d\d .*Connection: close\r\n/s)
+  })
+
+  it('cut no answer under way', async () => {
+    const half = Buffer.alloc(1000, 'a')
+    const listeners = await Listeners.open({
+      hosts: ['127.0.0.1'],
+      port: 0,
+      limits: apiLimits,
+      handler: (_, response) => {
+        response.write(half)
+        void setTimeout(200).then(() => response.end(half))
+      },
+      parserAnswer: () => ({ status: 400, body: '{}' }),
+      exempt: () => false,
+    })
+    onTestFinished(() => listeners.close())
+    const socket = connect(listeners.port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nMALFORMED\r\n\r\n')
+    let text = ''
+    for await (const chunk of socket) text += String(chunk)
+    expect(text.match(/a{1000}/g)).toHaveLength(2)
+    expect(text.slice(text.lastIndexOf('aaa'))).toContain('HTTP/1.1 400')
   })
 
   it('are refused once, however many follow, and at once where nothing is owed', async () => {
