@@ -63,7 +63,11 @@ export interface HttpAnswer {
   readonly age?: AnswerAge
 }
 
-/** One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. */
+/**
+ * One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. A GET
+ * is asked again, once, if its connection closes without an answer: a node may close a connection that was kept open just when it is
+ * used again.
+ */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   let response: Response
   let text: string
@@ -74,11 +78,11 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   signal?.addEventListener('abort', leave, { once: true })
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
-    response = await fetch(url, {
-      signal: deadline.signal,
-      redirect: 'error',
-      ...(body === undefined ? {} : { method: 'POST', headers: headersOf(options), body: JSON.stringify(body) }),
-    })
+    const init: RequestInit = { signal: deadline.signal, redirect: 'error' }
+    response =
+      body === undefined
+        ? await fetch(url, init).catch((error: unknown) => (wasClosed(error) ? fetch(url, init) : Promise.reject(error)))
+        : await fetch(url, { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) })
     text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
@@ -150,6 +154,11 @@ function unreachable(url: string, error: unknown, { timeout, hint: advice = comm
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new NoAnswer(`the name ${new URL(url).hostname} cannot be resolved`, unsent)
   return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice, mayHaveArrived: true })
+}
+
+/** Whether the connection ended while the request waited for its answer; a browser does not tell. */
+function wasClosed(error: unknown): boolean {
+  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(causeCode(error) ?? '')
 }
 
 /** The code of the system error behind a failed fetch; with several addresses, that of the first. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { NodeRefusal } from '../../../../src/clients/client/http.js'
+import { exchange, NodeRefusal } from '../../../../src/clients/client/http.js'
 import { defaultRestUrl, NodeClient } from '../../../../src/clients/client/node-client.js'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { parseAddress, singleKeyCode } from '../../../../src/base/primitives/address.js'
@@ -228,6 +228,32 @@ describe('a node that does not answer', () => {
     const { port } = server.address() as AddressInfo
     const rest = url.includes(':') ? url : `${url}://127.0.0.1:${port}`
     await expect(new NodeClient({ rest }).height()).rejects.toThrow(message)
+    await new Promise((closed) => server.close(closed))
+  })
+
+  it.each([
+    ['closes the connection of a question once', 1, 'answered'],
+    ['closes that of every question', Infinity, 'cannot reach'],
+  ])('is asked once more where it %s', async (_, closes, outcome) => {
+    let asked = 0
+    const server = createServer((request, response) => {
+      if (++asked <= closes) request.socket.destroy()
+      else response.end('{}')
+    }).listen(0, '127.0.0.1')
+    await new Promise((ready) => server.once('listening', ready))
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}`
+    const answer = exchange(url, undefined, { timeout: 10_000 }).then(
+      ({ status }) => `answered ${status}`,
+      (error: Error) => error.message,
+    )
+    expect(await answer).toContain(outcome)
+    expect(asked).toBe(2)
+    // What may have been carried out is not sent twice.
+    asked = 0
+    const sent = exchange(url, { method: 'sendrawtransaction' }, { timeout: 10_000 })
+    await expect(sent).rejects.toMatchObject({ mayHaveArrived: true })
+    expect(asked).toBe(1)
     await new Promise((closed) => server.close(closed))
   })
 
