@@ -9,13 +9,25 @@ export function testKey(index: number): Uint8Array {
   return key
 }
 
-/** 33 bytes. */
+/** Derived once for each person: tests ask for them by the ten thousand. */
+const people = new Map<number, { readonly publicKey: Uint8Array; readonly address: string }>()
+
+function person(index: number): { readonly publicKey: Uint8Array; readonly address: string } {
+  const known = people.get(index)
+  if (known !== undefined) return known
+  const publicKey = publicKeyOf(testKey(index))
+  const made = { publicKey, address: addressFromPublicKey(publicKey) }
+  people.set(index, made)
+  return made
+}
+
+/** 33 bytes, the caller's own. */
 export function testPublicKey(index: number): Uint8Array {
-  return publicKeyOf(testKey(index))
+  return person(index).publicKey.slice()
 }
 
 export function testAddress(index: number): string {
-  return addressFromPublicKey(testPublicKey(index))
+  return person(index).address
 }
 
 /** Keys 0 to 3, in this order. */
