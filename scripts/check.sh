@@ -13,7 +13,7 @@ step() {
 
 step types npm run --silent typecheck
 step lint npm run --silent lint
-step format npm run --silent format:check -- --log-level warn
+step format npm run --silent format:check
 step layers npm run --silent layers
 step 'generated pages' npm run --silent docs:check
 

@@ -86,7 +86,14 @@ export interface Transport {
 
 /** Why a dial or request failed; `self`: the address is that of this node. */
 export type LinkFailure =
-  'closed' | 'unreachable' | 'unsupported' | 'refused' | 'timeout' | 'too-long' | 'busy' | 'self'
+  | 'closed'
+  | 'unreachable'
+  | 'unsupported'
+  | 'refused'
+  | 'timeout'
+  | 'too-long'
+  | 'busy'
+  | 'self'
 
 /** A failed connection or request. It breaks no rule and carries no penalty by itself. */
 export class LinkError extends Error {

@@ -8,7 +8,8 @@ import type { Code } from '../base/errors/error-codes.js'
  * - `state`: also the tip, the pool, the clock or the load of a node. Honest nodes differ, so it costs no points.
  */
 export type Offence =
-  { readonly pinned: 'bytes' | 'link'; readonly points: number } | { readonly pinned: 'state'; readonly points: 0 }
+  | { readonly pinned: 'bytes' | 'link'; readonly points: number }
+  | { readonly pinned: 'state'; readonly points: 0 }
 
 /** A rule that the bytes and what they pin decide, and the points that it costs. */
 const bytes = (points: number): Offence => ({ pinned: 'bytes', points })

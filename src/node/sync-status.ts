@@ -7,7 +7,8 @@ export interface SyncSources {
   readonly chain: Pick<Chain, 'tip'>
   /** Absent: a node without peers. */
   readonly network?:
-    { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> } | undefined
+    | { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> }
+    | undefined
   /** Whether peers are configured, or may be found. */
   readonly expectsPeers: boolean
   /** Whether the node has a validator key: it may be the first of its chain. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import prettier from 'prettier'
+import { format, type FormatConfig } from 'oxfmt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Copy } from '../support/guides/copy.js'
 import { applied, type Forgotten, type Guide, readGuide, without } from '../support/guides/guide.js'
@@ -58,9 +58,9 @@ describe('guides that add something', () => {
 
   it('are followed by code in the form of the repository, which compiles', async () => {
     expect(guides.length).toBeGreaterThan(5)
+    const options = JSON.parse(readFileSync(new URL('.oxfmtrc.json', root), 'utf8')) as FormatConfig
     for (const [file, text] of complete) {
-      const options = await prettier.resolveConfig(new URL(file, root))
-      expect([file, await prettier.format(text, { ...options, filepath: file })]).toEqual([file, text])
+      expect([file, (await format(file, text, options)).code]).toEqual([file, text])
     }
     expect(checker.faults(complete, complete.keys(), { importers: true })).toEqual([])
   })

@@ -103,7 +103,10 @@ export class ServiceManager {
       const message: Message = this.#waiting
       this.#waiting = new Map()
       try {
-        await this.#run('systemd-notify', [...message].map(([name, value]) => `${name}=${value}`)) // prettier-ignore
+        await this.#run(
+          'systemd-notify',
+          [...message].map(([name, value]) => `${name}=${value}`),
+        )
       } catch (error) {
         this.#fail(error as Error)
       }

@@ -81,7 +81,9 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
     const init: RequestInit = { signal: deadline.signal, redirect: 'error' }
     response =
       body === undefined
-        ? await fetch(url, init).catch((error: unknown) => (wasClosed(error) ? fetch(url, init) : Promise.reject(error)))
+        ? await fetch(url, init).catch((error: unknown) =>
+            wasClosed(error) ? fetch(url, init) : Promise.reject(error),
+          )
         : await fetch(url, { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) })
     text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
   } catch (error) {

@@ -29,7 +29,9 @@ type BodyRequest = Assignment<SyncPeer, PendingBlock>
 
 /** `bodies`: an answer came. `missing`: no peer that may have the block delivers it. */
 export type BodyEvent =
-  { readonly type: 'bodies' } | { readonly type: 'missing'; readonly block: PendingBlock } | FailedEvent
+  | { readonly type: 'bodies' }
+  | { readonly type: 'missing'; readonly block: PendingBlock }
+  | FailedEvent
 
 /** Fetches the bodies of the pending headers from several peers at once, lowest first, within a memory bound. */
 export class BodyDownload {

@@ -27,7 +27,8 @@ export interface Operand {
 
 /** Values that can follow: nothing, one of some words, a file, or a text that no shell can guess. */
 export type Values =
-  { readonly kind: 'nothing' | 'file' | 'text' } | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'nothing' | 'file' | 'text' }
+  | { readonly kind: 'words'; readonly words: readonly string[] }
 
 /** The tree of a program, with the help that every command has. */
 export function commandTree(command: Command, above: readonly string[] = []): CommandNode {

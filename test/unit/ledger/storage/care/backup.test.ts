@@ -159,7 +159,11 @@ describe('a backup that ends early', () => {
   })
 
   it('reports a row that is not as it was written', async () => {
-    const damagedRow = { pages: () => { throw new UserError('row 20 is not as it was written') } } // prettier-ignore
+    const damagedRow = {
+      pages: () => {
+        throw new UserError('row 20 is not as it was written')
+      },
+    }
     const frozen = database.freeze()
     const broken = { ...source(), database: { freeze: () => ({ ...frozen, ...damagedRow }) } as unknown as Database }
     const path = fresh()
