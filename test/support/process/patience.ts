@@ -3,8 +3,11 @@ import { availableParallelism, loadavg } from 'node:os'
 
 /** How long tests wait. A limit ends what hangs: no test passes or fails by it on a machine that is merely slow. */
 
-/** Milliseconds that a test, or a hook, may take where nothing else ran when the tests began; other programs may begin later. */
-const hang = 3_600_000
+/**
+ * Milliseconds that a test, or a hook, may take where nothing else ran when the tests began: five times what the longest takes. Other
+ * programs may begin later.
+ */
+const hang = 300_000
 /** Seconds that most waits take on an idle machine at the very most. */
 const usual = 30
 /** By how much the seconds given for a wait are exceeded before it fails, on an idle machine. */
