@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { NodeStatus } from '../../src/program/cli/local-status.js'
 import { portOffsets } from '../../src/node/ports.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
+import { aloneOnLocalnet } from '../support/network/shipped-chain.js'
 import { Deadline } from '../support/process/patience.js'
 import { CommandProcess, Directories, run, runJson, type StartLine } from '../support/process/spawn.js'
 
@@ -15,6 +16,7 @@ interface NetworkLine {
   readonly accounts: readonly { readonly address: string; readonly balance: string }[]
 }
 
+aloneOnLocalnet()
 const directories = new Directories()
 let network: CommandProcess | undefined
 afterEach(async () => {

@@ -6,6 +6,7 @@ import { toHex } from '../../src/base/primitives/bytes.js'
 import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
 import { withoutValidators } from '../support/builders/chain.js'
 import { testSpec } from '../support/builders/spec.js'
+import { aloneOnLocalnet } from '../support/network/shipped-chain.js'
 import { portBase } from '../support/process/ports.js'
 import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
@@ -56,20 +57,24 @@ describe('start without --data-dir', () => {
     })
   })
 
-  it('is enough for a validator, whose signatures outlive the node there', async () => {
-    const user = userOf()
-    const key = directories.fresh('validator.key')
-    writeFileSync(key, toHex(devnetValidatorKey(0).privateKey), { mode: 0o600 })
-    const node = await NodeProcess.startWith(
-      user,
-      ...['start', '--genesis', 'localnet', '--validator-key', key, '--reset-sign-state=now'],
-      ...['--p2p-host', '127.0.0.1'],
-    )
-    expect(node.line.dataDir).toBe(join(user.env.XDG_DATA_HOME, 'didledger', 'localnet-c856a89d'))
-    const states = () => readdirSync(node.line.dataDir).filter((name) => /^sign-.*\.state$/.test(name))
-    await expect.poll(states).toHaveLength(1)
-    expect((await node.stop()).code).toBe(0)
-    expect(states()).toHaveLength(1)
+  describe('of localnet', () => {
+    aloneOnLocalnet()
+
+    it('is enough for a validator, whose signatures outlive the node there', async () => {
+      const user = userOf()
+      const key = directories.fresh('validator.key')
+      writeFileSync(key, toHex(devnetValidatorKey(0).privateKey), { mode: 0o600 })
+      const node = await NodeProcess.startWith(
+        user,
+        ...['start', '--genesis', 'localnet', '--validator-key', key, '--reset-sign-state=now'],
+        ...['--p2p-host', '127.0.0.1'],
+      )
+      expect(node.line.dataDir).toBe(join(user.env.XDG_DATA_HOME, 'didledger', 'localnet-c856a89d'))
+      const states = () => readdirSync(node.line.dataDir).filter((name) => /^sign-.*\.state$/.test(name))
+      await expect.poll(states).toHaveLength(1)
+      expect((await node.stop()).code).toBe(0)
+      expect(states()).toHaveLength(1)
+    })
   })
 
   it('keeps the spec of a chain of its own; an old directory takes it by --genesis', async () => {

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aloneOnLocalnet } from '../support/network/shipped-chain.js'
 import { Checkout, innermost, withoutNpx } from '../support/process/checkout.js'
 import { commandsOf, fencedBlocks, repositoryFile, section, sessionOf } from '../support/assert/markdown.js'
 import { Deadline } from '../support/process/patience.js'
@@ -221,6 +222,7 @@ describe('lies, as docs/trust.md tells them', () => {
 })
 
 describe('a network, as the tour shows it', () => {
+  aloneOnLocalnet()
   const checkout = new Checkout()
   const nodes: ChildProcess[] = []
   afterAll(() => {

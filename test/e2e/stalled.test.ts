@@ -6,6 +6,7 @@ import { callRpc } from '../../src/clients/client/rpc.js'
 import { toHex } from '../../src/base/primitives/bytes.js'
 import { devnetAccount, devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
 import { until } from '../support/network/test-network.js'
+import { aloneOnLocalnet } from '../support/network/shipped-chain.js'
 import { CommandProcess, Directories, NodeProcess, type StartLine } from '../support/process/spawn.js'
 
 interface Vote {
@@ -16,6 +17,7 @@ interface Vote {
   readonly stalled?: { readonly reason: string; readonly since: number; readonly detail: string }
 }
 
+aloneOnLocalnet()
 const directories = new Directories()
 let network: CommandProcess | undefined
 let back: NodeProcess | undefined

@@ -5,6 +5,7 @@ import { devnetAccount, devnetValidatorKey } from '../../../src/clients/wallet/d
 import { SeededRandom, Payer } from '../builders/test-payer.js'
 import { Deadline } from '../process/patience.js'
 import { type Directories, NodeProcess, type SpawnOptions } from '../process/spawn.js'
+import { chainLikeLocalnet } from './shipped-chain.js'
 
 /** Nodes of a network as processes of their own. */
 
@@ -14,8 +15,8 @@ export interface MemberOptions extends SpawnOptions {
   readonly validator?: number
   /** Whether that key has signed nothing before this member's first start. */
   readonly unusedKey?: boolean
-  /** The chain spec: a shipped one or a file; localnet unless told otherwise. */
-  readonly genesis?: string
+  /** The chain spec: a shipped one or a file. */
+  readonly genesis: string
   /** Further arguments. */
   readonly args?: readonly string[]
 }
@@ -49,7 +50,7 @@ export class Member {
   }
 
   async start(peers: readonly string[]): Promise<void> {
-    const { validator, unusedKey, genesis = 'localnet', args = [], ...spawn } = this.#options
+    const { validator, unusedKey, genesis, args = [], ...spawn } = this.#options
     const key = join(this.directory, '..', `${this.name}.key`)
     // Where the others confirm a block before this one is there, its key would count as one that lost its sign state.
     const unused = unusedKey === true && !this.#started
@@ -95,13 +96,16 @@ export class Member {
 export class TestNetwork {
   readonly members: Member[] = []
   readonly #directories: Directories
-  readonly #payer = new Payer(new SeededRandom(7), 'localnet')
+  readonly #genesis: string
+  readonly #payer: Payer
 
   constructor(directories: Directories) {
     this.#directories = directories
+    this.#genesis = chainLikeLocalnet(directories)
+    this.#payer = new Payer(new SeededRandom(7), this.#genesis)
   }
 
-  /** A network of so many validators of localnet, and followers beside them, all running. */
+  /** A network of so many validators, those of localnet, and followers beside them, all running. */
   static async open(directories: Directories, validators: number, followers = 0): Promise<TestNetwork> {
     const network = new TestNetwork(directories)
     for (let i = 0; i < validators; i++) await network.join(`validator${i}`, { validator: i, unusedKey: true })
@@ -109,9 +113,9 @@ export class TestNetwork {
     return network
   }
 
-  /** Starts one more member. */
-  async join(name: string, options: MemberOptions = {}): Promise<Member> {
-    const member = new Member(name, this.#directories.fresh(name), options)
+  /** Starts one more member, on the chain of the others unless told otherwise. */
+  async join(name: string, options: Partial<MemberOptions> = {}): Promise<Member> {
+    const member = new Member(name, this.#directories.fresh(name), { genesis: this.#genesis, ...options })
     await this.start(member)
     this.members.push(member)
     return member
