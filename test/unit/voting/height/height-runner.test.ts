@@ -1,10 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../../src/base/errors/rule-error.js'
 import type { Timers } from '../../../../src/base/runtime/env.js'
+import { JobQueue } from '../../../../src/base/runtime/job-queue.js'
+import type { Block } from '../../../../src/base/primitives/block.js'
 import { equalBytes } from '../../../../src/base/primitives/bytes.js'
-import { parseMessage, signerOf } from '../../../../src/voting/tendermint/message.js'
+import type { Making, ProposalSource, Search } from '../../../../src/ledger/production/proposal-source.js'
+import type { Evidence } from '../../../../src/voting/evidence.js'
+import { HeightRunner } from '../../../../src/voting/height/height-runner.js'
+import type { VoteFilter } from '../../../../src/voting/height/vote-filter.js'
+import type { ProposedBodies } from '../../../../src/voting/proposed-bodies.js'
+import { parseMessage, type SignedMessage, signerOf } from '../../../../src/voting/tendermint/message.js'
 import { encodeSummary } from '../../../../src/voting/tendermint/summary.js'
 import { Signer } from '../../../../src/voting/signer.js'
+import { craftBlock } from '../../../support/builders/blocks.js'
 import { quietLog } from '../../../support/builders/chain.js'
 import { testKey, testPublicKey } from '../../../support/builders/spec.js'
 import { MemorySigns, TestNet, type TestNode } from '../../../support/network/voting-net.js'
@@ -147,5 +155,121 @@ describe('what a key signed before a restart', () => {
     await net.advance(3_000)
     expect(other.voting.status().signing).toEqual({ kind: 'not-validator' })
     expect(net.nodes.flatMap(({ refused }) => refused)).toEqual([])
+  })
+})
+
+/** The vote of person 1, who proposes in view 0 of height 1, with a source of blocks that does what the test says. */
+async function proposer(find: ProposalSource['find']) {
+  net = new TestNet()
+  const { test } = await net.add({ person: undefined }, false)
+  const { chain, clock, log } = test
+  const genesis = chain.genesis.header.hash
+  const begun: Making[] = []
+  const searches: Search[] = []
+  const failures: unknown[] = []
+  const broadcast: SignedMessage[] = []
+  const may = { sign: true }
+  const track = (work: Promise<void>) => void work.catch((error: unknown) => failures.push(error))
+  const proposals = {
+    lead: () => 200,
+    begin: async (making: Making) => void begun.push(making),
+    find: (search: Search) => {
+      searches.push(search)
+      return find(search)
+    },
+  } as unknown as ProposalSource
+  const runner = new HeightRunner(
+    {
+      ...{ chain, clock, log, proposals, timers: net.timers, queue: new JobQueue(100), track },
+      network: { broadcast: (message) => void broadcast.push(message as SignedMessage), fetch: async () => undefined },
+      bodies: { put: async () => {}, has: () => true } as unknown as ProposedBodies,
+      evidence: {} as Evidence,
+      signer: await Signer.open({ key: testKey(1), store: new MemorySigns(), genesis, log: quietLog() }),
+      maySign: () => may.sign,
+    },
+    { accept: async () => true, markSeen: () => {} } as unknown as VoteFilter,
+  )
+  return { test, runner, may, begun, searches, failures, broadcast }
+}
+
+describe('the block of a proposer', () => {
+  const never = () => new Promise<undefined>(() => {})
+
+  it('is begun before its view, in time for what making it takes', async () => {
+    const { runner, begun } = await proposer(never)
+    runner.anticipate(0, 1_000)
+    await net.advance(799)
+    expect(begun).toEqual([])
+    await net.advance(1)
+    expect(begun).toMatchObject([{ view: 0 }])
+    runner.close()
+  })
+
+  it('is not begun in the view of another, nor in one that has begun, nor by a key that may not sign', async () => {
+    const { runner, begun, may } = await proposer(never)
+    runner.anticipate(1, 1_000)
+    await net.advance(2_000)
+    runner.anticipate(0, 1_000)
+    may.sign = false
+    await net.advance(2_000)
+    may.sign = true
+    runner.anticipate(0, 1_000)
+    runner.start()
+    await net.advance(1_000)
+    expect(begun).toEqual([])
+    runner.close()
+  })
+
+  it('is given up once its view is over', async () => {
+    const { test, runner, begun } = await proposer(never)
+    runner.anticipate(0, 200)
+    await net.advance(0)
+    runner.start()
+    await net.settle()
+    expect([runner.machine.view, begun.map(({ stop }) => stop())]).toEqual([0, [false]])
+    // More than a third of the validators are in the next view.
+    for (const person of [0, 2]) {
+      const signer = await Signer.open({
+        ...{ key: testKey(person), store: new MemorySigns(), genesis: test.chain.genesis.header.hash, log: quietLog() },
+      })
+      const prevote = {
+        kind: 'prevote',
+        height: 1,
+        view: 1,
+        blockHash: undefined,
+        signer: testPublicKey(person),
+      } as const
+      await runner.receive((await signer.sign(prevote, { locked: undefined, valid: undefined })) as SignedMessage)
+    }
+    expect([runner.machine.view, begun.map(({ stop }) => stop())]).toEqual([1, [true]])
+    runner.close()
+  })
+
+  it('is given up once the height is decided', async () => {
+    const { runner, begun } = await proposer(never)
+    runner.anticipate(0, 200)
+    await net.advance(0)
+    expect(begun.map(({ stop }) => stop())).toEqual([false])
+    runner.close()
+    expect(begun.map(({ stop }) => stop())).toEqual([true])
+  })
+
+  it('is looked for once, also where there is none', async () => {
+    const { runner, searches, failures, broadcast } = await proposer(async () => undefined)
+    runner.start()
+    await net.advance(100)
+    expect([searches.length, failures, broadcast]).toEqual([1, [], []])
+    runner.close()
+  })
+
+  it('is proposed once, and no other is looked for', async () => {
+    const ready: Block[] = []
+    const { test, runner, searches, failures, broadcast } = await proposer(async () => ready[0])
+    ready.push(craftBlock(test.chain))
+    runner.start()
+    await net.advance(100)
+    expect([searches.length, failures]).toEqual([1, []])
+    expect(broadcast.filter(({ kind }) => kind === 'proposal')).toHaveLength(1)
+    runner.close()
   })
 })
