@@ -4,10 +4,10 @@ import { availableParallelism, loadavg } from 'node:os'
 /** How long tests wait. A limit ends what hangs: no test passes or fails by it on a machine that is merely slow. */
 
 /**
- * Milliseconds that a test, or a hook, may take where nothing else ran when the tests began: five times what the longest takes. Other
- * programs may begin later.
+ * Milliseconds that a test, or a hook, may take where nothing else ran when the tests began: longer than the longest wait, which says what
+ * it waited for, and nine times what the longest test takes. Other programs may begin later.
  */
-const hang = 300_000
+const hang = 500_000
 /** Seconds that most waits take on an idle machine at the very most. */
 const usual = 30
 /** By how much the seconds given for a wait are exceeded before it fails, on an idle machine. */
