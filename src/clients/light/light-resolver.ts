@@ -3,7 +3,7 @@
  *
  *   resolve -> Server of each (ask-server.ts): resolvedid with proof, at most as large as what was asked (answer-bounds.ts)
  *     -> checkDidAnswer (proofs/did-answer), whose signatures Signatures (signatures.ts) verifies
- *        form -> question -> anchor -> confirm or work -> path -> documents -> signatures
+ *        form -> question -> anchor -> confirm or work -> path -> history -> documents -> status -> version -> signatures
  *        -> a confirm that does not hold: FollowedChain.follow (followed-chain.ts) asks for changes or headers; checked once more
  *     -> freshness (block-age.ts), blocks seen before, answers of the others (compare-answers.ts)
  *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
