@@ -2,7 +2,9 @@
  * Decides which blocks are the active chain, and is the only writer of its rows.
  *
  *   bytes, confirm -> acceptBlock(s), prepare -> JobQueue    one job at a time
- *     -> Block.fromBytesSteps -> checkPlace -> checkConfirmOf -> blockSanitySteps
+ *     -> Block.fromBytesSteps
+ *     -> checkPlace -> checkConfirmOf                         block-run.ts: ancestors, clock, work, does the body match; confirm
+ *     -> blockSanitySteps                                    sanity.ts: all rules of the bytes
  *        on the tip     -> connectInto                       coins, DIDs and signatures, into an Overlay
  *        heavier branch -> Branches.switchTo                 Reorganisation: back to the fork point, then up
  *        lighter branch -> Branches.keepAside                side block

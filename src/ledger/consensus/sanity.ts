@@ -10,7 +10,7 @@
  *
  * Imports did, errors, primitives, proofs; used by chain, mempool, storage, production, voting, network, devnet, node, api, library, cli.
  * - Pure, and verifies no signature: the caller does, in bulk.
- * - bodyMatchSteps comes first: until it passed, an invalid body says nothing of the hash.
+ * - bodyMatchSteps comes before all other rules of a body: until it passed, an invalid body says nothing of the hash.
  */
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'

@@ -1,14 +1,14 @@
 /**
  * The paths of HTTP: one row each, from which the ports, 404 and 405, /openapi.json and docs/rest.md are made.
  *
- *   restRoutes      /api/v1/...         envelope of REST           results
- *   rpcPaths        /, /rpc             JSON-RPC                   rpc
- *   lightRoutes     /light/1/...        bare JSON                  resolver.proofs
- *   identifiersPath /1.0/identifiers/*  W3C DID Resolution         identifiers
- *   plainRoutes     /healthz ...        a form of their own        node-handles, metrics
- *   pagePaths       /, /assets/*        files of the explorer      http/page-files
+ *   rest-routes.ts       /api/v1/...         envelope of REST           results
+ *   rpc-path.ts          /, /rpc             JSON-RPC                   rpc
+ *   light-routes.ts      /light/1/...        bare JSON                  resolver.proofs
+ *   identifiers-path.ts  /1.0/identifiers/*  W3C DID Resolution         identifiers
+ *   plain-routes.ts      /healthz ...        a form of their own        node-handles, metrics
+ *   page-paths.ts        /, /assets/*        files of the explorer      http/page-files
  *
- * - A table describes its rows for the reference; its *Paths function binds them to a node.
+ * - `*-routes.ts` is a table of rows for the ports and the reference; a *Paths function binds rows to a node.
  */
 import { jsonForm } from '../http/answer-forms.js'
 import type { PathRow } from '../http/path-row.js'

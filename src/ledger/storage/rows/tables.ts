@@ -1,5 +1,6 @@
 /**
- * Every row of the database: its number, the fields of its key, its value. No other file builds a key.
+ * Every row of the database: its number, the fields of its key, its value. The `*-tables.ts` beside it declare the rows, from which
+ * keys are built and read (layout.ts: integers of keys are big-endian). No other file builds a key.
  *
  *   00 name in ASCII                               → see meta-rows.ts
  *   01 sequence u64                                → journal row
