@@ -21,13 +21,17 @@ async function start(...args: string[]): Promise<NodeProcess> {
   return node
 }
 
+async function heightOf({ client }: NodeProcess): Promise<number> {
+  return (await client.chain())?.height ?? 0
+}
+
 /** A node that mines, with a DID, so many blocks ahead of genesis. */
 async function miner(blocks: number): Promise<NodeProcess> {
   const node = await start('--data-dir', directories.fresh(), '--mine', payee)
-  await until('a block', 60, async () => ((await node.client.chain())?.height ?? 0) > 0 || 'none')
+  await until('a block', 60, async () => (await heightOf(node)) > 0 || 'none')
   await runJson('did', 'create', '--devnet-account', '2', '--rest', node.line.rest)
   await until(`${blocks} blocks`, 120, async () => {
-    const height = (await node.client.chain())?.height ?? 0
+    const height = await heightOf(node)
     return height >= blocks || String(height)
   })
   return node
@@ -80,7 +84,8 @@ describe('a node that joins', () => {
   })
 
   it('says nothing for as long as its only peer is silent', async () => {
-    const first = await miner(3)
+    const ahead = 15
+    const first = await miner(ahead)
     const [peer = ''] = first.line.p2p
     const joining = await start('--data-dir', directories.fresh(), '--peer', peer)
     await until('a connection', 60, async () => {
@@ -91,9 +96,8 @@ describe('a node that joins', () => {
       first.process.kill('SIGSTOP')
       return true
     })
-    const { height } = JSON.parse((await look(joining)).text) as { height: number }
-    // It may have been quicker than the signal.
-    if (height === 0) expect(await watch(joining, 15)).toEqual([503])
+    // What was sent before the signal still arrives, which may be all. A node in step may be one block behind.
+    if ((await watch(joining, 15)).includes(200)) expect(await heightOf(joining)).toBeGreaterThanOrEqual(ahead - 1)
     first.process.kill('SIGCONT')
     expect((await watch(joining, 120)).at(-1)).toBe(200)
   })
