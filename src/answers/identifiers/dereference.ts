@@ -42,7 +42,12 @@ export function partOf(
   const part = [...document.verificationMethod, ...(document.service ?? [])].find((one) => one.id === id)
   if (part === undefined)
     throw new Problem('NOT_FOUND', `the document has no method and no service with the id ${shown(id)}`)
-  if (verificationRelationship !== undefined && !document[verificationRelationship].includes(id)) {
+  // Documents of this chain have two of the relationships.
+  const related: Partial<Record<string, readonly string[]>> = {
+    authentication: document.authentication,
+    assertionMethod: document.assertionMethod,
+  }
+  if (verificationRelationship !== undefined && !related[verificationRelationship]?.includes(id)) {
     throw new Problem(
       'INVALID_RELATIONSHIP_FOR_VERIFICATION_METHOD',
       `${shown(id)} is no method for ${verificationRelationship}`,

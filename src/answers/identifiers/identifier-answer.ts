@@ -3,8 +3,7 @@ import type { AnswerAge } from '../../identity/did/resolution.js'
 import { encodeBase64url } from '../../identity/did/base64url.js'
 import { defined } from '../../base/primitives/defined.js'
 import { sha256 } from '../../base/primitives/hash.js'
-import { dereferencingType, type MediaType, resolutionType, uriListType } from './media-types.js'
-import type { Frame } from './read-question.js'
+import { dereferencingType, type MediaType, type ResultType, uriListType } from './media-types.js'
 
 /** An answer of HTTP. */
 export interface IdentifierAnswer {
@@ -72,19 +71,18 @@ export interface ResultMetadata {
 /** A whole result: the content, null without one, with the metadata. */
 export function resultAnswer(
   status: number,
-  frame: Frame,
+  frame: ResultType,
   content: object | null,
   { process, document, proved }: ResultMetadata,
 ): IdentifierAnswer {
-  if (frame === 'resolution') {
-    const metadata = { contentType, ...process, proved }
-    return jsonAnswer(status, resolutionType, {
-      didDocument: content,
-      didResolutionMetadata: metadata,
-      didDocumentMetadata: document,
-    })
-  }
-  return dereferencingAnswer(status, contentType, content, { process, document, proved })
+  if (frame === dereferencingType)
+    return dereferencingAnswer(status, contentType, content, { process, document, proved })
+  const metadata = { contentType, ...process, proved }
+  return jsonAnswer(status, frame, {
+    didDocument: content,
+    didResolutionMetadata: metadata,
+    didDocumentMetadata: document,
+  })
 }
 
 /** A result of dereferencing, whose content is of `held`. */
@@ -114,22 +112,17 @@ export interface ErrorOptions {
 /** An error in the frame that was asked for. */
 export function errorAnswer(
   status: number,
-  frame: Frame,
+  frame: ResultType,
   { details: error, retryAfter, metadata = {} }: ErrorOptions,
 ): IdentifierAnswer {
-  const answer =
-    frame === 'resolution'
-      ? jsonAnswer(status, resolutionType, {
-          didDocument: null,
-          didResolutionMetadata: { error, ...metadata },
-          didDocumentMetadata: {},
-        })
-      : jsonAnswer(status, dereferencingType, {
-          content: null,
-          contentStream: null,
-          dereferencingMetadata: { error, ...metadata },
-          contentMetadata: {},
-        })
+  const said = { error, ...metadata }
+  const answer = jsonAnswer(
+    status,
+    frame,
+    frame === dereferencingType
+      ? { content: null, contentStream: null, dereferencingMetadata: said, contentMetadata: {} }
+      : { didDocument: null, didResolutionMetadata: said, didDocumentMetadata: {} },
+  )
   return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }
 }
 

@@ -27,7 +27,7 @@ import {
 } from './identifier-answer.js'
 import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
-import { dereferencingType, resolutionType, uriListType } from './media-types.js'
+import { dereferencingType, earlierResolutionType, jsonLdTypes, resolutionType, uriListType } from './media-types.js'
 import { Problem } from './problem.js'
 import {
   frameOf,
@@ -143,15 +143,15 @@ function presentOf(question: Question, version: FoundVersion, dereference?: Dere
 }
 
 function answerOf(question: Question, version: FoundVersion, dereference: Dereference = 'redirect'): IdentifierAnswer {
-  const { document, metadata, context, proof, outOfStep, proved } = version
+  const { document, metadata, context: asOf, proof, outOfStep, proved } = version
   const { url, parameters, type } = question
   const isGone = metadata.deactivated === true
   const status = isGone ? 410 : 200
-  const process = { height: context.height, blockHash: context.blockHash, ...defined({ age: outOfStep?.age }) }
+  const process = { height: asOf.height, blockHash: asOf.blockHash, ...defined({ age: outOfStep?.age }) }
   const said = { process, document: { ...metadata, ...proof }, proved }
-  const isResult = type === resolutionType || type === dereferencingType
+  const isResult = type === resolutionType || type === earlierResolutionType || type === dereferencingType
   const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
-  const frame = isDereferenced ? 'dereferencing' : 'resolution'
+  const frame = isDereferenced ? dereferencingType : type === earlierResolutionType ? type : resolutionType
   if (document === null) return resultAnswer(status, frame, null, said)
   if (url.path !== '') throw new Problem('NOT_FOUND', 'nothing is below the DID by path')
   const selected = selectsServices(parameters) ? withSelectedServices(document, parameters) : document
@@ -161,8 +161,11 @@ function answerOf(question: Question, version: FoundVersion, dereference: Derefe
     const location = serviceLocation(selected, parameters, url.fragment)
     return dereference === 'redirect' ? redirect(location) : locationAnswer(type, location, said)
   }
-  const content = url.fragment === undefined || isLocated ? selected : partOf(selected, url, parameters)
-  return isGone || isResult ? resultAnswer(status, frame, content, said) : jsonAnswer(status, type, content)
+  const isWhole = url.fragment === undefined || isLocated
+  const content = isWhole ? selected : partOf(selected, url, parameters)
+  if (isGone || isResult) return resultAnswer(status, frame, content, said)
+  const context = isWhole || !jsonLdTypes.includes(type) ? undefined : document['@context']
+  return jsonAnswer(status, type, context === undefined ? content : { '@context': context, ...content })
 }
 
 /** A request that HTTP itself refuses, before it is read. */

@@ -3,6 +3,8 @@
 export const resolutionType = 'application/did-resolution'
 export const dereferencingType = 'application/did-url-dereferencing'
 export const uriListType = 'text/uri-list'
+/** The result of resolution as clients from before 2025 ask for it, and the Universal Resolver still does. */
+export const earlierResolutionType = 'application/ld+json;profile="https://w3id.org/did-resolution"'
 /** The representations of a document, or of a part of it. */
 export const documentTypes = [
   'application/did',
@@ -13,33 +15,49 @@ export const documentTypes = [
 ] as const
 
 /** Types in the order of preference among equal weights. */
-export const mediaTypes = [resolutionType, ...documentTypes, dereferencingType, uriListType] as const
+export const mediaTypes = [
+  resolutionType,
+  ...documentTypes,
+  dereferencingType,
+  uriListType,
+  earlierResolutionType,
+] as const
 
 export type MediaType = (typeof mediaTypes)[number]
 
-/** A member of Accept: its weight in thousandths. */
+/** The types of whole results: of a resolution in either form, or of dereferencing. */
+export type ResultType = typeof resolutionType | typeof earlierResolutionType | typeof dereferencingType
+
+/** Representations in JSON-LD, of which any part needs a context. */
+export const jsonLdTypes: readonly MediaType[] = ['application/did+ld+json', 'application/ld+json']
+
+/** A member of Accept. */
 interface MediaRange {
   readonly type: string
+  /** In thousandths. */
   readonly weight: number
 }
 
 const wildcard = '*/*'
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-const range = new RegExp(`^(${token}/${token})$`)
-const weight = /^(?:0(?:\.([0-9]{0,3}))?|1(?:\.0{0,3})?)$/
+const range = new RegExp(`^(?!\\*/[^*])(${token}/${token})$`)
+const fullWeight = 1000
 
 /**
  * Returns the available type that Accept prefers: with the highest weight, then the more specific, then in the order of {@link mediaTypes}.
- * Without Accept, and if only the full wildcard matches it, `first` if that is acceptable. Undefined: none is acceptable. Parameters other
- * than `q` and malformed members are ignored.
+ * Without Accept, and if only the full wildcard matches it, `first` if that is acceptable. Undefined: none is acceptable.
+ *
+ * Accept is a hint (RFC 9110 §12.4.1), so what is malformed refuses nothing: such members are ignored, a header of nothing else is no
+ * Accept, and a weight that is no number counts as 1. Parameters other than `q` and the profile of {@link earlierResolutionType} are
+ * ignored.
  */
 export function negotiate(
   accept: string | undefined,
   available: readonly MediaType[],
   first: MediaType,
 ): MediaType | undefined {
-  if (accept === undefined || accept.trim() === '') return first
-  const ranges = rangesOf(accept)
+  const ranges = rangesOf(accept ?? '')
+  if (ranges.size === 0) return first
   const ordered = [first, ...available.filter((type) => type !== first)]
   let best: { readonly type: MediaType; readonly weight: number; readonly specificity: number } | undefined
   for (const type of available) {
@@ -62,7 +80,9 @@ function matchOf(
   type: MediaType,
   ranges: ReadonlyMap<string, number>,
 ): { readonly weight: number; readonly specificity: number } | undefined {
-  const names = [wildcard, `${type.slice(0, type.indexOf('/'))}/*`, type]
+  // No wildcard means a form that only its name asks for.
+  const names =
+    type === earlierResolutionType ? ['', '', type] : [wildcard, `${type.slice(0, type.indexOf('/'))}/*`, type]
   for (let specificity = 2; specificity >= 0; specificity--) {
     const weight = ranges.get(names[specificity] as string)
     if (weight !== undefined) return { weight, specificity }
@@ -81,17 +101,37 @@ function rangesOf(accept: string): ReadonlyMap<string, number> {
 
 function rangeOf(member: string): MediaRange | undefined {
   const [name = '', ...parameters] = splitOutsideQuotes(member, ';').map((part) => part.trim())
-  const type = range.exec(name)?.[1]?.toLowerCase()
+  // Java's HttpURLConnection sends one asterisk.
+  const type = range.exec(name === '*' ? wildcard : name)?.[1]?.toLowerCase()
   if (type === undefined) return undefined
-  const q = parameters.map((parameter) => /^q\s*=\s*(.*)$/is.exec(parameter)?.[1]).find((text) => text !== undefined)
-  const thousandths = q === undefined ? 1000 : thousandthsOf(q)
-  return thousandths === undefined ? undefined : { type, weight: thousandths }
+  const q = valueOf(parameters, 'q')
+  const weight = q === undefined ? fullWeight : thousandthsOf(q)
+  const asksEarlier = type === 'application/ld+json' && profiles.test(valueOf(parameters, 'profile') ?? '')
+  return { type: asksEarlier ? earlierResolutionType : type, weight }
 }
 
-function thousandthsOf(text: string): number | undefined {
-  const fields = weight.exec(text)
-  if (fields === null) return undefined
-  return text.startsWith('1') ? 1000 : Number((fields[1] ?? '').padEnd(3, '0'))
+/** A list of URIs that has the one of {@link earlierResolutionType}. */
+const profiles = /(?:^|\s)https:\/\/w3id\.org\/did-resolution(?:\s|$)/
+
+/** The value of a parameter, without quotes. */
+function valueOf(parameters: readonly string[], name: string): string | undefined {
+  for (const parameter of parameters) {
+    const at = parameter.indexOf('=')
+    if (at >= 0 && parameter.slice(0, at).trim().toLowerCase() === name) {
+      return parameter
+        .slice(at + 1)
+        .trim()
+        .replace(/^"(.*)"$/s, '$1')
+    }
+  }
+  return undefined
+}
+
+/** A weight as programs write it: `.2`, `0.33333`, `2`. Only zero refuses a type. */
+function thousandthsOf(text: string): number {
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(text)) return fullWeight
+  const thousandths = Math.min(fullWeight, Math.round(Number(text) * fullWeight))
+  return Number(text) > 0 ? Math.max(1, thousandths) : 0
 }
 
 /** Parts of a header value; a separator in a quoted string is none. */

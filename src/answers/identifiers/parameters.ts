@@ -11,10 +11,20 @@ import { type DidUrl, shown } from './did-url.js'
 import { Problem } from './problem.js'
 import { isRelativeReference } from './uri-reference.js'
 
+/** The relationships of CID 1.0 §2.3; documents of this chain have the first two. */
+const verificationRelationships = [
+  'authentication',
+  'assertionMethod',
+  'keyAgreement',
+  'capabilityInvocation',
+  'capabilityDelegation',
+] as const
+type VerificationRelationship = (typeof verificationRelationships)[number]
+
 /** Parameters of a request beside the DID: those of the DID URL and options, which mean the same. */
 export interface Parameters extends ResolutionParameters {
   readonly relativeRef?: string
-  readonly verificationRelationship?: 'authentication' | 'assertionMethod'
+  readonly verificationRelationship?: VerificationRelationship
   /** Whether the result is proved, and by how much of the history. */
   readonly proof?: true | 'true' | 'history'
 }
@@ -36,9 +46,9 @@ const checks: ReadonlyMap<string, OptionCheck> = new Map<string, OptionCheck>([
   [
     'verificationRelationship',
     (value) =>
-      value === 'authentication' || value === 'assertionMethod'
+      (verificationRelationships as readonly unknown[]).includes(value)
         ? undefined
-        : 'authentication or assertionMethod is needed',
+        : `one of ${verificationRelationships.join(', ')} is needed`,
   ],
   [
     'proof',

@@ -2,10 +2,12 @@ import { type DidUrl, readDidUrl } from './did-url.js'
 import {
   dereferencingType,
   documentTypes,
+  earlierResolutionType,
   mediaTypes,
   type MediaType,
   negotiate,
   resolutionType,
+  type ResultType,
   uriListType,
 } from './media-types.js'
 import { type Parameters, readParameters } from './parameters.js'
@@ -30,9 +32,6 @@ export interface Question {
   readonly type: MediaType
 }
 
-/** The frame of an answer: a result of resolution or of dereferencing. */
-export type Frame = 'resolution' | 'dereferencing'
-
 /** Reads a request, or throws the first {@link Problem}: DID, method, identifier, names, values, Accept. */
 export function readQuestion({ identifier, query, accept, body }: IdentifierRequest): Question {
   const url = readDidUrl(identifier)
@@ -56,7 +55,7 @@ export function selectsServices({ service, serviceType }: Parameters): boolean {
 /** A part of a document is no result of resolution, and only services have addresses. */
 function availableTypes(url: DidUrl, parameters: Parameters): readonly MediaType[] {
   return [
-    ...(isPart(url) ? [] : ([resolutionType] as const)),
+    ...(isPart(url) ? [] : ([resolutionType, earlierResolutionType] as const)),
     ...documentTypes,
     dereferencingType,
     ...(selectsServices(parameters) ? ([uriListType] as const) : []),
@@ -64,10 +63,10 @@ function availableTypes(url: DidUrl, parameters: Parameters): readonly MediaType
 }
 
 /** The frame of an error, for a request that may not have been understood. */
-export function frameOf({ identifier, accept }: Pick<IdentifierRequest, 'identifier' | 'accept'>): Frame {
+export function frameOf({ identifier, accept }: Pick<IdentifierRequest, 'identifier' | 'accept'>): ResultType {
   const [before = ''] = identifier.split(/[?#]|%3f|%23/i)
   const ofPart = /\/|%2f/i.test(before) || /#|%23/i.test(identifier)
   const type = negotiate(accept, mediaTypes, ofPart ? dereferencingType : resolutionType)
-  if (type === resolutionType) return 'resolution'
-  return ofPart || type === dereferencingType || type === uriListType ? 'dereferencing' : 'resolution'
+  if (type === resolutionType || type === earlierResolutionType) return type
+  return ofPart || type === dereferencingType || type === uriListType ? dereferencingType : resolutionType
 }

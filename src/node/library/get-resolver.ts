@@ -1,3 +1,4 @@
+import { negotiate } from '../../answers/identifiers/media-types.js'
 import { requireKnown } from '../../clients/client/arguments.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import {
@@ -34,7 +35,8 @@ export interface GetResolverOptions {
 
 const method = 'ledger'
 const defaultContentType = 'application/did+ld+json'
-const contentTypes: readonly unknown[] = [defaultContentType, 'application/did', 'application/did+json']
+/** In the order of preference among equal weights. */
+const contentTypes = [defaultContentType, 'application/did', 'application/did+json'] as const
 
 /**
  * The method `ledger` for the npm package did-resolver, version 4.1 or later: `new Resolver(getResolver(node))`, where the node is
@@ -99,11 +101,12 @@ function readQuestion(did: string, parsed: ParsedDidUrl, options: DidResolutionO
     throw new Refusal('invalidOptions', 'cache: true or false is needed')
   requireTogether('invalidDidUrl', inUrl)
   requireTogether('invalidOptions', [...inUrl, ...inOptions])
-  if (!contentTypes.includes(accept)) {
+  const type = typeof accept === 'string' ? negotiate(accept, contentTypes, defaultContentType) : undefined
+  if (type === undefined) {
     throw new Refusal('representationNotSupported', `accept: one of ${contentTypes.join(', ')} is needed`)
   }
   if (path !== undefined && path !== '') throw new Refusal('notFound', `nothing is at the path ${path} of a DID`)
-  return { ...(Object.fromEntries([...inUrl, ...inOptions]) as ResolutionParameters), accept: accept as string }
+  return { ...(Object.fromEntries([...inUrl, ...inOptions]) as ResolutionParameters), accept: type }
 }
 
 /** Identifiers whose checksum holds: to hash them costs more than the rest of an answer. */

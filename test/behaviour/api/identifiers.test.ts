@@ -10,6 +10,8 @@ import { behind } from '../../support/fakes/standing.js'
 
 const resolution = 'application/did-resolution'
 const dereferencing = 'application/did-url-dereferencing'
+/** The type of a result that the Universal Resolver asks for. */
+const earlier = 'application/ld+json;profile="https://w3id.org/did-resolution"'
 const core = 'https://www.w3.org/ns/did#'
 
 interface Result {
@@ -89,7 +91,7 @@ const dereferencedOf = ({ body }: Answer) => body as Dereferenced
 function refusalOf({ status, headers, body }: Answer): [number, string] {
   expect(headers.vary).toBe('Accept')
   expect(headers['cache-control']).toBe('no-cache')
-  const isResolution = headers['content-type'] === resolution
+  const isResolution = [resolution, earlier].includes(headers['content-type'] as string)
   const { error } = (
     isResolution ? (body as Result).didResolutionMetadata : (body as Dereferenced).dereferencingMetadata
   ) as {
@@ -156,9 +158,31 @@ describe('a DID', () => {
   })
 
   it('is 406 REPRESENTATION_NOT_SUPPORTED where nothing acceptable is asked for', async () => {
-    for (const accept of ['application/did+cbor', 'text/uri-list', '*/*;q=0', 'text/html', 'nonsense']) {
+    for (const accept of ['application/did+cbor', 'text/uri-list', '*/*;q=0', 'text/html', 'text/html, nonsense']) {
       expect([accept, ...refusalOf(await get(ada.did, accept))]).toEqual([accept, 406, 'REPRESENTATION_NOT_SUPPORTED'])
     }
+  })
+
+  it('is its result where Accept has nothing that can be read', async () => {
+    for (const accept of ['nonsense', '"', 'application/json application/did', ';q=0.5']) {
+      const answer = await get(ada.did, accept)
+      expect([accept, answer.status, answer.headers['content-type']]).toEqual([accept, 200, resolution])
+    }
+  })
+
+  it('is its result under the type that clients from before 2025 ask for, errors too', async () => {
+    const answer = await get(ada.did, earlier)
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, earlier])
+    expect(answer.body).toEqual((await get(ada.did)).body)
+    const [of404, of410] = [await get(unknown.did, earlier), await get(gone.did, earlier)]
+    expect([of404.status, of404.headers['content-type'], of410.status, of410.headers['content-type']]).toEqual([
+      404,
+      earlier,
+      410,
+      earlier,
+    ])
+    expect(of404.body).toEqual((await get(unknown.did)).body)
+    expect(refusalOf(await encoded(homeId(), earlier))).toEqual([406, 'REPRESENTATION_NOT_SUPPORTED'])
   })
 
   it('answers HEAD like GET without the body', async () => {
@@ -334,7 +358,7 @@ describe('options', () => {
     ['transformKeys of another form', 'transformKeys=PEM'],
     ['noCache of another value', 'noCache=1'],
     ['a relationship without a fragment', 'verificationRelationship=authentication'],
-    ['another relationship', 'verificationRelationship=keyAgreement'],
+    ['another relationship', 'verificationRelationship=friendship'],
     ...[
       '2025-10-07 12:30:45',
       '2025/10/07T12:30:45',
@@ -389,14 +413,17 @@ describe('POST', () => {
       const answer = await post(ada.did, { versionId: first, noCache: true, transformKeys: 'JsonWebKey' }, type)
       expect(resultOf(answer)).toMatchObject({ didDocumentMetadata: { versionId: first } })
     }
-    expect((await post(ada.did, {})).body).toEqual((await get(ada.did)).body)
+    const plain = (await get(ada.did)).body
+    expect((await post(ada.did, {})).body).toEqual(plain)
+    expect((await post(ada.did, '')).body).toEqual(plain)
+    expect((await get(ada.did, undefined, { method: 'POST' })).body).toEqual(plain)
     const ref = await post(encodeURIComponent(homeId()), {}, dereferencing)
     expect(dereferencedOf(ref).content).toMatchObject({ id: homeId() })
   })
 
   test.each([
     ['no JSON', '{'],
-    ['nothing', ''],
+    ['a blank', ' '],
     ['a list', '[]'],
     ['a number for text', '{"versionId":7}'],
     ['an object for text', '{"service":{"a":1}}'],
@@ -468,6 +495,17 @@ describe('a fragment', () => {
     }
   })
 
+  it('has a context as JSON-LD', async () => {
+    const document = resultOf(await get(ada.did)).didDocument as W3cDocument
+    for (const part of [...document.verificationMethod, ...(document.service ?? [])]) {
+      for (const type of ['application/ld+json', 'application/did+ld+json']) {
+        const answer = await encoded(part.id, type)
+        expect(answer.headers['content-type']).toBe(type)
+        expect(answer.body).toEqual({ '@context': document['@context'], ...part })
+      }
+    }
+  })
+
   it('of nothing is 404 NOT_FOUND, also of an id in another version', async () => {
     expect(refusalOf(await encoded(`${ada.did}#nothing`))).toEqual([404, 'NOT_FOUND'])
     expect(refusalOf(await encoded(`${ada.did}#`))).toEqual([404, 'NOT_FOUND'])
@@ -480,8 +518,16 @@ describe('a fragment', () => {
       const answer = await encoded(`${ada.did}?verificationRelationship=${relationship}#primary`)
       expect(dereferencedOf(answer).content).toMatchObject({ id: `${ada.did}#primary` })
     }
-    const [status, error] = refusalOf(await encoded(`${ada.did}?verificationRelationship=authentication#home`))
-    expect([status, error]).toEqual([500, 'https://w3id.org/security#INVALID_RELATIONSHIP_FOR_VERIFICATION_METHOD'])
+    for (const [relationship, id] of [
+      ['authentication', 'home'],
+      ['keyAgreement', 'primary'],
+      ['capabilityInvocation', 'primary'],
+      ['capabilityDelegation', 'primary'],
+    ]) {
+      const answer = await encoded(`${ada.did}?verificationRelationship=${relationship}#${id}`)
+      const type = 'https://w3id.org/security#INVALID_RELATIONSHIP_FOR_VERIFICATION_METHOD'
+      expect([relationship, ...refusalOf(answer)]).toEqual([relationship, 500, type])
+    }
   })
 
   it('is no result of resolution', async () => {

@@ -42,7 +42,8 @@ export function identifiersPath({ source, now, dereference, log, limits }: Ident
     body: limits.identifierOptions,
     refuse: requireOptions,
     run: async ({ method, headers, url, body, client }) => {
-      const asked = { ...identifierOf(url), accept: headers.accept, body }
+      const options = body?.length === 0 ? undefined : body
+      const asked = { ...identifierOf(url), accept: headers.accept, body: options }
       const answer = await answerIdentifier(asked, source, {
         ifNoneMatch: method === 'POST' ? undefined : headers['if-none-match'],
         now: now(),
@@ -84,9 +85,10 @@ function identifierOf(url: string): { readonly identifier: string; readonly quer
   return { identifier: /^(?:\/[^/]*){2}\/([^]*)$/.exec(path)?.[1] ?? '', query }
 }
 
-/** Refuses a body of another kind before any of it is read. */
+/** Refuses a body of another kind before any of it is read. A POST without a body has no options, and needs no type. */
 function requireOptions({ method, headers }: Exchange): void {
-  if (method !== 'POST') return
+  if (method !== 'POST' || ((headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined))
+    return
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!optionTypes.includes(type) || headers['content-encoding'] !== undefined) {
     throw new RuleError('request-media-type', `options come as ${optionTypes.join(', ')}, without content coding`)

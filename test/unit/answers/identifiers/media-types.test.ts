@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { mediaTypes, negotiate, resolutionType } from '../../../../src/answers/identifiers/media-types.js'
+import {
+  earlierResolutionType,
+  mediaTypes,
+  negotiate,
+  resolutionType,
+} from '../../../../src/answers/identifiers/media-types.js'
 
 const chosen = (accept: string | undefined, first: (typeof mediaTypes)[number] = resolutionType) =>
   negotiate(accept, mediaTypes, first)
@@ -26,14 +31,52 @@ describe('negotiate', () => {
     ['text/html', undefined],
     ['application/did;q=0', undefined],
     ['*/*;q=0', undefined],
-    ['application/did;q=2', undefined],
-    ['application/did;q=0.1234', undefined],
-    ['application/did;q=', undefined],
-    ['application', undefined],
-    ['*/json', undefined],
-    ['"application/did', undefined],
+    ['application/did;q=.0', undefined],
+    ['text/html;q=0.5, application', undefined],
   ])('%s: %s', (accept, type) => {
     expect(chosen(accept)).toBe(type)
+  })
+
+  // A hint refuses nothing where it is malformed.
+  test.each([
+    ['text/html, image/gif, image/jpeg, */*; q=.2', 'application/did-resolution'],
+    ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', 'application/did-resolution'],
+    ['*', 'application/did-resolution'],
+    ['application/did;q=.2, application/json;q=.3', 'application/json'],
+    ['application/did;q=1., application/json;q=0.99999', 'application/did'],
+    ['application/did;q=0.1234, application/json;q=0.1236', 'application/json'],
+    ['application/did;q=0.00001', 'application/did'],
+    ['application/did;q=2, application/json;q=1', 'application/did'],
+    ['application/did;q="0.5", application/json;q=0.6', 'application/json'],
+    ['application/did;q=, application/json;q=0.9', 'application/did'],
+    ['application/did;q, application/json;q=0.9', 'application/did'],
+    ['application/did;q=high, application/json;q=-1', 'application/did'],
+    ['application', 'application/did-resolution'],
+    ['*/json', 'application/did-resolution'],
+    ['application/json application/did', 'application/did-resolution'],
+    ['"application/did', 'application/did-resolution'],
+    ['q=0.5', 'application/did-resolution'],
+    [';;,', 'application/did-resolution'],
+  ])('%s: %s, though it is malformed', (accept, type) => {
+    expect(chosen(accept)).toBe(type)
+  })
+
+  const profile = 'https://w3id.org/did-resolution'
+
+  test.each([
+    `application/ld+json;profile="${profile}"`,
+    `application/ld+json; profile="${profile}"; q=0.5, */*;q=0.1`,
+    `Application/LD+JSON;Profile=${profile}`,
+    `application/ld+json;profile="https://www.w3.org/ns/json-ld#compacted ${profile}"`,
+  ])('%s: the result of resolution as it was asked for before', (accept) => {
+    expect(chosen(accept)).toBe(earlierResolutionType)
+  })
+
+  it('gives that to nobody who does not name it', () => {
+    for (const accept of [`application/ld+json;profile="${profile}/v1"`, 'application/ld+json', 'application/*']) {
+      expect(chosen(accept)).not.toBe(earlierResolutionType)
+    }
+    expect(chosen(`application/ld+json;profile="${profile}";q=0, application/ld+json`)).toBe('application/ld+json')
   })
 
   it('gives what comes first by default only to the full wildcard', () => {
@@ -53,7 +96,7 @@ describe('negotiate', () => {
     fc.assert(
       fc.property(members, (list) => {
         const weightOf = (type: string) => {
-          const names = [type, `${type.split('/')[0]}/*`, '*/*']
+          const names = type === earlierResolutionType ? [type] : [type, `${type.split('/')[0]}/*`, '*/*']
           const found = names.map((name) => list.find((one) => one.type === name)).find((one) => one !== undefined)
           return found?.tenths ?? 0
         }

@@ -223,6 +223,13 @@ describe('getResolver', () => {
   })
 
   it('offers the representations of JSON and no others', async () => {
+    for (const [accept, type] of [
+      ['application/did+ld+json;q=0.5, application/did+json', 'application/did+json'],
+      ['text/html, */*;q=.2', 'application/did+ld+json'],
+    ] as const) {
+      const { didResolutionMetadata } = await resolve(new Source(0, [create]), '', { accept })
+      expect(didResolutionMetadata.contentType).toBe(type)
+    }
     for (const accept of ['application/did', 'application/did+json', 'application/did+ld+json']) {
       const { didResolutionMetadata } = await resolve(new Source(0, [create]), '', { accept })
       expect(didResolutionMetadata.contentType).toBe(accept)
