@@ -15,6 +15,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import { portInUse } from '../../base/runtime/bind-port.js'
 import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip, type GossipService } from './gossip.js'
@@ -22,7 +23,7 @@ import { Handshakes } from './handshakes.js'
 import { bannedHere, dialFailure, isPortInUse, ownAddress } from './libp2p-failures.js'
 import { Libp2pLink } from './libp2p-link.js'
 import { type Connection, createLibp2pNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
-import { listenPlaces, portInUse } from './listen.js'
+import { listenPlaces } from './listen.js'
 import { RequestServer } from './request-server.js'
 import { type TransportLimits, transportLimits } from './transport-limits.js'
 import type { NodeTransport, TransportOptions } from './transport-options.js'
@@ -85,7 +86,7 @@ export class Libp2pTransport implements NodeTransport {
 
   async start(owner: LinkHandler): Promise<void> {
     const { hosts, port, secretKey, topics, env, mdns } = this.#options
-    const listen = port === undefined ? { port: 0, places: [] } : await listenPlaces(hosts, port)
+    const listen = port === undefined ? { port: 0, places: [] } : await listenPlaces({ hosts, port })
     const topicsById = new Map(topics.map((topic) => [this.#topicId(topic), topic]))
     const node = await createLibp2pNode({
       secretKey,
@@ -115,7 +116,7 @@ export class Libp2pTransport implements NodeTransport {
     } catch (error) {
       this.#running = undefined
       // Another program took the port since it was found free.
-      throw isPortInUse(error) ? portInUse(hosts, listen.port) : error
+      throw isPortInUse(error) ? portInUse({ hosts, port: listen.port }) : error
     }
     gossip.subscribe()
     this.#port = listen.port

@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { UserError } from '../../../base/errors/rule-error.js'
+import { backlog, type BindOptions, bindPort, closeServer } from '../../../base/runtime/bind-port.js'
 import { acceptBetweenSlices } from '../../../base/runtime/cooperative.js'
 import type { ApiLimits } from '../api-limits.js'
 import { jsonType } from './answer-forms.js'
@@ -34,13 +34,7 @@ export interface BareAnswer {
  */
 export type ParserAnswer = (code: string | undefined, url: string | undefined, target?: string) => BareAnswer
 
-export interface ListenersOptions {
-  /** Addresses to bind; `::1` is skipped silently on a machine without it. */
-  readonly hosts: readonly string[]
-  /** 0: any free port, the same for all hosts. */
-  readonly port: number
-  /** The flag that chooses another port, for the message when it is in use; `--port-base N` when absent. */
-  readonly portFlag?: string
+export interface ListenersOptions extends Pick<BindOptions, 'hosts' | 'port' | 'portFlag'> {
   readonly limits: ApiLimits
   readonly handler: HttpHandler
   readonly parserAnswer: ParserAnswer
@@ -58,11 +52,6 @@ export interface UpgradeHandler {
   /** Takes the connection, which came to `host`, with the first bytes after the request. */
   take(request: IncomingMessage, socket: Socket, head: Buffer, host: string): void
 }
-
-/** Attempts to find a port free on all hosts. */
-const bindAttempts = 20
-/** Connections that the system keeps until they are accepted. */
-const backlog = 511
 
 /** The HTTP servers of one port: one per address, all with the same limits. */
 export class Listeners {
@@ -82,26 +71,8 @@ export class Listeners {
 
   static async open(given: ListenersOptions): Promise<Listeners> {
     const options = { shares: ownShares(given), ...given }
-    for (let attempt = 1; ; attempt++) {
-      const servers = new Map<string, Server>()
-      let { port } = options
-      try {
-        for (const host of options.hosts) {
-          const server = buildServer(options, host)
-          const bound = await listen(server, host, port)
-          if (bound === undefined) continue
-          servers.set(host, server)
-          port = bound
-        }
-        if (servers.size === 0) throw new UserError(`none of the addresses ${options.hosts.join(', ')} exists here`)
-        return new Listeners(options, servers, port)
-      } catch (error) {
-        await Promise.all([...servers.values()].map((server) => closeNow(server)))
-        const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-        if (inUse && options.port === 0 && attempt < bindAttempts) continue
-        throw inUse ? inUseError(options) : error
-      }
-    }
+    const { servers, port } = await bindPort(options, (host) => buildServer(options, host))
+    return new Listeners(options, servers, port)
   }
 
   /** Addresses as bound, for the log. */
@@ -149,7 +120,7 @@ export class Listeners {
   async close(): Promise<void> {
     this.#closing = true
     const servers = [...this.#servers.values(), ...this.#retired]
-    const closed = Promise.all(servers.map((server) => closeNow(server)))
+    const closed = Promise.all(servers.map((server) => closeServer(server)))
     const deadline = setTimeout(() => {
       for (const server of servers) server.closeAllConnections()
     }, this.#options.limits.closeGrace)
@@ -283,36 +254,4 @@ export function answerAndClose(
     'Connection: close',
   ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
-}
-
-/** System errors for an address that this machine does not have. */
-const absentCodes: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
-/** System errors for a name that cannot be resolved. */
-const unresolvedCodes: readonly (string | undefined)[] = ['ENOTFOUND', 'EAI_AGAIN']
-
-/** The port that was bound; undefined where the machine does not have the address `::1`. */
-function listen(server: Server, host: string, port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const absent = absentCodes.includes(error.code)
-      if (absent && host === '::1') resolve(undefined)
-      else if (absent) reject(new UserError(`the address ${host} does not exist on this machine`))
-      else if (unresolvedCodes.includes(error.code)) reject(new UserError(`the name ${host} cannot be resolved`))
-      else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
-      else reject(error)
-    })
-    server.listen({ host, port, backlog }, () => {
-      server.removeAllListeners('error')
-      resolve((server.address() as AddressInfo).port)
-    })
-  })
-}
-
-/** Resolves when a server and its connections are closed: those without a request at once. */
-function closeNow(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()))
-}
-
-function inUseError({ hosts, port, portFlag = '--port-base N' }: ListenersOptions): UserError {
-  return new UserError(`port ${port} of ${hosts.join(' or ')} is in use; stop what listens there, or use ${portFlag}`)
 }
