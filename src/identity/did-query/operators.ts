@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { isMembers, type Path, type Test } from './member-path.js'
+import { caseFolded } from './case-folded.js'
 import { below, refusal } from './query-error.js'
 import { spend } from './work-budget.js'
 
@@ -142,8 +143,7 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
   if (!siblings.has('$options')) return (text) => text
-  // Upper case: the lower case of a letter may depend on its neighbours.
-  if (siblings.get('$options') === 'i') return (text) => text.toUpperCase()
+  if (siblings.get('$options') === 'i') return caseFolded
   throw refusal(where, '$options beside it can only be "i"')
 }
 
