@@ -16,7 +16,8 @@ export function searchTarget(input: string): SearchTarget | undefined {
   const height = text.replace(/^#|[\s\u202f,]/g, '')
   if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return { kind: 'hash', text: text.replace(/^0x/i, '').toLowerCase() }
-  if (text.startsWith('did:')) return didTarget(text)
+  const url = didUrlIn(text)
+  if (url !== undefined) return didTarget(url)
   const hash = parseAddress(text)
   if (hash?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
   if (hash !== undefined) return { kind: 'address', text }
@@ -42,15 +43,40 @@ export function credentialSubject(subject: string): SearchTarget {
     : target
 }
 
+/**
+ * The DID URL that a text is, or that stands in the address of a resolver, as `https://host/1.0/identifiers/did%3Aledger%3A…`; each part
+ * of it may be percent-encoded, and quotes and commas may have been copied along. Undefined: there is none.
+ */
+function didUrlIn(text: string): string | undefined {
+  const place = /^https?:\/\//i.test(text) ? /(?<=[/#=])did(?::|%3a)[^\s&]*/i : /^["'<]*(did(?::|%3a).*)$/is
+  const found = place.exec(text)
+  return (found?.[1] ?? found?.[0])?.replace(/["'>,;]+$/, '')
+}
+
+/** Text with its percent signs decoded once, as it stands where that is not possible. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The target of a DID URL: a path and a query lead to the page of the DID, a fragment to that of a credential. */
 function didTarget(text: string): SearchTarget {
-  const [did = '', fragment] = text.split('#')
+  // Encoded as a whole, its question mark and its fragment are encoded too.
+  const url = /[?#/]/.test(text) ? text : decoded(text)
+  const fragment = /#(.*)$/s.exec(url)?.[1]
+  const did = decoded(url.replace(/[?#/].*$/s, ''))
   const identifier = did.slice(did.lastIndexOf(':') + 1)
   if (!did.startsWith(`did:${didMethod}:`)) {
     return { kind: 'wrong', text, reason: `DIDs of this chain begin with did:${didMethod}:` }
   }
   const reason = faultOf(identifier)
   if (reason !== undefined) return { kind: 'wrong', text, reason }
-  return fragment === undefined || fragment === '' ? { kind: 'did', text: did } : { kind: 'credential', text }
+  return fragment === undefined || fragment === ''
+    ? { kind: 'did', text: did }
+    : { kind: 'credential', text: `${did}#${decoded(fragment)}` }
 }
 
 /** A reason why an identifier is none of a DID; undefined: it is one. */

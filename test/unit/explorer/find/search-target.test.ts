@@ -17,6 +17,40 @@ it.each([
   ['<script>', 'service', '<script>'],
 ])('%j names a %s', (input, kind, text) => expect(searchTarget(input)).toEqual({ kind, text }))
 
+const known = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
+const encoded = encodeURIComponent(known)
+
+it.each([
+  `${known}?versionTime=2027-01-01T00:00:00Z`,
+  `${known}/path/to?service=a`,
+  `${known}?service=home&relativeRef=/a/b`,
+  encoded,
+  encoded.toLowerCase().replace(/i(?=iefw).*/, 'iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'),
+  encodeURIComponent(`${known}?versionTime=2027-01-01T00:00:00Z`),
+  `"${known}",`,
+  `<${known}>`,
+  `https://resolver.example/1.0/identifiers/${known}`,
+  `https://resolver.example/1.0/identifiers/${encoded}?versionTime=2027-01-01T00:00:00Z`,
+  `HTTP://127.0.0.1:20334/1.0/identifiers/${encodeURIComponent(`${known}?service=a`)}`,
+  `https://resolver.example/#${known}`,
+  `https://pages.example/#/did/${known}?at=7`,
+  `https://pages.example/show?id=${encoded}&lang=en`,
+])('%s leads to the page of the DID', (input) => expect(searchTarget(input)).toEqual({ kind: 'did', text: known }))
+
+it.each([
+  `${known}?versionTime=2027-01-01T00:00:00Z#a b`,
+  `${known}#a%20b`,
+  encodeURIComponent(`${known}#a b`),
+  `https://resolver.example/1.0/identifiers/${encodeURIComponent(`${known}#a b`)}`,
+])('%s leads to what belongs to the DID', (input) =>
+  expect(searchTarget(input)).toEqual({ kind: 'credential', text: `${known}#a b` }),
+)
+
+it.each(['https://resolver.example/1.0/identifiers/', 'https://example.org/mydid:ledger:x', 'candid:ledger:x'])(
+  '%s names no DID',
+  (input) => expect(searchTarget(input)).toEqual({ kind: 'service', text: input }),
+)
+
 it.each([
   'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uH',
   'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4ud',
