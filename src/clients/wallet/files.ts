@@ -20,7 +20,10 @@ import { parseJson } from './parse-json.js'
 /** @limit bytes: a file that a command reads */
 export const maxFileSize = 32 * 1024 * 1024
 
-/** The UTF-8 text of a file of at most so many bytes; a failure is a {@link UserError} that names the file as `what`. */
+/**
+ * The text of a file of at most so many bytes: UTF-8, or UTF-16 with a byte order mark, as editors and shells of Windows write it. The mark
+ * is no part of the text. A failure is a {@link UserError} that names the file as `what`.
+ */
 export function readTextFile(path: string, what: string, most = maxFileSize): string {
   return readChecked(path, what, most, () => {})
 }
@@ -48,7 +51,12 @@ function readChecked(path: string, what: string, most: number, check: (access: S
   }
   // What a device or pipe holds has no size.
   if (bytes.length > most) throw tooLarge()
-  return bytes.toString('utf8')
+  return new TextDecoder(encodingOf(bytes)).decode(bytes)
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
 /** The first bytes of a file, slightly more than `most`: a device or pipe may never end. */

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { isMnemonic } from '../../base/crypto/hd.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -9,9 +10,9 @@ import { readTextFile, writeFileAtomically } from './files.js'
 import { parseJson } from './parse-json.js'
 
 /**
- * The keystore file (version 1) is JSON of exactly the form that {@link createKeystore} writes: a plaintext head, then the
+ * The keystore file (version 1) is JSON with exactly the members that {@link createKeystore} writes: a plaintext head, then the
  * secret. The key is scrypt of the password; the secret is sealed with AES-256-GCM, which authenticates the head as well.
- * Whitespace, order of members and case of hex digits are fixed, so that a change of any byte is detected.
+ * Case of hex digits is fixed, so that a change of any member is detected; whitespace and the order of members mean nothing.
  *
  * - kdf: scrypt with N = 2^17, r = 8, p = 1 (128 MiB, about a third of a second) and 32 bytes of salt
  * - cipher: AES-256-GCM, 12 bytes of iv, 16 bytes of tag; additional data: the JSON of the head without spaces
@@ -99,7 +100,7 @@ export function formatKeystore({ head, ciphertext, tag }: Keystore): string {
   return `${JSON.stringify({ ...head, ciphertext: toHex(ciphertext), tag: toHex(tag) }, null, 2)}\n`
 }
 
-/** Reads what {@link formatKeystore} wrote; a {@link UserError} for any other text. */
+/** Reads the members that {@link formatKeystore} wrote, laid out anyhow; a {@link UserError} for any others. */
 export function parseKeystore(text: string): Keystore {
   const damaged = (reason: string) => new UserError(`the keystore is damaged: ${reason}`)
   const file = parseJson(text, 'the keystore') as (KeystoreHead & { ciphertext: string; tag: string }) | null
@@ -134,7 +135,7 @@ export function parseKeystore(text: string): Keystore {
     ciphertext: hex(file.ciphertext),
     tag: hex(file.tag),
   }
-  if (formatKeystore(keystore) !== text) throw damaged('it was edited')
+  if (!isDeepStrictEqual(JSON.parse(formatKeystore(keystore)), file)) throw damaged('it was edited')
   return keystore
 
   function requireBytes(value: unknown, length: number | undefined, member: string): void {

@@ -19,6 +19,18 @@ describe('a file of a user', () => {
     expect(() => readTextFile(path, 'file')).toThrow(/^the file .* is larger than/)
   })
 
+  it('is the same text with a byte order mark, in UTF-8 or UTF-16', () => {
+    const path = join(directory, 'marked')
+    const text = 'pässwort \u{1f511}\r\n'
+    const little = Buffer.from(`\ufeff${text}`, 'utf16le')
+    for (const bytes of [Buffer.from(text), Buffer.from(`\ufeff${text}`), little, Buffer.from(little).swap16()]) {
+      writeFileSync(path, bytes)
+      expect(readTextFile(path, 'file')).toBe(text)
+    }
+    writeFileSync(path, `\ufeff\ufeff${text}`)
+    expect(readTextFile(path, 'file')).toBe(`\ufeff${text}`)
+  })
+
   it('is not read for ever', () => {
     expect(() => readTextFile('/dev/zero', 'file')).toThrow(/^the file \/dev\/zero is larger than/)
   })

@@ -113,13 +113,31 @@ describe('the keystore', () => {
 
   it('notices every truncation and anything added', () => {
     const text = formatKeystore(createKeystore(mnemonicSecret, 'right', seededRandom(3), { cost: cheap }))
-    for (let length = 0; length < text.length; length++) {
+    for (let length = 0; length < text.length - 1; length++) {
       expect(
         failure(() => parseKeystore(text.slice(0, length))),
         `length ${length}`,
       ).toBeInstanceOf(UserError)
     }
-    expect(failure(() => parseKeystore(`${text}\n`))).toBeInstanceOf(UserError)
+    const file = JSON.parse(text) as { kdf: object; cipher: object }
+    for (const more of [{ note: '' }, { kdf: { ...file.kdf, note: '' } }, { cipher: { ...file.cipher, note: '' } }]) {
+      expect(() => parseKeystore(JSON.stringify({ ...file, ...more }))).toThrow('it was edited')
+    }
+    expect(failure(() => parseKeystore(`${text}x`))).toBeInstanceOf(UserError)
+  })
+
+  it('may be laid out by another program', () => {
+    const text = formatKeystore(createKeystore(mnemonicSecret, 'right', seededRandom(3), { cost: cheap }))
+    const turned = Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())
+    for (const other of [
+      text.replaceAll('\n', '\r\n'),
+      text.trimEnd(),
+      `${text}\n`,
+      JSON.stringify(JSON.parse(text)),
+      JSON.stringify(turned, null, '\t'),
+    ]) {
+      expect(openKeystore(parseKeystore(other), 'right')).toEqual(mnemonicSecret)
+    }
   })
 
   it('says which other version it cannot read, and refuses costs that would take all memory', () => {
