@@ -41,13 +41,18 @@ export function processSurroundings(): EvaluationContext {
   }
 }
 
+/** An environment without its empty variables: that is how services and containers write those that are not set. */
+export function setVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+}
+
 /** Puts the door between the commands and what is around them. */
 export function contextIn(surroundings: EvaluationContext): CliContext {
   const { clock, random, env, out, err, prompt, columns = () => undefined } = surroundings
   return {
     clock,
     random,
-    env,
+    env: setVariables(env),
     out: (text) => out(throughDoor(text)),
     err: (text) => err(throughDoor(text)),
     columns,

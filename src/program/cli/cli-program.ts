@@ -70,7 +70,7 @@ export async function runCommand(args: readonly string[], surroundings: Evaluati
 /** Prints a failure that no command waits for, with its stack. */
 export function sayFailure(error: unknown, args: readonly string[], surroundings: EvaluationContext): void {
   const json = args.includes('--json')
-  const env = json ? surroundings.env : { ...surroundings.env, DEBUG: 'didledger' }
+  const env = json || error instanceof UserError ? surroundings.env : { ...surroundings.env, DEBUG: 'didledger' }
   explain(error, json, contextIn({ ...surroundings, env }))
 }
 

@@ -18,14 +18,18 @@
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */
-import { endWithReader } from '../console/output-channel.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { fileReason } from '../../clients/wallet/files.js'
+import { endWithOutput } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
 
 const args = process.argv.slice(2)
 const surroundings = processSurroundings()
-endWithReader()
+endWithOutput((error) => {
+  sayFailure(new UserError(`standard output cannot be written: ${fileReason(error)}`), args, surroundings)
+})
 // Node would print failures that no code waits for, and warnings, as they are.
 process.on('uncaughtException', (error) => {
   sayFailure(error, args, surroundings)

@@ -82,7 +82,7 @@ export function openWarnings(context: Pick<CliContext, 'clock' | 'errors'>): Nod
 
 /** Whether the terminal takes colours: https://no-color.org. */
 function hasColours(context: Pick<CliContext, 'env'>): boolean {
-  return steers(context) && (context.env['NO_COLOR'] ?? '') === ''
+  return steers(context) && context.env['NO_COLOR'] === undefined
 }
 
 /** Whether the terminal can clear a line. */

@@ -32,19 +32,29 @@ export function writeTo(stream: 'out' | 'err', text: ShownText): void {
 
 /** Width of the terminal behind a standard stream; undefined if it is not a terminal. */
 export function columnsOf(stream: 'out' | 'err'): number | undefined {
-  return streamOf(stream).columns
+  return widthOf(streamOf(stream))
+}
+
+/** A terminal that does not say its width reports 0 columns. */
+export function widthOf({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number | undefined {
+  return isTTY ? columns || usualWidth : undefined
 }
 
 function streamOf(stream: 'out' | 'err'): NodeJS.WriteStream {
   return stream === 'out' ? process.stdout : process.stderr
 }
 
-/** Ends this process once the reader of standard output has ended: one that stops early, such as head, is no failure. */
-export function endWithReader(): void {
+/**
+ * Ends this process once standard output takes nothing more: with 0 if its reader has ended, as head does early, else with 1 after `failed`
+ * said why. What standard error does not take is lost: there is nowhere to say so.
+ */
+export function endWithOutput(failed: (error: NodeJS.ErrnoException) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code === 'EPIPE') process.exit(0)
+    failed(error)
+    process.exit(1)
   })
+  process.stderr.on('error', () => {})
 }
 
 /** Standard error of this process, for lines that wait for no reader. */
@@ -115,7 +125,6 @@ export class TerminalChannel implements Channel {
   }
 
   get columns(): number | undefined {
-    // A terminal that does not say its width reports 0.
     return this.#width() || usualWidth
   }
 

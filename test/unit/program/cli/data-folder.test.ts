@@ -1,6 +1,7 @@
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { dataFolder, defaultDataDir } from '../../../../src/program/cli/data-folder.js'
+import { dataFolder, defaultDataDir, homeOf } from '../../../../src/program/cli/data-folder.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 
@@ -14,15 +15,45 @@ describe('the folder for the data of a user', () => {
     ['win32', {}, 'C:\\Users\\alice', 'C:\\Users\\alice\\AppData\\Local\\didledger'],
     ['win32', { LOCALAPPDATA: 'D:\\Local' }, 'C:\\Users\\alice', 'D:\\Local\\didledger'],
   ])('is that of the system: %s %j', (platform, env, home, folder) => {
-    expect(dataFolder({ platform, env, home })).toBe(folder)
+    expect(dataFolder({ platform, env, home: () => home })).toBe(folder)
   })
 
   it('has a directory for each chain, by name and genesis block', () => {
     const [pow, localnet] = [loadSpec('pow'), loadSpec('localnet')]
     const env = { HOME: '/h', USERPROFILE: 'C:\\h', XDG_DATA_HOME: '/data' }
     const { platform } = process
-    const folder = dataFolder({ platform, env, home: platform === 'win32' ? 'C:\\h' : '/h' })
+    const folder = dataFolder({ platform, env, home: () => (platform === 'win32' ? 'C:\\h' : '/h') })
     expect(defaultDataDir({ env }, pow)).toBe(join(folder, `pow-${genesisBlock(pow).hash.slice(0, 8)}`))
     expect(defaultDataDir({ env }, localnet)).toBe(join(folder, 'localnet-c856a89d'))
+  })
+
+  it('asks for no home directory where a variable says where data is kept', () => {
+    const none = () => {
+      throw new Error('there is none')
+    }
+    expect(dataFolder({ platform: 'linux', env: { XDG_DATA_HOME: '/data' }, home: none })).toBe('/data/didledger')
+  })
+})
+
+describe('the home directory', () => {
+  const variable = process.platform === 'win32' ? 'USERPROFILE' : 'HOME'
+  const none = () => {
+    throw new Error('no entry for this user')
+  }
+
+  it('is the variable, else that of the user, and never a relative path', () => {
+    const home = join(tmpdir(), 'h')
+    expect(homeOf({ [variable]: home }, none)).toBe(home)
+    expect(homeOf({}, () => home)).toBe(home)
+    for (const relative of ['.', 'h', '~']) expect(homeOf({ [variable]: relative }, () => home)).toBe(home)
+    expect(isAbsolute(homeOf({}))).toBe(true)
+  })
+
+  it('is missed in words', () => {
+    const hint = 'and this user has no home directory; set it, or use --data-dir DIR'
+    for (const ofUser of [none, () => '', () => '.']) {
+      expect(() => homeOf({}, ofUser)).toThrow(`${variable} is not set, ${hint}`)
+      expect(() => homeOf({ [variable]: 'h' }, ofUser)).toThrow(`${variable} is h, which is no absolute path, ${hint}`)
+    }
   })
 })

@@ -1,0 +1,58 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { CommandProcess, NodeProcess } from '../support/process/spawn.js'
+
+/** What services, containers and shells put around a command. */
+
+/** Runs the program with a redirection of the shell. */
+const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+
+describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
+  it.each([
+    ['a command', ['genesis', 'show', 'pow']],
+    ['a node', ['devnet', '--port-base', '0']],
+  ])('ends %s with one line that says why', async (_, args) => {
+    const command = new CommandProcess(args, { through: redirected('>/dev/full') })
+    const { code, err } = await command.finished
+    expect([code, err.split('\n').filter((line) => !/ node  didledger .* serves devnet/.test(line))]).toEqual([
+      1,
+      ['error: standard output cannot be written: no space is left on the disk', ''],
+    ])
+  })
+
+  it('is told as JSON where that is asked for', async () => {
+    const command = new CommandProcess(['genesis', 'show', 'pow', '--json'], { through: redirected('>/dev/full') })
+    const { code, err } = await command.finished
+    const message = 'standard output cannot be written: no space is left on the disk'
+    expect([code, JSON.parse(err)]).toEqual([1, { error: { message } }])
+  })
+
+  it('on standard error stops nobody', async () => {
+    const node = await NodeProcess.startWith({ through: redirected('2>/dev/full') }, 'devnet')
+    onTestFinished(async () => void (await node.stop()))
+    expect((await node.client.chain())?.name).toBe('devnet')
+    const wrong = await new CommandProcess(['wallet', 'balance'], { through: redirected('2>/dev/full') }).finished
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+  })
+})
+
+it('empty variables are not set: data lies below the home directory of the user, wherever a command is started', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'didledger-empty-'))
+  onTestFinished(() => rmSync(cwd, { recursive: true }))
+  const names = [
+    'HOME',
+    'USERPROFILE',
+    'XDG_DATA_HOME',
+    'LOCALAPPDATA',
+    'DIDLEDGER_CONFIG',
+    'DIDLEDGER_PASSWORD',
+    'DEBUG',
+  ]
+  const env = Object.fromEntries(names.map((name) => [name, '']))
+  const { code, err } = await new CommandProcess(['chain', 'verify', '--genesis', 'pow'], { cwd, env }).finished
+  const [, named = ''] = /^error: (.*) holds no chain\n$/.exec(err) ?? []
+  expect([code, isAbsolute(named), named.startsWith(userInfo().homedir)], err).toEqual([1, true, true])
+  expect(readdirSync(cwd)).toEqual([])
+})
