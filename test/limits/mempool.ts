@@ -159,7 +159,7 @@ export const poolLimits = [
     refusal: 'an orphan is not kept',
   }),
   limit({
-    name: 'ledger/mempool/policy.policy.transactionSize',
+    name: 'base/primitives/transaction-bounds.transactionBounds.size',
     unit: 'bytes',
     value: 200_000,
     feed: (n) => send(record(n)),
@@ -173,14 +173,14 @@ export const poolLimits = [
     refusal: 'pool-side-chain',
   }),
   limit({
-    name: 'ledger/mempool/policy.policy.inputs',
+    name: 'base/primitives/transaction-bounds.transactionBounds.inputs',
     unit: 'count',
     value: 1_000,
     feed: onlyFor(/^pool-inputs/, (n) => send(spending(n, 1))),
     refusal: 'pool-inputs',
   }),
   limit({
-    name: 'ledger/mempool/policy.policy.signatureCost',
+    name: 'base/primitives/transaction-bounds.transactionBounds.signatureCost',
     unit: 'count',
     value: 300,
     feed: onlyFor(/^pool-signature-cost/, (n) => send(spending(1, n))),

@@ -35,7 +35,16 @@ export interface ApiContext {
   readonly reader: ChainReader
   readonly mempool: Pick<
     Mempool,
-    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'refusedBlocks' | 'floor'
+    | 'accept'
+    | 'get'
+    | 'entries'
+    | 'size'
+    | 'additions'
+    | 'spender'
+    | 'droppedReason'
+    | 'refusedBlocks'
+    | 'floor'
+    | 'limits'
   >
   readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt' | 'standing'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>

@@ -26,6 +26,7 @@ import { displayHash, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { txType } from '../../base/primitives/payload.js'
+import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { outpointKey } from '../../base/primitives/input.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
@@ -101,23 +102,22 @@ export class NodeClient {
 
   /** Which chain the node has; undefined for a version of the node that does not tell. */
   async chain(): Promise<NodeChain | undefined> {
-    try {
-      return asChain(await this.rpc('getchaininfo', {}))
-    } catch (error) {
-      if (error instanceof NodeRefusal && error.code === methodNotFound) return undefined
-      throw error
-    }
+    return this.#known('getchaininfo', asChain)
   }
 
   /** Price of 1000 bytes in the node's pool at the time, in units of 10^-8; 0 for a version that does not tell. */
   async feeFloor(): Promise<number> {
-    try {
-      const rate = await this.rpc('getfeerate', {})
-      return asInteger(isObject(rate) ? rate['perkilobyte'] : undefined, 'perkilobyte')
-    } catch (error) {
-      if (error instanceof NodeRefusal && error.code === methodNotFound) return 0
-      throw error
-    }
+    return (await this.#known('getfeerate', (rate) => asRate(rate, 'the fee rate').perkilobyte)) ?? 0
+  }
+
+  /** Bounds of a transaction that the node's pool takes; undefined for a version that does not tell. */
+  async bounds(): Promise<TransactionBounds | undefined> {
+    return this.#known('getinfo', (info) => {
+      const { policy } = asInfo(info, 'getinfo')
+      if (policy === undefined) return undefined
+      const { signaturecost: signatureCost, ...bounds } = policy
+      return { ...bounds, signatureCost }
+    })
   }
 
   /** The block at a height of the active chain. */
@@ -220,6 +220,16 @@ export class NodeClient {
   /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
   rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
     return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout, token })
+  }
+
+  /** The answer to a call without parameters; undefined where the node does not know the method. */
+  async #known<T>(method: string, read: (answer: unknown) => T): Promise<T | undefined> {
+    try {
+      return read(await this.rpc(method, {}))
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return undefined
+      throw error
+    }
   }
 
   #ofDids(method: string, params: RpcParams): Promise<unknown> {
@@ -349,6 +359,11 @@ function asChain(value: unknown): NodeChain {
   const { perbyte: perByte, freebytes: freeBytes, ...rest } = fees
   return { ...chain, assetId: hashBytes(assetid), maxMoney, fees: { ...rest, perByte, ...defined({ freeBytes }) } }
 }
+
+const asRate = objectOf({ perkilobyte: asInteger })
+const asInfo = objectOf({
+  policy: optional(objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger })),
+})
 
 function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
   if (type === txType.coinbase) return []

@@ -3,7 +3,8 @@
  *
  *   Payment (code, coins, fee, terms) + recipients -> buildTransfer       version 9
  *                                     + operation  -> buildDidTransaction version 0; operation by did-identity.ts
- *     -> build -> selectCoins (coins.ts) -> change -> requireFit -> UnsignedTransaction
+ *     -> build -> fund -> selectCoins, selectAll, selectWithFee (coins.ts) -> change -> UnsignedTransaction
+ *   Payment                             -> buildMerge          one transfer to the payer for each group of coins
  *     -> signTransaction, multisig-signatures -> bytes for the client, the pool or a transaction file
  *
  * Imports crypto, did, errors, primitives, runtime; used by client, devnet, api, library, cli.
@@ -12,7 +13,7 @@
  * - A spent coin with a lock sets lockTime and sequence, as the rules require.
  */
 import { brokenRule } from '../../base/errors/broken-rule.js'
-import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { fromUtf8, littleEndianInteger } from '../../base/primitives/bytes.js'
@@ -23,10 +24,20 @@ import { type Payload, txType } from '../../base/primitives/payload.js'
 import { parseCode, programHashOf } from '../../base/primitives/program.js'
 import { finalSequence, lockSequence } from '../../base/primitives/input.js'
 import { attributeUsage, Transaction } from '../../base/primitives/transaction.js'
+import { type TransactionBounds, transactionBounds } from '../../base/primitives/transaction-bounds.js'
 import type { TransactionFields } from '../../base/primitives/transaction-fields.js'
 import type { Random } from '../../base/runtime/env.js'
-import { type ChainContext, type SpendableCoin, selectCoins } from './coins.js'
-import { feeFunction, type Prices } from './fee.js'
+import {
+  type ChainContext,
+  type CoinSelection,
+  coinsToMerge,
+  selectAll,
+  selectCoins,
+  type SelectionRequest,
+  selectWithFee,
+  type SpendableCoin,
+} from './coins.js'
+import { feeFunction, mostInputs, type Prices, sizeFunction } from './fee.js'
 
 /** The payer's and the chain's part of any transaction. */
 export interface Payment extends ChainContext {
@@ -44,13 +55,17 @@ export interface Payment extends ChainContext {
   readonly random: Random
   /** The transaction cannot be mined at or below this height; 0 or absent is no such limit. */
   readonly lockTime?: number
+  /** Whether the fee is taken out of the first amount of a transfer, and not paid beside it. */
+  readonly feeFromAmount?: boolean
+  /** Bounds to which the transaction keeps; absent: those of this program's pools. */
+  readonly bounds?: Pick<TransactionBounds, 'inputs' | 'size'>
 }
 
 /** A payee of a transfer. */
 export interface Recipient {
   readonly programHash: ProgramHash
-  /** In units of 10^-8. */
-  readonly value: bigint
+  /** In units of 10^-8; `all`: what the payer has beside the other amounts and the fee, for one recipient at most. */
+  readonly value: bigint | 'all'
   /** Height below which the recipient cannot spend the output; 0 or absent is no lock. */
   readonly outputLock?: number
 }
@@ -66,10 +81,25 @@ export interface UnsignedTransaction {
 /** A transfer in version 9 form, as the family's command-line wallet builds it. */
 export function buildTransfer(payment: Payment, recipients: readonly Recipient[]): UnsignedTransaction {
   if (recipients.length === 0) throw new UserError('a transfer needs at least one recipient')
+  if (recipients.filter(({ value }) => value === 'all').length > 1)
+    throw new UserError('only one recipient can have all')
   for (const { value } of recipients) {
-    if (value <= 0n) throw new UserError(`an amount of ${formatAmount(value)}: it must be above zero`)
+    if (value !== 'all' && value <= 0n)
+      throw new UserError(`an amount of ${formatAmount(value)}: it must be above zero`)
   }
   return build(payment, 9, { type: txType.transfer }, recipients)
+}
+
+/**
+ * Transfers to the payer that join its confirmed coins, each as many as one transaction spends; a {@link UserError} if fewer than two
+ * coins can be joined.
+ */
+export function buildMerge(payment: Payment): UnsignedTransaction[] {
+  const payer = { programHash: payerOf(payment.code), value: 'all' } as const
+  const fields = fieldsOf(payment, 9, { type: txType.transfer }, [outputOf(payment, 9, { ...payer, value: 0n })])
+  const groups = coinsToMerge(requestOf(payment, fields, false))
+  if (groups.length === 0) throw new UserError('there is nothing to join: fewer than two coins can be spent')
+  return groups.map((coins) => buildTransfer({ ...payment, coins }, [payer]))
 }
 
 /**
@@ -94,48 +124,101 @@ function build(
   recipients: readonly Recipient[],
   newLeaf = false,
 ): UnsignedTransaction {
-  const output = ({ programHash, value, outputLock = 0 }: Recipient): Output => ({
-    assetId: payment.assetId,
-    value,
-    outputLock,
-    programHash,
-    ...(version === 9 ? { extra: { type: 0, payload: new Uint8Array(0) } } : {}),
-  })
-  const amount = recipients.reduce((sum, { value }) => sum + value, 0n)
-  const fixedFee = typeof payment.fee === 'bigint' ? payment.fee : 0n
-  if (amount + fixedFee > payment.maxMoney) {
-    throw new UserError(
-      `${formatAmount(amount + fixedFee)} is more than the supply of ${formatAmount(payment.maxMoney)}`,
-    )
-  }
-  const lockTime = payment.lockTime ?? 0
-  const fields: TransactionFields = {
+  const output = (recipient: Payee) => outputOf(payment, version, recipient)
+  // Their values change no size.
+  const fields = fieldsOf(
+    payment,
     version,
-    payloadVersion: 0,
     payload,
-    attributes: [{ usage: attributeUsage.nonce, data: fromUtf8(nonceText(payment.random)) }],
-    inputs: [],
-    outputs: recipients.map(output),
-    lockTime: 0,
-    programs: [{ code: payment.code, parameter: new Uint8Array(0) }],
-  }
-  const { fee } = payment
-  const feeOf = typeof fee === 'bigint' ? () => fee : feeFunction(fields, fee, newLeaf)
-  const selection = selectCoins({ ...payment, amount, feeOf })
-  const change: Recipient = { programHash: payerOf(payment.code), value: selection.change }
+    recipients.map((recipient) => output({ ...recipient, value: 0n })),
+  )
+  const { coins, fee, change, payees } = fund(payment, recipients, requestOf(payment, fields, newLeaf))
+  const outputs = payees.map(output)
+  const lockTime = payment.lockTime ?? 0
   const transaction = new Transaction({
     ...fields,
-    inputs: selection.coins.map(({ txid, index, outputLock }) => ({
+    inputs: coins.map(({ txid, index, outputLock }) => ({
       txid,
       index,
       // A lockTime is enforced only if a sequence is not final.
       sequence: outputLock || lockTime > 0 ? lockSequence : finalSequence,
     })),
-    outputs: selection.change > 0n ? [...fields.outputs, output(change)] : fields.outputs,
-    lockTime: Math.max(lockTime, ...selection.coins.map(({ outputLock = 0 }) => outputLock)),
+    outputs: change > 0n ? [...outputs, output({ programHash: payerOf(payment.code), value: change })] : outputs,
+    lockTime: Math.max(lockTime, ...coins.map(({ outputLock = 0 }) => outputLock)),
   })
-  requireFit(transaction)
-  return { transaction, spent: selection.coins, fee: selection.fee, change: selection.change }
+  if (transaction.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
+  return { transaction, spent: coins, fee, change }
+}
+
+/** A recipient of a known amount. */
+export type Payee = Recipient & { readonly value: bigint }
+
+function outputOf({ assetId }: Payment, version: 0 | 9, { programHash, value, outputLock = 0 }: Payee): Output {
+  const extra = version === 9 ? { extra: { type: 0, payload: new Uint8Array(0) } } : {}
+  return { assetId, value, outputLock, programHash, ...extra }
+}
+
+/** A transaction without inputs. */
+function fieldsOf(
+  { code, random }: Payment,
+  version: 0 | 9,
+  payload: Payload,
+  outputs: readonly Output[],
+): TransactionFields {
+  return {
+    version,
+    payloadVersion: 0,
+    payload,
+    attributes: [{ usage: attributeUsage.nonce, data: fromUtf8(nonceText(random)) }],
+    inputs: [],
+    outputs,
+    lockTime: 0,
+    programs: [{ code, parameter: new Uint8Array(0) }],
+  }
+}
+
+/** The choice of coins for a transaction, but for its amount. */
+function requestOf(payment: Payment, fields: TransactionFields, newLeaf: boolean): Omit<SelectionRequest, 'amount'> {
+  const { fee, bounds = transactionBounds } = payment
+  const sizeOf = sizeFunction(fields)
+  const most = mostInputs(sizeOf, bounds)
+  if (most < 1) {
+    const { signedSize } = sizeOf(1, true)
+    throw new UserError(
+      `the transaction would have ${signedSize} bytes, and pools take at most ${bounds.size}: send in several transactions`,
+    )
+  }
+  return { ...payment, feeOf: typeof fee === 'bigint' ? () => fee : feeFunction(sizeOf, fee, newLeaf), most }
+}
+
+/** Coins for a transaction, and what each recipient gets. */
+interface Funding extends CoinSelection {
+  readonly payees: readonly Payee[]
+}
+
+function fund(payment: Payment, recipients: readonly Recipient[], request: Omit<SelectionRequest, 'amount'>): Funding {
+  const amount = recipients.reduce((sum, { value }) => (value === 'all' ? sum : sum + value), 0n)
+  requireWithinSupply(payment, amount)
+  const payees = (rest: bigint) =>
+    recipients.map((payee) => ({ ...payee, value: payee.value === 'all' ? rest : payee.value }))
+  if (recipients.some(({ value }) => value === 'all')) {
+    const { rest, ...selection } = selectAll({ ...request, amount })
+    return { ...selection, change: 0n, payees: payees(rest) }
+  }
+  if (!payment.feeFromAmount) return { ...selectCoins({ ...request, amount }), payees: payees(0n) }
+  const { paid, ...selection } = selectWithFee({ ...request, amount })
+  const [first, ...others] = payees(0n) as [Payee, ...Payee[]]
+  const value = first.value - (amount - paid)
+  if (value > 0n) return { ...selection, payees: [{ ...first, value }, ...others] }
+  throw new UserError(
+    `the fee of ${formatAmount(selection.fee)} leaves nothing of the first amount, ${formatAmount(first.value)}`,
+  )
+}
+
+function requireWithinSupply({ fee, maxMoney }: Payment, amount: bigint): void {
+  const sum = amount + (typeof fee === 'bigint' ? fee : 0n)
+  if (sum <= maxMoney) return
+  throw new UserError(`${formatAmount(sum)} is more than the supply of ${formatAmount(maxMoney)}`)
 }
 
 /** The family's form of a nonce: a random integer below 2^63 in decimal digits. */
@@ -149,12 +232,4 @@ export function payerOf(code: Uint8Array): ProgramHash {
   const script = parseCode(code)
   if (script === undefined) throw new UserError('the paying program is neither standard, nor DID script, nor multisig')
   return programHashOf(code, script)
-}
-
-/** Checks two rules that a transaction can break by size alone. */
-function requireFit(transaction: Transaction): void {
-  if (transaction.inputs.length > 0xffff || transaction.outputs.length > 0xffff) {
-    throw new RuleError('tx-output-count', 'more than 65535 inputs or outputs; send in several transactions')
-  }
-  if (transaction.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
 }

@@ -42,40 +42,91 @@ export interface CoinSelection {
   readonly change: bigint
 }
 
+/** The fee of a transaction with so many inputs, with or without a change output. */
+export type FeeFunction = (inputs: number, withChange: boolean) => bigint
+
 /** Input of {@link selectCoins}. */
 export interface SelectionRequest extends ChainContext {
   readonly coins: readonly SpendableCoin[]
   /** Sum of the outputs to pay. */
   readonly amount: bigint
-  /** The fee of a transaction with so many inputs, with or without a change output. */
-  readonly feeOf: (inputs: number, withChange: boolean) => bigint
+  readonly feeOf: FeeFunction
+  /** Coins that one transaction spends at most; no bound if absent. */
+  readonly most?: number
 }
+
+/** There are coins enough, but more of them are needed than one transaction may spend. */
+export class ManyCoinsError extends UserError {}
 
 /**
  * Chooses coins for an amount and its fee; the result does not depend on the order of the coins. Confirmed coins first: the
  * fewest that suffice (largest first). Then the smallest coin that still suffices replaces the last of them, which keeps large
- * coins whole. Unconfirmed coins only if those do not suffice. coins = amount + fee + change holds exactly. A remainder below the
- * cost of a change output goes to the fee.
+ * coins whole. Unconfirmed coins only if those do not suffice, or are too many. coins = amount + fee + change holds exactly. A remainder
+ * below the cost of a change output goes to the fee.
  *
- * A {@link UserError} states the spendable sum and what is missing.
+ * A {@link UserError} states the spendable sum and what is missing, a {@link ManyCoinsError} what can be sent now.
  */
 export function selectCoins(request: SelectionRequest): CoinSelection {
-  const { feeOf } = request
-  // A coin below the cost of its own input would only reduce the sum.
-  const inputCost = feeOf(2, false) - feeOf(1, false)
-  const usable = request.coins
-    .filter((coin) => coin.value > inputCost && unusable(coin, request) === undefined)
-    .sort(largestFirst)
+  const usable = usableCoins(request)
   const confirmed = usable.filter(({ confirmations }) => confirmations !== 0)
   const pending = usable.filter(({ confirmations }) => confirmations === 0)
-  const selection = pick(confirmed, request) ?? pick([...confirmed, ...pending], request)
-  if (selection === undefined) throw notEnough(usable, request)
-  return selection
+  const selection = pick(confirmed, request) ?? pick([...confirmed, ...pending], request) ?? pick(usable, request)
+  if (selection !== undefined) return selection
+  const unbounded = pick(usable, { ...request, most: Infinity })
+  throw unbounded === undefined ? notEnough(usable, request) : tooMany(usable, unbounded.coins.length, request)
 }
 
-function pick(coins: readonly SpendableCoin[], { amount, feeOf }: SelectionRequest): CoinSelection | undefined {
+/**
+ * Chooses coins for an amount out of which the fee is paid: coins = amount + change holds exactly, and the payees get `amount - fee`. A
+ * remainder below the cost of a change output pays a part of the fee.
+ */
+export function selectWithFee(request: SelectionRequest): CoinSelection & { readonly paid: bigint } {
+  const { amount, feeOf } = request
+  const { coins } = selectCoins({ ...request, coins: usableCoins(request), feeOf: () => 0n })
+  const rest = totalOf(coins) - amount
+  const keepsRest = rest > feeOf(coins.length, true) - feeOf(coins.length, false)
+  const fee = feeOf(coins.length, keepsRest)
+  const change = keepsRest ? rest : 0n
+  const left = totalOf(coins) - change - fee
+  const paid = left < amount ? left : amount
+  if (paid > 0n) return { coins, fee: totalOf(coins) - change - paid, change, paid }
+  throw new UserError(`the fee of ${formatAmount(fee)} leaves nothing of ${formatAmount(amount)}`)
+}
+
+/** Chooses all usable coins: coins = amount + fee + rest holds exactly, and the rest is above 0. */
+export function selectAll(request: SelectionRequest): Omit<CoinSelection, 'change'> & { readonly rest: bigint } {
+  const { amount, feeOf, most = Infinity } = request
+  const coins = usableCoins(request)
+  const fee = feeOf(Math.max(coins.length, 1), false)
+  const rest = totalOf(coins) - amount - fee
+  if (rest <= 0n) throw notEnough(coins, request)
+  if (coins.length > most) throw tooMany(coins, coins.length, request)
+  return { coins, fee, rest }
+}
+
+/** Coins to join, in groups of at most `most`: all confirmed ones, smallest first. No group costs more than it holds. */
+export function coinsToMerge(request: Omit<SelectionRequest, 'amount'>): SpendableCoin[][] {
+  const { feeOf, most = Infinity } = request
+  const coins = usableCoins(request)
+    .filter(({ confirmations }) => confirmations !== 0)
+    .reverse()
+  const groups: SpendableCoin[][] = []
+  for (let start = 0; start < coins.length; start += most) groups.push(coins.slice(start, start + most))
+  return groups.filter((group) => group.length > 1 && totalOf(group) > feeOf(group.length, false))
+}
+
+/** Coins that can be spent in the next block, largest first. One below the cost of its own input would only reduce the sum. */
+function usableCoins(request: Omit<SelectionRequest, 'amount'>): SpendableCoin[] {
+  const { coins, feeOf } = request
+  const inputCost = feeOf(2, false) - feeOf(1, false)
+  return coins.filter((coin) => coin.value > inputCost && unusable(coin, request) === undefined).sort(largestFirst)
+}
+
+function pick(coins: readonly SpendableCoin[], request: SelectionRequest): CoinSelection | undefined {
+  const { amount, feeOf, most = Infinity } = request
   let sum = 0n
   for (const [index, last] of coins.entries()) {
+    if (index >= most) return undefined
     sum += last.value
     const inputs = index + 1
     if (sum < amount + feeOf(inputs, false)) continue
@@ -103,15 +154,31 @@ function largestFirst(a: SpendableCoin, b: SpendableCoin): number {
   return compareBytes(a.txid, b.txid) || a.index - b.index
 }
 
+function totalOf(coins: readonly SpendableCoin[]): bigint {
+  return coins.reduce((sum, { value }) => sum + value, 0n)
+}
+
 function notEnough(usable: readonly SpendableCoin[], request: SelectionRequest): UserError {
-  const total = (coins: readonly SpendableCoin[]) => coins.reduce((sum, { value }) => sum + value, 0n)
   const fee = request.feeOf(Math.max(usable.length, 1), false)
   const withheld = (['immature', 'locked'] as const).map((reason) => {
-    const sum = total(request.coins.filter((coin) => unusable(coin, request) === reason))
+    const sum = totalOf(request.coins.filter((coin) => unusable(coin, request) === reason))
     return sum > 0n ? `; ${formatAmount(sum)} more is ${reason}` : ''
   })
   return new UserError(
     `not enough coins: ${request.amount > 0n ? `${formatAmount(request.amount)} and ` : ''}a fee of ${formatAmount(fee)} to pay, ` +
-      `${formatAmount(total(usable))} can be spent${withheld.join('')}`,
+      `${formatAmount(totalOf(usable))} can be spent${withheld.join('')}`,
+  )
+}
+
+/** The refusal of a selection that needs more coins than one transaction may spend. `usable` is sorted, largest first. */
+function tooMany(
+  usable: readonly SpendableCoin[],
+  needed: number,
+  { feeOf, most = Infinity }: SelectionRequest,
+): UserError {
+  const now = totalOf(usable.slice(0, most)) - feeOf(most, false)
+  return new ManyCoinsError(
+    `${needed} coins are needed, and one transaction spends at most ${most}: ${formatAmount(now)} can be sent now, by the largest ` +
+      `of ${usable.length}; join small coins to send more at once`,
   )
 }

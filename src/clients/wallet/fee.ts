@@ -1,8 +1,10 @@
 import { Writer } from '../../base/primitives/codec.js'
-import { type Fees, leastFee, poolFees, type Room } from '../../base/primitives/fees.js'
+import { type Fees, leastFee, poolFees } from '../../base/primitives/fees.js'
+import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { parseCode } from '../../base/primitives/program.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { TransactionFields } from '../../base/primitives/transaction-fields.js'
+import type { FeeFunction } from './coins.js'
 
 /** Prices by which a wallet finds the fee of a transaction before it is signed: those of the chain, and of a pool. */
 export interface Prices extends Fees {
@@ -10,10 +12,14 @@ export interface Prices extends Fees {
   readonly floor?: number
 }
 
-/** Bytes of a transaction, its signatures included. */
-interface Sizes extends Room {
+/** Bytes of a transaction, and with its signatures. */
+interface Sizes {
+  readonly unsignedSize: number
   readonly signedSize: number
 }
+
+/** Sizes of a transaction by the number of inputs, with or without a change output. */
+export type SizeFunction = (inputs: number, withChange: boolean) => Sizes
 
 /** Bytes of one signature in a program parameter. */
 const signatureSize = 65
@@ -22,18 +28,16 @@ const inputSize = 38
 /** The least fee with which pools take a transaction, signed or not. */
 export function neededFee(transaction: Transaction, prices: Prices, newLeaf = false): bigint {
   const { unsignedSize } = transaction
-  return priceOf({ unsignedSize, signedSize: unsignedSize + programsSize(transaction), newLeaf }, prices)
+  return priceOf({ unsignedSize, signedSize: unsignedSize + programsSize(transaction) }, prices, newLeaf)
 }
 
-/**
- * {@link neededFee} by the number of inputs, with or without a change output. Only counts change the size; one program unlocks all
- * inputs.
- */
-export function feeFunction(
-  fields: TransactionFields,
-  prices: Prices,
-  newLeaf: boolean,
-): (inputs: number, withChange: boolean) => bigint {
+/** {@link neededFee} by the number of inputs, with or without a change output. */
+export function feeFunction(sizeOf: SizeFunction, prices: Prices, newLeaf: boolean): FeeFunction {
+  return (inputs, withChange) => priceOf(sizeOf(inputs, withChange), prices, newLeaf)
+}
+
+/** Sizes of a transaction that has no inputs yet. Only counts change them: one program unlocks all inputs. */
+export function sizeFunction(fields: TransactionFields): SizeFunction {
   const outputs = fields.outputs.length
   const outputSize = fields.version === 9 ? 66 : 65
   const programs = programsSize(fields)
@@ -41,12 +45,18 @@ export function feeFunction(
   return (inputs, withChange) => {
     const counts = countSize(inputs) + countSize(withChange ? outputs + 1 : outputs)
     const unsignedSize = empty + counts + inputs * inputSize + (withChange ? outputSize : 0)
-    return priceOf({ unsignedSize, signedSize: unsignedSize + programs, newLeaf }, prices)
+    return { unsignedSize, signedSize: unsignedSize + programs }
   }
 }
 
-function priceOf(sizes: Sizes, prices: Prices): bigint {
-  const least = leastFee(poolFees(prices), sizes)
+/** The number of inputs, at most, with which a transaction keeps to bounds; 0 or less where it would not even with one. */
+export function mostInputs(sizeOf: SizeFunction, { inputs, size }: Pick<TransactionBounds, 'inputs' | 'size'>): number {
+  const beyond = sizeOf(inputs, true).signedSize - size
+  return beyond <= 0 ? inputs : inputs - Math.ceil(beyond / inputSize)
+}
+
+function priceOf(sizes: Sizes, prices: Prices, newLeaf: boolean): bigint {
+  const least = leastFee(poolFees(prices), { ...sizes, newLeaf })
   const byFloor = (BigInt(prices.floor ?? 0) * BigInt(sizes.signedSize) + 999n) / 1000n
   return byFloor > least ? byFloor : least
 }

@@ -194,6 +194,10 @@ export class Mempool implements ChainIndexer {
     return this.#floor.perThousand
   }
 
+  get limits(): PoolLimits {
+    return this.#limits
+  }
+
   /** Number of additions so far. */
   get additions(): number {
     return this.#graph.additions

@@ -1,14 +1,10 @@
+import { transactionBounds } from '../../base/primitives/transaction-bounds.js'
+
 /** Pool policy, not consensus; other nodes may differ. */
 export const policy = {
-  /**
-   * The largest DID operation is shorter; longer transactions take long to read.
-   * @limit bytes: a transaction that enters the pool
-   */
-  transactionSize: 200_000,
-  /** @limit count: inputs of a transaction that enters the pool */
-  inputs: 1_000,
-  /** @limit count: signature checks for the programs of a transaction that enters the pool */
-  signatureCost: 300,
+  transactionSize: transactionBounds.size,
+  inputs: transactionBounds.inputs,
+  signatureCost: transactionBounds.signatureCost,
   /** @limit part: documents that a transaction makes a node read, as a part of those of a block */
   documentShare: 1 / 16,
   /** @limit bytes: all pooled transactions */

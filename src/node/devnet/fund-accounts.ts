@@ -5,7 +5,7 @@ import { formatAmount } from '../../base/primitives/amount.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { tables } from '../../ledger/storage/rows/tables.js'
 import { type Account, accountOf } from '../../clients/wallet/accounts.js'
-import type { Recipient } from '../../clients/wallet/build-transaction.js'
+import type { Payee } from '../../clients/wallet/build-transaction.js'
 import {
   devnetAccountCount,
   devnetAccountFunds,
@@ -49,8 +49,7 @@ export async function fundAccounts(
   const lacking = await recipientsOf(parts, accounts, funding)
   if (lacking.length === 0) return false
   const pooled = [...mempool.entries()].flatMap(({ transaction }) => transaction.outputs)
-  const isPooled = ({ programHash: payee }: Recipient) =>
-    pooled.some(({ programHash }) => equalBytes(programHash, payee))
+  const isPooled = ({ programHash: payee }: Payee) => pooled.some(({ programHash }) => equalBytes(programHash, payee))
   const sending = lacking.filter((recipient) => !isPooled(recipient))
   if (sending.length === 0) return true
   try {
@@ -62,7 +61,7 @@ export async function fundAccounts(
   }
 }
 
-function whatOf(sending: readonly Recipient[], { balance }: Funding): string {
+function whatOf(sending: readonly Payee[], { balance }: Funding): string {
   if (balance === undefined) return `${sending.length} more accounts`
   const sum = sending.reduce((all, { value }) => all + value, 0n)
   return `${formatAmount(sum)} to ${sending.length} accounts, so that each has ${formatAmount(balance)}`
@@ -72,9 +71,9 @@ async function recipientsOf(
   { chain }: FundingParts,
   accounts: readonly Account[],
   { mnemonic = devnetMnemonic, balance }: Funding,
-): Promise<Recipient[]> {
+): Promise<Payee[]> {
   const reader = new ChainReader(chain)
-  const lacking: Recipient[] = []
+  const lacking: Payee[] = []
   for (const { index, address } of accounts) {
     const programHash = parseAddress(address) as ProgramHash
     if (balance !== undefined) {

@@ -207,6 +207,11 @@ export interface NodeWallet {
   account(index: number): SigningAccount
   /** Pays `amount` to an address; the fee is the least that the node takes unless given. Resolves with the txid. */
   transfer(transfer: Transfer): Promise<string>
+  /**
+   * Joins the coins of a payer, so that one transfer can spend more of them: as many transactions as that takes. Resolves with their
+   * txids.
+   */
+  merge(merge: { readonly from: SigningAccount; readonly fee?: Amount }): Promise<readonly string[]>
   /** Registers the DID of an account. */
   createDid(create: CreateDid): Promise<SentOperation>
   /** Changes the document of the DID of an account; builds on operations that wait for their block. */
@@ -225,8 +230,11 @@ export interface Transfer {
   readonly from: SigningAccount
   /** An address. */
   readonly to: string
-  readonly amount: Amount
+  /** `all`: what the payer has, less the fee. */
+  readonly amount: Amount | 'all'
   readonly fee?: Amount
+  /** Whether the fee is taken out of the amount, and not paid beside it. */
+  readonly feeFromAmount?: boolean
   /** Height below which the recipient cannot spend the coins. */
   readonly outputLock?: number
 }

@@ -30,13 +30,15 @@ export { type DidOperation, type DidOperationJson, operationJson } from '../../b
 export { readOperationJson } from '../../identity/did/operation.js'
 export {
   buildDidTransaction,
+  buildMerge,
   buildTransfer,
   payerOf,
   type Payment,
   type Recipient,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
-export type { SpendableCoin as Coin } from '../../clients/wallet/coins.js'
+export { ManyCoinsError, type SpendableCoin as Coin } from '../../clients/wallet/coins.js'
+export { type TransactionBounds, transactionBounds } from '../../base/primitives/transaction-bounds.js'
 export { parseCoins } from '../../clients/wallet/coins-file.js'
 export {
   createIdentity,

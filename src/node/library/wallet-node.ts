@@ -19,6 +19,7 @@ import { didKey, storedDocument } from '../../ledger/storage/rows/did-reader.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
   buildDidTransaction,
+  buildMerge,
   buildTransfer,
   payerOf,
   type Payment,
@@ -51,11 +52,15 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
       return devnetAccount(index)
     },
-    transfer: ({ from, to, amount, fee, outputLock }) =>
-      send(from, fee, (payment) => {
-        const lock = outputLock === undefined ? {} : { outputLock }
-        return buildTransfer(payment, [{ programHash: addressBytes(to), value: units('amount', amount), ...lock }])
-      }),
+    transfer: async ({ from, to, amount, fee, outputLock, feeFromAmount }) => {
+      const value = amount === 'all' ? ('all' as const) : units('amount', amount)
+      const recipient = { programHash: addressBytes(to), value, ...defined({ outputLock }) }
+      const [txid] = await send(from, fee, (payment) => [
+        buildTransfer({ ...payment, ...defined({ feeFromAmount }) }, [recipient]),
+      ])
+      return txid as string
+    },
+    merge: ({ from, fee }) => send(from, fee, buildMerge),
     createDid: async ({ services = [], expires, recovery, ...payment }) => {
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
@@ -99,13 +104,17 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
   }
 
-  function sendOperation({ account, payer = account, fee }: DidPayment, build: () => DidOperation): Promise<string> {
-    return send(payer, fee, (payment) => {
+  async function sendOperation(
+    { account, payer = account, fee }: DidPayment,
+    build: () => DidOperation,
+  ): Promise<string> {
+    const [txid] = await send(payer, fee, (payment) => {
       const operation = build()
       const did = didOfOperation(operation)
       const programHash = did === undefined ? undefined : parseDid(did)?.programHash
-      return buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))
+      return [buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))]
     })
+    return txid as string
   }
 
   /** Whether an operation is the first one on a credential in the name of its DID. */
@@ -121,8 +130,8 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
   async function send(
     payer: SigningAccount,
     fee: Amount | undefined,
-    build: (payment: Payment) => UnsignedTransaction,
-  ): Promise<string> {
+    build: (payment: Payment) => readonly UnsignedTransaction[],
+  ): Promise<string[]> {
     const { chain, reader, mempool, spec } = node()
     const outcome = await chain.exclusive(async () => {
       try {
@@ -130,15 +139,19 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
         const coins = await payerCoins(reader, mempool, payerOf(code))
         const terms = chainTerms(spec, reader.height, mempool.floor)
         const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
-        const { transaction } = build({ code, coins, ...terms, ...fixed, random })
-        const signed = signTransaction(transaction, [payer.privateKey]).transaction
-        return { txid: (await mempool.accept(signed.bytes, { local: true })).txid }
+        const { transactionSize: size, inputs } = mempool.limits
+        const txids: string[] = []
+        for (const { transaction } of build({ code, coins, ...terms, ...fixed, random, bounds: { size, inputs } })) {
+          const signed = signTransaction(transaction, [payer.privateKey]).transaction
+          txids.push((await mempool.accept(signed.bytes, { local: true })).txid)
+        }
+        return { txids }
       } catch (error) {
         return { error }
       }
     })
     if ('error' in outcome) throw outcome.error
-    return outcome.txid
+    return outcome.txids
   }
 
   function context(account: SigningAccount, subject: 'did' | 'credential' = 'did') {

@@ -129,6 +129,12 @@ export function amountOption(text: string): bigint {
   throw new InvalidArgumentError('Not an amount of coins such as 1 or 0.25.')
 }
 
+/** A price of a byte in sela, with at most three decimals; the result in sela for 1000 bytes. */
+export function rateOption(text: string): number {
+  if (/^[0-9]{1,6}(\.[0-9]{1,3})?$/.test(text)) return Math.round(Number(text) * 1000)
+  throw new InvalidArgumentError('Not a price of a byte in sela (10^-8 coins), such as 2 or 0.5.')
+}
+
 /** Collects the values of an option that may be given several times. */
 export function collect<T>(parse: (text: string) => T): (text: string, previous: T[] | undefined) => T[] {
   return (text, previous = []) => [...previous, parse(text)]

@@ -114,7 +114,7 @@ async function publish(
 ): Promise<Sent> {
   const rules = await rulesAt(client, options)
   if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, rules)
-  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options.fee)
+  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options)
   const did = didOfOperation(operation)
   const newLeaf = await addsLeaf(client, operation)
   const programHash = did === undefined ? undefined : parseDid(did)?.programHash

@@ -3,6 +3,7 @@ import type { NodeBlock, NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
+import { defined } from '../../base/primitives/defined.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { type Payment, payerOf, type UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
 import type { SpendableCoin } from '../../clients/wallet/coins.js'
@@ -20,30 +21,49 @@ export interface Sent {
   readonly block?: NodeBlock
 }
 
+/** The wishes of a payer for the fee. */
+export interface FeeWish {
+  /** In units of 10^-8. */
+  readonly fee?: bigint | undefined
+  /** Sela for 1000 bytes. */
+  readonly feeRate?: number | undefined
+}
+
 /** A payment, and the prices that hold for it also where its fee is another one. */
 export interface PricedPayment extends Payment {
   readonly prices: Prices
 }
 
 /**
- * A payment by the address of a program code, with the coins that the node lists. The fee is the least that the node takes unless `fee` is
- * set. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
+ * A payment by the address of a program code, with the coins that the node lists, within the bounds of its pool. The fee is the least that
+ * the node takes unless the wish is another one. `rules` come from before the coins: if a block arrives in between, genesis coins are still recognised by their confirmations.
  */
 export async function paymentFrom(
   context: CliContext,
   client: NodeClient,
   code: Uint8Array,
   rules: ChainRules,
-  fee: bigint | undefined,
+  wish: FeeWish,
 ): Promise<PricedPayment> {
-  const [coins, floor] = await Promise.all([client.coins(addressOf(payerOf(code)), rules.assetId), client.feeFloor()])
-  if (fee === undefined && floor > mostFloor) {
+  const [coins, floor, bounds] = await Promise.all([
+    client.coins(addressOf(payerOf(code)), rules.assetId),
+    client.feeFloor(),
+    client.bounds(),
+  ])
+  const { fee, feeRate } = wish
+  if (fee === undefined && feeRate === undefined && floor > mostFloor) {
     const asked = `the node at ${client.rest} asks ${formatAmount(BigInt(floor))} for 1000 bytes at present`
     throw new UserError(
       `${asked}, and more than ${formatAmount(BigInt(mostFloor))} is not paid unasked: say what you pay with --fee`,
     )
   }
-  return payment(context, { code, coins, terms: termsOf(rules, floor) }, fee)
+  if (feeRate !== undefined && feeRate < floor) {
+    throw new UserError(
+      `--fee-rate ${feeRate / 1000} is too low: the node at ${client.rest} asks ${floor / 1000} sela a byte at present`,
+      2,
+    )
+  }
+  return { ...payment(context, { code, coins, terms: termsOf(rules, floor) }, wish), ...defined({ bounds }) }
 }
 
 /**
@@ -56,9 +76,10 @@ const mostFloor = 10_000_000
 export function payment(
   { random }: Pick<CliContext, 'random'>,
   { code, coins, terms }: { code: Uint8Array; coins: readonly SpendableCoin[]; terms: Terms },
-  fee: bigint | undefined,
+  { fee, feeRate }: FeeWish,
 ): PricedPayment {
-  return { ...terms, code, coins, fee: fee ?? terms.fee, prices: terms.fee, random }
+  const prices = feeRate === undefined ? terms.fee : { ...terms.fee, floor: feeRate }
+  return { ...terms, code, coins, fee: fee ?? prices, prices: terms.fee, random }
 }
 
 /** Refuses a fee that the user chose and that is less than what is asked for the transaction. */

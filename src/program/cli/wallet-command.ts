@@ -26,6 +26,7 @@ import {
 } from './command-options.js'
 import { examples, report, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
+import { registerMerge } from './wallet-merge-command.js'
 import { registerMultisig } from './wallet-multisig-command.js'
 import { registerTransfers } from './wallet-transfer-command.js'
 
@@ -73,6 +74,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .addHelpText('after', examples('wallet balance --devnet-account 0'))
     .action((of: string | undefined, options: WalletOptions & RestFlags) => balance(context, of, options))
   registerTransfers(wallet, context)
+  registerMerge(wallet, context)
   registerMultisig(wallet, context)
 }
 

@@ -21,7 +21,8 @@ import {
 import { examples, report, formatTable } from './print-output.js'
 import { publicAccount } from './signing-account.js'
 import { nextStep, reportFile, signedPath } from './transaction-report.js'
-import { type BuildOptions, buildFile, withBuilding, withTransfer } from './wallet-transfer-command.js'
+import { withTransfer } from './transfer-options.js'
+import { type BuildOptions, buildFile, withBuilding } from './wallet-transfer-command.js'
 
 interface KeysOptions extends WalletOptions {
   readonly required: number

@@ -1,38 +1,22 @@
 import type { Command } from 'commander'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { addressOf, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
+import { addressOf, singleKeyCode } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
-import { defined } from '../../base/primitives/defined.js'
 import type { Account } from '../../clients/wallet/accounts.js'
-import { buildTransfer, type Payment, type Recipient } from '../../clients/wallet/build-transaction.js'
 import { parseCoins } from '../../clients/wallet/coins-file.js'
 import { readJsonFile } from '../../clients/wallet/files.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../../clients/wallet/sign-transaction.js'
-import { type ChainRules, termsOf } from '../../clients/wallet/terms.js'
+import { termsOf } from '../../clients/wallet/terms.js'
 import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
 import { readTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
-import {
-  broadcast,
-  payment,
-  paymentFrom,
-  type PricedPayment,
-  requireEnough,
-  sentJson,
-  sentRows,
-  signAll,
-} from './send-transaction.js'
+import { broadcast, payment, paymentFrom, type PricedPayment, sentJson, sentRows, signAll } from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
-  amountOption,
-  type SpecFlags,
-  collect,
   heightOption,
-  type RestFlags,
   type OutputOptions,
   recipientOption,
-  requireWithinSupply,
   type SendOptions,
   type WalletOptions,
   withChain,
@@ -44,6 +28,14 @@ import {
 import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
+  builtTransfer,
+  recipientsOf,
+  requireAmounts,
+  requireTransfer,
+  type TransferOptions,
+  withTransfer,
+} from './transfer-options.js'
+import {
   fileLines,
   missingText,
   nextStep,
@@ -52,15 +44,6 @@ import {
   signedPath,
   transactionRows,
 } from './transaction-report.js'
-
-/** Options of commands that build a transfer. */
-export interface TransferOptions extends WalletOptions, SpecFlags, RestFlags {
-  readonly to?: { address: string; programHash: ProgramHash }[]
-  readonly amount?: bigint[]
-  readonly fee?: bigint
-  readonly outputLock?: number
-  readonly lockTime?: number
-}
 
 /** Options of commands that write a transfer to a file. */
 export interface BuildOptions extends TransferOptions {
@@ -111,16 +94,6 @@ export function registerTransfers(wallet: Command, context: CliContext): void {
     .action((file: string | undefined, options: TransferOptions & SendOptions) => send(context, file, options))
 }
 
-/** Adds the options for recipients, amounts, fee and locks. */
-export function withTransfer(command: Command): Command {
-  return command
-    .option('--to <address>', 'receiving address; may be given several times', collect(recipientOption))
-    .option('--amount <coins>', 'amount for the --to of the same position', collect(amountOption))
-    .option('--fee <coins>', 'fee (default: the least that the node takes)', amountOption)
-    .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
-    .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
-}
-
 /** Adds the options of a command that writes a transaction to a file. */
 export function withBuilding(command: Command): Command {
   return command
@@ -131,13 +104,13 @@ export function withBuilding(command: Command): Command {
 
 /** Builds a transfer from the address of a program code and writes it to a file. */
 export async function buildFile(context: CliContext, code: Uint8Array, options: BuildOptions): Promise<void> {
-  const wanted = recipientsOf(options)
+  requireTransfer(options)
   const client = options.coins === undefined ? new NodeClient(options) : undefined
   const rules = client === undefined ? rulesOffline(options, options.height) : await rulesAt(client, options)
   requireAmounts(rules, options)
-  const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options.fee)
-  const built = buildTransfer(withLockTime(paid, options), wanted)
-  requireEnough(built, paid)
+  const wanted = await recipientsOf(context, client, options)
+  const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options)
+  const built = builtTransfer(paid, wanted, options)
   reportFile(context, options, {
     output: options.output,
     file: fileOf(built),
@@ -150,12 +123,8 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   function offlinePayment(): PricedPayment {
     const terms = termsOf(rules)
     const coins = parseCoins(readJsonFile(options.coins as string, 'coins file'), terms.assetId)
-    return payment(context, { code, coins, terms }, options.fee)
+    return payment(context, { code, coins, terms }, options)
   }
-}
-
-function withLockTime(paid: Payment, { lockTime }: TransferOptions): Payment {
-  return lockTime === undefined ? paid : { ...paid, lockTime }
 }
 
 function payingAccount(options: BuildOptions & { from?: { address: string } }): Account {
@@ -164,22 +133,6 @@ function payingAccount(options: BuildOptions & { from?: { address: string } }): 
   const account = listAccounts(options).find((candidate) => candidate.address === address)
   if (account === undefined) throw new UserError(`--from ${address} is not an address of this wallet`)
   return account
-}
-
-function recipientsOf(options: TransferOptions): Recipient[] {
-  const { to = [], amount = [], outputLock } = options
-  if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
-  if (to.length !== amount.length) {
-    throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
-  }
-  if (amount.includes(0n)) throw new UserError('--amount 0: an amount must be above zero', 2)
-  return to.map(({ programHash }, i) => ({ programHash, value: amount[i] as bigint, ...defined({ outputLock }) }))
-}
-
-/** Throws a {@link UserError} with exit code 2 for an amount or a fee that the chain cannot hold. */
-function requireAmounts(rules: ChainRules, { amount = [], fee }: TransferOptions): void {
-  if (fee !== undefined) requireWithinSupply('--fee', fee, rules)
-  for (const value of amount) requireWithinSupply('--amount', value, rules)
 }
 
 async function signFile(
@@ -258,14 +211,14 @@ function payerOf({ transaction, spent }: TransactionFile): string {
 }
 
 async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
-  const recipients = recipientsOf(options)
+  requireTransfer(options)
   const client = new NodeClient(options)
   const code = singleKeyCode(publicAccount(options).publicKey)
   const rules = await rulesAt(client, options)
   requireAmounts(rules, options)
-  const paid = await paymentFrom(context, client, code, rules, options.fee)
-  const built = buildTransfer(withLockTime(paid, options), recipients)
-  requireEnough(built, paid)
+  const recipients = await recipientsOf(context, client, options)
+  const paid = await paymentFrom(context, client, code, rules, options)
+  const built = builtTransfer(paid, recipients, options)
   const { privateKey } = await signingAccount(context, options)
   return { ...fileOf(built), transaction: signAll(built, privateKey) }
 }

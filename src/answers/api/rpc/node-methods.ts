@@ -25,6 +25,16 @@ const nodeSummary = closed({
   paytxfee: zero,
   relayfee: Type.Number({ minimum: 0, description: 'coins that the pool asks for 1000 bytes at present' }),
   feefloor: feeFloor,
+  policy: closed(
+    {
+      size: count('bytes of a transaction that the pool takes, at most'),
+      inputs: count('inputs of one'),
+      signaturecost: count('signature checks for the programs of one'),
+      ancestors: count('unconfirmed ancestors of one'),
+      didoperations: count('operations of a DID that wait at a time; a deactivate has one more place'),
+    },
+    'bounds of transactions that this pool takes; others may differ',
+  ),
   errors: Type.Literal(''),
 })
 
@@ -55,6 +65,13 @@ export const nodeMethods: readonly RpcMethod[] = [
       paytxfee: 0,
       relayfee: mempool.floor / 1e8,
       feefloor: rateText(mempool.floor),
+      policy: {
+        size: mempool.limits.transactionSize,
+        inputs: mempool.limits.inputs,
+        signaturecost: mempool.limits.signatureCost,
+        ancestors: mempool.limits.ancestors,
+        didoperations: mempool.limits.didOperations,
+      },
       errors: '',
     }),
   }),

@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
 import { outpointKey } from '../../../../src/base/primitives/input.js'
-import { type SpendableCoin, selectCoins, unusable } from '../../../../src/clients/wallet/coins.js'
+import { formatAmount } from '../../../../src/base/primitives/amount.js'
+import {
+  coinsToMerge,
+  ManyCoinsError,
+  selectAll,
+  selectCoins,
+  selectWithFee,
+  type SpendableCoin,
+  unusable,
+} from '../../../../src/clients/wallet/coins.js'
 
 const coinOf = (value: bigint, n: number, more: Partial<SpendableCoin> = {}): SpendableCoin => ({
   txid: sha256(`${n}`),
@@ -33,6 +42,101 @@ const coinList = fc
       }),
     ),
   )
+
+describe('a bound of coins', () => {
+  const coins = Array.from({ length: 30 }, (_, n) => coinOf(BigInt(100 + n), n, { confirmations: n < 3 ? 0 : 5 }))
+  const feeOf = (inputs: number, change: boolean) => BigInt(10 + inputs + (change ? 2 : 0))
+
+  it('is kept: the largest coins are spent where others would be too many', () => {
+    const most = 5
+    const largest = sum(coins.slice(-most)) - feeOf(most, false)
+    expect(selectCoins({ coins, amount: largest, feeOf, most }).coins).toHaveLength(most)
+    const refused = () => selectCoins({ coins, amount: largest + 1n, feeOf, most })
+    expect(refused).toThrow(ManyCoinsError)
+    expect(refused).toThrow(
+      `6 coins are needed, and one transaction spends at most 5: ${formatAmount(largest)} can be sent now, by the largest of 30`,
+    )
+  })
+
+  it('is no reason where there is too little', () => {
+    const refused = () => selectCoins({ coins, amount: sum(coins), feeOf, most: 5 })
+    expect(refused).toThrow(/^not enough coins/)
+    expect(refused).not.toThrow(ManyCoinsError)
+  })
+
+  it('never selects more, whatever the coins, and refuses only what more coins would be needed for', () => {
+    fc.assert(
+      fc.property(
+        coinList,
+        fc.bigInt({ min: 1n, max: 4000n }),
+        fc.integer({ min: 1, max: 6 }),
+        (list, amount, most) => {
+          const usable = list.filter((coin) => coin.value > 1n && unusable(coin, {}) === undefined)
+          const best = usable.map(({ value }) => value).sort((a, b) => Number(b - a))
+          const reaches = best
+            .slice(0, most)
+            .some((_, i) => best.slice(0, i + 1).reduce((a, b) => a + b, 0n) >= amount + feeOf(i + 1, false))
+          if (reaches) expect(selectCoins({ coins: list, amount, feeOf, most }).coins.length).toBeLessThanOrEqual(most)
+          else expect(() => selectCoins({ coins: list, amount, feeOf, most })).toThrow(UserError)
+        },
+      ),
+    )
+  })
+})
+
+describe('all coins', () => {
+  const feeOf = (inputs: number, change: boolean) => BigInt(10 + 5 * inputs + (change ? 2 : 0))
+
+  it('are spent, less the fee and other amounts', () => {
+    const coins = [coinOf(100n, 1), coinOf(50n, 2), coinOf(5n, 3), coinOf(40n, 4, { outputLock: 99 })]
+    const { coins: spent, fee, rest } = selectAll({ coins, amount: 30n, feeOf, height: 10 })
+    expect([values(spent), fee, rest]).toEqual([[100n, 50n], 20n, 100n])
+    expect(() => selectAll({ coins, amount: 130n, feeOf, height: 10 })).toThrow(/^not enough coins/)
+    expect(selectAll({ coins, amount: 129n, feeOf, height: 10 }).rest).toBe(1n)
+    expect(() => selectAll({ coins, amount: 0n, feeOf, height: 10, most: 1 })).toThrow(ManyCoinsError)
+    expect(() => selectAll({ coins: [], amount: 0n, feeOf })).toThrow(/^not enough coins/)
+  })
+
+  it('are joined in groups that are worth their fee, without those that wait', () => {
+    const coins = [30n, 10n, 20n, 40n, 6n, 7n].map((value, n) => coinOf(value, n, { confirmations: n === 3 ? 0 : 5 }))
+    const groups = (most: number) => coinsToMerge({ coins, feeOf, most }).map(values)
+    expect(groups(9)).toEqual([[6n, 7n, 10n, 20n, 30n]])
+    expect(groups(2)).toEqual([[10n, 20n]])
+    expect(groups(3)).toEqual([[20n, 30n]])
+    expect(groups(1)).toEqual([])
+  })
+})
+
+describe('a fee out of the amount', () => {
+  const feeOf = (inputs: number, change: boolean) => BigInt(10 + 5 * inputs + (change ? 2 : 0))
+
+  it('leaves coins = paid + fee + change, and never pays more than the amount', () => {
+    fc.assert(
+      fc.property(coinList, fc.bigInt({ min: 1n, max: 3000n }), (coins, amount) => {
+        let selection
+        try {
+          selection = selectWithFee({ coins, amount, feeOf })
+        } catch (error) {
+          expect(error).toBeInstanceOf(UserError)
+          return
+        }
+        const { coins: spent, fee, change, paid } = selection
+        expect(paid + fee + change).toBe(sum(spent))
+        expect(paid > 0n && paid <= amount).toBe(true)
+        expect(fee >= feeOf(spent.length, change > 0n)).toBe(true)
+        if (change > 0n) expect([fee, paid]).toEqual([feeOf(spent.length, true), amount - fee])
+      }),
+    )
+  })
+
+  it('needs an amount above it', () => {
+    const coins = [coinOf(100n, 1)]
+    expect(selectWithFee({ coins, amount: 18n, feeOf }).paid).toBe(1n)
+    expect(() => selectWithFee({ coins, amount: 17n, feeOf })).toThrow('leaves nothing of')
+    expect(selectWithFee({ coins, amount: 100n, feeOf })).toMatchObject({ paid: 85n, fee: 15n, change: 0n })
+    expect(selectWithFee({ coins, amount: 99n, feeOf })).toMatchObject({ paid: 85n, fee: 15n, change: 0n })
+  })
+})
 
 describe('coin selection', () => {
   const context = { height: 15, maturity: 10 }

@@ -42,6 +42,28 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
+describe('a transfer', () => {
+  it('of all leaves nothing, the fee out of the amount costs the payee, and coins are joined', async () => {
+    const node = await start()
+    const [ada, bob] = [node.wallet.account(0), node.wallet.account(1)]
+    const [had, before] = [node.chain.balance(ada.address), node.chain.balance(bob.address)]
+    const given = { from: ada, to: bob.address, amount: '2', fee: 1000n, feeFromAmount: true }
+    await node.chain.waitFor(await node.wallet.transfer(given))
+    expect([had - node.chain.balance(ada.address), node.chain.balance(bob.address) - before]).toEqual([
+      200_000_000n,
+      199_999_000n,
+    ])
+    const sent = await node.chain.waitFor(await node.wallet.transfer({ from: ada, to: bob.address, amount: 'all' }))
+    expect(sent.transaction.outputs).toHaveLength(1)
+    expect(node.chain.balance(ada.address)).toBe(0n)
+    const joined = await node.wallet.merge({ from: bob })
+    expect(joined).toHaveLength(1)
+    await node.chain.waitFor(joined[0] as string)
+    expect(await node.chain.coins(bob.address)).toHaveLength(1)
+    await expect(node.wallet.merge({ from: bob })).rejects.toThrow('there is nothing to join')
+  })
+})
+
 describe('createNode', () => {
   it('runs a devnet whose accounts pay and have DIDs, without listening anywhere', async () => {
     const node = await start()

@@ -1,0 +1,133 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { UserError } from '../../base/errors/rule-error.js'
+import { addressFromPublicKey, parseAddress, type ProgramHash } from '../../base/primitives/address.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { NodeClient } from '../../clients/client/node-client.js'
+import { buildTransfer, type Recipient, type UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
+import { ManyCoinsError } from '../../clients/wallet/coins.js'
+import type { DidKey } from '../../identity/did/model.js'
+import type { ChainRules } from '../../clients/wallet/terms.js'
+import type { CliContext } from './cli-context.js'
+import {
+  amountOption,
+  collect,
+  didArgument,
+  heightOption,
+  rateOption,
+  recipientOption,
+  requireWithinSupply,
+  type RestFlags,
+  type SpecFlags,
+  type WalletOptions,
+} from './command-options.js'
+import { currentIdentity } from './current-identity.js'
+import { linesText, sameOptions } from './print-output.js'
+import { type FeeWish, type PricedPayment, requireEnough } from './send-transaction.js'
+
+/** Options of commands that build a transfer: recipients, amounts, fee and locks. */
+
+export interface TransferOptions extends WalletOptions, SpecFlags, RestFlags, FeeWish {
+  readonly to?: Payable[]
+  readonly amount?: (bigint | 'all')[]
+  readonly feeFromAmount?: boolean
+  readonly outputLock?: number
+  readonly lockTime?: number
+}
+
+/** An address, or a DID whose address is still to be found. */
+type Payable = { readonly address: string; readonly programHash: ProgramHash } | { readonly did: string }
+
+export function withTransfer(command: Command): Command {
+  return withFee(command)
+    .option('--to <address>', 'receiving address, or a DID; may be given several times', collect(payableOption))
+    .option('--amount <coins>', 'amount for the --to of the same position; "all": all that is left', collect(sumOption))
+    .option('--fee-from-amount', 'take the fee out of the first amount')
+    .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
+    .option('--lock-time <height>', 'the transaction cannot be mined up to this height', heightOption)
+}
+
+/** Adds the options for the fee of a transfer. */
+export function withFee(command: Command): Command {
+  return command
+    .option('--fee <coins>', 'fee (default: the least that the node takes)', amountOption)
+    .option('--fee-rate <sela>', 'fee by the price of a byte, in 10^-8 coins (default: what the node asks)', rateOption)
+}
+
+function payableOption(text: string): Payable {
+  return text.startsWith('did:') ? { did: didArgument(text) } : recipientOption(text)
+}
+
+function sumOption(text: string): bigint | 'all' {
+  if (text === 'all') return text
+  try {
+    return amountOption(text)
+  } catch (error) {
+    const isWord = error instanceof InvalidArgumentError && /^[a-z]+$/i.test(text)
+    throw isWord ? new InvalidArgumentError('Not an amount of coins such as 1 or 0.25, nor "all".') : error
+  }
+}
+
+/** Refuses options that are no transfer, before a node is asked. */
+export function requireTransfer({ to = [], amount = [], fee, feeRate, feeFromAmount }: TransferOptions): void {
+  if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
+  if (to.length !== amount.length) {
+    throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
+  }
+  if (amount.includes(0n)) throw new UserError('--amount 0: an amount must be above zero', 2)
+  const all = amount.filter((value) => value === 'all').length
+  if (all > 1) throw new UserError('--amount all can stand once: all that is left goes to one address', 2)
+  if (all > 0 && feeFromAmount) throw new UserError('--amount all pays the fee already: leave out --fee-from-amount', 2)
+  requireOneFee({ fee, feeRate })
+}
+
+export function requireOneFee({ fee, feeRate }: FeeWish): void {
+  if (fee !== undefined && feeRate !== undefined) throw new UserError('--fee or --fee-rate, not both', 2)
+}
+
+/** Throws a {@link UserError} with exit code 2 for an amount or a fee that the chain cannot hold. */
+export function requireAmounts(rules: ChainRules, { amount = [], fee }: TransferOptions): void {
+  if (fee !== undefined) requireWithinSupply('--fee', fee, rules)
+  for (const value of amount) if (value !== 'all') requireWithinSupply('--amount', value, rules)
+}
+
+/** The recipients that the options name; a DID is paid at the address of its default key, which is told before. */
+export async function recipientsOf(
+  context: CliContext,
+  client: NodeClient | undefined,
+  { to = [], amount = [], outputLock }: TransferOptions,
+): Promise<Recipient[]> {
+  const found: Recipient[] = []
+  for (const [i, payable] of to.entries()) {
+    const programHash = 'did' in payable ? await payeeOf(context, client, payable.did) : payable.programHash
+    found.push({ programHash, value: amount[i] as bigint | 'all', ...defined({ outputLock }) })
+  }
+  return found
+}
+
+async function payeeOf(context: CliContext, client: NodeClient | undefined, did: string): Promise<ProgramHash> {
+  if (client === undefined) {
+    throw new UserError(`the address of ${did} is found by asking a node: leave out --coins, or give the address`, 2)
+  }
+  const { identity } = await currentIdentity(client, did)
+  const { publicKey } = identity.document.defaultKey as DidKey
+  const address = addressFromPublicKey(publicKey)
+  context.err(linesText([`${did} is paid at the address of its key, ${address}`]))
+  return parseAddress(address) as ProgramHash
+}
+
+/** Builds a transfer, whose fee is enough; the refusal of too many coins names the command that joins them. */
+export function builtTransfer(
+  paid: PricedPayment,
+  recipients: readonly Recipient[],
+  options: TransferOptions,
+): UnsignedTransaction {
+  const { lockTime, feeFromAmount } = options
+  try {
+    const built = buildTransfer({ ...paid, ...defined({ lockTime, feeFromAmount }) }, recipients)
+    requireEnough(built, paid)
+    return built
+  } catch (error) {
+    if (!(error instanceof ManyCoinsError)) throw error
+    throw new UserError(`${error.message}: npx didledger wallet merge${sameOptions(options)}`)
+  }
+}
