@@ -8,7 +8,7 @@
  *   plain-routes.ts      /healthz ...        a form of their own        node-handles, metrics
  *   page-paths.ts        /, /assets/*        files of the explorer      http/page-files
  *
- * - `*-routes.ts` is a table of rows for the ports and the reference; a *Paths function binds rows to a node.
+ * - rest-routes.ts, light-routes.ts and plain-routes.ts are tables for the ports and the reference; a *Paths function binds rows to a node.
  */
 import { jsonForm } from '../http/answer-forms.js'
 import type { PathRow } from '../http/path-row.js'
