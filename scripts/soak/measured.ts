@@ -2,6 +2,7 @@
  * The measured node: `measured.ts SPEC DIRECTORY`, forked by soak.ts with --expose-gc. Reports its addresses, and answers
  * 'sample' and 'all' with a sample.
  */
+import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -12,6 +13,10 @@ import type { SignatureCheck } from '../../src/base/primitives/signature.js'
 import { parseSpec } from '../../src/base/primitives/spec.js'
 import { systemEnv } from '../../src/base/runtime/process-env.js'
 import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
+import type { DidState } from '../../src/identity/did/state.js'
+import type { MapPage } from '../../src/ledger/storage/rows/map/map-page.js'
+import { PageMemory } from '../../src/ledger/storage/rows/map/page-memory.js'
+import { KnownDocuments } from '../../src/ledger/storage/write/known-documents.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
 import { serve } from '../../src/node/serve-node.js'
 import { startNode } from '../../src/node/start-node.js'
@@ -25,6 +30,8 @@ export type Said = { readonly places: Places } | { readonly sample: Sample }
 
 /** Minimum signatures in a cache that lives as long as the node. */
 const lasting = 64
+/** Bytes of a page of the map that is full, with its hashes. */
+const pageBytes = 1000
 
 const [spec = '', dataDir = ''] = process.argv.slice(2)
 
@@ -127,6 +134,8 @@ async function stop(): Promise<void> {
 
 /** Fills caches that otherwise take hours or days to fill, so that later growth is no cache. */
 function fillCaches(): void {
+  fillDocuments()
+  fillPages()
   const { add } = SignatureCache.prototype
   const filled = new WeakSet()
   SignatureCache.prototype.add = function (this: SignatureCache, checks) {
@@ -141,6 +150,53 @@ function fillCaches(): void {
   }
   const { open } = EventLog
   EventLog.open = (options) => open.call(EventLog, { ...options, kept: 1000 })
+}
+
+/** Fills the cache of document facts with documents of usual size. */
+function fillDocuments(): void {
+  const { learn } = KnownDocuments.prototype
+  const filled = new WeakSet()
+  KnownDocuments.prototype.learn = function (this: KnownDocuments, state) {
+    learn.call(this, state)
+    if (filled.has(this)) return
+    filled.add(this)
+    for (let count = 0, bytes = 0; this.bytes > bytes; count++) {
+      bytes = this.bytes
+      learn.call(this, fakeState(count))
+    }
+  }
+}
+
+function fakeState(number: number): DidState {
+  const documentTxid = number.toString(16).padStart(64, '0')
+  const id = `did:ledger:${documentTxid.slice(-34)}`
+  const authentication = new Map([[`${id}#primary`, documentTxid.slice(-33)]])
+  const document = { id, authentication, authorization: new Map(), credentials: new Set() }
+  return { documentTxid, documentPayloadSize: 500, document } as unknown as DidState
+}
+
+/** Fills the memories of pages that live as long as the node with pages that no block has. */
+function fillPages(): void {
+  const { keep } = PageMemory.prototype
+  const kept = new WeakMap<PageMemory, number>()
+  PageMemory.prototype.keep = function (this: PageMemory, key, page) {
+    keep.call(this, key, page)
+    const calls = (kept.get(this) ?? 0) + 1
+    kept.set(this, calls)
+    if (calls !== lasting) return
+    for (let bits = 0; bits < 4096; bits++) {
+      for (let version = 0; version < 3; version++) keep.call(this, pageKey(bits), fakePage())
+    }
+  }
+}
+
+/** The key of a page at depth 12. */
+function pageKey(bits: number): Buffer {
+  return Buffer.from([0x1a, 12, bits >> 4, (bits & 0xf) << 4])
+}
+
+function fakePage(): MapPage {
+  return { hash: () => randomBytes(32), copy: () => ({ row: randomBytes(pageBytes) }) } as unknown as MapPage
 }
 
 function fakeChecks(from: number): SignatureCheck[] {
