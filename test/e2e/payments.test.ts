@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { CommandProcess, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
@@ -78,6 +78,63 @@ describe('a payment', () => {
   ])('is refused in words: %j', async (args, text) => {
     expect(await refused('wallet', 'send', ...from, '--to', other.address, ...args)).toContain(text)
   })
+})
+
+describe('balance and history', () => {
+  const account = devnetAccount(3)
+  const own = ['--devnet-account', '3']
+  const show = async (command: string, ...args: string[]) => {
+    const { code, out, err } = await new CommandProcess(['wallet', command, ...args, ...rest]).finished
+    expect(code, err).toBe(0)
+    return out
+  }
+
+  it('show what is mined', async () => {
+    const before = await runJson('wallet', 'balance', ...own, ...rest)
+    expect(before).toMatchObject({ accounts: [{ waiting: { received: '0.00000000', spent: '0.00000000' } }] })
+    const { txid } = await runJson('wallet', 'send', ...own, '--to', payee.address, '--amount', '2', ...rest)
+    const self = await runJson('wallet', 'send', ...own, '--to', account.address, '--amount', '3', ...rest)
+    const { transactions } = await runJson<{ transactions: object[] }>('wallet', 'history', ...own, ...rest)
+    expect(transactions.slice(0, 2)).toEqual([
+      expect.objectContaining({ txid: self['txid'], change: '-0.00000100', own: true, fee: '0.00000100' }),
+      expect.objectContaining({ txid, change: '-2.00000100', own: false, kind: 'transfer' }),
+    ])
+    const text = await show('history', ...own)
+    expect(text).toMatch(new RegExp(`-0.00000100 {2}to itself {2}${String(self['txid'])}`))
+    expect(text).toMatch(new RegExp(`-2.00000100 {2}transfer {2}${txid}`))
+    const [head, ...lines] = (await show('history', '--csv', '--limit', '0', ...own)).trim().split('\n')
+    expect(head).toBe('time,height,txid,kind,received,spent,change,fee')
+    const changes = lines.map((line) => Number(line.split(',')[6]))
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^\\d{4}-[^,]+Z,\\d+,${txid},transfer,.*,-2.00000100,0.00000100$`)),
+    )
+    const held = Number(((await runJson('wallet', 'balance', ...own, ...rest)) as { total: string }).total)
+    expect(changes.reduce((sum, change) => sum + change, 0)).toBeCloseTo(held, 8)
+    expect((await show('history', '--limit', '1', account.address)).trim().split('\n')).toHaveLength(1)
+  })
+})
+
+it('what waits for a block stands beside the balance, and first in the history', async () => {
+  const waiting = await NodeProcess.start('devnet', '--no-automine')
+  onTestFinished(async () => void (await waiting.stop()))
+  const at = ['--devnet-account', '3', '--rest', waiting.line.rest]
+  const held = (await runJson<{ total: string }>('wallet', 'balance', ...at)).total
+  const { txid } = await runJson('wallet', 'send', ...at, '--to', payee.address, '--amount', '2', '--no-wait')
+  const { accounts, total } = await runJson<{ accounts: object[]; total: string }>('wallet', 'balance', ...at)
+  expect([total, accounts]).toEqual([
+    held,
+    [expect.objectContaining({ waiting: { received: (Number(held) - 2.000001).toFixed(8), spent: held } })],
+  ])
+  const text = await new CommandProcess(['wallet', 'balance', ...at]).finished
+  expect(text.out).toContain(`${held}  -2.00000100 waits for a block`)
+  const other = await new CommandProcess(['wallet', 'balance', payee.address, '--rest', waiting.line.rest]).finished
+  expect(other.out).toContain('+2.00000000 waits for a block')
+  const { transactions } = await runJson<{ transactions: object[] }>('wallet', 'history', ...at)
+  expect(transactions[0]).toMatchObject({ txid, kind: 'waits', change: '-2.00000100' })
+  expect(transactions[0]).not.toHaveProperty('height')
+  await waiting.client.rpc('dev_mine', { blocks: 1 })
+  const mined = await runJson<{ transactions: object[] }>('wallet', 'history', ...at)
+  expect(mined.transactions[0]).toMatchObject({ txid, kind: 'transfer', height: expect.any(Number) })
 })
 
 describe('an account of many small coins', () => {

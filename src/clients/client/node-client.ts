@@ -154,6 +154,38 @@ export class NodeClient {
     return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
   }
 
+  /**
+   * Transactions that wait for a block and pay some of these addresses, or spend from them, in the order of the pool, with what each moves
+   * by address. Of an address with more coins than the node lists, only those listed are known to be spent.
+   */
+  async waiting(addresses: readonly string[], assetId: Hash): Promise<readonly Waiting[]> {
+    const [pool, ...listed] = await Promise.all([
+      this.pool(),
+      ...addresses.map((address) => this.#listUnspent(address, assetId)),
+    ])
+    const owned = new Map(
+      addresses.flatMap((address, i) => (listed[i] ?? []).map((coin) => [outpointKey(coin), { address, ...coin }])),
+    )
+    const pending = pool.flatMap((transaction) =>
+      addresses.flatMap((address) =>
+        pendingCoins(transaction, address, displayHash(assetId)).map((coin) => ({ address, ...coin })),
+      ),
+    )
+    for (const coin of pending) owned.set(outpointKey(coin), coin)
+    return pool.flatMap(({ txid, vin }) => {
+      const spent = vin.flatMap(
+        ({ txid: from, vout }) => owned.get(outpointKey({ txid: hashBytes(from), index: vout })) ?? [],
+      )
+      const received = pending.filter((coin) => displayHash(coin.txid) === txid)
+      return spent.length + received.length === 0 ? [] : [{ txid, spent: sums(spent), received: sums(received) }]
+    })
+  }
+
+  /** Transactions of the chain that paid an address or spent from it, newest first: a page of at most `limit`, below the place `before`. */
+  async history(address: string, page: { readonly before?: ChainPlace; readonly limit?: number }): Promise<History> {
+    return asHistory(await this.rpc('getaddresshistory', { address, ...page }))
+  }
+
   /** A transaction on the chain or in the pool; undefined if the node has none of this id. */
   async transaction(txid: string): Promise<NodeTransaction | undefined> {
     try {
@@ -319,6 +351,25 @@ export class NodeClient {
   }
 }
 
+/** A transaction that waits for a block: sums by address, in units of 10^-8. */
+export interface Waiting {
+  readonly txid: string
+  readonly spent: ReadonlyMap<string, bigint>
+  readonly received: ReadonlyMap<string, bigint>
+}
+
+function sums(coins: readonly (SpendableCoin & { readonly address: string })[]): ReadonlyMap<string, bigint> {
+  const found = new Map<string, bigint>()
+  for (const { address, value } of coins) found.set(address, (found.get(address) ?? 0n) + value)
+  return found
+}
+
+/** A place of a transaction on the chain. */
+export type ChainPlace = ReturnType<typeof asPlace>
+
+/** A page of the history of an address. */
+export type History = ReturnType<typeof asHistory>
+
 /** The parts of a transaction object that the commands read. */
 export type NodeTransaction = ReturnType<typeof asTransaction>
 
@@ -360,6 +411,23 @@ function asChain(value: unknown): NodeChain {
   return { ...chain, assetId: hashBytes(assetid), maxMoney, fees: { ...rest, perByte, ...defined({ freeBytes }) } }
 }
 
+const asPlace = objectOf({ height: asInteger, index: asInteger })
+const asHistory = answerOf('the history', {
+  transactions: listOf(
+    objectOf({
+      txid: asText,
+      height: asInteger,
+      index: asInteger,
+      time: asInteger,
+      kind: asText,
+      received: asAmount,
+      spent: asAmount,
+      fee: optional(asAmount),
+    }),
+  ),
+  next: optional(asPlace),
+  pruned: optional(asInteger),
+})
 const asRate = objectOf({ perkilobyte: asInteger })
 const asInfo = objectOf({
   policy: optional(objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger })),

@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { NodeClient } from '../../clients/client/node-client.js'
 import { generateMnemonic, isMnemonic, mnemonicFault } from '../../base/crypto/hd.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { formatAmount } from '../../base/primitives/amount.js'
 import { fromHex, toHex } from '../../base/primitives/bytes.js'
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -15,17 +13,15 @@ import { isKeystoreDat, readKeystoreDat } from '../../clients/wallet/keystore-da
 import type { CliContext } from './cli-context.js'
 import {
   defaultWalletFile,
-  type RestFlags,
   type OutputOptions,
   passwordFileOption,
-  recipientOption,
   type WalletOptions,
-  withNode,
   withOutput,
   withWallet,
 } from './command-options.js'
 import { examples, report, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
+import { registerHistory } from './wallet-history-command.js'
 import { registerMerge } from './wallet-merge-command.js'
 import { registerMultisig } from './wallet-multisig-command.js'
 import { registerTransfers } from './wallet-transfer-command.js'
@@ -68,11 +64,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .option('--new', 'add the next account of the mnemonic to the keystore')
     .addHelpText('after', examples('wallet address', 'wallet address --new'))
     .action((options: WalletOptions & { new?: boolean }) => address(context, options))
-  withNode(withWallet(withOutput(wallet.command('balance'))))
-    .description('show what the accounts of a wallet, or one address, hold')
-    .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
-    .addHelpText('after', examples('wallet balance --devnet-account 0'))
-    .action((of: string | undefined, options: WalletOptions & RestFlags) => balance(context, of, options))
+  registerHistory(wallet, context)
   registerTransfers(wallet, context)
   registerMerge(wallet, context)
   registerMultisig(wallet, context)
@@ -214,22 +206,6 @@ async function addAccount(context: CliContext, options: WalletOptions): Promise<
   if (secret.kind === 'keys') throw new UserError(`${path} holds imported keys only; there is no next one to derive`)
   const count = keystore.head.accounts.length + 1
   writeKeystore(path, createKeystore(secret, password, context.random, { count }), { replace: true })
-}
-
-async function balance(context: CliContext, of: string | undefined, options: WalletOptions & RestFlags): Promise<void> {
-  const client = new NodeClient(options)
-  const all = of === undefined ? listAccounts(options).map((account) => account.address) : [of]
-  const addresses = of === undefined && options.account !== undefined ? all.slice(options.account).slice(0, 1) : all
-  if (addresses.length === 0) throw new UserError(`this wallet has no account ${options.account}`)
-  const balances = await Promise.all(
-    addresses.map(async (holder) => ({ address: holder, balance: await client.balance(holder) })),
-  )
-  const total = formatAmount(balances.reduce((sum, entry) => sum + entry.balance, 0n))
-  const rows = balances.map((entry) => ({ address: entry.address, balance: formatAmount(entry.balance) }))
-  report(context, options, { accounts: rows, total }, [
-    ...rows.map((row) => `${row.address}  ${row.balance}`),
-    ...(rows.length === 1 ? [] : [`${'total'.padEnd(34)}  ${total}`]),
-  ])
 }
 
 function accountJson({ index, address: text, did, publicKey }: Account): Record<string, unknown> {

@@ -290,7 +290,8 @@ describe('didledger wallet', () => {
     expect(sent.out).toContain('Sent and mined.')
     expect(sent.out).toContain(`Next: npx didledger wallet balance --devnet-account 0 --rest ${rest}`)
     const held = await bench.json('wallet', 'balance', '--devnet-account', '1', '--rest', rest)
-    expect(held).toEqual({ accounts: [{ address: bob.address, balance: '1.25000000' }], total: '1.25000000' })
+    const waiting = { received: '0.00000000', spent: '0.00000000' }
+    expect(held).toEqual({ accounts: [{ address: bob.address, waiting, balance: '1.25000000' }], total: '1.25000000' })
     expect((await bench.run('wallet', 'balance', bob.address, '--rest', rest)).out).toBe(`${bob.address}  1.25000000\n`)
     expect(await bench.json('wallet', 'send', ...call)).toMatchObject({ height: 2 })
   })

@@ -1,0 +1,204 @@
+import type { Command } from 'commander'
+import { UserError } from '../../base/errors/rule-error.js'
+import { formatAmount } from '../../base/primitives/amount.js'
+import { type History, NodeClient, type Waiting } from '../../clients/client/node-client.js'
+import { rulesAt } from './chain-rules.js'
+import type { CliContext } from './cli-context.js'
+import {
+  countOption,
+  recipientOption,
+  type RestFlags,
+  type WalletOptions,
+  withNode,
+  withOutput,
+  withWallet,
+} from './command-options.js'
+import { examples, formatTable, linesText, report } from './print-output.js'
+import { listAccounts } from './signing-account.js'
+
+/** `didledger wallet balance | history`: what accounts hold, and what moved it. */
+
+interface HistoryOptions extends WalletOptions, RestFlags {
+  readonly csv?: boolean
+  readonly limit: number
+}
+
+/** Transactions of a history that are shown unless more are asked for. */
+const usualCount = 20
+/** Transactions of one page of a node. */
+const pageRows = 100
+
+export function registerHistory(wallet: Command, context: CliContext): void {
+  withNode(withWallet(withOutput(wallet.command('balance'))))
+    .description('show what the accounts of a wallet, or one address, hold, and what waits for a block')
+    .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
+    .addHelpText('after', examples('wallet balance --devnet-account 0'))
+    .action((of: string | undefined, options: WalletOptions & RestFlags) => balance(context, of, options))
+  withNode(withWallet(withOutput(wallet.command('history'))))
+    .description('list the payments of the accounts of a wallet, or of one address, newest first')
+    .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
+    .option('--csv', 'print comma-separated values, times in UTC')
+    .option('--limit <n>', 'how many; 0: all', countOption, usualCount)
+    .addHelpText(
+      'after',
+      examples('wallet history --devnet-account 0', 'wallet history --limit 0 --csv > payments.csv'),
+    )
+    .action((of: string | undefined, options: HistoryOptions) => history(context, of, options))
+}
+
+/** The addresses that a command is about: one that is named, that of an account, or all of a wallet. */
+function addressesOf(of: string | undefined, options: WalletOptions): string[] {
+  if (of !== undefined) return [of]
+  const all = listAccounts(options).map(({ address }) => address)
+  const { account } = options
+  const addresses = account === undefined ? all : all.slice(account, account + 1)
+  if (addresses.length === 0) throw new UserError(`this wallet has no account ${account}`)
+  return addresses
+}
+
+async function balance(context: CliContext, of: string | undefined, options: WalletOptions & RestFlags): Promise<void> {
+  const client = new NodeClient(options)
+  const addresses = addressesOf(of, options)
+  const { assetId } = await rulesAt(client, {})
+  const [waiting, ...balances] = await Promise.all([
+    client.waiting(addresses, assetId),
+    ...addresses.map((address) => client.balance(address)),
+  ])
+  const rows = addresses.map((address, i) => ({
+    address,
+    balance: balances[i] as bigint,
+    received: sumOf(waiting.map(({ received }) => received.get(address))),
+    spent: sumOf(waiting.map(({ spent }) => spent.get(address))),
+  }))
+  const total = sumOf(balances)
+  const json = rows.map(({ address, balance, received, spent }) => ({
+    address,
+    balance: formatAmount(balance),
+    waiting: { received: formatAmount(received), spent: formatAmount(spent) },
+  }))
+  report(context, options, { accounts: json, total: formatAmount(total) }, [
+    ...rows.map(
+      ({ address, balance, received, spent }) => `${address}  ${formatAmount(balance)}${waitingText(received, spent)}`,
+    ),
+    ...(rows.length === 1 ? [] : [`${'total'.padEnd(34)}  ${formatAmount(total)}`]),
+  ])
+}
+
+function waitingText(received: bigint, spent: bigint): string {
+  if (received === 0n && spent === 0n) return ''
+  return `  ${signed(received - spent)} waits for a block`
+}
+
+/** A transaction that changed the sum of some addresses. */
+interface Entry {
+  readonly txid: string
+  /** Absent while it waits. */
+  readonly place?: { readonly height: number; readonly index: number; readonly time: number }
+  readonly kind: string
+  readonly received: bigint
+  readonly spent: bigint
+  readonly fee?: bigint | undefined
+}
+
+async function history(context: CliContext, of: string | undefined, options: HistoryOptions): Promise<void> {
+  const client = new NodeClient(options)
+  const addresses = addressesOf(of, options)
+  const { assetId } = await rulesAt(client, {})
+  const most = options.limit === 0 ? Infinity : options.limit
+  const [waiting, ...histories] = await Promise.all([
+    client.waiting(addresses, assetId),
+    ...addresses.map((address) => readHistory(client, address, most)),
+  ])
+  const mined = joined(histories.flatMap(({ transactions }) => transactions))
+  const entries = [...waiting.map(waitingEntry).reverse(), ...mined].slice(0, most)
+  const pruned = Math.max(0, ...histories.map((each) => each.pruned ?? 0))
+  if (pruned > 0) context.err(linesText([`the node has given up the transactions up to height ${pruned}`]))
+  if (options.csv) context.out(csvText(entries))
+  else report(context, options, { transactions: entries.map(jsonOf) }, textOf(entries))
+}
+
+async function readHistory(client: NodeClient, address: string, most: number): Promise<History> {
+  const transactions: History['transactions'][number][] = []
+  let page = await client.history(address, { limit: Math.min(most, pageRows) })
+  transactions.push(...page.transactions)
+  while (page.next !== undefined && transactions.length < most) {
+    page = await client.history(address, { before: page.next, limit: pageRows })
+    transactions.push(...page.transactions)
+  }
+  return { ...page, transactions }
+}
+
+/** The histories of several addresses as one, newest first: a transaction between them is one entry. */
+function joined(all: History['transactions']): Entry[] {
+  const byTxid = new Map<string, Entry & Required<Pick<Entry, 'place'>>>()
+  for (const { txid, kind, received, spent, fee, ...place } of all) {
+    const before = byTxid.get(txid)
+    const entry = { txid, kind, fee, place }
+    byTxid.set(txid, { ...entry, received: received + (before?.received ?? 0n), spent: spent + (before?.spent ?? 0n) })
+  }
+  return [...byTxid.values()].sort((a, b) => b.place.height - a.place.height || b.place.index - a.place.index)
+}
+
+function waitingEntry({ txid, received, spent }: Waiting): Entry {
+  return { txid, kind: 'waits', received: sumOf([...received.values()]), spent: sumOf([...spent.values()]) }
+}
+
+/** Whether all that was spent came back, less the fee: a payment to oneself, or an operation. */
+function isOwn({ received, spent, fee }: Entry): boolean {
+  return fee !== undefined && spent > 0n && spent - received === fee
+}
+
+function jsonOf(entry: Entry): Record<string, unknown> {
+  const { txid, place, kind, received, spent, fee } = entry
+  return {
+    txid,
+    ...(place === undefined ? {} : { height: place.height, time: place.time }),
+    kind,
+    received: formatAmount(received),
+    spent: formatAmount(spent),
+    change: signed(received - spent),
+    ...(fee === undefined || spent === 0n ? {} : { fee: formatAmount(fee) }),
+    own: isOwn(entry),
+  }
+}
+
+function textOf(entries: readonly Entry[]): string[] {
+  if (entries.length === 0) return ['No payments.']
+  return formatTable(
+    entries.map((entry) => {
+      const { txid, place, kind, received, spent } = entry
+      const when = place === undefined ? 'waits for a block' : `${dateOf(place.time)}  ${place.height}`
+      return [when, `${signed(received - spent)}  ${isOwn(entry) && kind === 'transfer' ? 'to itself' : kind}  ${txid}`]
+    }),
+  )
+}
+
+const columns = ['time', 'height', 'txid', 'kind', 'received', 'spent', 'change', 'fee'] as const
+
+function csvText(entries: readonly Entry[]): string {
+  const lines = entries.map(({ txid, place, kind, received, spent, fee }) =>
+    [
+      place === undefined ? '' : dateOf(place.time),
+      place?.height ?? '',
+      txid,
+      kind,
+      ...[received, spent].map(formatAmount),
+      signed(received - spent),
+      fee === undefined || spent === 0n ? '' : formatAmount(fee),
+    ].join(','),
+  )
+  return linesText([columns.join(','), ...lines])
+}
+
+function dateOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/** An amount with its sign. */
+function signed(amount: bigint): string {
+  return amount < 0n ? `-${formatAmount(-amount)}` : `+${formatAmount(amount)}`
+}
+
+function sumOf(amounts: readonly (bigint | undefined)[]): bigint {
+  return amounts.reduce<bigint>((sum, amount) => sum + (amount ?? 0n), 0n)
+}
