@@ -1,3 +1,4 @@
+import { formatPrivateKey, readPrivateKey } from '../../src/base/crypto/key-forms.js'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -84,6 +85,9 @@ async function validators(...options: readonly string[]): Promise<string | undef
   }
 }
 
+/** A key that other text may stand before. */
+const pem = formatPrivateKey(new Uint8Array(32).fill(1), 'pem').trim()
+
 /** Reads a keystore whose key has another cost. */
 function keystore(cost: Partial<ScryptCost>): void {
   const random = { bytes: (length: number) => new Uint8Array(length).fill(1) }
@@ -99,6 +103,13 @@ export const fileLimits = [
     value: 32 * 1024 * 1024,
     feed: (n) => file(n, (path) => readTextFile(path, 'file')),
     refusal: 'is larger than 33554432 bytes',
+  }),
+  limit({
+    name: 'base/crypto/key-forms.longestKey',
+    unit: 'characters',
+    value: 16_384,
+    feed: (n) => void readPrivateKey(`${'#'.repeat(n - pem.length)}${pem}`),
+    refusal: 'it is longer than 16384 characters',
   }),
   limit({
     name: 'clients/wallet/keystore.costLimit.N',
