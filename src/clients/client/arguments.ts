@@ -17,9 +17,3 @@ export function requireObject<T extends object>(message: string, value: T): T {
   if (typeof value === 'object' && value !== null) return value
   throw new UserError(message)
 }
-
-/** Refuses unknown option names: a misspelt option would otherwise be ignored silently. */
-export function requireKnown(where: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new UserError(`${unknown} is no option of ${where}; there are ${known.join(', ')}`)
-}

@@ -1,3 +1,4 @@
+import type { KeyInput } from '../../base/crypto/key-forms.js'
 import { declareOperation, revokeOperation } from '../../identity/did/build.js'
 import { didPart } from '../../identity/did/identifier.js'
 import type { Credential, DidDocument } from '../../identity/did/model.js'
@@ -6,8 +7,10 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
-import { signer } from './did-identity.js'
+import { contextMembers, signer } from './did-identity.js'
+import { signingKey } from './document-keys.js'
 
 /** Operations of a wallet on credentials. */
 
@@ -17,6 +20,8 @@ export interface CredentialContext {
   readonly account: SigningAccount
   /** The specification string of the chain for credentials. */
   readonly specification: string
+  /** Private key for authentication of the DID that signs, in any form, instead of one of the account's. */
+  readonly signWith?: KeyInput
 }
 
 /** Reads the JSON text of a signed credential whose id is in full; a {@link RuleError} for another text. Verifies nothing. */
@@ -29,6 +34,7 @@ export function readCredential(text: string): Credential {
  * of another holder, or if the document lists no key of the account for authentication.
  */
 export function buildDeclare(context: CredentialContext, document: DidDocument, credential: string): DidOperation {
+  requireKnown('the context of buildDeclare', context, contextMembers)
   const read = readCredential(credential)
   const holder = didPart(read.id)
   if (holder !== document.id)
@@ -39,6 +45,7 @@ export function buildDeclare(context: CredentialContext, document: DidDocument, 
 
 /** The revoke of the credential with an id in full, in the name of the DID of `document`. Errors as for {@link buildDeclare}. */
 export function buildRevoke(context: CredentialContext, document: DidDocument, id: string): DidOperation {
+  requireKnown('the context of buildRevoke', context, contextMembers)
   requireCredentialId(id)
   const { pair, plan } = signing(context, document)
   return revokeOperation(id, plan, signer(pair))
@@ -50,11 +57,16 @@ export function requireCredentialId(id: string): void {
   throw new UserError(`${id.slice(0, 200)} is no id of a credential: did:${didMethod}:<identifier>#<name> is needed`, 2)
 }
 
-/** The key of the account with which it signs for the DID of a document. */
+/** The key that signs for the DID of a document, and how it is named. */
 function signing(
-  { account, specification }: CredentialContext,
+  { account, specification, signWith }: CredentialContext,
   document: DidDocument,
 ): { pair: KeyPair; plan: { specification: string; verificationMethod: string } } {
+  if (signWith !== undefined) {
+    const keys = document.authentication.values()
+    const { pair, id } = signingKey(signWith, document, { keys, what: 'for credentials' })
+    return { pair, plan: { specification, verificationMethod: id } }
+  }
   for (const pair of [account, ...(account.recovery === undefined ? [] : [account.recovery])]) {
     for (const { id, publicKey } of document.authentication.values()) {
       if (equalBytes(publicKey, pair.publicKey)) return { pair, plan: { specification, verificationMethod: id } }

@@ -1,3 +1,4 @@
+import { type KeyInput, readPublicKey } from '../../base/crypto/key-forms.js'
 import { sign } from '../../base/crypto/keys.js'
 import { encodeBase64url, decodeBase64url } from '../../identity/did/base64url.js'
 import {
@@ -22,7 +23,9 @@ import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
+import { changedKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
 
 /** Input of every operation of a wallet. */
 export interface OperationContext {
@@ -31,12 +34,17 @@ export interface OperationContext {
   readonly specification: string
   /** Time of the proof, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly created: string
+  /** Private key of the DID, in any form, that signs instead of the account's. The proof of a document stays that of the default key. */
+  readonly signWith?: KeyInput
 }
+
+/** Members of {@link OperationContext}. */
+export const contextMembers = ['account', 'specification', 'created', 'signWith'] as const
 
 /** The recovery key of a new DID. With a controller it is a key of another DID, which may then deactivate this one. */
 export interface RecoveryKey {
-  /** 33 bytes, compressed. */
-  readonly publicKey: Uint8Array
+  /** In any form. */
+  readonly publicKey: KeyInput
   readonly controller?: string
 }
 
@@ -48,26 +56,43 @@ export interface CurrentIdentity {
 }
 
 /** Changes of a document by an update. */
-export interface DocumentChanges {
-  readonly addServices: readonly unknown[]
+export interface DocumentChanges extends KeyChanges {
+  readonly addServices?: readonly unknown[]
   /** Fragments without `#`. */
-  readonly removeServices: readonly string[]
+  readonly removeServices?: readonly string[]
   /** Signed credentials: JSON texts. */
-  readonly addCredentials: readonly string[]
-  readonly removeCredentials: readonly string[]
+  readonly addCredentials?: readonly string[]
+  readonly removeCredentials?: readonly string[]
   readonly expires?: string
 }
 
+/** Members of {@link DocumentChanges}. */
+export const changeMembers = [
+  'addServices',
+  'removeServices',
+  'addCredentials',
+  'removeCredentials',
+  'addKeys',
+  'removeKeys',
+  'authorize',
+  'revokeAuthorizations',
+  'expires',
+] as const satisfies readonly (keyof DocumentChanges)[]
+
 /** The create operation of an account's DID: document and operation are signed by its default key `#primary`. */
 export function createIdentity(
-  { account, specification, created }: OperationContext,
+  context: Omit<OperationContext, 'signWith'>,
   options: { recovery?: RecoveryKey; services: readonly unknown[]; expires: string },
 ): DidOperation {
+  requireKnown('the context of createIdentity', context, ['account', 'specification', 'created'])
+  requireKnown('createIdentity', options, ['recovery', 'services', 'expires'])
+  const { account, specification, created } = context
   const { recovery, services, expires } = options
+  if (recovery !== undefined) requireKnown('recovery', recovery, ['publicKey', 'controller'])
   const plan = planNew({
     method: didMethod,
     primary: account.publicKey,
-    ...defined({ recovery }),
+    ...(recovery && { recovery: { ...recovery, publicKey: readPublicKey(recovery.publicKey, 'the recovery key') } }),
     expires,
     created,
   })
@@ -75,62 +100,109 @@ export function createIdentity(
   return buildCreate(document, { specification, verificationMethod: defaultKeyId(document) }, signer(account))
 }
 
-/** The update operation that applies `changes` to the current document of the account's DID. */
+/**
+ * The update operation that applies `changes` to the current document of the account's DID. `signWith` signs the operation alone: a chain
+ * takes a document only with the proof of its default key, which is the account's.
+ */
 export function updateIdentity(
-  { account, specification, created }: OperationContext,
+  context: OperationContext,
   current: CurrentIdentity,
   changes: DocumentChanges,
 ): DidOperation {
+  requireKnown('the context of updateIdentity', context, contextMembers)
+  requireKnown('updateIdentity', changes, changeMembers)
+  const { account, specification, created, signWith } = context
   const { document: before, txid: previousTxid } = current
-  const services = without(before.services, changes.removeServices, before.id, 'service')
-  const credentials = without(before.credentials, changes.removeCredentials, before.id, 'credential')
-  const kept = planOf({ ...before, services, credentials }, didMethod, created)
-  const plan: DocumentPlan = {
-    ...kept,
-    services: [...(kept.services ?? []), ...changes.addServices],
-    credentials: [...(kept.credentials ?? []), ...changes.addCredentials],
-    ...(changes.expires === undefined ? {} : { expires: changes.expires }),
-  }
-  const document = buildDocument(plan, signer(account))
-  const verificationMethod = defaultKeyId(before)
-  return buildUpdate(document, { specification, verificationMethod, previousTxid }, signer(account))
+  requireDefaultKey(account, before)
+  const document = buildDocument(changedPlan(before, changes, created), signer(account))
+  const { pair, id } = updateKey(account, before, signWith)
+  const verificationMethod = relativeId(id, before.id)
+  return buildUpdate(document, { specification, verificationMethod, previousTxid }, signer(pair))
 }
 
-/** A prepared update, signed again to follow the current last operation; its document stays unchanged. */
-export function rebaseUpdate(account: SigningAccount, current: CurrentIdentity, prepared: DidOperation): DidOperation {
+/** The plan of a document after changes of it. */
+function changedPlan(before: DidDocument, changes: DocumentChanges, created: string): DocumentPlan {
+  const { addServices = [], removeServices = [], addCredentials = [], removeCredentials = [], expires } = changes
+  const services = without(before.services, removeServices, before.id, 'service')
+  const credentials = without(before.credentials, removeCredentials, before.id, 'credential')
+  const kept = planOf({ ...before, services, credentials }, didMethod, created)
+  return {
+    ...kept,
+    keys: changedKeys(before, kept.keys, changes),
+    services: [...(kept.services ?? []), ...addServices],
+    credentials: [...(kept.credentials ?? []), ...addCredentials],
+    ...defined({ expires }),
+  }
+}
+
+/** The key that signs an update of a document: one of its authentication keys, else its default key. */
+function updateKey(account: SigningAccount, document: DidDocument, signWith: KeyInput | undefined): SigningKey {
+  if (signWith === undefined) {
+    requireDefaultKey(account, document)
+    return { pair: account, id: defaultKeyOf(document).id }
+  }
+  return signingKey(signWith, document, { keys: document.authentication.values(), what: 'an update' })
+}
+
+function requireDefaultKey({ publicKey }: SigningAccount, document: DidDocument): void {
+  const key = defaultKeyOf(document)
+  if (equalBytes(key.publicKey, publicKey)) return
+  throw new UserError(
+    `the document of ${document.id} needs the proof of its default key ${relativeId(key.id, document.id)}, which is not that of this account`,
+  )
+}
+
+/**
+ * A prepared update, signed again to follow the current last operation; its document stays unchanged. `signWith`, an authentication key of
+ * the current document, needs no default key: the prepared document has its proof.
+ */
+export function rebaseUpdate(
+  account: SigningAccount,
+  current: CurrentIdentity,
+  prepared: DidOperation,
+  signWith?: KeyInput,
+): DidOperation {
   if (!operationForm(prepared)?.previousTxid) {
     throw new UserError(`only an update can be rebased; this operation is "${prepared.operation}"`)
   }
   if (didOfOperation(prepared) !== current.document.id) {
     throw new UserError(`the prepared update is not one of ${current.document.id}`)
   }
+  const { pair, id } = updateKey(account, current.document, signWith)
   const rebased = {
     ...prepared,
     previousTxid: current.txid,
-    verificationMethod: defaultKeyId(current.document),
+    verificationMethod: relativeId(id, current.document.id),
   }
-  return { ...rebased, signature: encodeBase64url(signer(account)(signedText(rebased))) }
+  return { ...rebased, signature: encodeBase64url(signer(pair)(signedText(rebased))) }
 }
 
 /**
- * The deactivate operation of a DID, signed by the account's recovery key if the document lists it, else by the account's key: as
- * a key of the DID itself, or as one that its document authorises. A {@link UserError} if it lists neither.
+ * The deactivate operation of a DID, signed by `signWith`, else by the account's recovery key if the document lists it, else by the
+ * account's key: as a key of the DID itself, or as one that its document authorises. A {@link UserError} if it lists neither.
  */
 export function deactivateIdentity(
-  { account, specification }: Omit<OperationContext, 'created'>,
+  context: Omit<OperationContext, 'created'> & { readonly created?: string },
   document: DidDocument,
 ): DidOperation {
+  requireKnown('the context of deactivateIdentity', context, contextMembers)
+  const { account, specification, signWith } = context
   const listed = [...document.authentication.values(), ...document.authorization.values()]
-  const find = (pair: KeyPair): { pair: KeyPair; key: DidKey } | undefined => {
+  const { pair, id } =
+    signWith === undefined
+      ? accountKey(account, listed, document)
+      : signingKey(signWith, document, { keys: listed, what: 'a deactivation' })
+  return buildDeactivate(document.id, { specification, verificationMethod: relativeId(id, document.id) }, signer(pair))
+}
+
+function accountKey(account: SigningAccount, listed: readonly DidKey[], document: DidDocument): SigningKey {
+  const find = (pair: KeyPair): SigningKey | undefined => {
     const key = listed.find(({ publicKey }) => equalBytes(publicKey, pair.publicKey))
-    return key && { pair, key }
+    return key && { pair, id: key.id }
   }
   const found = (account.recovery && find(account.recovery)) ?? find(account)
-  if (found === undefined) {
-    throw new UserError(`no key of this account may deactivate ${document.id}: its document lists none of them`)
-  }
-  const verificationMethod = relativeId(found.key.id, document.id)
-  return buildDeactivate(document.id, { specification, verificationMethod }, signer(found.pair))
+  if (found !== undefined) return found
+  throw new UserError(`no key of this account may deactivate ${document.id}: its document lists none of them`)
 }
 
 /** Reads the document in the payload of a create or update that a node reported. */
@@ -173,8 +245,12 @@ export function signer(pair: KeyPair): (text: string) => Uint8Array {
 
 /** The id of the default key as in proofs of the DID's own operations: `#primary` in documents made here. */
 function defaultKeyId(document: DidDocument): string {
-  if (document.defaultKey === undefined) throw new UserError(`the document of ${document.id} has no default key`)
-  return relativeId(document.defaultKey.id, document.id)
+  return relativeId(defaultKeyOf(document).id, document.id)
+}
+
+function defaultKeyOf({ id, defaultKey }: DidDocument): DidKey {
+  if (defaultKey === undefined) throw new UserError(`the document of ${id} has no default key`)
+  return defaultKey
 }
 
 function without<T extends { readonly id: string }>(

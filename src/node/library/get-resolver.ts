@@ -1,5 +1,5 @@
 import { negotiate } from '../../answers/identifiers/media-types.js'
-import { requireKnown } from '../../clients/client/arguments.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import {
   type ResolutionParameters,

@@ -18,6 +18,7 @@ import type { SyncProgress } from '../../network/sync/sync-progress.js'
 import type { Block } from '../../base/primitives/block.js'
 import type { DidOperationJson } from '../../base/primitives/did-operation.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
+import type { KeyInput } from '../../base/crypto/key-forms.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { Standing } from '../../answers/resolver/standing.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
@@ -217,11 +218,11 @@ export interface NodeWallet {
   /** Changes the document of the DID of an account; builds on operations that wait for their block. */
   updateDid(update: UpdateDid): Promise<SentOperation>
   /** Ends a DID permanently: that of the account, or another one whose document lists a key of it. */
-  deactivateDid(deactivate: DidPayment & { readonly did?: string }): Promise<SentOperation>
-  /** Declares a signed credential, JSON text or object, whose holder is the DID of the account. */
-  declareCredential(declare: DidPayment & { readonly credential: string | object }): Promise<SentOperation>
-  /** Revokes the credential with an id in full, in the name of the DID of the account. */
-  revokeCredential(revoke: DidPayment & { readonly id: string }): Promise<SentOperation>
+  deactivateDid(deactivate: SignedFor): Promise<SentOperation>
+  /** Declares a signed credential, JSON text or object, whose holder is the DID of the account, or `did`. */
+  declareCredential(declare: SignedFor & { readonly credential: string | object }): Promise<SentOperation>
+  /** Revokes the credential with an id in full, in the name of the DID of the account, or of `did`. */
+  revokeCredential(revoke: SignedFor & { readonly id: string }): Promise<SentOperation>
   /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
   publish(operation: DidOperationJson, payment: DidPayment): Promise<string>
 }
@@ -254,7 +255,18 @@ export interface CreateDid extends DidPayment {
   readonly recovery?: RecoveryKey
 }
 
-export interface UpdateDid extends DidPayment, Partial<DocumentChanges> {}
+/** An operation that another key of the DID than the account's may sign. */
+export interface SignedPayment extends DidPayment {
+  /** A private key of the DID, in any form, that signs the operation; the account pays. */
+  readonly signWith?: KeyInput
+}
+
+/** {@link SignedPayment} of a DID; that of the account when absent. */
+export interface SignedFor extends SignedPayment {
+  readonly did?: string
+}
+
+export interface UpdateDid extends SignedPayment, DocumentChanges {}
 
 export interface SentOperation {
   readonly did: string

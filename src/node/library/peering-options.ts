@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { requireKnown, requireObject, requireWhole } from '../../clients/client/arguments.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { isPeerAddress } from '../../network/address/address-text.js'

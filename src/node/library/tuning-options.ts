@@ -1,4 +1,5 @@
-import { requireKnown, requireObject } from '../../clients/client/arguments.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireObject } from '../../clients/client/arguments.js'
 import { allOptions, nameOf, sectionOf } from '../config/all-options.js'
 import { requireValid } from '../config/values.js'
 import { type NodeTuning, type OptionOf, optionsToNode, type Section } from '../options-to-node.js'

@@ -8,6 +8,15 @@ export { RuleError, UserError } from '../../base/errors/rule-error.js'
 export { deriveKey, generateMnemonic, isMnemonic, keyPath } from '../../base/crypto/hd.js'
 export { generatePrivateKey, publicKeyOf, sign } from '../../base/crypto/keys.js'
 export {
+  formatPrivateKey,
+  formatPublicKey,
+  type Jwk,
+  type KeyForm,
+  type KeyInput,
+  readPrivateKey,
+  readPublicKey,
+} from '../../base/crypto/key-forms.js'
+export {
   type Account,
   accountSource,
   type KeyPair,
@@ -52,6 +61,7 @@ export {
   type RecoveryKey,
   updateIdentity,
 } from '../../clients/wallet/did-identity.js'
+export type { AddedKey, AuthorizedKey, KeyChanges } from '../../clients/wallet/document-keys.js'
 export { buildDeclare, buildRevoke, type CredentialContext } from '../../clients/wallet/did-credential.js'
 export { type MultisigAccount, multisigAccount } from '../../clients/wallet/multisig.js'
 export { addSignature, combineSignatures } from '../../clients/wallet/multisig-signatures.js'

@@ -6,6 +6,7 @@ import type { Node } from '../start-node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import {
   type DidOperation,
@@ -28,6 +29,7 @@ import {
 import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
 import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
 import {
+  changeMembers,
   createIdentity,
   type CurrentIdentity,
   deactivateIdentity,
@@ -43,6 +45,9 @@ import { payerCoins } from '../devnet/payer-coins.js'
 /** Years until a new document expires. */
 const defaultYears = 5
 
+const paymentMembers = ['account', 'payer', 'fee'] as const
+const signedMembers = [...paymentMembers, 'signWith'] as const
+
 /** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
 export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
   const devnet = node().spec.devnet
@@ -52,7 +57,9 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
       return devnetAccount(index)
     },
-    transfer: async ({ from, to, amount, fee, outputLock, feeFromAmount }) => {
+    transfer: async (transfer) => {
+      requireKnown('transfer', transfer, ['from', 'to', 'amount', 'fee', 'feeFromAmount', 'outputLock'])
+      const { from, to, amount, fee, outputLock, feeFromAmount } = transfer
       const value = amount === 'all' ? ('all' as const) : units('amount', amount)
       const recipient = { programHash: addressBytes(to), value, ...defined({ outputLock }) }
       const [txid] = await send(from, fee, (payment) => [
@@ -60,8 +67,13 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       ])
       return txid as string
     },
-    merge: ({ from, fee }) => send(from, fee, buildMerge),
-    createDid: async ({ services = [], expires, recovery, ...payment }) => {
+    merge: async (merge) => {
+      requireKnown('merge', merge, ['from', 'fee'])
+      return send(merge.from, merge.fee, buildMerge)
+    },
+    createDid: async (create) => {
+      requireKnown('createDid', create, [...paymentMembers, 'services', 'expires', 'recovery'])
+      const { services = [], expires, recovery, ...payment } = create
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
       const txid = await sendOperation(payment, () => {
@@ -70,38 +82,46 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       })
       return { did: account.did, txid }
     },
-    updateDid: async ({ account, payer, fee, ...changes }) => {
-      const payment = { account, ...defined({ payer, fee }) }
-      const none = { addServices: [], removeServices: [], addCredentials: [], removeCredentials: [] }
-      const txid = await sendOperation(payment, () =>
-        updateIdentity(context(account), current(account.did), { ...none, ...changes }),
+    updateDid: async (update) => {
+      requireKnown('updateDid', update, [...signedMembers, ...changeMembers])
+      const { account, payer, fee, signWith, ...changes } = update
+      const txid = await sendOperation({ account, ...defined({ payer, fee }) }, () =>
+        updateIdentity({ ...context(account), ...defined({ signWith }) }, current(account.did), changes),
       )
       return { did: account.did, txid }
     },
-    deactivateDid: async ({ did: text, ...payment }) => {
-      const { account } = payment
-      const did = text === undefined ? account.did : parseDid(text)?.did
-      if (did === undefined) throw new RuleError('request-parameter', `did: ${text} is not a DID of this chain`)
-      const txid = await sendOperation(payment, () => deactivateIdentity(context(account), current(did).document))
+    deactivateDid: async (deactivate) => {
+      requireKnown('deactivateDid', deactivate, [...signedMembers, 'did'])
+      const { account, signWith } = deactivate
+      const did = didOr(account.did, deactivate.did)
+      const txid = await sendOperation(deactivate, () =>
+        deactivateIdentity({ ...context(account), ...defined({ signWith }) }, current(did).document),
+      )
       return { did, txid }
     },
-    declareCredential: async ({ credential, ...payment }) => {
+    declareCredential: async (declare) => {
+      requireKnown('declareCredential', declare, [...signedMembers, 'did', 'credential'])
+      const { account, credential, signWith } = declare
       const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
-      const { account } = payment
-      const txid = await sendOperation(payment, () =>
-        buildDeclare(context(account, 'credential'), current(account.did).document, text),
+      const did = didOr(account.did, declare.did)
+      const txid = await sendOperation(declare, () =>
+        buildDeclare({ ...context(account, 'credential'), ...defined({ signWith }) }, current(did).document, text),
       )
-      return { did: account.did, txid }
+      return { did, txid }
     },
-    revokeCredential: async ({ id, ...payment }) => {
-      const { account } = payment
-      const txid = await sendOperation(payment, () =>
-        buildRevoke(context(account, 'credential'), current(account.did).document, id),
+    revokeCredential: async (revoke) => {
+      requireKnown('revokeCredential', revoke, [...signedMembers, 'did', 'id'])
+      const { account, id, signWith } = revoke
+      const did = didOr(account.did, revoke.did)
+      const txid = await sendOperation(revoke, () =>
+        buildRevoke({ ...context(account, 'credential'), ...defined({ signWith }) }, current(did).document, id),
       )
-      return { did: account.did, txid }
+      return { did, txid }
     },
-    publish: (operation: DidOperationJson, payment) =>
-      sendOperation(payment, () => readOperationJson(JSON.stringify(operation))),
+    publish: async (operation: DidOperationJson, payment) => {
+      requireKnown('publish', payment, paymentMembers)
+      return sendOperation(payment, () => readOperationJson(JSON.stringify(operation)))
+    },
   }
 
   async function sendOperation(
@@ -183,6 +203,13 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
         : storedDocument(chain.database, didKey(did) as ProgramHash)
     return { document, txid: state.lastTxid }
   }
+}
+
+/** A DID in full from its text, `own` without one; `request-parameter` for a text that is none. */
+function didOr(own: string, text: string | undefined): string {
+  const did = text === undefined ? own : parseDid(text)?.did
+  if (did === undefined) throw new RuleError('request-parameter', `did: ${text} is not a DID of this chain`)
+  return did
 }
 
 /** An amount in units of 10^-8; `request-parameter` for an invalid amount. */
