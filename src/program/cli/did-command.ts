@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander'
-import bs58 from 'bs58'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { formatDate } from '../../identity/did/date.js'
 import { documentJsonLimits } from '../../identity/did/document.js'
 import { namedCredential } from '../../identity/did/named-did.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import { fromHex } from '../../base/primitives/bytes.js'
-import { hexFault } from '../../base/primitives/hex-fault.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import { parseStrictJson } from '../../base/primitives/strict-json.js'
@@ -38,15 +35,24 @@ import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
 import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
+import {
+  keyChoice,
+  type KeyChoice,
+  type KeyOptions,
+  publicKeyArgument,
+  type SignOptions,
+  withKeys,
+  withSigning,
+} from './key-options.js'
 import { examples, shellWord } from './print-output.js'
-import { publicAccount, signingAccount } from './signing-account.js'
+import { accountAndOthers, publicAccount, signingAccount } from './signing-account.js'
 
 interface CreateOptions extends OperationOptions, ExpiryOptions {
   readonly service?: ServiceEntry[]
   readonly recovery?: string[]
 }
 
-interface UpdateOptions extends OperationOptions, ExpiryOptions {
+interface UpdateOptions extends OperationOptions, ExpiryOptions, KeyOptions, SignOptions {
   readonly addService?: ServiceEntry[]
   readonly removeService?: string[]
   readonly addCredential?: string[]
@@ -66,7 +72,7 @@ export function registerDid(program: Command, context: CliContext): void {
   withExpiry(withOperation(did.command('create')), 'default: 5')
     .description('register the DID of an account')
     .option('--service <id,type,endpoint>', 'a service; may be given several times', collect(serviceOption))
-    .option('--recovery <did key...>', 'a DID and its public key (base58 or hex) that may deactivate the new DID')
+    .option('--recovery <did key...>', 'a DID and its public key (in any form) that may deactivate the new DID')
     .addHelpText(
       'after',
       examples(
@@ -75,7 +81,7 @@ export function registerDid(program: Command, context: CliContext): void {
       ),
     )
     .action((options: CreateOptions) => create(context, options))
-  withExpiry(withOperation(did.command('update')), 'default: the expiry stays')
+  withSigning(withKeys(withExpiry(withOperation(did.command('update')), 'default: the expiry stays')))
     .description('change the document of the DID of an account')
     .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
     .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
@@ -87,17 +93,33 @@ export function registerDid(program: Command, context: CliContext): void {
         'removeService',
         'addCredential',
         'removeCredential',
+        'addKey',
+        'removeKey',
+        'authorize',
+        'revokeAuthorization',
         'expires',
         'years',
       ]),
     )
-    .addHelpText('after', examples('did update --devnet-account 0 --years 3', 'did update --rebase update.json'))
+    .addHelpText(
+      'after',
+      examples(
+        'did update --devnet-account 0 --years 3',
+        'did update --add-key laptop,laptop.pem',
+        'did update --remove-key laptop --sign-with recovery',
+        'did update --rebase update.json',
+      ),
+    )
     .action((options: UpdateOptions) => update(context, options))
-  withOperation(did.command('deactivate'))
+  withSigning(withOperation(did.command('deactivate')))
     .description('end a DID for good')
-    .option('--for <did>', 'another DID whose document lists a key of this account', didArgument)
-    .addHelpText('after', examples('did deactivate --devnet-account 0'))
-    .action((options: OperationOptions & { for?: string }) => deactivate(context, options))
+    .option(
+      '--for <did>',
+      'another DID whose document lists a key of this account, or that of --sign-with',
+      didArgument,
+    )
+    .addHelpText('after', examples('did deactivate --devnet-account 0', 'did deactivate --sign-with laptop.pem'))
+    .action((options: OperationOptions & SignOptions & { for?: string }) => deactivate(context, options))
   withPayment(did.command('publish <file>'))
     .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
@@ -144,31 +166,30 @@ function recoveryOption(values: readonly string[]): RecoveryKey {
   if (values.length !== 2) throw new UserError('--recovery takes two values: a DID and a public key', 2)
   const controller = parseDid(did)?.did
   if (controller === undefined) throw new UserError(`--recovery: ${did} is not a DID of this chain`, 2)
-  const publicKey = (key.length === 66 ? fromHex(key) : undefined) ?? bs58.decodeUnsafe(key)
-  if (publicKey?.length !== 33) {
-    const why = /^(?:0x|[0-9a-fA-F]{50,}$)/i.test(key) ? `: ${hexFault(key, 33)}` : ''
-    throw new UserError(`--recovery: ${key} is not a public key of 33 bytes${why}`, 2)
-  }
-  return { controller, publicKey }
+  return { controller, publicKey: publicKeyArgument('--recovery', key) }
 }
 
 async function update(context: CliContext, options: UpdateOptions): Promise<void> {
   const client = new NodeClient(options)
-  const { did } = publicAccount(options)
+  const prepared = options.rebase === undefined ? undefined : readOperation(options.rebase)
+  const did = preparedDid(prepared, options) ?? publicAccount(options).did
   const current = await currentIdentity(client, did)
-  const build =
-    options.rebase === undefined
-      ? await updater(context, client, current, options)
-      : rebaser(current, readOperation(options.rebase))
-  const account = await signingAccount(context, options)
-  const operation = build(account)
+  const choice = keyChoice(options, current.identity.document)
+  const build = prepared === undefined ? await updater(context, client, current, options) : rebaser(current, prepared)
+  const { account, accounts } = await accountAndOthers(context, options)
+  const operation = build(account, choice(accounts))
   await finish(context, client, account, operation, options, { said: `Updated ${did}.`, next: `did history ${did}` })
 }
 
-type Builder = (account: SigningAccount) => DidOperation
+/** The DID of a prepared update that another key than the account's signs: the account then only pays. */
+function preparedDid(prepared: DidOperation | undefined, { signWith }: SignOptions): string | undefined {
+  return prepared === undefined || signWith === undefined ? undefined : didOfOperation(prepared)
+}
+
+type Builder = (account: SigningAccount, signWith: ReturnType<KeyChoice>) => DidOperation
 
 function rebaser({ identity }: Current, prepared: DidOperation): Builder {
-  return (account) => rebaseUpdate(account, identity, prepared)
+  return (account, signWith) => rebaseUpdate(account, identity, prepared, signWith)
 }
 
 /** Prepares an update as far as possible without the password, so that errors come before the prompt. */
@@ -182,28 +203,43 @@ async function updater(
   const now = Math.max(await chainNow(context.clock, client), expired ? identity.document.expiresAt : 0)
   const expires = changedExpiry(options, now)
   const { addService, removeService, addCredential, removeCredential } = options
-  const asked = [addService, removeService, addCredential, removeCredential, expires]
+  const { addKey, removeKey, authorize, revokeAuthorization } = options
+  const keys = [addKey, removeKey, authorize, revokeAuthorization]
+  const asked = [addService, removeService, addCredential, removeCredential, ...keys, expires]
   if (asked.every((change) => change === undefined)) {
-    throw new UserError('what shall change? Give --add-service, --add-credential, --years … (see --help)', 2)
+    throw new UserError('what shall change? Give --add-service, --add-key, --years … (see --help)', 2)
   }
   const changes = {
     addServices: addService ?? [],
     removeServices: removeService ?? [],
     addCredentials: (addCredential ?? []).map(readCredential),
     removeCredentials: removeCredential ?? [],
-    ...defined({ expires }),
+    ...defined({
+      addKeys: addKey,
+      removeKeys: removeKey,
+      authorize,
+      revokeAuthorizations: revokeAuthorization,
+      expires,
+    }),
   }
   const specification = await specificationOf(options, 'did', client)
-  return (account) => updateIdentity({ account, specification, created: formatDate(now) }, identity, changes)
+  const created = formatDate(now)
+  return (account, signWith) =>
+    updateIdentity({ account, specification, created, ...defined({ signWith }) }, identity, changes)
 }
 
-async function deactivate(context: CliContext, options: OperationOptions & { for?: string }): Promise<void> {
+async function deactivate(
+  context: CliContext,
+  options: OperationOptions & SignOptions & { for?: string },
+): Promise<void> {
   const client = new NodeClient(options)
   const did = options.for ?? publicAccount(options).did
-  const { identity } = await currentIdentity(client, did)
+  const { document } = (await currentIdentity(client, did)).identity
+  const choice = keyChoice(options, document)
   const specification = await specificationOf(options, 'did', client)
-  const account = await signingAccount(context, options)
-  const operation = deactivateIdentity({ account, specification }, identity.document)
+  const { account, accounts } = await accountAndOthers(context, options)
+  const signWith = choice(accounts)
+  const operation = deactivateIdentity({ account, specification, ...defined({ signWith }) }, document)
   await finish(context, client, account, operation, options, {
     said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
     next: `did resolve ${did}`,

@@ -20,7 +20,12 @@ import { finish, type OperationOptions, readHeld, specificationOf, withOperation
 import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
-import { publicAccount, signingAccount } from './signing-account.js'
+import { keyChoice, type SignOptions, withSigning } from './key-options.js'
+import { accountAndOthers, publicAccount } from './signing-account.js'
+
+interface SignedOptions extends OperationOptions, SignOptions {
+  readonly for?: string
+}
 
 interface ListOptions extends RestFlags, OutputOptions {
   readonly skip?: number
@@ -31,17 +36,17 @@ const exampleId = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#degree'
 
 /** `didledger did declare | revoke | credential | credentials` */
 export function registerDidCredentials(did: Command, context: CliContext): void {
-  withOperation(did.command('declare'))
+  withHolder(did.command('declare'))
     .description('put a signed credential of the DID of an account on the chain')
     .argument('<file>', 'the credential: JSON with its id in full')
     .option('--force', 'declare it even if it has expired')
     .addHelpText('after', examples('did declare degree.json --devnet-account 0'))
-    .action((file: string, options: OperationOptions & { force?: boolean }) => declare(context, file, options))
-  withOperation(did.command('revoke'))
+    .action((file: string, options: SignedOptions & { force?: boolean }) => declare(context, file, options))
+  withHolder(did.command('revoke'))
     .description('revoke a credential for good, as its holder or its issuer')
     .argument('<id>', 'the id of the credential in full', credentialArgument)
     .addHelpText('after', examples(`did revoke '${exampleId}' --devnet-account 0`))
-    .action((id: string, options: OperationOptions) => revoke(context, id, options))
+    .action((id: string, options: SignedOptions) => revoke(context, id, options))
   withNode(withOutput(did.command('credential')))
     .description('show what the chain says of a credential')
     .argument('<id>', 'the id of the credential in full', credentialArgument)
@@ -57,6 +62,15 @@ export function registerDidCredentials(did: Command, context: CliContext): void 
     .action((of: string, options: ListOptions) => list(context, of, options))
 }
 
+/** Options of a command that signs in the name of a DID: that of the account, or another one by a key of it. */
+function withHolder(command: Command): Command {
+  return withSigning(withOperation(command)).option(
+    '--for <did>',
+    'the DID that signs, by the key of --sign-with or one of this account (default: that of the account)',
+    didArgument,
+  )
+}
+
 /** The id of a credential in full. */
 export function credentialArgument(text: string): string {
   try {
@@ -68,34 +82,34 @@ export function credentialArgument(text: string): string {
   }
 }
 
-async function declare(
-  context: CliContext,
-  file: string,
-  options: OperationOptions & { force?: boolean },
-): Promise<void> {
+async function declare(context: CliContext, file: string, options: SignedOptions & { force?: boolean }): Promise<void> {
   const text = readTextFile(file, 'credential')
   const credential = readHeld(file, 'credential', () => readCredential(text))
   const client = new NodeClient(options)
-  const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
+  const { document } = (await currentIdentity(client, options.for ?? publicAccount(options).did)).identity
+  const choice = keyChoice(options, document)
   const { expirationDate } = credential
   if (expirationDate !== undefined && !options.force && isPast(expirationDate, await chainNow(context.clock, client))) {
     throw new UserError(`${credential.id} has expired on ${expirationDate} (--force declares it nevertheless)`, 2)
   }
   const specification = await specificationOf(options, 'credential', client)
-  const account = await signingAccount(context, options)
-  const operation = buildDeclare({ account, specification }, document, text)
+  const { account, accounts } = await accountAndOthers(context, options)
+  const signWith = choice(accounts)
+  const operation = buildDeclare({ account, specification, ...defined({ signWith }) }, document, text)
   await finish(context, client, account, operation, options, {
     said: `Declared ${credential.id}.`,
     next: `did credential ${shellWord(credential.id)}`,
   })
 }
 
-async function revoke(context: CliContext, id: string, options: OperationOptions): Promise<void> {
+async function revoke(context: CliContext, id: string, options: SignedOptions): Promise<void> {
   const client = new NodeClient(options)
-  const { document } = (await currentIdentity(client, publicAccount(options).did)).identity
+  const { document } = (await currentIdentity(client, options.for ?? publicAccount(options).did)).identity
+  const choice = keyChoice(options, document)
   const specification = await specificationOf(options, 'credential', client)
-  const account = await signingAccount(context, options)
-  const operation = buildRevoke({ account, specification }, document, id)
+  const { account, accounts } = await accountAndOthers(context, options)
+  const signWith = choice(accounts)
+  const operation = buildRevoke({ account, specification, ...defined({ signWith }) }, document, id)
   await finish(context, client, account, operation, options, {
     said: `Revoked ${id} as ${document.id}.`,
     next: `did credential ${shellWord(id)}`,

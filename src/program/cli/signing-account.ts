@@ -72,6 +72,16 @@ export async function signingAccount(context: CliContext, options: WalletOptions
   return accountSource(await openSecret(context, options))(index)
 }
 
+/** The account that the options name, and every account of its wallet: a key of the DID may be that of another one. */
+export async function accountAndOthers(
+  context: CliContext,
+  options: WalletOptions,
+): Promise<{ readonly account: SigningAccount; readonly accounts: readonly SigningAccount[] }> {
+  const index = options.devnetAccount === undefined ? publicAccount(options).index : 0
+  const accounts = await signingAccounts(context, options)
+  return { account: accounts[index] as SigningAccount, accounts }
+}
+
 /** Every account that the options name, with its keys. */
 export async function signingAccounts(context: CliContext, options: WalletOptions): Promise<SigningAccount[]> {
   if (options.devnetAccount !== undefined) return [devnetAccount(options.devnetAccount)]

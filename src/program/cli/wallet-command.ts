@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { generateMnemonic, isMnemonic, mnemonicFault } from '../../base/crypto/hd.js'
-import { isPrivateKey } from '../../base/crypto/keys.js'
+import { readPrivateKey } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { fromHex, toHex } from '../../base/primitives/bytes.js'
-import { hexFault } from '../../base/primitives/hex-fault.js'
+import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
 import { readTextFile } from '../../clients/wallet/files.js'
@@ -21,6 +20,7 @@ import {
 } from './command-options.js'
 import { examples, report, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
+import { registerExport } from './wallet-export-command.js'
 import { registerHistory } from './wallet-history-command.js'
 import { registerMerge } from './wallet-merge-command.js'
 import { registerMultisig } from './wallet-multisig-command.js'
@@ -53,8 +53,9 @@ export function registerWallet(program: Command, context: CliContext): void {
     .option('--source-password-file <file>', 'file with the password of the keystore.dat (else it is asked)')
     .addHelpText(
       'after',
-      `\nThe file holds a mnemonic, a private key in hex, or is a keystore.dat; without one the terminal asks.\n${examples(
+      `\nThe file holds a mnemonic, or a private key in hex, base58, PEM, base64 of PKCS #8 or JWK, or is a keystore.dat; without\none the terminal asks.\n${examples(
         'wallet import mnemonic.txt --wallet alice.json',
+        'wallet import key.pem',
         'wallet import keystore.dat',
       )}`,
     )
@@ -65,6 +66,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .addHelpText('after', examples('wallet address', 'wallet address --new'))
     .action((options: WalletOptions & { new?: boolean }) => address(context, options))
   registerHistory(wallet, context)
+  registerExport(wallet, context)
   registerTransfers(wallet, context)
   registerMerge(wallet, context)
   registerMultisig(wallet, context)
@@ -109,7 +111,7 @@ function storedLines({ address: text, did }: Account, options: ImportOptions): s
 
 async function askSecret(context: CliContext): Promise<string> {
   if (context.prompt === undefined) throw new UserError('name a file to import: there is no terminal to ask on', 2)
-  return context.prompt('Mnemonic or private key (hex): ')
+  return context.prompt('Mnemonic or private key: ')
 }
 
 async function importedSecret(
@@ -118,28 +120,27 @@ async function importedSecret(
   options: ImportOptions,
 ): Promise<{ secret: WalletSecret; skipped: readonly string[] }> {
   const trimmed = text.trim()
-  if (trimmed.startsWith('{') && isKeystoreDat(tryJson(trimmed))) {
+  const json = trimmed.startsWith('{') ? tryJson(trimmed) : undefined
+  if (isKeystoreDat(json)) {
     const password = await sourcePassword(context, options)
     const { privateKeys, skipped } = readKeystoreDat(trimmed, password)
     return { secret: { kind: 'keys', privateKeys }, skipped }
   }
-  const privateKey = trimmed.length === 64 ? fromHex(trimmed) : undefined
-  if (privateKey !== undefined) {
-    if (!isPrivateKey(privateKey)) throw new UserError('these 64 hex digits are no private key of P-256')
-    return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
-  }
   const mnemonic = trimmed.toLowerCase().split(/\s+/).join(' ')
-  if (!isMnemonic(mnemonic)) throw noSecret(trimmed, mnemonic)
-  return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
+  if (isMnemonic(mnemonic)) return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
+  refuseOtherThanKey(trimmed, json, mnemonic)
+  const privateKey = readPrivateKey(trimmed, 'the private key to import')
+  return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
 }
 
-/** The refusal of a text that holds no secret, with what keeps it from being the one that it is most like. */
-function noSecret(text: string, mnemonic: string): UserError {
+/** Refuses a text that is neither like a private key nor another secret, with what keeps it from being a mnemonic. */
+function refuseOtherThanKey(text: string, json: unknown, mnemonic: string): void {
   const forms =
-    'neither a mnemonic (12 to 24 English words with a right checksum), nor 64 hex digits, nor a keystore.dat'
-  if (text === '' || text.startsWith('{')) return new UserError(forms)
-  const why = mnemonic.includes(' ') ? `as a mnemonic, ${mnemonicFault(mnemonic)}` : `as hex, ${hexFault(text, 32)}`
-  return new UserError(`${forms}; ${why}`)
+    'neither a mnemonic (12 to 24 English words with a right checksum), nor a private key, nor a keystore.dat'
+  const isJwk = typeof json === 'object' && json !== null && 'kty' in json
+  if (text === '' || (text.startsWith('{') && !isJwk)) throw new UserError(forms)
+  if (text.startsWith('{') || text.includes('-----BEGIN ') || !mnemonic.includes(' ')) return
+  throw new UserError(`${forms}; as a mnemonic, ${mnemonicFault(mnemonic)}`)
 }
 
 /** The password of the file to import; without a terminal, that of the new keystore. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formatPrivateKey, formatPublicKey, keyForms } from '../../../../src/base/crypto/key-forms.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { devnetAccount, devnetMnemonic } from '../../../../src/clients/wallet/devnet-accounts.js'
@@ -94,6 +95,11 @@ describe('didledger wallet', () => {
     const key = bench.write('key.txt', Buffer.from(bob.privateKey).toString('hex'))
     const fromKey = await bench.json('wallet', 'import', key, '--wallet', bench.path('k.json'))
     expect(fromKey).toMatchObject({ address: bob.address, keys: 1 })
+    for (const form of keyForms) {
+      const text = bench.write(`key.${form}`, formatPrivateKey(bob.privateKey, form))
+      const imported = await bench.json('wallet', 'import', text, '--wallet', bench.path(`${form}.json`))
+      expect(imported).toMatchObject({ address: bob.address, keys: 1 })
+    }
     const none = await bench.run('wallet', 'address', '--new', '--wallet', bench.path('k.json'))
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('imported keys only') })
     const junk = bench.write('junk.txt', devnetMnemonic.replace('junk', 'test'))
@@ -103,8 +109,10 @@ describe('didledger wallet', () => {
     for (const [text, why] of [
       [devnetMnemonic.replace('junk', 'junks'), 'as a mnemonic, word 12 is not in the English list of BIP39'],
       [devnetMnemonic.replace(' junk', ''), 'as a mnemonic, it has 11 words, where 12, 15, 18, 21 or 24 are needed'],
-      [`0x${Buffer.from(bob.privateKey).toString('hex')}`, 'as hex, it begins with 0x, which has to be left out here'],
-      [Buffer.from(bob.privateKey).toString('hex').slice(1), 'as hex, its length is 63 hex digits, not 64'],
+      [Buffer.from(bob.privateKey).toString('hex').slice(1), 'it has 63 hex digits; a private key has 64'],
+      [formatPublicKey(bob.publicKey, 'pem'), 'the private key to import is a public key'],
+      ['{"a":1}', 'nor a keystore.dat'],
+      ['{"kty":"EC"}', 'as JWK it has crv missing'],
     ] as const) {
       const { code, err } = await bench.run(
         'wallet',
