@@ -15,6 +15,8 @@ import {
   chainTerms,
   createIdentity,
   deactivateIdentity,
+  formatPrivateKey,
+  formatPublicKey,
   documentOf,
   fileOf,
   generateMnemonic,
@@ -122,7 +124,15 @@ function wallet({ transactions, spec: specText, credentialOfAda }: ScenarioInput
   const holder = { account: ada, specification: 'ledger/credential/1.0' }
   const declare = buildDeclare(holder, current.document, credentialOfAda)
   const revoke = buildRevoke(holder, current.document, `${ada.did}#diploma`)
-  const operations = [create, update, deactivate, declare, revoke]
+  const forms = (['hex', 'base58', 'pem', 'der', 'jwk'] as const).map((form) => formatPublicKey(bob.publicKey, form))
+  const secrets = (['hex', 'base58', 'pem', 'der', 'jwk'] as const).map((form) =>
+    formatPrivateKey(ada.privateKey, form),
+  )
+  const keyed = forms.map((publicKey, i) => {
+    const signWith = secrets[i] as string
+    return updateIdentity({ ...context, signWith }, current, { addKeys: [{ name: 'laptop', publicKey }] })
+  })
+  const operations = [create, update, deactivate, declare, revoke, ...keyed]
 
   const pay = (code: Uint8Array) => {
     const recipients = [{ programHash: parseAddress(bob.address) as ProgramHash, value: 100_000_000n }]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RuleError, UserError } from '../../../../src/base/errors/rule-error.js'
 import { createNode, HttpResolver, type CreateNodeOptions, type LedgerNode } from '../../../../src/index.js'
+import { formatPrivateKey, formatPublicKey } from '../../../../src/base/crypto/key-forms.js'
 import { operationJson } from '../../../../src/base/primitives/did-operation.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { accountOf } from '../../../../src/clients/wallet/accounts.js'
@@ -182,6 +183,35 @@ describe('createNode', () => {
     await node.devnet?.mine()
     expect((await waiting).map(({ height }) => height)).toEqual([1, 1, 1, 1, 1])
     expect(node.mempool.size).toBe(0)
+  })
+
+  it('changes keys, signs with any key of a DID, and refuses members that it does not know', async () => {
+    const node = await start()
+    const [ada, bob] = [node.wallet.account(0), node.wallet.account(1)]
+    await node.wallet.createDid({ account: ada })
+    const laptop = { name: 'laptop', publicKey: formatPublicKey(bob.publicKey, 'pem') }
+    await node.wallet.updateDid({ account: ada, addKeys: [laptop] })
+    const signWith = formatPrivateKey(bob.privateKey, 'jwk')
+    const { txid } = await node.wallet.updateDid({ account: ada, removeKeys: ['recovery'], signWith })
+    await node.chain.waitFor(txid)
+    const { transaction } = await node.resolver.resolve(ada.did, { all: false })
+    expect(transaction?.[0]?.operation.proof.verificationMethod).toBe('#laptop')
+    const revoked = { account: bob, did: ada.did, signWith, id: `${ada.did}#degree` }
+    expect(await node.wallet.revokeCredential(revoked)).toMatchObject({ did: ada.did })
+    expect(await node.wallet.deactivateDid({ account: bob, did: ada.did, signWith })).toMatchObject({ did: ada.did })
+    const odd = { account: ada, payee: bob } as never
+    for (const [name, call] of Object.entries({
+      createDid: () => node.wallet.createDid(odd),
+      updateDid: () => node.wallet.updateDid(odd),
+      deactivateDid: () => node.wallet.deactivateDid(odd),
+      declareCredential: () => node.wallet.declareCredential(odd),
+      revokeCredential: () => node.wallet.revokeCredential(odd),
+      publish: () => node.wallet.publish({} as never, odd),
+    })) {
+      expect(await codeOf(call())).toContain(`payee is no option of ${name}; there are account, payer, fee`)
+    }
+    const transfer = { from: ada, to: bob.address, amount: 1n, memo: '' } as never
+    expect(await codeOf(node.wallet.transfer(transfer))).toContain('memo is no option of transfer')
   })
 
   it('survives what callers get wrong, and says what it is', async () => {
