@@ -52,6 +52,11 @@ export function DidKeys({ document }: { document: Members }) {
           ],
         ]}
       />
+      <p class="quiet">
+        Its holder changes these with <code>didledger did update</code>: <code>--add-key</code>,{' '}
+        <code>--remove-key</code>, <code>--authorize</code>, <code>--revoke-authorization</code>; a leaked default key
+        leaves only <code>didledger did deactivate</code>.
+      </p>
     </Panel>
   )
 }

@@ -38,7 +38,7 @@ async function exportKey(context: CliContext, options: ExportOptions): Promise<v
     return
   }
   writeFileAtomically(output, `${text.trimEnd()}\n`, { mode: options.public ? 0o644 : 0o600 })
-  const what = options.public ? 'public key' : 'private key, which whoever reads that file has'
+  const what = options.public ? 'public key' : 'private key; keep the file to yourself'
   report(context, options, { ...result, file: output }, [`Wrote ${output}: the ${what}.`])
 }
 

@@ -39,7 +39,7 @@ it('needs the password for private keys alone', async () => {
 it('writes a private key for its owner alone, over no other file, and imports it again', async () => {
   const file = bench.path('key.pem')
   const wrote = await bench.run('wallet', 'export', '-o', file, '--devnet-account', '1')
-  expect(wrote.out).toBe(`Wrote ${file}: the private key, which whoever reads that file has.\n`)
+  expect(wrote.out).toBe(`Wrote ${file}: the private key; keep the file to yourself.\n`)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toBe(formatPrivateKey(bob.privateKey, 'pem'))
   expect(await bench.run('wallet', 'export', '-o', file, ...keys)).toMatchObject({ code: 1 })
