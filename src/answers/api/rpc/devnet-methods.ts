@@ -174,6 +174,8 @@ function control<P extends TObject>(
 ): RpcMethod {
   return method<P>({
     ...row,
+    // They change the chain: a name that is mistyped must not leave its value to the default.
+    params: { ...(row.params ?? (Type.Object({}) as P)), additionalProperties: false },
     access: 'control',
     decimalText: false,
     run: (context, params) => row.run(params, context),
