@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { shippedSpecs } from '../../src/node/library/shipped.js'
 import type { TSchema } from '@sinclair/typebox'
 import { expect, it } from 'vitest'
 import { specSchema } from '../../src/base/primitives/spec.js'
@@ -14,6 +17,17 @@ function members(schema: TSchema, path = ''): string[] {
     return [own, ...members(member, own)]
   })
 }
+
+it('specs and trusts of shipped chains are files that a program can import', () => {
+  const { resolve } = createRequire(import.meta.url)
+  for (const name of shippedSpecs) {
+    for (const file of [`${name}.json`, `${name}.trust.json`]) {
+      expect(resolve(`didledger/genesis/${file}`)).toBe(
+        fileURLToPath(new URL(`../../genesis/${file}`, import.meta.url)),
+      )
+    }
+  }
+})
 
 it('docs/genesis.md describes every member of a chain spec, in order, and no other', () => {
   const described = [...page.matchAll(/^\| `([^`]+)` /gm)].map(([, path]) => path)

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { throughDoor } from '../../../../src/program/console/door.js'
-import { StreamChannel, TerminalChannel } from '../../../../src/program/console/output-channel.js'
+import { StreamChannel, TerminalChannel, widthOf } from '../../../../src/program/console/output-channel.js'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }))
 afterEach(() => vi.useRealTimers())
@@ -33,6 +33,14 @@ it('writes at once to a terminal that takes it', () => {
 
 it('takes a terminal that does not say its width for one of 80 columns', () => {
   expect(new TerminalChannel(0, () => 0).columns).toBe(80)
+})
+
+it.each([
+  [{ isTTY: true, columns: 120 }, 120],
+  [{ isTTY: true, columns: 0 }, 80],
+  [{ isTTY: false, columns: 0 }, undefined],
+])('the width of a stream %j is %s', (stream, width) => {
+  expect(widthOf(stream)).toBe(width)
 })
 
 it('continues in the middle of a line when the terminal takes more', () => {
