@@ -8,11 +8,24 @@ export interface Route {
   readonly options: ReadonlyMap<string, string>
 }
 
-/** Reads `#/page/subject?name=value`. Text that cannot be decoded is taken as it stands. */
+/** Names of pages that other explorers use. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['tx', 'transaction'],
+  ['addr', 'address'],
+  ['account', 'address'],
+])
+/** Ids that name their page by themselves: a DID, a hash, an address or an identifier, a height. */
+const idForm = /^(did(:|%3a).*|(0x)?[0-9a-f]{64}|[E8i][1-9A-HJ-NP-Za-km-z]{33}|\d+)$/i
+
+/**
+ * Reads `#/page/subject?name=value`; an id alone is looked for by the page of searches. Text that cannot be decoded is taken as it stands.
+ */
 export function readRoute(hash: string): Route {
   const [path = '', query = ''] = splitOnce(hash.replace(/^#\/?/, ''), '?')
+  const options = new Map(new URLSearchParams(query))
+  if (idForm.test(path)) return { page: 'search', subject: decoded(path), options }
   const [page = '', subject = ''] = splitOnce(path, '/')
-  return { page, subject: decoded(subject), options: new Map(new URLSearchParams(query)) }
+  return { page: otherNames.get(page) ?? page, subject: decoded(subject), options }
 }
 
 /** The address of a page. Options that are undefined are left out. */

@@ -8,6 +8,14 @@ it.each([
   ['#/did/did:ledger:iX?from=a&to=b', 'did', 'did:ledger:iX', { from: 'a', to: 'b' }],
   ['#/credential/did:ledger:iX%23a%2Fb', 'credential', 'did:ledger:iX#a/b', {}],
   ['#/search/%E0%A4%A', 'search', '%E0%A4%A', {}],
+  ['#/tx/ab', 'transaction', 'ab', {}],
+  ['#/addr/EX', 'address', 'EX', {}],
+  ['#did:ledger:iX', 'search', 'did:ledger:iX', {}],
+  ['#/did%3Aledger%3AiX%23a', 'search', 'did:ledger:iX#a', {}],
+  [`#/${'ab'.repeat(32)}`, 'search', 'ab'.repeat(32), {}],
+  ['#EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', 'search', 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', {}],
+  ['#/7', 'search', '7', {}],
+  ['#/7/a', '7', 'a', {}],
 ])('reads %j', (hash, page, subject, options) => {
   const route = readRoute(hash)
   expect([route.page, route.subject, Object.fromEntries(route.options)]).toEqual([page, subject, options])
