@@ -183,8 +183,7 @@ describe('an account of many small coins', () => {
     await runJson('wallet', 'send', '--devnet-account', '9', '--to', payee.address, '--amount', 'all', ...rest)
     expect(await node.client.balance(small.address)).toBe(0n)
     expect(await refused('wallet', 'merge', '--devnet-account', '9')).toContain('there is nothing to join')
-    expect(
-      await refused('wallet', 'send', '--devnet-account', '9', '--to', payee.address, '--amount', 'all'),
-    ).toContain('not enough coins')
+    const few = await refused('wallet', 'send', '--devnet-account', '9', '--to', payee.address, '--amount', 'all')
+    expect(few).toMatch(/not enough coins.*; that is account 9, E\w+; coins are in account 0 \(\d+\.\d{8}\), 1 \(/)
   })
 })

@@ -55,6 +55,9 @@ export interface SelectionRequest extends ChainContext {
   readonly most?: number
 }
 
+/** The coins that can be spent are too few. */
+export class FewCoinsError extends UserError {}
+
 /** There are coins enough, but more of them are needed than one transaction may spend. */
 export class ManyCoinsError extends UserError {}
 
@@ -158,13 +161,13 @@ function totalOf(coins: readonly SpendableCoin[]): bigint {
   return coins.reduce((sum, { value }) => sum + value, 0n)
 }
 
-function notEnough(usable: readonly SpendableCoin[], request: SelectionRequest): UserError {
+function notEnough(usable: readonly SpendableCoin[], request: SelectionRequest): FewCoinsError {
   const fee = request.feeOf(Math.max(usable.length, 1), false)
   const withheld = (['immature', 'locked'] as const).map((reason) => {
     const sum = totalOf(request.coins.filter((coin) => unusable(coin, request) === reason))
     return sum > 0n ? `; ${formatAmount(sum)} more is ${reason}` : ''
   })
-  return new UserError(
+  return new FewCoinsError(
     `not enough coins: ${request.amount > 0n ? `${formatAmount(request.amount)} and ` : ''}a fee of ${formatAmount(fee)} to pay, ` +
       `${formatAmount(totalOf(usable))} can be spent${withheld.join('')}`,
   )

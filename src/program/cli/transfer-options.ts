@@ -1,16 +1,25 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
-import { addressFromPublicKey, parseAddress, type ProgramHash } from '../../base/primitives/address.js'
+import { addressFromPublicKey, addressOf, parseAddress, type ProgramHash } from '../../base/primitives/address.js'
+import { formatAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { NodeClient } from '../../clients/client/node-client.js'
-import { buildTransfer, type Recipient, type UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
-import { ManyCoinsError } from '../../clients/wallet/coins.js'
+import {
+  buildTransfer,
+  payerOf,
+  type Recipient,
+  type UnsignedTransaction,
+} from '../../clients/wallet/build-transaction.js'
+import { FewCoinsError, ManyCoinsError } from '../../clients/wallet/coins.js'
 import type { DidKey } from '../../identity/did/model.js'
+import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
+import { isThere } from '../../clients/wallet/files.js'
 import type { ChainRules } from '../../clients/wallet/terms.js'
 import type { CliContext } from './cli-context.js'
 import {
   amountOption,
   collect,
+  defaultWalletFile,
   didArgument,
   heightOption,
   rateOption,
@@ -22,6 +31,7 @@ import {
 } from './command-options.js'
 import { currentIdentity } from './current-identity.js'
 import { linesText, sameOptions } from './print-output.js'
+import { listAccounts } from './signing-account.js'
 import { type FeeWish, type PricedPayment, requireEnough } from './send-transaction.js'
 
 /** Options of commands that build a transfer: recipients, amounts, fee and locks. */
@@ -115,19 +125,55 @@ async function payeeOf(context: CliContext, client: NodeClient | undefined, did:
   return parseAddress(address) as ProgramHash
 }
 
-/** Builds a transfer, whose fee is enough; the refusal of too many coins names the command that joins them. */
-export function builtTransfer(
+/**
+ * Builds a transfer, whose fee is enough. The refusal of too many coins names the command that joins them, that of too few the account and
+ * those that have coins, as far as a node can be asked.
+ */
+export async function builtTransfer(
+  client: NodeClient | undefined,
   paid: PricedPayment,
   recipients: readonly Recipient[],
   options: TransferOptions,
-): UnsignedTransaction {
+): Promise<UnsignedTransaction> {
   const { lockTime, feeFromAmount } = options
   try {
     const built = buildTransfer({ ...paid, ...defined({ lockTime, feeFromAmount }) }, recipients)
     requireEnough(built, paid)
     return built
   } catch (error) {
-    if (!(error instanceof ManyCoinsError)) throw error
-    throw new UserError(`${error.message}: npx didledger wallet merge${sameOptions(options)}`)
+    if (error instanceof ManyCoinsError) {
+      throw new UserError(`${error.message}: npx didledger wallet merge${sameOptions(options)}`)
+    }
+    if (error instanceof FewCoinsError)
+      throw new UserError(`${error.message}; ${await whoseCoins(client, paid, options)}`)
+    throw error
   }
+}
+
+/** Accounts of a wallet whose coins are looked for. */
+const accountsAsked = 20
+
+/** A sentence on the account that pays, and on others of the same wallet that have coins. */
+async function whoseCoins(
+  client: NodeClient | undefined,
+  { code }: PricedPayment,
+  { wallet, devnetAccount: number }: WalletOptions,
+): Promise<string> {
+  const payer = addressOf(payerOf(code))
+  const accounts =
+    number === undefined
+      ? isThere(wallet ?? defaultWalletFile, 'keystore')
+        ? listAccounts(defined({ wallet }))
+        : []
+      : Array.from({ length: devnetAccountCount }, (_, index) => devnetAccount(index))
+  const own = accounts.find(({ address }) => address === payer)
+  if (own === undefined) return `that is ${payer}`
+  const others = client === undefined ? [] : accounts.filter((account) => account !== own).slice(0, accountsAsked)
+  const balances = await Promise.all(others.map(({ address }) => client?.balance(address) ?? 0n))
+  const rich = others.flatMap(({ index }, i) => {
+    const balance = balances[i] ?? 0n
+    return balance > 0n ? [`${index} (${formatAmount(balance)})`] : []
+  })
+  const elsewhere = rich.length === 0 ? '' : `; coins are in account ${rich.join(', ')}`
+  return `that is account ${own.index}, ${payer}${elsewhere}`
 }

@@ -110,7 +110,7 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   requireAmounts(rules, options)
   const wanted = await recipientsOf(context, client, options)
   const paid = client === undefined ? offlinePayment() : await paymentFrom(context, client, code, rules, options)
-  const built = builtTransfer(paid, wanted, options)
+  const built = await builtTransfer(client, paid, wanted, options)
   reportFile(context, options, {
     output: options.output,
     file: fileOf(built),
@@ -218,7 +218,7 @@ async function signedTransfer(context: CliContext, options: TransferOptions & Se
   requireAmounts(rules, options)
   const recipients = await recipientsOf(context, client, options)
   const paid = await paymentFrom(context, client, code, rules, options)
-  const built = builtTransfer(paid, recipients, options)
+  const built = await builtTransfer(client, paid, recipients, options)
   const { privateKey } = await signingAccount(context, options)
   return { ...fileOf(built), transaction: signAll(built, privateKey) }
 }
