@@ -42,6 +42,8 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
     ask: `/1.0/identifiers/${alice.did}`,
   },
   'wallet balance': { args: [asAlice] },
+  'wallet history': { args: [asAlice, [...asAlice, '--csv']] },
+  'wallet merge': { args: [asAlice] },
   'wallet build': { args: [[...asAlice, ...payment, '-o', file('build.json')]] },
   'wallet send': {
     args: [

@@ -177,7 +177,8 @@ export class NodeClient {
         ({ txid: from, vout }) => owned.get(outpointKey({ txid: hashBytes(from), index: vout })) ?? [],
       )
       const received = pending.filter((coin) => displayHash(coin.txid) === txid)
-      return spent.length + received.length === 0 ? [] : [{ txid, spent: sums(spent), received: sums(received) }]
+      if (spent.length + received.length === 0) return []
+      return [{ txid: asTxid(txid, 'the id of a transaction'), spent: sums(spent), received: sums(received) }]
     })
   }
 
@@ -411,15 +412,26 @@ function asChain(value: unknown): NodeChain {
   return { ...chain, assetId: hashBytes(assetid), maxMoney, fees: { ...rest, perByte, ...defined({ freeBytes }) } }
 }
 
+function asTxid(value: unknown, where: string): string {
+  return displayHash(hashBytes(asText(value, where)))
+}
+
+/** A name that needs no quotes in a list of values. */
+function asWord(value: unknown, where: string): string {
+  const text = asText(value, where)
+  if (/^[A-Za-z][\w-]{0,63}$/.test(text)) return text
+  throw unexpected(`${where} is no name`)
+}
+
 const asPlace = objectOf({ height: asInteger, index: asInteger })
 const asHistory = answerOf('the history', {
   transactions: listOf(
     objectOf({
-      txid: asText,
+      txid: asTxid,
       height: asInteger,
       index: asInteger,
       time: asInteger,
-      kind: asText,
+      kind: asWord,
       received: asAmount,
       spent: asAmount,
       fee: optional(asAmount),

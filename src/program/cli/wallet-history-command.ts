@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { type History, NodeClient, type Waiting } from '../../clients/client/node-client.js'
@@ -37,7 +37,7 @@ export function registerHistory(wallet: Command, context: CliContext): void {
   withNode(withWallet(withOutput(wallet.command('history'))))
     .description('list the payments of the accounts of a wallet, or of one address, newest first')
     .argument('[address]', 'an address instead of a wallet', (text) => recipientOption(text).address)
-    .option('--csv', 'print comma-separated values, times in UTC')
+    .addOption(new Option('--csv', 'print comma-separated values, times in UTC').conflicts('json'))
     .option('--limit <n>', 'how many; 0: all', countOption, usualCount)
     .addHelpText(
       'after',
