@@ -168,8 +168,9 @@ async function whoseCoins(
       : Array.from({ length: devnetAccountCount }, (_, index) => devnetAccount(index))
   const own = accounts.find(({ address }) => address === payer)
   if (own === undefined) return `that is ${payer}`
-  const others = client === undefined ? [] : accounts.filter((account) => account !== own).slice(0, accountsAsked)
-  const balances = await Promise.all(others.map(({ address }) => client?.balance(address) ?? 0n))
+  if (client === undefined) return `that is account ${own.index}, ${payer}`
+  const others = accounts.filter((account) => account !== own).slice(0, accountsAsked)
+  const balances = await Promise.all(others.map(({ address }) => client.balance(address)))
   const rich = others.flatMap(({ index }, i) => {
     const balance = balances[i] ?? 0n
     return balance > 0n ? [`${index} (${formatAmount(balance)})`] : []
