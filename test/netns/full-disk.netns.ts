@@ -54,20 +54,20 @@ async function workUntilFull({ client, process: { finished } }: NodeProcess, blo
   }
 }
 
-// The log of the database takes 4 MB before a table is written.
+// The log of the database takes 4 MB before a table is written; on a slow machine the next log may need room before the table.
 it.each([
-  [60, 1, 'log'],
-  [9000, 1000, 'ldb'],
+  [60, 1, /\.log: No space left/],
+  [9000, 1000, /\.(ldb|log): No space left/],
 ])(
   'with %d KiB left the node stops in plain words, and nothing that it has answered is lost',
-  async (free, blocks, file) => {
+  async (free, blocks, place) => {
     const dataDir = join(disk, 'data')
     const node = await NodeProcess.start('devnet', '--no-automine', '--data-dir', dataDir, '-q')
     const ballast = fill(free * kibibyte)
     const height = await workUntilFull(node, blocks)
     const { code, err } = await node.process.finished
     expect([code, err]).toEqual([1, expect.stringMatching(fullDisk)])
-    expect(err).toContain(`.${file}: No space left`)
+    expect(err).toMatch(place)
     expect(err).not.toMatch(/^\s+at |\.js:\d/m)
 
     // It says so again, or has enough to start with, but it never calls that damage.
