@@ -179,7 +179,8 @@ function tooMany(
   needed: number,
   { feeOf, most = Infinity }: SelectionRequest,
 ): UserError {
-  const now = totalOf(usable.slice(0, most)) - feeOf(most, false)
+  // The next transaction may be some bytes longer: its nonce is another one.
+  const now = totalOf(usable.slice(0, most)) - feeOf(most + 1, false)
   return new ManyCoinsError(
     `${needed} coins are needed, and one transaction spends at most ${most}: ${formatAmount(now)} can be sent now, by the largest ` +
       `of ${usable.length}; join small coins to send more at once`,

@@ -54,7 +54,7 @@ describe('a bound of coins', () => {
     const refused = () => selectCoins({ coins, amount: largest + 1n, feeOf, most })
     expect(refused).toThrow(ManyCoinsError)
     expect(refused).toThrow(
-      `6 coins are needed, and one transaction spends at most 5: ${formatAmount(largest)} can be sent now, by the largest of 30`,
+      `6 coins are needed, and one transaction spends at most 5: ${formatAmount(largest - 1n)} can be sent now, by the largest of 30`,
     )
   })
 
