@@ -120,13 +120,18 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
 
 /**
  * The JSON text of a signed credential; `members` are its others than the proof, in the form of documents and with a full id. `sign`
- * signs with the issuer's default key. Throws a {@link RuleError} where that is no credential a chain accepts.
+ * signs with the key of the issuer, whose id may be relative. Throws a {@link RuleError} where that is no credential a chain accepts.
  */
-export function buildCredential(members: object, method: string, sign: Sign): string {
-  const proof = { verificationMethod: `#${primaryFragment}`, signature: encodeBase64url(new Uint8Array(64)) }
+export function signCredential(
+  members: object,
+  { method, key, created }: { readonly method: string; readonly key: string; readonly created?: string },
+  sign: Sign,
+): string {
+  const unsigned = { ...defined({ created }), verificationMethod: key }
+  const draft = { ...unsigned, signature: encodeBase64url(new Uint8Array(64)) }
   const rules = { method, chain: true }
-  const { signingText } = parseCredential(fromPlain({ ...members, proof }), '', rules, undefined)
-  return JSON.stringify({ ...members, proof: { ...proof, signature: encodeBase64url(sign(signingText)) } })
+  const { signingText } = parseCredential(fromPlain({ ...members, proof: draft }), '', rules, undefined)
+  return JSON.stringify({ ...members, proof: { ...unsigned, signature: encodeBase64url(sign(signingText)) } })
 }
 
 function references(plan: DocumentPlan, use: PlannedKey['use']): string[] {

@@ -1,9 +1,9 @@
 import { quickSigner } from '../../base/crypto/quick-signer.js'
 import {
   buildCreate,
-  buildCredential,
   buildDocument,
   primaryFragment,
+  signCredential,
   planNew,
   type Sign,
 } from '../../identity/did/build.js'
@@ -79,5 +79,5 @@ function profile({ index, did }: Pick<SeededDid, 'index' | 'did'>, now: number, 
       email: `member-${index}@example.org`,
     },
   }
-  return buildCredential(members, didMethod, sign)
+  return signCredential(members, { method: didMethod, key: `#${primaryFragment}` }, sign)
 }

@@ -14,7 +14,7 @@ import {
   signer,
   updateIdentity,
 } from '../../../../src/clients/wallet/did-identity.js'
-import { buildCredential } from '../../../../src/identity/did/build.js'
+import { signCredential } from '../../../../src/identity/did/build.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { created, credentialSpecification, expires, Registry, specification } from '../../../support/builders/did.js'
 
@@ -144,7 +144,7 @@ describe('operations signed with another key', () => {
       signWith: formatPrivateKey(bob.privateKey, 'jwk'),
     }
     const members = { id: `${ada.did}#d`, type: ['D'], issuanceDate: created, credentialSubject: { id: ada.did, n: 1 } }
-    const credential = buildCredential(members, 'ledger', signer(ada))
+    const credential = signCredential(members, { method: 'ledger', key: '#primary' }, signer(ada))
     did.registry.apply(buildDeclare(signed, did.current.document, credential))
     const revoke = buildRevoke(signed, did.current.document, `${ada.did}#d`)
     expect(revoke.verificationMethod).toBe(`${ada.did}#laptop`)
