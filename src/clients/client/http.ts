@@ -63,14 +63,26 @@ export interface HttpAnswer {
   readonly age?: AnswerAge
 }
 
-/**
- * One HTTP exchange in JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an aborted signal. A GET
- * is asked again, once, if its connection closes without an answer: a node may close a connection that was kept open just when it is
- * used again.
- */
+/** One HTTP exchange in JSON; fails as {@link exchangeText} does, and for an answer that is no JSON. */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
-  let response: Response
-  let text: string
+  const { response, text } = await exchangeText(url, body, options)
+  try {
+    return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
+  } catch {
+    throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
+  }
+}
+
+/**
+ * One HTTP exchange: a GET, or a POST of a body as JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an
+ * aborted signal. A GET is asked again, once, if its connection closes without an answer: a node may close a connection that was kept open
+ * just when it is used again.
+ */
+export async function exchangeText(
+  url: string,
+  body: unknown,
+  options: HttpOptions,
+): Promise<{ readonly response: Response; readonly text: string }> {
   const { signal } = options
   signal?.throwIfAborted()
   const deadline = new AbortController()
@@ -79,13 +91,13 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
     const init: RequestInit = { signal: deadline.signal, redirect: 'error' }
-    response =
+    const response =
       body === undefined
         ? await fetch(url, init).catch((error: unknown) =>
             wasClosed(error) ? fetch(url, init) : Promise.reject(error),
           )
         : await fetch(url, { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) })
-    text = await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal)
+    return { response, text: await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal) }
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof UserError) throw error
@@ -93,11 +105,6 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
-  }
-  try {
-    return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
-  } catch {
-    throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
   }
 }
 

@@ -7,7 +7,7 @@
  *   Payment                             -> buildMerge          one transfer to the payer for each group of coins
  *     -> signTransaction, multisig-signatures -> bytes for the client, the pool or a transaction file
  *
- * Imports crypto, did, errors, primitives, runtime; used by client, devnet, api, library, cli.
+ * Imports crypto, credentials, did, errors, primitives, runtime; used by client, devnet, api, library, cli.
  * - Uses no network and reads no chain: coins, height and rates come from the caller.
  * - Change goes back to the paying address: inputs = outputs + fee.
  * - A spent coin with a lock sets lockTime and sequence, as the rules require.

@@ -10,7 +10,7 @@ import { didMethod } from '../../base/primitives/did-method.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { contextMembers, signer } from './did-identity.js'
-import { signingKey } from './document-keys.js'
+import { type SigningKey, signingKey } from './document-keys.js'
 
 /** Operations of a wallet on credentials. */
 
@@ -59,17 +59,24 @@ export function requireCredentialId(id: string): void {
 
 /** The key that signs for the DID of a document, and how it is named. */
 function signing(
-  { account, specification, signWith }: CredentialContext,
+  context: CredentialContext,
   document: DidDocument,
 ): { pair: KeyPair; plan: { specification: string; verificationMethod: string } } {
+  const { pair, id } = credentialKey(context, document)
+  return { pair, plan: { specification: context.specification, verificationMethod: id } }
+}
+
+/** The key of a document that signs for its DID: `signWith`, else one of the account. A {@link UserError} if it may not. */
+export function credentialKey(
+  { account, signWith }: Pick<CredentialContext, 'account' | 'signWith'>,
+  document: DidDocument,
+): SigningKey {
   if (signWith !== undefined) {
-    const keys = document.authentication.values()
-    const { pair, id } = signingKey(signWith, document, { keys, what: 'for credentials' })
-    return { pair, plan: { specification, verificationMethod: id } }
+    return signingKey(signWith, document, { keys: document.authentication.values(), what: 'for credentials' })
   }
   for (const pair of [account, ...(account.recovery === undefined ? [] : [account.recovery])]) {
     for (const { id, publicKey } of document.authentication.values()) {
-      if (equalBytes(publicKey, pair.publicKey)) return { pair, plan: { specification, verificationMethod: id } }
+      if (equalBytes(publicKey, pair.publicKey)) return { pair, id }
     }
   }
   throw new UserError(`no key of this account may sign for ${document.id}: its document lists none for authentication`)

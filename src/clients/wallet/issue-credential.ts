@@ -1,0 +1,119 @@
+import { UserError } from '../../base/errors/rule-error.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import { requireKnown } from '../../base/primitives/known-members.js'
+import type { KeyInput } from '../../base/crypto/key-forms.js'
+import { makeJws } from '../../identity/credentials/compact-jws.js'
+import { type CredentialPlan, membersOf, requireCredential } from '../../identity/credentials/credential-plan.js'
+import { jwtCredentialPayload, readJwtCredential } from '../../identity/credentials/jwt-credential.js'
+import { signCredential } from '../../identity/did/build.js'
+import { defaultDidLimits } from '../../identity/did/did-rules.js'
+import { didPart, isDid } from '../../identity/did/identifier.js'
+import type { DidDocument } from '../../identity/did/model.js'
+import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
+import type { SigningAccount } from './accounts.js'
+import { credentialKey, readCredential } from './did-credential.js'
+import { signer } from './did-identity.js'
+
+/** Credentials that a DID of a wallet issues. */
+
+const rules = { method: didMethod, chain: true }
+
+/** The DID in whose name something is signed, and its key. */
+export interface SignedBy {
+  readonly account: SigningAccount
+  /** The document of the DID as it is now. */
+  readonly document: DidDocument
+  /** Time of the signature, `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly created: string
+  /** Private key for authentication of the DID, in any form, instead of one of the account's. */
+  readonly signWith?: KeyInput
+}
+
+/** Members of {@link SignedBy}. */
+export const signedByMembers = ['account', 'document', 'created', 'signWith'] as const
+
+/** A credential to be issued: the word of an issuer about a subject. */
+export interface NewCredential {
+  /** A name such as `degree`, or an absolute id. The name is one below the DID of the subject. */
+  readonly id: string
+  readonly types: readonly string[]
+  /** The DID that the credential is about; absent: that of the issuer. */
+  readonly subject?: string
+  /** JSON values by name. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** `YYYY-MM-DDTHH:MM:SSZ`; absent: it does not expire. */
+  readonly expires?: string
+  /** JSON-LD contexts. */
+  readonly context?: readonly string[]
+}
+
+/** Members of {@link NewCredential}. */
+export const credentialMembers = ['id', 'types', 'subject', 'claims', 'expires', 'context'] as const
+
+/**
+ * The plan of a credential that the DID of a document issues: what {@link issueCredential} signs, with the defaults. Throws a RuleError
+ * where no chain takes it, and a {@link UserError} for unknown members.
+ */
+export function buildCredential(by: Pick<SignedBy, 'document' | 'created'>, credential: NewCredential): CredentialPlan {
+  const plan = planOf(by, credential)
+  requireCredential(plan, rules)
+  return plan
+}
+
+function planOf(
+  { document, created }: Pick<SignedBy, 'document' | 'created'>,
+  credential: NewCredential,
+): CredentialPlan {
+  requireKnown('the credential', credential, credentialMembers)
+  const { id, subject = document.id, types, claims, expires, context } = credential
+  if (expires !== undefined && expires <= created) {
+    throw new UserError(`the credential would expire on ${expires}, before it is issued on ${created}`, 2)
+  }
+  return {
+    id: fullId(id, isDid(subject, rules) ? subject : document.id),
+    types,
+    issuer: document.id,
+    subject,
+    claims,
+    issued: created,
+    ...(expires === undefined ? {} : { expires }),
+    ...(context === undefined ? {} : { context }),
+  }
+}
+
+function fullId(id: string, did: string): string {
+  const full = id.startsWith('did:') ? id : `${did}#${id.replace(/^#/, '')}`
+  if (isCredentialId(full, rules)) return full
+  throw new UserError(`${id.slice(0, 200)} is no name of a credential: 1 to 128 letters, digits and . _ - are`, 2)
+}
+
+/**
+ * The JSON text of a credential with the proof of this family, canonical. Its holder, the DID in its id, can declare it. Throws as
+ * {@link buildCredential} does, and a {@link UserError} if the key may not sign for the issuer.
+ */
+export function issueCredential(by: SignedBy, credential: NewCredential): string {
+  requireKnown('the first argument of issueCredential', by, signedByMembers)
+  const plan = buildCredential(by, credential)
+  const { pair, id: key } = credentialKey(by, by.document)
+  const signed = signCredential(membersOf(plan), { method: didMethod, key, created: by.created }, signer(pair))
+  const { text } = readCredential(signed)
+  const most = defaultDidLimits.payloadBytes
+  if (text.length <= most) return text
+  throw new UserError(`the credential has ${text.length} characters, and the chain takes ${most} bytes`)
+}
+
+/**
+ * The JWT of a credential by the W3C data model 1.1, whose status is what the chain says of its id. Its subject can be any text; the id is one
+ * below the DID of the subject, or of the issuer where the subject has none of this chain. Throws as {@link issueCredential} does.
+ */
+export function issueCredentialJwt(by: SignedBy, credential: NewCredential): string {
+  requireKnown('the first argument of issueCredentialJwt', by, signedByMembers)
+  const plan = planOf(by, credential)
+  const { pair, id: key } = credentialKey(by, by.document)
+  if (![plan.subject, plan.issuer].includes(didPart(plan.id))) {
+    throw new UserError(`the id ${plan.id} belongs neither to the subject nor to the issuer of the credential`, 2)
+  }
+  const text = makeJws(jwtCredentialPayload(plan), key, signer(pair), { typ: 'JWT' })
+  readJwtCredential(text, rules)
+  return text
+}
