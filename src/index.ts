@@ -10,6 +10,7 @@ export { Transaction } from './base/primitives/transaction.js'
 export type { TransactionJson } from './base/primitives/transaction-json.js'
 export { addressFromPublicKey, didFromPublicKey } from './base/primitives/address.js'
 export {
+  canonicalCredential,
   canonicalDocument,
   type ControlledOptions,
   type JsonInput,
@@ -19,6 +20,13 @@ export {
   verifyDocument,
   verifyOperation,
 } from './node/library/verify-documents.js'
+export { checkCredential, type CheckOptions, type CredentialReport } from './clients/verifier/check-credential.js'
+export {
+  checkPresentation,
+  type PresentationOptions,
+  type PresentationReport,
+} from './clients/verifier/check-presentation.js'
+export type { CredentialSource } from './clients/verifier/credential-source.js'
 export { createNode } from './node/library/create-node.js'
 export type * from './node/library/node-types.js'
 export type { Neighbor } from './network/peers/neighbor.js'

@@ -22,6 +22,9 @@ import type { KeyInput } from '../../base/crypto/key-forms.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { Standing } from '../../answers/resolver/standing.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import type { NewCredential, SignedBy } from '../../clients/wallet/issue-credential.js'
+import type { NewPresentation } from '../../clients/wallet/present-credentials.js'
+import type { CredentialFormat } from '../../identity/credentials/signed-credential.js'
 import type { DocumentChanges, RecoveryKey } from '../../clients/wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
 import type { TuningOptions } from './tuning-options.js'
@@ -223,8 +226,20 @@ export interface NodeWallet {
   declareCredential(declare: SignedFor & { readonly credential: string | object }): Promise<SentOperation>
   /** Revokes the credential with an id in full, in the name of the DID of the account, or of `did`. */
   revokeCredential(revoke: SignedFor & { readonly id: string }): Promise<SentOperation>
+  /**
+   * Signs a credential in the name of the DID of the account, or of `did`; nothing is sent. Returns JSON text that its holder can declare, or
+   * with the format `jwt` a W3C credential as JWT.
+   */
+  issueCredential(issue: CredentialSigner & NewCredential & { readonly format?: CredentialFormat }): string
+  /** Signs a presentation of credentials, all JSON texts or all JWT, by their holder: the DID of the account, or `did`. */
+  presentCredentials(present: CredentialSigner & NewPresentation): string
   /** Puts an operation made by any tool on the chain, unchanged. Resolves with the txid. */
   publish(operation: DidOperationJson, payment: DidPayment): Promise<string>
+}
+
+/** The DID in whose name something is signed: of the account, or another one by a key of it. */
+export interface CredentialSigner extends Pick<SignedBy, 'account' | 'signWith'> {
+  readonly did?: string
 }
 
 export interface Transfer {

@@ -1,4 +1,6 @@
 import { verify } from '../../base/crypto/verify.js'
+import { keyThatSigned } from '../../clients/verifier/signature.js'
+import { readSignedCredential } from '../../identity/credentials/read-credential.js'
 import { decodeBase64url, decodeSignature } from '../../identity/did/base64url.js'
 import { documentText } from '../../identity/did/canonical.js'
 import { parseCredential } from '../../identity/did/credential.js'
@@ -81,8 +83,8 @@ function controllerOf(document: DidDocument, did: string, controllers: readonly 
 }
 
 /**
- * Verifies the proof of a credential under an authentication key of its issuer, or of a controller of the issuer. The issuer's
- * document is trusted; dates are not checked. Never throws.
+ * Verifies the proof of a credential, JSON or the text of a JWT, under an authentication key of its issuer, or for JSON of a controller of the
+ * issuer. The issuer's document is trusted; dates and status are for `checkCredential`. Never throws.
  */
 export function verifyCredential(
   credential: JsonInput,
@@ -90,16 +92,20 @@ export function verifyCredential(
   options: ControlledOptions,
 ): Verdict {
   return verdict(() => {
-    const read = parseCredential(fromPlain(credential), '', { method: options.method, chain: false }, undefined)
+    const read = readSignedCredential(credential, { method: options.method, chain: false })
     const issuer = readDocument(issuerDocument, options)
     if (read.issuer !== issuer.id) throw new Failure(`the issuer is ${read.issuer}, but the document is ${issuer.id}`)
-    const { verificationMethod, signature } = read.proof
-    const did = didPart(verificationMethod)
-    const holder = did === issuer.id ? issuer : controllerOf(issuer, did, readAll(options))
-    const key = holder.authentication.get(verificationMethod)
-    if (key === undefined) throw new Failure(`${verificationMethod} is no authentication key of ${holder.id}`)
-    requireSignature(key, read.signingText, signature, 'the proof of the credential')
+    const did = read.key === undefined ? issuer.id : didPart(read.key)
+    keyThatSigned(did === issuer.id ? issuer : controllerOf(issuer, did, readAll(options)), read)
   })
+}
+
+/**
+ * The text that the proof of a credential signs: the credential in normalised form and Unicode NFC, without its proof. Throws a
+ * {@link RuleError} with the reason for anything that is no credential.
+ */
+export function canonicalCredential(credential: JsonInput, options: MethodOptions): string {
+  return parseCredential(fromPlain(credential), '', { method: options.method, chain: false }, undefined).signingText
 }
 
 /**

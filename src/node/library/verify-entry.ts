@@ -5,6 +5,7 @@
 export type { Code } from '../../base/errors/error-codes.js'
 export { RuleError, UserError } from '../../base/errors/rule-error.js'
 export {
+  canonicalCredential,
   canonicalDocument,
   type ControlledOptions,
   type JsonInput,
@@ -14,3 +15,21 @@ export {
   verifyDocument,
   verifyOperation,
 } from './verify-documents.js'
+export {
+  checkCredential,
+  type CheckedCredential,
+  type CheckOptions,
+  type CredentialCheck,
+  type CredentialReport,
+} from '../../clients/verifier/check-credential.js'
+export {
+  checkPresentation,
+  type PresentationCheck,
+  type PresentationOptions,
+  type PresentationReport,
+} from '../../clients/verifier/check-presentation.js'
+export { checkDomain, type DomainReport, type LinkedDid } from '../../clients/verifier/check-domain.js'
+export type { CredentialSource } from '../../clients/verifier/credential-source.js'
+export type { Check } from '../../clients/verifier/report.js'
+export type { CredentialFormat } from '../../identity/credentials/signed-credential.js'
+export { statusOf } from '../../identity/credentials/credential-status.js'

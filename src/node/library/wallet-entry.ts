@@ -63,6 +63,14 @@ export {
 } from '../../clients/wallet/did-identity.js'
 export type { AddedKey, AuthorizedKey, KeyChanges } from '../../clients/wallet/document-keys.js'
 export { buildDeclare, buildRevoke, type CredentialContext } from '../../clients/wallet/did-credential.js'
+export {
+  buildCredential,
+  issueCredential,
+  issueCredentialJwt,
+  type NewCredential,
+  type SignedBy,
+} from '../../clients/wallet/issue-credential.js'
+export { linkDomain, type NewPresentation, presentCredentials } from '../../clients/wallet/present-credentials.js'
 export { type MultisigAccount, multisigAccount } from '../../clients/wallet/multisig.js'
 export { addSignature, combineSignatures } from '../../clients/wallet/multisig-signatures.js'
 export {

@@ -37,9 +37,16 @@ import {
   parseDid,
   updateIdentity,
 } from '../../clients/wallet/did-identity.js'
+import {
+  credentialMembers,
+  issueCredential,
+  issueCredentialJwt,
+  type SignedBy,
+} from '../../clients/wallet/issue-credential.js'
+import { presentationMembers, presentCredentials } from '../../clients/wallet/present-credentials.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
-import type { Amount, DidPayment, NodeWallet } from './node-types.js'
+import type { Amount, CredentialSigner, DidPayment, NodeWallet } from './node-types.js'
 import { payerCoins } from '../devnet/payer-coins.js'
 
 /** Years until a new document expires. */
@@ -47,6 +54,7 @@ const defaultYears = 5
 
 const paymentMembers = ['account', 'payer', 'fee'] as const
 const signedMembers = [...paymentMembers, 'signWith'] as const
+const signerMembers = ['account', 'did', 'signWith'] as const
 
 /** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
 export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
@@ -118,6 +126,18 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
       )
       return { did, txid }
     },
+    issueCredential: (issue) => {
+      requireKnown('issueCredential', issue, [...signerMembers, 'format', ...credentialMembers])
+      const { account, did, signWith, format = 'ledger', ...credential } = issue
+      if (format !== 'ledger' && format !== 'jwt') throw new UserError('issueCredential: format is ledger or jwt')
+      const by = signedBy({ account, ...defined({ did, signWith }) })
+      return format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
+    },
+    presentCredentials: (present) => {
+      requireKnown('presentCredentials', present, [...signerMembers, ...presentationMembers])
+      const { account, did, signWith, ...presentation } = present
+      return presentCredentials(signedBy({ account, ...defined({ did, signWith }) }), presentation)
+    },
     publish: async (operation: DidOperationJson, payment) => {
       requireKnown('publish', payment, paymentMembers)
       return sendOperation(payment, () => readOperationJson(JSON.stringify(operation)))
@@ -172,6 +192,12 @@ export function nodeWallet(node: () => Node, random: Random, accounts = devnetAc
     })
     if ('error' in outcome) throw outcome.error
     return outcome.txids
+  }
+
+  /** The DID that signs, as it is now. */
+  function signedBy({ account, did, signWith }: CredentialSigner): SignedBy {
+    const { document } = current(didOr(account.did, did))
+    return { account, document, created: formatDate(now()), ...defined({ signWith }) }
   }
 
   function context(account: SigningAccount, subject: 'did' | 'credential' = 'did') {

@@ -61,7 +61,16 @@ describe('the entries of the package', () => {
     const tables = ['answers/api/http/error-mapping.ts', 'network/penalties.ts']
     const others = [...files.keys()].filter((name) => !tables.includes(name))
     const folders = new Set(others.map((name) => name.split('/')[1]))
-    expect([...folders].sort()).toEqual(['crypto', 'did', 'errors', 'library', 'primitives', 'runtime', 'wallet'])
+    expect([...folders].sort()).toEqual([
+      'credentials',
+      'crypto',
+      'did',
+      'errors',
+      'library',
+      'primitives',
+      'runtime',
+      'wallet',
+    ])
     expect([...packages].filter((name) => /level|find-my-way|pino/.test(name))).toEqual([])
   })
 
