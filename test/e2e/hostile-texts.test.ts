@@ -61,6 +61,11 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
   },
   'did deactivate': { args: [asAlice] },
   'did publish': { args: [[file('create.json'), ...asCarol]] },
+  'did issue': { args: [[...asAlice, '--type', 'T', '--claim', 'a=b']] },
+  'did present': { args: [[file('another.json'), ...asAlice, '--realm', 'r', '--nonce', 'n']] },
+  'did configure-domain': { args: [['https://example.org', ...asAlice]] },
+  'did verify-credential': { args: [[file('profile.json')], [file('another.json')]] },
+  'did check-domain': { args: [['https://example.org', '--file', file('domain.json')]] },
   'did declare': { args: [[file('another.json'), ...asAlice]] },
   'did revoke': { args: [[credential, ...asAlice]] },
   'did credential': { args: [[credential]] },
@@ -97,6 +102,15 @@ beforeAll(async () => {
   for (const account of ['0', '1']) await bench.json('did', 'create', '--devnet-account', account, ...rest)
   await bench.json('did', 'declare', bench.path('profile.json'), ...asAlice, ...rest)
   await bench.json('did', 'create', ...asCarol, ...rest, '-o', bench.path('create.json'))
+  await bench.json(
+    'did',
+    'configure-domain',
+    'https://example.org',
+    ...asAlice,
+    ...rest,
+    '-o',
+    bench.path('domain.json'),
+  )
   const update = ['did', 'update', ...asAlice, ...rest, '--add-service', 'site,Linked,https://example.org']
   await bench.json(...update, '-o', bench.path('rebase.json'))
   await bench.json(...update)

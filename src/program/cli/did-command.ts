@@ -22,7 +22,9 @@ import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument } from './command-options.js'
 import { type Current, currentIdentity } from './current-identity.js'
+import { registerDidCheckers } from './did-check-command.js'
 import { registerDidCredentials } from './did-credential-command.js'
+import { registerDidIssuers } from './did-issue-command.js'
 import {
   finish,
   type OperationOptions,
@@ -124,6 +126,8 @@ export function registerDid(program: Command, context: CliContext): void {
     .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
     .action((file: string, options: OperationOptions) => publishFile(context, file, options))
+  registerDidIssuers(did, context)
+  registerDidCheckers(did, context)
   registerDidCredentials(did, context)
   registerDidReaders(did, context)
   registerDidProofs(did, context)
