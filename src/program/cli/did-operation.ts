@@ -37,6 +37,7 @@ import { formatTable, report, sameOptions, shellWord } from './print-output.js'
 export interface OperationOptions extends WalletOptions, SendOptions {
   readonly fee?: bigint
   readonly output?: string
+  readonly specification?: string
 }
 
 export function withPayment(command: Command): Command {
@@ -48,16 +49,28 @@ export function withPayment(command: Command): Command {
 }
 
 export function withOperation(command: Command): Command {
-  return withPayment(command).option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+  return withPayment(command)
+    .option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+    .option(
+      '--specification <text>',
+      'another one of those that the chain accepts, for SDKs that read no other (default: the first)',
+    )
 }
 
-/** The specification string of the node's next block; without a node that of the last rules in the spec. */
+/** The specification string that the options name, else the first one of the node's next block; without a node by the last rules in the spec. */
 export async function specificationOf(
   options: OperationOptions,
   subject: 'did' | 'credential',
   client: NodeClient | undefined,
 ): Promise<string> {
-  return specificationIn(client === undefined ? rulesOffline(options) : await rulesAt(client, options), subject)
+  const rules = client === undefined ? rulesOffline(options) : await rulesAt(client, options)
+  const { specification: chosen = specificationIn(rules, subject) } = options
+  const accepted = rules.specifications[subject]
+  if (accepted.includes(chosen)) return chosen
+  throw new UserError(
+    `--specification: the chain accepts ${accepted.join(', ')} for these operations, not ${chosen}`,
+    2,
+  )
 }
 
 /** Reads what a file holds; a {@link RuleError} names the file otherwise. */

@@ -37,6 +37,17 @@ describe('didledger did, of credentials', () => {
     await node.close()
   })
 
+  it('signs by another specification that the chain accepts, and names those for one that it does not', async () => {
+    const file = bench.write('degree.json', byBob())
+    const out = bench.path('declare.json')
+    await bench.json('did', 'declare', file, ...as(0), '-o', out, '--specification', 'elastos/credential/1.0')
+    expect(JSON.parse(readFileSync(out, 'utf8'))).toMatchObject({ header: { specification: 'elastos/credential/1.0' } })
+    expect(await bench.run('did', 'publish', out, ...as(0))).toMatchObject({ code: 0 })
+    const { code, err } = await bench.run('did', 'revoke', id, ...as(0), '--specification', 'elastos/did/1.0')
+    expect(code).toBe(2)
+    expect(err).toContain('the chain accepts ledger/credential/1.0, elastos/credential/1.0 for these operations')
+  })
+
   it('declares a credential, shows it, lists it, and revokes it as its issuer', async () => {
     expect(await state()).toEqual({ id, status: 3 })
     const none = await bench.run('did', 'credentials', alice.did, ...online)
