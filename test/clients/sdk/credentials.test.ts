@@ -6,6 +6,10 @@ import {
   VerifiablePresentation,
 } from '@elastosfoundation/did-js-sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HttpResolver } from 'didledger/resolver'
+import { checkCredential, checkPresentation } from 'didledger/verify'
+import { accountSource, documentOf, issueCredential, presentCredentials } from 'didledger/wallet'
+import { runJson } from '../../support/process/spawn.js'
 import { Sdk, storePassword } from './sdk.js'
 
 let sdk: Sdk
@@ -158,4 +162,54 @@ it('a document carries credentials', async () => {
   const resolved = await holder.getSubject().resolve(true)
   expect(resolved.getCredential(credential.getId()).toString(true)).toBe(credential.toString(true))
   expect(await resolved.isValid()).toBe(true)
+})
+
+describe('credentials of this package and of the SDK', () => {
+  const mnemonic = 'test test test test test test test test test test test junk'
+  const [university, ada] = [0, 1].map(accountSource({ kind: 'mnemonic', mnemonic })) as [Account, Account]
+  type Account = ReturnType<ReturnType<typeof accountSource>>
+  const asked = { realm: 'https://jobs.example', nonce: '873172f58701a9ee' }
+  let source: HttpResolver
+  let made: string
+  let shown: string
+  beforeAll(async () => {
+    source = new HttpResolver(sdk.node.line.rpc)
+    const rest = ['--rest', sdk.node.line.rest]
+    for (const account of ['0', '1']) {
+      const specification = ['--specification', 'elastos/did/1.0']
+      await runJson('did', 'create', '--devnet-account', account, ...specification, ...rest)
+    }
+    const by = async (account: Account) => {
+      const { transaction } = await source.resolve(account.did)
+      const document = documentOf(transaction?.[0]?.operation.payload ?? '')
+      return { account, document, created: new Date().toISOString().replace(/\.\d+/, '') }
+    }
+    const claims = { degree: 'BSc', city: 'Łódź', marks: [1, { best: true }], a: { z: 1, b: '"<&>"' } }
+    const degree = { id: 'degree', types: ['DegreeCredential'], subject: ada.did, claims }
+    made = issueCredential(await by(university), { ...degree, expires: '2040-01-01T00:00:00Z' })
+    shown = presentCredentials(await by(ada), { credentials: [made], ...asked })
+  })
+
+  it('that are made here are valid there', async () => {
+    const read = VerifiableCredential.parse(made)
+    expect(await read.isValid()).toBe(true)
+    expect(read.toString(true)).toBe(made)
+    const presentation = VerifiablePresentation.parse(shown)
+    expect(await presentation.isValid()).toBe(true)
+    expect(presentation.toString(true)).toBe(shown)
+    expect(await VerifiablePresentation.parse(shown.replace('jobs', 'joke')).isValid()).toBe(false)
+  })
+
+  it('that are made there are valid here, and what the SDK finds revoked is revoked here', async () => {
+    const builder = await VerifiablePresentation.createFor(holder.getSubject(), null, sdk.store)
+    const presentation = await builder.credentials(credential).realm(asked.realm).nonce(asked.nonce).seal(storePassword)
+    for (const form of [true, false]) {
+      const { valid, holder: by } = await checkPresentation(presentation.toString(form), source, asked)
+      expect({ valid, by }).toEqual({ valid: true, by: holder.getSubject().toString() })
+      expect((await checkCredential(credential.toString(form), source)).valid).toBe(true)
+    }
+    await revoke(issuer)
+    expect((await checkCredential(credential.toString(true), source)).valid).toBe(false)
+    expect((await checkPresentation(presentation.toString(true), source, asked)).valid).toBe(false)
+  })
 })
