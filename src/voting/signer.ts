@@ -1,29 +1,24 @@
-import { publicKeyOf } from '../base/crypto/keys.js'
 import type { Hash } from '../base/primitives/hash.js'
 import type { Log } from '../base/runtime/env.js'
-import { signMessage } from './sign-message.js'
-import type { SignStore } from './sign-state-file.js'
+import { type KeyHolder, KeyUnreachable } from './key-holder.js'
 import { type SigningState, signingText } from './signing-state.js'
 import type { LockState, RestoredState } from './tendermint/machine-events.js'
 import { type SignedMessage, stepOf, type UnsignedMessage, viewOf } from './tendermint/message.js'
 import {
-  encodeSignState,
   freshSignState,
   parseSignState,
+  positionOrder,
   restoredAt,
   signRuling,
   type SignState,
   SignStateError,
-  withSigned,
 } from './tendermint/sign-state.js'
 
 /** When a key with a lost sign state votes again: after the height that is open now, or at once. */
 export type SignReset = 'next' | 'now'
 
 export interface SignerOptions {
-  /** 32 bytes. */
-  readonly key: Uint8Array
-  readonly store: SignStore
+  readonly holder: KeyHolder
   /** Hash of the genesis block. */
   readonly genesis: Hash
   readonly reset?: SignReset
@@ -61,25 +56,41 @@ export class Signer {
 
   private constructor(options: SignerOptions) {
     this.#options = options
-    this.publicKey = publicKeyOf(options.key)
+    this.publicKey = options.holder.publicKey
+    options.holder.onReturn?.((stored) => this.#adopt(stored))
   }
 
   static async open(options: SignerOptions): Promise<Signer> {
     const signer = new Signer(options)
-    const bytes = await options.store.load()
+    signer.#adopt(await options.holder.load())
+    return signer
+  }
+
+  /** Takes the stored state over, unless this process has seen a later one: then it was put back, and nothing is signed by it. */
+  #adopt(stored: Uint8Array | undefined): void {
+    const { holder, log } = this.#options
+    this.#damage = undefined
     try {
-      if (bytes !== undefined) signer.#state = parseSignState(bytes, signer.#owner)
+      const state = stored && parseSignState(stored, this.#owner)
+      const seen = this.#state
+      if (seen !== undefined && (state === undefined || positionOrder(state, seen) < 0)) {
+        throw new SignStateError('it is older than what this node saw')
+      }
+      this.#state = state
     } catch (error) {
       if (!(error instanceof SignStateError)) throw error
-      signer.#damage = error.message
-      options.log.error({ path: options.store.path, reason: error.message }, 'the sign state is damaged')
+      this.#damage = error.message
+      log.error({ path: holder.path, reason: error.message }, 'the sign state is damaged')
     }
-    return signer
   }
 
   /** Whether the key signs at the open height, and if not, why. */
   signing(outlook: SigningOutlook): SigningState {
     if (this.#unwritable !== undefined) return { kind: 'sign-state-unwritable', text: this.#unwritable }
+    const fault = this.#options.holder.fault()
+    if (fault !== undefined) return { kind: 'signer-unreachable', text: fault }
+    if (this.#state !== undefined && this.#damage !== undefined)
+      return { kind: 'sign-state-damaged', text: this.#damage }
     if (this.#state !== undefined) {
       const { height } = this.#state
       return height > outlook.height ? { kind: 'signed-above', height } : { kind: 'voting' }
@@ -111,7 +122,11 @@ export class Signer {
   async begin(outlook: SigningOutlook): Promise<void> {
     if (!this.missing || this.signing(outlook).kind !== 'voting') return
     const { height } = outlook
-    await this.#save(freshSignState(height), { height })
+    const state = freshSignState(height)
+    await this.#stored({ height }, async () => {
+      await this.#options.holder.begin(state)
+      this.#state = state
+    })
   }
 
   /** The state from which the machine of a height resumes; undefined if nothing was signed there. */
@@ -124,32 +139,43 @@ export class Signer {
    * and step before; undefined if the message may not be signed.
    */
   async sign(message: UnsignedMessage, locks: LockState): Promise<SignedMessage | undefined> {
-    const { key, genesis, log } = this.#options
+    const { holder, log } = this.#options
     const position = { height: message.height, view: viewOf(message), step: stepOf(message) }
+    const refuse = (reason: string) => log.warn({ ...position, reason }, 'a message is not signed')
     const state = this.#state ?? freshSignState(message.height)
     const ruling = signRuling(state, message)
     if (ruling.ruling === 'stored') return ruling.message
     if (ruling.ruling === 'refused') {
-      log.warn({ ...position, reason: ruling.reason }, 'a message is not signed')
+      refuse(ruling.reason)
       return undefined
     }
-    const signed = signMessage(message, genesis, key)
-    return (await this.#save(withSigned(state, signed, locks), position)) ? signed : undefined
+    return this.#stored(position, async () => {
+      const signing = await holder.sign(message, locks, state)
+      if ('refused' in signing) {
+        refuse(signing.refused)
+        return undefined
+      }
+      this.#state = signing.state
+      return signing.message
+    })
   }
 
-  /** Saves a state and returns whether it is on disk; if not, nothing is signed any more. */
-  async #save(next: SignState, position: { readonly height: number }): Promise<boolean> {
-    const { store, log } = this.#options
+  /** Runs what stores a state. If it cannot be stored, nothing is signed any more; a key out of reach is asked again. */
+  async #stored<T>(position: { readonly height: number }, store: () => Promise<T>): Promise<T | undefined> {
+    const { log } = this.#options
     try {
-      await store.save(encodeSignState(next, this.#owner))
+      return await store()
     } catch (error) {
-      this.#unwritable = error instanceof Error ? error.message : String(error)
-      const reason = signingText({ kind: 'sign-state-unwritable', text: this.#unwritable })
+      const text = error instanceof Error ? error.message : String(error)
+      if (error instanceof KeyUnreachable) {
+        log.warn({ ...position, reason: text }, 'the signer does not answer')
+        return undefined
+      }
+      this.#unwritable = text
+      const reason = signingText({ kind: 'sign-state-unwritable', text })
       log.error({ ...position, reason }, 'this node votes no more')
-      return false
+      return undefined
     }
-    this.#state = next
-    return true
   }
 
   get #owner() {

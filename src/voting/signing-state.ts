@@ -4,7 +4,10 @@ export type SigningState =
   /** A peer reports that height; the key has signed at it. */
   | { readonly kind: 'catching-up' | 'signed-above'; readonly height: number }
   /** Finding, in words. */
-  | { readonly kind: 'sign-state-damaged' | 'sign-state-unwritable' | 'alarm'; readonly text: string }
+  | {
+      readonly kind: 'sign-state-damaged' | 'sign-state-unwritable' | 'signer-unreachable' | 'alarm'
+      readonly text: string
+    }
   /** The sign state was reset: a peer is missing, a block made after the start, or the height to vote from. */
   | { readonly kind: 'reset-waits'; readonly for: 'peer' | 'fresh-block' | { readonly height: number } }
 
@@ -26,6 +29,8 @@ export function signingText(state: SigningState): string {
       return `the sign state is damaged (${state.text}); ${resetHint}`
     case 'sign-state-unwritable':
       return `the sign state cannot be written (${state.text})`
+    case 'signer-unreachable':
+      return `the signer of the key does not answer (${state.text})`
     case 'waits-for-peer':
       return 'waits for a peer, since it has signed nothing yet'
     case 'catching-up':

@@ -52,6 +52,7 @@ import { prefix, type ProgramHash, programHash, singleKeyCode } from '../base/pr
 import { auxPowBytes } from '../base/primitives/auxpow.js'
 import type { Block } from '../base/primitives/block.js'
 import { equalBytes } from '../base/primitives/bytes.js'
+import { defined } from '../base/primitives/defined.js'
 import type { Hash } from '../base/primitives/hash.js'
 import type { Header } from '../base/primitives/header.js'
 import { paramsAt } from '../base/primitives/spec.js'
@@ -71,6 +72,7 @@ import { OwnVote } from './own-vote.js'
 import { ProposedBodies } from './proposed-bodies.js'
 import { type ReceivedVotes, receivedVotes } from './received-votes.js'
 import type { SignStore } from './sign-state-file.js'
+import { type KeyHolder, OwnKey } from './key-holder.js'
 import { Signer, type SignReset } from './signer.js'
 import { type SigningState, signingText } from './signing-state.js'
 import { StatedClocks } from './stated-clocks.js'
@@ -88,10 +90,12 @@ export interface VotingOptions extends Env {
   readonly mempool: Mempool
   readonly verifier: Verifier
   readonly network: VoteNetwork
-  /** 32-byte private key; absent: this node follows without voting. */
+  /** 32-byte private key; absent, and without a holder: this node follows without voting. */
   readonly key?: Uint8Array
   /** Store of the sign state; required with a key. */
   readonly signStore?: SignStore
+  /** A key elsewhere, with its sign state. */
+  readonly holder?: KeyHolder
   /** Address that own blocks pay; absent: that of the key. */
   readonly payTo?: ProgramHash
   readonly resetSignState?: SignReset
@@ -174,9 +178,12 @@ export class Voting {
       evidence: await Evidence.open(chain.database, tip),
     }
     const genesis = chain.genesis.header.hash
-    const signer =
-      key === undefined || store === undefined ? undefined : await Signer.open({ key, store, genesis, reset, log })
-    return new Voting(options, rows, signer)
+    const own = key === undefined || store === undefined ? undefined : new OwnKey({ key, store, genesis })
+    const holder: KeyHolder | undefined = options.holder ?? own
+    const signer = holder && (await Signer.open({ holder, genesis, ...defined({ reset }), log }))
+    const voting = new Voting(options, rows, signer)
+    holder?.onReturn?.(() => voting.#resume())
+    return voting
   }
 
   /** Starts the vote on the block after the tip. */

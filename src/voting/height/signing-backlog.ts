@@ -61,7 +61,11 @@ export class SigningBacklog {
       return undefined
     }
     const signed = await signer.sign(effect.message, effect.state)
-    if (signed === undefined) return undefined
+    if (signed === undefined) {
+      // A signer out of reach may have signed it; asked again it answers with the same message.
+      if (!maySign()) this.#waiting.unshift(effect)
+      return undefined
+    }
     send(signed)
     return { type: 'message', message: signed }
   }

@@ -64,7 +64,7 @@ export function encodeSignState(state: SignState, { genesis, publicKey }: SignOw
     .u32(state.height)
     .u32(state.view >>> 0)
     .u8(steps.indexOf(state.step))
-  for (const block of [state.locked, state.valid]) writeBlock(writer, block)
+  writeLocks(writer, state)
   writer.list(state.messages, (message) => writer.varbytes(encodeMessage(message)))
   const body = writer.finish()
   return concat(body, sha256(body))
@@ -92,16 +92,35 @@ function readState(reader: Reader): SignState {
   const view = reader.u32() | 0
   const step = steps[reader.u8()]
   if (view < -1 || step === undefined) throw new CodecError('no such view or step')
-  const locked = readBlock(reader)
-  const valid = readBlock(reader)
+  const locks = readLocks(reader)
   const messages = reader.list(maxSigned, 1, () => readMessage(reader.varbytes(maxMessageSize)))
-  return { height, view, step, locked, valid, messages }
+  return { height, view, step, ...locks, messages }
 }
 
 function readMessage(bytes: Uint8Array): SignedMessage {
   const message = decodeAll(bytes, readVotingMessage, (reason) => new CodecError(reason))
   if (message.kind === 'proof') throw new CodecError('a message that nobody signs')
   return message
+}
+
+/** The bytes of locks, as they stand in a state. */
+export function encodeLocks(locks: LockState): Uint8Array {
+  const writer = new Writer(1024)
+  writeLocks(writer, locks)
+  return writer.finish()
+}
+
+/** Decodes the bytes of {@link encodeLocks}; throws a {@link SignStateError} for anything else. */
+export function parseLocks(bytes: Uint8Array): LockState {
+  return decodeAll(bytes, readLocks, (reason) => new SignStateError(reason))
+}
+
+function writeLocks(writer: Writer, { locked, valid }: LockState): void {
+  for (const block of [locked, valid]) writeBlock(writer, block)
+}
+
+function readLocks(reader: Reader): LockState {
+  return { locked: readBlock(reader), valid: readBlock(reader) }
 }
 
 function writeBlock(writer: Writer, block: ProvenBlock | undefined): void {
@@ -124,12 +143,20 @@ export type SignRuling =
   | { readonly ruling: 'stored'; readonly message: SignedMessage }
   | { readonly ruling: 'refused'; readonly reason: string }
 
+/** The place of a message, or of the last one of a state: a key signs once at each, and in their order. */
+type Position = Pick<SignState, 'height' | 'view' | 'step'>
+
+/** Whether a position comes after another one: above 0; the same: 0. */
+export function positionOrder(a: Position, b: Position): number {
+  return a.height - b.height || a.view - b.view || steps.indexOf(a.step) - steps.indexOf(b.step)
+}
+
 /** Whether a message may be signed: only above the (height, view, step) of all before. */
 export function signRuling(state: SignState, message: UnsignedMessage): SignRuling {
   const { height } = message
   const view = viewOf(message)
   const step = stepOf(message)
-  const order = height - state.height || view - state.view || steps.indexOf(step) - steps.indexOf(state.step)
+  const order = positionOrder({ height, view, step }, state)
   if (order > 0) return { ruling: 'sign' }
   const stored = state.messages.find(
     (signed) => signed.height === height && viewOf(signed) === view && stepOf(signed) === step,

@@ -5,10 +5,12 @@ import type { Verifier } from '../../../src/base/crypto/verifier.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
 import type { Timers } from '../../../src/base/runtime/env.js'
+import { OwnKey } from '../../../src/voting/key-holder.js'
 import type { SignStore } from '../../../src/voting/sign-state-file.js'
+import { Signer } from '../../../src/voting/signer.js'
 import { encodeMessage, parseMessage } from '../../../src/voting/tendermint/message.js'
 import { Voting, type VotingOptions } from '../../../src/voting/voting.js'
-import { memoryStore, type Store, TestChain } from '../builders/chain.js'
+import { memoryStore, quietLog, type Store, TestChain } from '../builders/chain.js'
 import { type SpecOverrides, testKey } from '../builders/spec.js'
 
 /** Nodes of one chain in one process, whose time passes when the test says so. */
@@ -28,6 +30,11 @@ export class MemorySigns implements SignStore {
     this.saves++
     this.bytes = bytes
   }
+}
+
+/** A signer of a key in this process. */
+export function openSigner(key: Uint8Array, store: SignStore, genesis: Hash): Promise<Signer> {
+  return Signer.open({ holder: new OwnKey({ key, store, genesis }), genesis, log: quietLog() })
 }
 
 interface Timer {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/base/primitives/hash.js'
+import { OwnKey } from '../../../src/voting/key-holder.js'
 import { Signer, type SigningOutlook, type SignReset } from '../../../src/voting/signer.js'
 import { encodeMessage, type SignedMessage, type UnsignedMessage } from '../../../src/voting/tendermint/message.js'
 import { quietLog } from '../../support/builders/chain.js'
@@ -9,7 +10,12 @@ import { MemorySigns } from '../../support/network/voting-net.js'
 const genesis = sha256('genesis')
 const none = { locked: undefined, valid: undefined }
 const open = (store = new MemorySigns(), reset?: SignReset) =>
-  Signer.open({ key: testKey(0), store, genesis, log: quietLog(), ...(reset && { reset }) })
+  Signer.open({
+    holder: new OwnKey({ key: testKey(0), store, genesis }),
+    genesis,
+    log: quietLog(),
+    ...(reset && { reset }),
+  })
 const at = (height: number, more: Partial<SigningOutlook> = {}): SigningOutlook => ({
   ...{ height, bestPeerHeight: 0, isBehind: false, fresh: false, alone: false },
   ...more,

@@ -11,11 +11,9 @@ import type { VoteFilter } from '../../../../src/voting/height/vote-filter.js'
 import type { ProposedBodies } from '../../../../src/voting/proposed-bodies.js'
 import { parseMessage, type SignedMessage, signerOf } from '../../../../src/voting/tendermint/message.js'
 import { encodeSummary } from '../../../../src/voting/tendermint/summary.js'
-import { Signer } from '../../../../src/voting/signer.js'
 import { craftBlock } from '../../../support/builders/blocks.js'
-import { quietLog } from '../../../support/builders/chain.js'
 import { testKey, testPublicKey } from '../../../support/builders/spec.js'
-import { MemorySigns, TestNet, type TestNode } from '../../../support/network/voting-net.js'
+import { MemorySigns, openSigner, TestNet, type TestNode } from '../../../support/network/voting-net.js'
 
 let net: TestNet
 afterEach(() => net.close())
@@ -81,9 +79,7 @@ describe('a node that stops', () => {
     net = await TestNet.four()
     const [node] = net.nodes as [TestNode]
     const { test, voting } = node
-    const signer = await Signer.open({
-      ...{ key: testKey(1), store: new MemorySigns(), genesis: test.chain.genesis.header.hash, log: quietLog() },
-    })
+    const signer = await openSigner(testKey(1), new MemorySigns(), test.chain.genesis.header.hash)
     const prevote = { kind: 'prevote', height: 1, view: 3, blockHash: undefined, signer: testPublicKey(1) } as const
     const message = await signer.sign(prevote, { locked: undefined, valid: undefined })
     await voting.close()
@@ -148,7 +144,7 @@ describe('what a key signed before a restart', () => {
     const [node] = net.nodes as [TestNode]
     const signs = new MemorySigns()
     const genesis = node.test.chain.genesis.header.hash
-    const signer = await Signer.open({ key: testKey(9), store: signs, genesis, log: quietLog() })
+    const signer = await openSigner(testKey(9), signs, genesis)
     const prevote = { kind: 'prevote', height: 1, view: 0, blockHash: undefined, signer: testPublicKey(9) } as const
     await signer.sign(prevote, { locked: undefined, valid: undefined })
     const other = await net.add({ person: 9, signs })
@@ -184,7 +180,7 @@ async function proposer(find: ProposalSource['find']) {
       network: { broadcast: (message) => void broadcast.push(message as SignedMessage), fetch: async () => undefined },
       bodies: { put: async () => {}, has: () => true } as unknown as ProposedBodies,
       evidence: {} as Evidence,
-      signer: await Signer.open({ key: testKey(1), store: new MemorySigns(), genesis, log: quietLog() }),
+      signer: await openSigner(testKey(1), new MemorySigns(), genesis),
       maySign: () => may.sign,
     },
     { accept: async () => true, markSeen: () => {} } as unknown as VoteFilter,
@@ -229,9 +225,7 @@ describe('the block of a proposer', () => {
     expect([runner.machine.view, begun.map(({ stop }) => stop())]).toEqual([0, [false]])
     // More than a third of the validators are in the next view.
     for (const person of [0, 2]) {
-      const signer = await Signer.open({
-        ...{ key: testKey(person), store: new MemorySigns(), genesis: test.chain.genesis.header.hash, log: quietLog() },
-      })
+      const signer = await openSigner(testKey(person), new MemorySigns(), test.chain.genesis.header.hash)
       const prevote = {
         kind: 'prevote',
         height: 1,
