@@ -18,7 +18,7 @@ const inside = {
   clients: [['verifier'], ['light'], ['wallet'], ['client']],
   ledger: [['consensus'], ['storage'], ['chain'], ['mempool'], ['events'], ['production']],
   'ledger/storage': [['failure.ts', 'native-level.ts'], ['rows'], ['write'], ['files'], ['care']],
-  voting: [['tendermint'], ['files'], ['height'], ['voting.ts']],
+  voting: [['tendermint'], ['files'], ['remote'], ['height'], ['voting.ts']],
   network: [
     ['link.ts', 'assumed-block.ts', 'penalties.ts'],
     ['address'],

@@ -8,6 +8,7 @@ import { defined } from '../base/primitives/defined.js'
 import type { ProgramHash } from '../base/primitives/address.js'
 import type { Env } from '../base/runtime/env.js'
 import type { SignStore } from '../voting/sign-state-file.js'
+import type { KeyHolder } from '../voting/key-holder.js'
 import type { SignReset } from '../voting/signer.js'
 import type { VoteNetwork } from '../voting/vote-network.js'
 import { Voting } from '../voting/voting.js'
@@ -16,10 +17,11 @@ import { Voting } from '../voting/voting.js'
 export type CorePeering = Pick<NetworkOptions, 'transport' | 'publicKey' | 'settings' | 'assumeValid'>
 
 /** A key that votes. */
-export interface CoreValidator {
-  /** 32-byte private key. */
-  readonly key: Uint8Array
-  readonly signStore: SignStore
+/** A 32-byte private key with the store of its sign state, or a holder of both. */
+export type CoreValidator = (
+  | { readonly key: Uint8Array; readonly signStore: SignStore }
+  | { readonly holder: KeyHolder }
+) & {
   readonly resetSignState?: SignReset
 }
 

@@ -48,11 +48,12 @@ import { BackupJob } from '../ledger/storage/care/backup-job.js'
 import { DataDirectory } from '../ledger/storage/directory.js'
 import { loadSecret } from '../ledger/storage/secret-file.js'
 import { SignStateFile, type SignStore } from '../voting/sign-state-file.js'
+import { RemoteKey } from '../voting/remote/remote-key.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
 import { ChainWatch, watchInterval } from './chain-watch.js'
 import { chainProver } from './chain-prover.js'
-import { type Core, openCore } from './core.js'
+import { type Core, type CoreValidator, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
 import { watchOpenFiles } from './open-files.js'
 import type { NodeTuning } from './options-to-node.js'
@@ -94,9 +95,8 @@ export interface NodePeering {
   readonly port: number | undefined
 }
 
-export interface NodeValidator {
-  /** 32-byte private key. */
-  readonly key: Uint8Array
+/** A key that votes: 32 bytes of a private key, or the path of the socket of its signer. */
+export type NodeValidator = ({ readonly key: Uint8Array } | { readonly signer: string }) & {
   /** Begins a new sign state if the stored one is missing or damaged. */
   readonly resetSignState?: SignReset
 }
@@ -164,7 +164,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     onPool: (done, total) => onStep?.({ stage: 'pool', done, ...defined({ total }) }),
     payTo: tuning.mining?.payTo,
     peering,
-    validator: validator && { ...validator, signStore: signStoreOf(directory, spec, validator.key) },
+    validator: validator && (await validatorOf(options, validator, directory, stack)),
   })
   stack.defer(() => core.close())
   const { mempool, voting, network } = core
@@ -339,6 +339,20 @@ function watchOf(
 }
 
 /** One file for each key and chain: a directory may see several keys, and a key several chains. */
+/** The key of a validator with its sign state: in the data directory, or at its signer. */
+async function validatorOf(
+  { spec, env }: NodeOptions,
+  validator: NodeValidator,
+  directory: DataDirectory,
+  stack: ResourceStack,
+): Promise<CoreValidator> {
+  if ('key' in validator) return { ...validator, signStore: signStoreOf(directory, spec, validator.key) }
+  const { signer: socket, ...reset } = validator
+  const holder = await RemoteKey.open({ ...env, socket, genesis: genesisBlock(spec).header.hash })
+  stack.defer(async () => holder.close())
+  return { holder, ...reset }
+}
+
 function signStoreOf(directory: DataDirectory, spec: Spec, key: Uint8Array): SignStore {
   const owner = sha256(concat(publicKeyOf(key), genesisBlock(spec).header.hash))
   return new SignStateFile(directory.signState(toHex(owner.subarray(0, 8))))

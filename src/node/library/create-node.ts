@@ -211,6 +211,7 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
   mdns: true,
   assumeValid: true,
   validatorKey: true,
+  validatorSigner: true,
   resetSignState: true,
   tuning: true,
   log: true,

@@ -61,6 +61,8 @@ export interface CreateNodeOptions {
   readonly assumeValid?: string
   /** On a chain with validators: vote with this key, 32 bytes or 64 hex digits. Needs `dataDir`; for no other node. */
   readonly validatorKey?: Uint8Array | string
+  /** On a chain with validators: vote with the key of `didledger signer` behind the socket at this path. */
+  readonly validatorSigner?: string
   /** Vote although it is unknown what the key has signed: from the next block on, or at the open one. */
   readonly resetSignState?: 'next' | 'now'
   /** Sizes and limits that have good defaults, by section and name as in a configuration file. */

@@ -82,17 +82,27 @@ function assumed(assumeValid: CreateNodeOptions['assumeValid']): Pick<NetworkTar
   return { assumeValid: block }
 }
 
-function validatorOf({ validatorKey, resetSignState }: CreateNodeOptions): NodeValidator | undefined {
-  if (validatorKey === undefined) {
+function validatorOf({ validatorKey, validatorSigner, resetSignState }: CreateNodeOptions): NodeValidator | undefined {
+  if (validatorKey === undefined && validatorSigner === undefined) {
     if (resetSignState === undefined) return undefined
     throw new UserError('resetSignState: it is for a node with a validatorKey')
   }
+  const reset = resetOf(resetSignState)
+  if (validatorKey === undefined) {
+    if (typeof validatorSigner === 'string' && validatorSigner !== '') return { signer: validatorSigner, ...reset }
+    throw new UserError('validatorSigner: it is the path of the socket of a signer')
+  }
+  if (validatorSigner !== undefined) throw new UserError('validatorSigner: validatorKey is a key already')
   const key = typeof validatorKey === 'string' ? fromHex(validatorKey.trim()) : validatorKey
   if (!(key instanceof Uint8Array) || !isPrivateKey(key)) {
     throw new UserError('validatorKey: one private key of P-256 is needed, as 32 bytes or 64 hex digits')
   }
-  if (resetSignState === undefined) return { key }
-  if (resetSignState === 'next' || resetSignState === 'now') return { key, resetSignState }
+  return { key, ...reset }
+}
+
+function resetOf(resetSignState: CreateNodeOptions['resetSignState']): Pick<NodeValidator, 'resetSignState'> {
+  if (resetSignState === undefined) return {}
+  if (resetSignState === 'next' || resetSignState === 'now') return { resetSignState }
   throw new UserError("resetSignState: it is 'next' or 'now'")
 }
 

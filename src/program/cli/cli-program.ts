@@ -17,6 +17,7 @@ import { ManyLines } from './many-lines.js'
 import { registerNode } from './node-command.js'
 import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
+import { registerSigner } from './signer-command.js'
 import { registerStart } from './start-command.js'
 import { usageText } from './usage-text.js'
 import { registerWallet } from './wallet-command.js'
@@ -35,6 +36,7 @@ export function createProgram(context: CliContext): Command {
     .showHelpAfterError('(--help shows how the command is used)')
   registerDevnet(program, context)
   registerStart(program, context)
+  registerSigner(program, context)
   registerNode(program, context)
   registerDriver(program, context)
   registerLight(program, context)

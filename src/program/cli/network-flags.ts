@@ -27,15 +27,17 @@ export function validatorOf(
   spec: Spec,
   resetSignState: NodeValidator['resetSignState'],
 ): NodeValidator | undefined {
-  const { keyFile } = config.tuning.voting ?? {}
-  if (keyFile === undefined) {
+  const { keyFile, signer } = config.tuning.voting ?? {}
+  if (keyFile === undefined && signer === undefined) {
     if (resetSignState === undefined) return undefined
     throw new UserError('--reset-sign-state is for a node with a validator key: name it with --validator-key', 2)
   }
-  if (spec.devnet) throw useless(config, 'voting.validatorKey', `${spec.name} is a devnet, which has its own`)
-  if (!spec.hasValidators) throw useless(config, 'voting.validatorKey', `${spec.name} is a chain without validators`)
-  const key = readValidatorKey(keyFile).privateKey
-  return { key, ...defined({ resetSignState }) }
+  const name = keyFile === undefined ? 'voting.validatorSigner' : 'voting.validatorKey'
+  if (spec.devnet) throw useless(config, name, `${spec.name} is a devnet, which has its own`)
+  if (!spec.hasValidators) throw useless(config, name, `${spec.name} is a chain without validators`)
+  if (keyFile === undefined) return { signer: signer ?? '', ...defined({ resetSignState }) }
+  if (signer !== undefined) throw useless(config, 'voting.validatorSigner', 'voting.validatorKey names a key')
+  return { key: readValidatorKey(keyFile).privateKey, ...defined({ resetSignState }) }
 }
 
 function useless(config: Config, key: string, reason: string): UserError {

@@ -1,5 +1,5 @@
-import { chmodSync } from 'node:fs'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { chmodSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import type * as metricsServerModule from '../../../src/answers/api/servers/metrics-server.js'
 import { openMetricsPort } from '../../../src/answers/api/servers/metrics-server.js'
@@ -24,7 +24,14 @@ import type { NodeCommand } from '../../../src/base/runtime/option.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { DataDirectory } from '../../../src/ledger/storage/directory.js'
 import { storageOptions } from '../../../src/ledger/storage/storage-options.js'
+import { OwnKey } from '../../../src/voting/key-holder.js'
+import { SignerServer } from '../../../src/voting/remote/signer-server.js'
 import { Voting } from '../../../src/voting/voting.js'
+import { genesisBlock } from '../../../src/base/primitives/genesis.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { shippedSpecFile } from '../../../src/node/library/shipped.js'
+import { quietLog } from '../../support/builders/chain.js'
+import { MemorySigns } from '../../support/network/voting-net.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
 import { commandOf } from '../../support/builders/config.js'
 import { Workbench } from '../../support/process/workbench.js'
@@ -147,6 +154,7 @@ const opened = {
 const bench = new Workbench()
 const key = bench.write('validator.key', toHex(devnetValidatorKey(2).privateKey))
 chmodSync(key, 0o600)
+const signerSocket = bench.path('signer.sock')
 const payee = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
 const otherMnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
 const hash = 'ab'.repeat(32)
@@ -205,6 +213,12 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'network.inbound': peers('22', { inbound: 22 }),
   'network.inboundPerHost': peers('23', { inboundPerHost: 23 }),
   'voting.validatorKey': { value: key, room: 'voting', is: { key: devnetValidatorKey(2).privateKey } },
+  'voting.validatorSigner': {
+    value: signerSocket,
+    room: 'voting',
+    is: { holder: { path: signerSocket } },
+    alone: true,
+  },
   'devnet.blockTime': { value: '31', room: 'devnet', is: { mining: { kind: 'interval', seconds: 31 } } },
   'devnet.automine': { value: 'false', room: 'devnet', is: { mining: { kind: 'manual' } }, alone: true },
   'devnet.accounts': { value: '3', room: 'accounts', is: { accounts: 3 } },
@@ -277,7 +291,15 @@ function runWith(option: KeyedOption): Promise<ReadonlyMap<string, unknown>> {
   return run
 }
 
-afterAll(() => {
+let signer: SignerServer
+beforeAll(async () => {
+  const genesis = genesisBlock(parseSpec(readFileSync(shippedSpecFile('localnet'), 'utf8'))).header.hash
+  const holder = new OwnKey({ key: devnetValidatorKey(2).privateKey, store: new MemorySigns(), genesis })
+  signer = await SignerServer.open({ socket: signerSocket, holder, genesis, begin: true, log: quietLog() })
+})
+
+afterAll(async () => {
+  await signer.close()
   vi.restoreAllMocks()
   bench.close()
 })

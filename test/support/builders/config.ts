@@ -38,6 +38,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'network.inbound': { accepted: '1000', refused: '1001' },
   'network.inboundPerHost': { accepted: '1', refused: '0' },
   'voting.validatorKey': { accepted: './validator.key', refused: '' },
+  'voting.validatorSigner': { accepted: './signer.sock', refused: '' },
   'devnet.blockTime': { accepted: '1', refused: '0' },
   'devnet.automine': { accepted: 'false', refused: '0' },
   'devnet.accounts': { accepted: '100', refused: '101' },

@@ -96,13 +96,14 @@ export class Member {
 export class TestNetwork {
   readonly members: Member[] = []
   readonly #directories: Directories
-  readonly #genesis: string
+  /** File of its chain spec. */
+  readonly genesis: string
   readonly #payer: Payer
 
   constructor(directories: Directories) {
     this.#directories = directories
-    this.#genesis = chainLikeLocalnet(directories)
-    this.#payer = new Payer(new SeededRandom(7), this.#genesis)
+    this.genesis = chainLikeLocalnet(directories)
+    this.#payer = new Payer(new SeededRandom(7), this.genesis)
   }
 
   /** A network of so many validators, those of localnet, and followers beside them, all running. */
@@ -115,7 +116,7 @@ export class TestNetwork {
 
   /** Starts one more member, on the chain of the others unless told otherwise. */
   async join(name: string, options: Partial<MemberOptions> = {}): Promise<Member> {
-    const member = new Member(name, this.#directories.fresh(name), { genesis: this.#genesis, ...options })
+    const member = new Member(name, this.#directories.fresh(name), { genesis: this.genesis, ...options })
     await this.start(member)
     this.members.push(member)
     return member
