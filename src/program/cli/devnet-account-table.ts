@@ -2,9 +2,9 @@ import { toHex } from '../../base/primitives/bytes.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { devnetMnemonic, isDevnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 
-/** A well-known account with its balance as text. */
+/** A well-known account with its balance as text; absent where the node cannot tell it. */
 export interface FundedAccount extends SigningAccount {
-  readonly balance: string
+  readonly balance?: string
 }
 
 /** The account table of a devnet of one or several nodes. */
@@ -15,7 +15,7 @@ export function accountLines(accounts: readonly FundedAccount[], mnemonic = devn
       : 'Accounts of your mnemonic. Keys that are shown are for tests alone.',
     '',
     ...accounts.flatMap(({ index, address, did, privateKey, balance }) => [
-      `(${index})  ${address}  ${balance} ELA`,
+      `(${index})  ${address}${balance === undefined ? '' : `  ${balance} ELA`}`,
       `     ${did}`,
       `     key ${toHex(privateKey)}`,
     ]),

@@ -1,6 +1,4 @@
 import { join } from 'node:path'
-import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
-import { NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { optionsOf, variableOf } from '../../node/config/all-options.js'
 import type { Config } from '../../node/config/config.js'
@@ -150,20 +148,21 @@ export function portBaseToJoin(portBase: number): number {
   return above > highestPortBase ? defaultPortBase + localnetValidatorCount * portStep : above
 }
 
-/** The status of a DID that does not exist, and of one with which nothing can be done. */
-const [noDid, deactivated] = [3, 2]
+/** The status of a DID that does not exist. */
+const noDid = 3
 
-/** The status of a DID; of an older chain whose nodes wait for its next block it is not known, and no command is shown for it. */
-async function statusOf(client: NodeClient, did: string): Promise<number> {
+/** Facts of a node for people to read; undefined where it cannot tell them now, as one that waits for blocks of others. */
+async function told<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    return (await client.resolve(did)).status
+    return await ask()
   } catch (error) {
-    if (error instanceof NodeRefusal && error.code === interfaceErrors['resolver-behind'].rpc) return deactivated
+    if (error instanceof UserError) return undefined
     throw error
   }
 }
 
-async function welcome(
+/** Text and values for the moment when all nodes serve. A node that cannot be asked for accounts and hints has none shown. */
+export async function welcome(
   nodes: readonly NodeStart[],
   {
     directory,
@@ -173,22 +172,21 @@ async function welcome(
 ): Promise<Presentation> {
   const [first] = nodes as [NodeStart, ...NodeStart[]]
   const client = new NodeClient({ rest: first.rest })
-  const accounts = await Promise.all(
-    Array.from({ length: devnetAccountCount }, async (_, index) => {
-      const account = devnetAccount(index)
-      return { ...account, balance: formatAmount(await client.balance(account.address)) }
-    }),
+  const balances = await told(() =>
+    Promise.all(Array.from({ length: devnetAccountCount }, (_, index) => client.balance(devnetAccount(index).address))),
   )
+  const accounts = Array.from({ length: devnetAccountCount }, (_, index) => {
+    const balance = balances?.[index]
+    return { ...devnetAccount(index), ...(balance === undefined ? {} : { balance: formatAmount(balance) }) }
+  })
   const port = (url: string) => Number(new URL(url).port)
-  const next = await commandsFor(
-    {
-      balance: (address) => client.balance(address),
-      status: (did) => (first.height === 0 ? Promise.resolve(noDid) : statusOf(client, did)),
-      pending: new Set(),
-    },
-    accounts,
-    { rest: port(first.rest), rpc: port(first.rpc), genesis: chain },
-  )
+  const facts = {
+    balance: (address: string) => client.balance(address),
+    status: async (did: string) => (first.height === 0 ? noDid : (await client.resolve(did)).status),
+    pending: new Set<string>(),
+  }
+  const at = { rest: port(first.rest), rpc: port(first.rpc), genesis: chain }
+  const next = (await told(() => commandsFor(facts, accounts, at))) ?? []
   const needed = quorum(localnetValidatorCount)
   // Where the network keeps its own: a chain that outlives it would contradict the next one.
   const dataDir = shellWord(join(directory, 'follower'))
