@@ -2,7 +2,6 @@ import type * as Crypto from 'node:crypto'
 import { ecdsa } from '@noble/curves/abstract/weierstrass.js'
 import { p256 } from '@noble/curves/nist.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { hexFault } from '../primitives/hex-fault.js'
 import type { Random } from '../runtime/env.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 
@@ -49,13 +48,6 @@ export function isPrivateKey(bytes: Uint8Array): boolean {
 /** Whether `bytes` are the compressed form, 33 bytes, of a point of P-256. */
 export function isPublicKey(bytes: Uint8Array): boolean {
   return p256.utils.isValidPublicKey(bytes, true)
-}
-
-/** The fault that keeps a text which {@link isPublicKey} refuses from being a key in hex. */
-export function publicKeyFault(text: string): string {
-  const fault = hexFault(text, 33)
-  if (fault !== undefined) return fault
-  return /^0[23]/.test(text) ? 'it is no point of P-256' : `it begins with ${text.slice(0, 2)}, not with 02 or 03`
 }
 
 /** A uniformly distributed private key: draws until one is in range, nearly always the first. */

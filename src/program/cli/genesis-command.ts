@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isPublicKey, publicKeyFault } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
-import { displayHash, fromHex, toHex } from '../../base/primitives/bytes.js'
+import { displayHash, toHex } from '../../base/primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../../base/primitives/genesis.js'
 import { parseSpec, quorum, type Spec } from '../../base/primitives/spec.js'
 import { trustOf } from '../../identity/proofs/make-trust.js'
@@ -23,6 +22,7 @@ import { firstBlockText } from './first-block.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { loadSpec } from './load-spec.js'
 import { examples, report, shellWord, formatTable } from './print-output.js'
+import { publicKeyArgument } from './key-options.js'
 import { newValidatorKey, writeValidatorKey } from './validator-key.js'
 
 interface CreateOptions extends OutputOptions {
@@ -55,7 +55,10 @@ export function registerGenesis(program: Command, context: CliContext): void {
         .default(4),
     )
     .addOption(
-      new Option('--validator <key>', 'the public key of a validator, for each; no keys are made then')
+      new Option(
+        '--validator <key>',
+        'the public key of a validator (hex, base58, PEM, JWK, or a file with it), for each; no keys are made then',
+      )
         .argParser(collect(keyOption))
         .conflicts('validators'),
     )
@@ -107,9 +110,7 @@ function nameArgument(text: string): string {
 const validatorsOption = wholeOption(1, mostValidators, `Not a number from 1 to ${mostValidators}.`)
 
 function keyOption(text: string): string {
-  const key = fromHex(text)
-  if (key !== undefined && isPublicKey(key)) return toHex(key)
-  throw new InvalidArgumentError(`Not a compressed public key of P-256 (66 hex digits): ${publicKeyFault(text)}.`)
+  return toHex(publicKeyArgument('--validator', text))
 }
 
 /** Checks for faults that the spec parser would refuse, with messages in terms of the command's options. */

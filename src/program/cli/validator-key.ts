@@ -1,22 +1,16 @@
-import { generatePrivateKey, isPrivateKey, publicKeyOf } from '../../base/crypto/keys.js'
-import { UserError } from '../../base/errors/rule-error.js'
-import { fromHex, toHex } from '../../base/primitives/bytes.js'
-import { hexFault } from '../../base/primitives/hex-fault.js'
+import { readPrivateKey } from '../../base/crypto/key-forms.js'
+import { generatePrivateKey, publicKeyOf } from '../../base/crypto/keys.js'
+import { toHex } from '../../base/primitives/bytes.js'
 import type { Random } from '../../base/runtime/env.js'
 import type { KeyPair } from '../../clients/wallet/accounts.js'
 import { readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
 
 /**
- * The private key in a file of 64 hex digits. Any other content, or a file that other users may read (checked where the system
- * can), is a {@link UserError}.
+ * The private key in a file: 64 hex digits, or another form in which keys are read. Any other content, or a file that other users may read
+ * (checked where the system can), is a {@link UserError}.
  */
 export function readValidatorKey(path: string): KeyPair {
-  const text = readSecretFile(path, 'validator key')
-  const privateKey = fromHex(text.trim())
-  if (privateKey === undefined || !isPrivateKey(privateKey)) {
-    const why = hexFault(text.trim(), 32) ?? 'it is 0, or not below the order of the curve'
-    throw new UserError(`${path} holds no validator key, one private key of P-256 in 64 hex digits: ${why}`)
-  }
+  const privateKey = readPrivateKey(readSecretFile(path, 'validator key'), `the validator key in ${path}`)
   return { privateKey, publicKey: publicKeyOf(privateKey) }
 }
 

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { isPublicKey, publicKeyFault } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { fromHex, toHex } from '../../base/primitives/bytes.js'
+import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { maxMultisigKeys } from '../../base/primitives/program.js'
 import { type MultisigAccount, multisigAccount, repeatedKeys } from '../../clients/wallet/multisig.js'
@@ -18,6 +17,7 @@ import {
   withNode,
   withOutput,
 } from './command-options.js'
+import { publicKeyArgument } from './key-options.js'
 import { examples, report, formatTable } from './print-output.js'
 import { publicAccount } from './signing-account.js'
 import { nextStep, reportFile, signedPath } from './transaction-report.js'
@@ -58,9 +58,11 @@ export function registerMultisig(wallet: Command, context: CliContext): void {
 }
 
 function withKeys(command: Command): Command {
-  command
-    .requiredOption('--required <m>', 'how many signatures spend', requiredOption)
-    .option('--key <hex>', 'public key of an owner; once for each, in any order', collect(keyOption))
+  command.requiredOption('--required <m>', 'how many signatures spend', requiredOption).option(
+    '--key <key>',
+    'public key of an owner: hex, base58, PEM, JWK, or a file with it; once for each, in any order',
+    collect((text) => publicKeyArgument('--key', text)),
+  )
   return withAccount(command, {
     wallet: 'add the key of this keystore',
     devnetAccount: 'add the key of the well-known account n of a devnet',
@@ -73,21 +75,13 @@ function requiredOption(text: string): number {
   throw new InvalidArgumentError(`Not a number from 1 to ${maxMultisigKeys}.`)
 }
 
-/** A public key as `wallet address` prints it. */
-function keyOption(text: string): Uint8Array {
-  const key = fromHex(text)
-  if (key !== undefined && isPublicKey(key)) return key
-  const form = 'Not a public key: 66 hex digits that begin with 02 or 03, as wallet address shows'
-  throw new InvalidArgumentError(`${form}; ${publicKeyFault(text)}.`)
-}
-
 /** The account of the keys in the options; the own key counts once even if --key names it too. */
 function accountOf(options: KeysOptions): MultisigAccount {
   const { key = [], required, wallet, devnetAccount, account } = options
   const named = wallet !== undefined || devnetAccount !== undefined || account !== undefined
   const own = named ? publicAccount(options).publicKey : undefined
   const keys = own === undefined || holdsKey({ keys: key }, own) ? key : [...key, own]
-  if (keys.length === 0) throw new UserError('--key HEX names a public key of an owner; "wallet address" shows them', 2)
+  if (keys.length === 0) throw new UserError('--key KEY names a public key of an owner; "wallet address" shows them', 2)
   return multisigAccount(keys, required)
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 import { readValidatorKey } from '../../../../src/program/cli/validator-key.js'
+import { formatPrivateKey, keyForms } from '../../../../src/base/crypto/key-forms.js'
 import { publicKeyOf } from '../../../../src/base/crypto/keys.js'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { shippedSpecs, shippedTrustFile } from '../../../../src/node/library/shipped.js'
@@ -98,7 +99,7 @@ describe('genesis create', () => {
     [['corp2', '--pay', 'x'], 'Not an address'],
     [['corp2', '--pay', address, '--validators', '0'], 'Not a number from 1 to 100'],
     [['corp2', '--pay', address, '--validators', '101'], 'Not a number from 1 to 100'],
-    [['corp2', '--pay', address, '--validator', '05'.repeat(33)], 'Not a compressed public key'],
+    [['corp2', '--pay', address, '--validator', '05'.repeat(33)], '--validator: the key cannot be read'],
     [
       ['corp2', '--pay', address, '--validators', '1', '--validator', toHex(devnetValidatorKey().publicKey)],
       'cannot be used with',
@@ -188,9 +189,18 @@ describe('a validator key', () => {
       const file = bench.write('bad.key', text)
       chmodSync(file, 0o600)
       expect(() => readValidatorKey(file)).toThrow(UserError)
-      expect(() => readValidatorKey(file)).toThrow('holds no validator key')
+      expect(() => readValidatorKey(file)).toThrow('the validator key in')
     },
   )
+
+  it('is read in the forms of other tools', () => {
+    const privateKey = Uint8Array.from({ length: 32 }, () => 1)
+    for (const form of keyForms) {
+      const file = bench.write('other.key', formatPrivateKey(privateKey, form))
+      chmodSync(file, 0o600)
+      expect(readValidatorKey(file).privateKey).toEqual(privateKey)
+    }
+  })
 
   it('has to be there', () => {
     expect(() => readValidatorKey(bench.path('none.key'))).toThrow(/cannot read the validator key/)

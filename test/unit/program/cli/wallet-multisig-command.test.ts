@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { toHex } from '../../../../src/base/primitives/bytes.js'
+import { formatPublicKey } from '../../../../src/base/crypto/key-forms.js'
+import { hex, toHex } from '../../../../src/base/primitives/bytes.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
@@ -59,6 +60,12 @@ describe('didledger wallet multisig', () => {
     const [account] = await bench.json<{ publicKey: string }[]>('wallet', 'address', '--wallet', wallet)
     const publicKey = String(account?.publicKey)
     const own = ['--wallet', wallet]
+    const others = ['pem', 'jwk', 'base58'] as const
+    for (const form of others) {
+      const key = formatPublicKey(hex(first), form)
+      const address = ['wallet', 'multisig', 'address', '--required', '1', '--key']
+      expect(await bench.json(...address, key)).toEqual(await bench.json(...address, first))
+    }
     expect(await bench.json('wallet', 'multisig', 'address', '--required', '1', '--key', first, ...own)).toEqual(
       await bench.json('wallet', 'multisig', 'address', '--required', '1', '--key', publicKey, '--key', first),
     )
@@ -194,8 +201,8 @@ describe('didledger wallet multisig', () => {
     ['none needed', ['--required', '0', ...keyOptions], 2, /Not a number from 1 to 16/],
     ['17 needed', ['--required', '17', ...keyOptions], 2, /Not a number from 1 to 16/],
     ['more needed than there are keys', ['--required', '4', ...keyOptions], 1, /4 signatures of 3 keys/],
-    ['no key', ['--required', '1'], 2, /--key HEX names a public key/],
-    ['a key that is none', ['--required', '1', '--key', `05${first.slice(2)}`], 2, /Not a public key: 66 hex digits/],
+    ['no key', ['--required', '1'], 2, /--key KEY names a public key/],
+    ['a key that is none', ['--required', '1', '--key', `05${first.slice(2)}`], 2, /--key: the key cannot be read/],
     [
       '17 keys',
       ['--required', '1', ...Array.from({ length: 17 }, () => ['--key', first]).flat()],
