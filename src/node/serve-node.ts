@@ -12,8 +12,8 @@ import type { Node, NodeNetwork } from './start-node.js'
 
 export interface ServingOptions {
   readonly log: Log
-  /** Port base, addresses, limits of the interfaces, and how clients reach them. */
-  readonly tuning?: Pick<NodeTuning, 'node' | 'api'>
+  /** Port base, addresses, limits of the interfaces, how clients reach them, and pages that a devnet lets in. */
+  readonly tuning?: Pick<NodeTuning, 'node' | 'api' | 'devnet'>
   /** Stops the node at its owner's request; absent: that is refused. */
   readonly stop?: () => void
 }
@@ -61,6 +61,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
   const [
     { AnswerAdmission },
+    { AllowedOrigins },
     { BodyBudget },
     { SharedAnswers },
     { apiLimits },
@@ -73,6 +74,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     { WsServer },
   ] = await Promise.all([
     import('../answers/api/streams/admission.js'),
+    import('../answers/api/http/allowed-origins.js'),
     import('../answers/api/http/body-budget.js'),
     import('../answers/api/streams/shared-answer.js'),
     import('../answers/api/api-limits.js'),
@@ -111,6 +113,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     log,
     limits: api,
     access: api,
+    ...(devnet === undefined ? {} : { allowedOrigins: new AllowedOrigins(tuning.devnet?.allowedOrigins ?? [], log) }),
     sharedAnswers: new SharedAnswers(new AnswerAdmission({ ...apiLimits, ...api })),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     calls: new KeptAnswers(resolver, { ...apiLimits, ...api }.callCache),

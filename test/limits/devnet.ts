@@ -93,6 +93,16 @@ export const devnetLimits = [
     refusal: 'devnet.seedDids is not',
   }),
   limit({
+    name: 'node/devnet/devnet-options.maxAllowedOrigins',
+    unit: 'count',
+    value: 16,
+    feed: (n) => {
+      const allowOrigin = Array.from({ length: n }, (_, index) => `http://localhost:${5000 + index}`)
+      configOf(JSON.stringify({ devnet: { allowOrigin } }), { command: 'devnet' })
+    },
+    refusal: 'devnet.allowOrigin is not',
+  }),
+  limit({
     name: 'node/devnet/snapshots.maxSnapshots',
     unit: 'count',
     value: 1000,

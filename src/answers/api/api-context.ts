@@ -22,6 +22,7 @@ import type { ProofAnswers } from '../resolver/proof-answers.js'
 import type { Resolver } from '../resolver/resolver.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { AccessOptions } from './http/access-options.js'
+import type { AllowedOrigins } from './http/allowed-origins.js'
 import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './http/body-budget.js'
 import type { KeptAnswers } from './http/kept-answers.js'
@@ -75,6 +76,8 @@ export interface ApiContext {
   stop?(): void
   /** Overrides of {@link accessDefaults}. */
   readonly access?: Partial<AccessOptions>
+  /** Pages of other sites that may use a devnet; absent on every other chain. */
+  readonly allowedOrigins?: AllowedOrigins
   /** Answers in progress, shared by all interfaces; absent: each interface has its own. */
   readonly sharedAnswers?: SharedAnswers
   /** Budget of request bodies, shared likewise. */

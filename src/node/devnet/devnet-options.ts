@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { originOf } from '../../answers/api/http/allowed-origins.js'
 import { isMnemonic } from '../../base/crypto/hd.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -10,6 +11,9 @@ import {
   maxSeededDids,
 } from '../../clients/wallet/devnet-accounts.js'
 import type { MiningMode } from './mining-mode.js'
+
+/** @limit count: origins whose pages a devnet may be told to let in */
+const maxAllowedOrigins = 16
 
 /** Settings made by the options of a devnet. */
 export interface DevnetTarget {
@@ -25,6 +29,8 @@ export interface DevnetTarget {
   readonly seedDids: number
   /** File of its state: read at the start, written at the end. */
   readonly state: string
+  /** Origins of other sites whose pages may use it, as browsers send them. */
+  readonly allowedOrigins: readonly string[]
   /** Processes of localnet that the command runs instead. */
   readonly nodes: number
 }
@@ -72,6 +78,15 @@ export const devnetOptions = table('devnet', {
     schema: Type.String({ minLength: 1 }),
     description: 'begin with the state in this file if it is there, and save it there at the end',
     expects: 'a file',
+  }),
+  allowOrigin: option((texts) => ({ allowedOrigins: texts.map((text) => originOf(text) ?? text) }), {
+    flag: '--allow-origin <origin...>',
+    schema: Type.Array(Type.String(), { maxItems: maxAllowedOrigins, uniqueItems: true }),
+    default: [],
+    description: 'origins of pages that may use this devnet as its own pages do: those of your development server',
+    expects:
+      'a list of at most 16 different origins such as http://localhost:5173: http or https, host and port, no path, no slash at the end, no *',
+    check: (texts) => texts.every((text) => originOf(text) !== undefined),
   }),
   nodes: option({
     flag: '--nodes <n>',

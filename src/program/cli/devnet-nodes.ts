@@ -8,6 +8,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { nodeOptions } from '../../node/node-options.js'
 import { defaultPortBase } from '../../node/ports.js'
 import { formatAmount } from '../../base/primitives/amount.js'
+import type { Option } from '../../base/runtime/option.js'
 import { quorum } from '../../base/primitives/spec.js'
 import { storageOptions } from '../../ledger/storage/storage-options.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../../ledger/storage/temporary-directory.js'
@@ -114,10 +115,10 @@ function startProgress(console: Console | undefined, nodes: number): LocalNetwor
   }
 }
 
-/** Refuses options for block production on demand, faucet accounts and one file of a log: only a devnet of one node has these. */
+/** Refuses the other options of a devnet, and one file of a log: only a devnet of one node has these. */
 function refuseOptionsOfOneNode(config: Config): void {
-  const { blockTime, automine, accounts, mnemonic, balance, seedDids, state } = devnetOptions
-  for (const option of [blockTime, automine, accounts, mnemonic, balance, seedDids, state, nodeOptions.logFile]) {
+  const ofOne = Object.values<Option>(devnetOptions).filter(({ key }) => key !== devnetOptions.nodes.key)
+  for (const option of [...ofOne, nodeOptions.logFile]) {
     const entry = config.settings.find(({ option: { key } }) => key === option.key)
     if (entry?.origin === 'default') continue
     throw new UserError(

@@ -130,6 +130,7 @@ vi.mock('../../../src/node/serve-node.js', async (original) => {
   const real = await original<typeof serveNodeModule>()
   const serve: typeof real.serve = async (node, options) => {
     given.set('node', node)
+    given.set('origins', options.tuning)
     await (await real.serve(node, options)).close()
     throw new UserError('seen enough')
   }
@@ -230,6 +231,11 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
     room: 'devnet',
     is: { stateFile: bench.path('state') },
     alone: ['storage.dataDir'],
+  },
+  'devnet.allowOrigin': {
+    value: 'http://LocalHost:80,https://app.example',
+    room: 'origins',
+    is: { devnet: { allowedOrigins: ['http://localhost', 'https://app.example'] } },
   },
   'devnet.nodes': { value: '2', room: 'processes', is: { nodes: 2 }, alone: true },
   'mining.payTo': { value: payee, room: 'voting', is: { payTo: parseAddress(payee) } },

@@ -49,6 +49,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'devnet.balance': { accepted: '25000.5', refused: '-1' },
   'devnet.seedDids': { accepted: '100000', refused: '100001' },
   'devnet.state': { accepted: './devnet.state', refused: '' },
+  'devnet.allowOrigin': { accepted: 'http://localhost:5173,https://app.example', refused: 'http://localhost:5173/' },
   'devnet.nodes': { accepted: '4', refused: '5' },
   'mining.payTo': { accepted: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', refused: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uH' },
   'mempool.size': { accepted: '8000000', refused: '7999999' },

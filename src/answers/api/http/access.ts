@@ -3,7 +3,8 @@ import { BlockList, isIP } from 'node:net'
 import { UserError } from '../../../base/errors/rule-error.js'
 import type { AccessOptions } from './access-options.js'
 import { adminRefusal } from './admin-token.js'
-import { crossSiteRefusal, hostRefusal, isLoopback } from './origin.js'
+import type { AllowedOrigins, PageRefusal } from './allowed-origins.js'
+import { hostRefusal, isCrossSite, isLoopback, isOwnHost } from './origin.js'
 
 /** The parts of a request on which access depends. */
 export interface AccessRequest {
@@ -19,15 +20,33 @@ interface RequestOrigin {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
+/** Why calls of a connection are refused; undefined: they are allowed. */
+export interface ConnectionRefusals {
+  readonly controlRefusal: string | undefined
+  readonly adminRefusal: string | undefined
+  readonly strangerRefusal: string | undefined
+  readonly elsewhereRefusal: string | undefined
+}
+
 /** Decides what a request may do, by address, headers and the owner's token. */
 export class Access {
   readonly #names: readonly string[]
   readonly #proxies: BlockList | undefined
   readonly #header: string
   readonly #token: Uint8Array | undefined
+  readonly #origins: AllowedOrigins | undefined
 
-  /** `hosts`: addresses listened on, which count as configured names. Throws a UserError for a proxy that is no address. */
-  constructor(options: AccessOptions, token: Uint8Array | undefined, hosts: readonly string[] = []) {
+  /**
+   * `hosts`: addresses listened on, which count as configured names. `origins`: pages of other sites that a devnet lets in; absent:
+   * none. Throws a UserError for a proxy that is no address.
+   */
+  constructor(
+    options: AccessOptions,
+    token: Uint8Array | undefined,
+    hosts: readonly string[] = [],
+    origins?: AllowedOrigins,
+  ) {
+    this.#origins = origins
     this.#names = [...options.hostNames, ...hosts].map((name) => name.toLowerCase())
     this.#proxies = options.trustedProxies.length === 0 ? undefined : listOf(options.trustedProxies)
     this.#header = options.clientHeader.toLowerCase()
@@ -67,9 +86,31 @@ export class Access {
   }
 
   /** Reason to refuse a request that changes the node; undefined: its origin is allowed. */
-  controlRefusal({ headers, address }: AccessRequest): string | undefined {
+  controlRefusal(request: AccessRequest): string | undefined {
+    return this.#reported(this.#controlRefusal(request))
+  }
+
+  #controlRefusal({ headers, address }: AccessRequest): PageRefusal | undefined {
     const host = isLoopback(address) || this.isProxy(address) ? hostRefusal(headers, this.#names) : undefined
-    return host ?? crossSiteRefusal(headers, this.#names)
+    if (host !== undefined) return { reason: host }
+    if (this.originHeaders({ headers }) !== undefined || !isCrossSite(headers, this.#names)) return undefined
+    const reason = 'a page of another site may not do this'
+    const couldAllow = isOwnHost(headers, this.#names) ? this.#origins : undefined
+    return couldAllow?.refusal(reason, headers.origin) ?? { reason }
+  }
+
+  #reported(refusal: PageRefusal | undefined): string | undefined {
+    if (refusal !== undefined) this.#origins?.report(refusal)
+    return refusal?.reason
+  }
+
+  /** CORS headers for a page of another site that is allowed what pages of this one are; undefined for all others. */
+  originHeaders({ headers }: Pick<AccessRequest, 'headers'>): Record<string, string> | undefined {
+    const { origin } = headers
+    // A name that is none of the node's may have been pointed here by anyone.
+    if (this.#origins?.has(origin) !== true || origin === undefined || !isOwnHost(headers, this.#names))
+      return undefined
+    return this.#origins.headersFor(origin)
   }
 
   /** Reason to refuse a request that only the owner may make. */
@@ -88,10 +129,30 @@ export class Access {
    * page needs the token even on this machine.
    */
   strangerRefusal(request: AccessRequest): string | undefined {
+    return this.controlRefusal(request) ?? this.#outsiderRefusal(request)
+  }
+
+  #outsiderRefusal(request: AccessRequest): string | undefined {
     const { headers, address, method = 'POST' } = request
     const fromPage = method !== 'POST' && headers.origin !== undefined
-    const refusal = this.controlRefusal(request)
-    return refusal ?? (this.isLocal(address) && !fromPage ? undefined : this.adminRefusal(request))
+    return this.isLocal(address) && !fromPage ? undefined : this.adminRefusal(request)
+  }
+
+  /** Refusals of the calls that a connection will make: found now, for the request is not kept; reported when a call asks. */
+  refusalsOf(request: AccessRequest): ConnectionRefusals {
+    const control = this.#controlRefusal(request)
+    const outsider = this.#outsiderRefusal(request)
+    const reported = () => this.#reported(control)
+    return {
+      adminRefusal: this.adminRefusal(request),
+      elsewhereRefusal: this.elsewhereRefusal(request),
+      get controlRefusal() {
+        return reported()
+      },
+      get strangerRefusal() {
+        return reported() ?? outsider
+      },
+    }
   }
 }
 

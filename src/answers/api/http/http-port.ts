@@ -101,7 +101,12 @@ export class HttpPort {
     let row: PathRow | undefined
     try {
       row = this.#rowFor(exchange)
-      if (row === undefined) return this.#send(exchange, undefined, preflight(exchange.headers))
+      if (row === undefined)
+        return this.#send(
+          exchange,
+          undefined,
+          preflight(exchange.headers, this.#options.access.originHeaders(exchange)),
+        )
       this.#admit(exchange, row)
     } catch (error) {
       return this.#fail(exchange, row, error)
@@ -119,7 +124,7 @@ export class HttpPort {
     })
   }
 
-  /** The row that answers; undefined: a preflight, which is allowed for every path but those of this site alone. */
+  /** The row that answers; undefined: a preflight, which is allowed for every path but those of this site and of allowed ones alone. */
   #rowFor(exchange: Exchange): PathRow | undefined {
     const { method, url } = exchange
     const found = this.#table.find(this.#options.onePath === true ? '/' : url)
@@ -132,9 +137,12 @@ export class HttpPort {
     const row = place === undefined ? undefined : rowOf(place, method)
     const isOption = method === 'OPTIONS'
     if (row?.ownSite === true || (isOption && place?.rows.some(({ ownSite }) => ownSite) === true)) {
-      exchange.answerHeaders = {}
-      const refusal = this.#options.access.controlRefusal(exchange)
+      const { access } = this.#options
+      const allowed = access.originHeaders(exchange)
+      exchange.answerHeaders = allowed ?? {}
+      const refusal = access.controlRefusal(exchange)
       if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
+      if (isOption && allowed !== undefined) return undefined
     } else if (isOption) return undefined
     if (row !== undefined) return row
     if (place === undefined || place.methods.length === 0) {

@@ -34,19 +34,19 @@ export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly strin
  * Whether a page of another site may be behind a request: another host, or another port of the same. Browsers send the origin in
  * Sec-Fetch-Site, Origin or Referer; programs send none. A browser has to call the node by an address, or by a configured name.
  */
-function isCrossSite(headers: IncomingHttpHeaders, names: readonly string[]): boolean {
+export function isCrossSite(headers: IncomingHttpHeaders, names: readonly string[]): boolean {
   const { origin, host, referer } = headers
   const site = headers['sec-fetch-site']
   if (origin === undefined && site === undefined && referer === undefined) return false
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
-  const own = hostName(`http://${host ?? ''}`)
-  if (own === undefined || (!isLoopbackName(own) && isIP(own) === 0 && !names.includes(own))) return true
+  if (!isOwnHost(headers, names)) return true
   return [origin, referer].some((from) => from !== undefined && !isSameOrigin(from, host ?? ''))
 }
 
-/** Reason to refuse a request of a page of another site; undefined: it is none. */
-export function crossSiteRefusal(headers: IncomingHttpHeaders, names: readonly string[] = []): string | undefined {
-  return isCrossSite(headers, names) ? 'a page of another site may not do this' : undefined
+/** Whether Host is an address, a name of this machine, or a configured name: a page cannot make these its own. */
+export function isOwnHost({ host = '' }: IncomingHttpHeaders, names: readonly string[]): boolean {
+  const own = hostName(`http://${host}`)
+  return own !== undefined && (isLoopbackName(own) || isIP(own) !== 0 || names.includes(own))
 }
 
 /** Whether a URL has the host and port of Host; a port left out is that of the URL's scheme. */

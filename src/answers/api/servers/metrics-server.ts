@@ -12,7 +12,7 @@ export function openMetricsPort(
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
 ): Promise<HttpPort> {
   const limits = { ...apiLimits, ...context.limits }
-  const access = new Access({ ...accessDefaults, ...context.access }, undefined, hosts)
+  const access = new Access({ ...accessDefaults, ...context.access }, undefined, hosts, context.allowedOrigins)
   const rows = plainPaths([metricsRoute], context)
   return HttpPort.open({ hosts, port, limits, access, rows, log: context.log })
 }

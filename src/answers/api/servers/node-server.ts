@@ -38,7 +38,12 @@ export class ApiServer {
     const { serves, hosts = loopbackHosts, port, sockets } = options
     const { metrics, bodies, log } = context
     const limits = { ...apiLimits, ...context.limits }
-    const access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
+    const access = new Access(
+      { ...accessDefaults, ...context.access },
+      context.adminToken,
+      hosts,
+      context.allowedOrigins,
+    )
     const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(limits))
     const server = new ApiServer(context)
     const node = { context, limits, access, sharedAnswers, restart: () => void server.restart() }

@@ -64,7 +64,12 @@ export class WebSockets {
   constructor(context: ApiContext, events: EventLog, hosts: readonly string[] = loopbackHosts) {
     this.#limits = { ...apiLimits, ...context.limits }
     this.#events = events
-    this.#access = new Access({ ...accessDefaults, ...context.access }, context.adminToken, hosts)
+    this.#access = new Access(
+      { ...accessDefaults, ...context.access },
+      context.adminToken,
+      hosts,
+      context.allowedOrigins,
+    )
     this.#metrics = context.metrics
     this.#protocol = new WebSocketServer({
       noServer: true,
@@ -163,15 +168,8 @@ export class WebSockets {
   #accept(ws: WebSocket, socket: Duplex, request: IncomingMessage): void {
     const { headers } = request
     const { remoteAddress: address } = request.socket
-    const accessRequest = { headers, address }
-    const access = {
-      // A page cannot choose the content type of WebSocket messages: its origin alone decides.
-      controlRefusal: this.#access.controlRefusal(accessRequest),
-      adminRefusal: this.#access.adminRefusal(accessRequest),
-      strangerRefusal: this.#access.strangerRefusal(accessRequest),
-      elsewhereRefusal: this.#access.elsewhereRefusal(accessRequest),
-      place: placeOf(request.socket),
-    }
+    // A page cannot choose the content type of WebSocket messages: its origin alone decides.
+    const access = Object.assign(this.#access.refusalsOf({ headers, address }), { place: placeOf(request.socket) })
     const share = shareOf(this.#access.clientAddress(request))
     const connection = new WsConnection(
       ws,

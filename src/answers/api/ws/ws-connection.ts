@@ -84,7 +84,8 @@ export class WsConnection implements Subscriber, EventSink {
     this.#share = peer.share
     this.#local = peer.local
     const client = { share: peer.share, signal: this.#gone.signal }
-    this.#caller = { ...peer.access, client, subscriber: this }
+    // A copy would ask for each refusal, which reports it.
+    this.#caller = Object.assign(peer.access, { client, subscriber: this })
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
     ws.on('ping', () => (this.#alive = true))
