@@ -59,33 +59,20 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   let failed = false
   node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const [
-    { AnswerAdmission },
-    { AllowedOrigins },
-    { BodyBudget },
-    { SharedAnswers },
-    { apiLimits },
-    { ApiServer },
-    { NodeMetrics },
-    { openMetricsPort },
-    { PageFiles },
-    { KeptAnswers },
-    { WebSockets },
-    { WsServer },
-  ] = await Promise.all([
-    import('../answers/api/streams/admission.js'),
-    import('../answers/api/http/allowed-origins.js'),
-    import('../answers/api/http/body-budget.js'),
-    import('../answers/api/streams/shared-answer.js'),
-    import('../answers/api/api-limits.js'),
-    import('../answers/api/servers/node-server.js'),
-    import('../answers/api/metrics/node-metrics.js'),
-    import('../answers/api/servers/metrics-server.js'),
-    import('../answers/api/http/page-files.js'),
-    import('../answers/api/http/kept-answers.js'),
-    import('../answers/api/ws/web-sockets.js'),
-    import('../answers/api/ws/ws-server.js'),
-  ])
+  const {
+    AllowedOrigins,
+    AnswerAdmission,
+    apiLimits,
+    ApiServer,
+    BodyBudget,
+    KeptAnswers,
+    NodeMetrics,
+    openMetricsPort,
+    PageFiles,
+    SharedAnswers,
+    WebSockets,
+    WsServer,
+  } = await import('./serving-parts.js')
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
   const health = (): NodeHealth => {

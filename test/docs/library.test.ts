@@ -3,6 +3,7 @@ import * as node from '../../src/index.js'
 import * as light from '../../src/node/library/light-entry.js'
 import * as resolver from '../../src/node/library/resolver-entry.js'
 import * as verify from '../../src/node/library/verify-entry.js'
+import * as testing from '../../src/node/library/testing-entry.js'
 import * as wallet from '../../src/node/library/wallet-entry.js'
 import { code, repositoryFile, tableRows } from '../support/assert/markdown.js'
 
@@ -21,6 +22,7 @@ describe('docs/library.md', () => {
     ['didledger/resolver', resolver],
     ['didledger/light', light],
     ['didledger/verify', verify],
+    ['didledger/testing', testing],
     ['didledger/wallet', wallet],
   ])('names every export of %s and no other', (entry, module) => {
     expect(namedIn(`export of \`${entry}\``).sort()).toEqual(Object.keys(module).sort())

@@ -89,9 +89,37 @@ console.log(two.chain.tip.hash === hash, block.transactions.length, busy)
 await Promise.all([one.close(), two.close()])
 `
 
+/** A test that fails midway, with a request of HTTP kept alive, a silent WebSocket and a wait for a transaction. */
+const leftOpen = `
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { devnet } from 'didledger/testing'
+
+const net = await devnet({ mining: 'manual' })
+try {
+  await (await fetch(net.urls.rest + '/api/v1/block/height')).text()
+  const { hostname, port } = new URL(net.urls.ws)
+  const socket = connect(Number(port), hostname)
+  socket.write('GET / HTTP/1.1\\r\\nHost: localhost\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n')
+  socket.write('Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\\r\\n\\r\\n')
+  await once(socket, 'data')
+  const [from, to] = net.accounts
+  const txid = await net.node.wallet.transfer({ from, to: to.address, amount: 1n })
+  net.node.chain.waitFor(txid).catch(() => {})
+  throw new Error('midway')
+} catch ({ message }) {
+  console.log(message)
+} finally {
+  await net.close()
+}
+const closed = performance.now()
+process.on('exit', () => console.log('ended', performance.now() - closed < ${10_000}))
+`
+
 const typed = `
 import { createNode, getResolver, HttpResolver, type LedgerNode, RuleError } from 'didledger'
 import { getResolver as remote, w3cDocument } from 'didledger/resolver'
+import { devnet, type TestDevnet, type TestSnapshot } from 'didledger/testing'
 import { type Verdict, verifyDocument } from 'didledger/verify'
 import { accountSource, generateMnemonic, systemRandom } from 'didledger/wallet'
 import { Resolver } from 'did-resolver'
@@ -115,6 +143,13 @@ export const seen: readonly [number, string, 0 | 1 | 2 | 3, string | undefined] 
 export const ids: (string | undefined)[] = [didDocument?.id, older?.id, w3cDocument('{}').document.id]
 export const verdict: Verdict = verifyDocument(payload ?? '', { method: 'ledger' })
 export const code: string = new RuleError('busy', 'too many').code
+const net: TestDevnet = await devnet({ accounts: 2, mining: { seconds: 5 } })
+const back: TestSnapshot = await net.snapshot()
+await back.restore()
+export const hashes: readonly string[] = await net.mine(2)
+await net[Symbol.asyncDispose]()
+// @ts-expect-error there is no such option
+await devnet({ acounts: 2 })
 // @ts-expect-error there is no such network
 await createNode({ network: 'mainnet' })
 // @ts-expect-error there is no such option
@@ -251,6 +286,45 @@ describe('the packed package', () => {
     }
   })
 
+  it('runs the example and the recipes of docs/testing.md', async () => {
+    const page = repositoryFile('docs/testing.md')
+    const [example, output] = fencedBlocks(page)
+    writeFileSync(join(project, 'example.js'), example?.text ?? '')
+    const { out, err } = await runTool(project, process.execPath, 'example.js')
+    expect({ out: out.trim(), err }).toEqual({ out: output?.text, err: '' })
+    const recipes = new Map(
+      [...page.matchAll(/^```js file=(\S+)\n([^]*?)^```$/gm)].map(([, name, text]) => [name, text]),
+    )
+    expect([...recipes.keys()]).toEqual([
+      'ledger.test.js',
+      'fixture.test.js',
+      'ledger.node.js',
+      'ledger.jest.js',
+      'page.spec.js',
+    ])
+    for (const name of ['ledger.test.js', 'fixture.test.js', 'ledger.node.js']) {
+      writeFileSync(join(project, name), recipes.get(name) ?? '')
+    }
+    const nodeTest = await runTool(project, process.execPath, '--test', 'ledger.node.js')
+    expect(nodeTest.out).toMatch(/pass 2\n[^]*fail 0\n/)
+    symlinkSync(join(root, 'node_modules/vitest'), join(project, 'node_modules/vitest'))
+    const run = await runTool(
+      project,
+      process.execPath,
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      project,
+    )
+    expect(run.out).toMatch(/Tests .*3 passed/)
+  })
+
+  it('ends the process of a test that closed its devnet, whatever the test left open', async () => {
+    writeFileSync(join(project, 'left.js'), leftOpen)
+    const { out, err } = await runTool(project, process.execPath, 'left.js')
+    expect({ out, err }).toEqual({ out: 'midway\nended true\n', err: '' })
+  })
+
   it('bundles for browsers, but for the entry of a node', () => {
     const bundle = (name: string) => bundleForBrowser(`export * from 'didledger${name}'`, { from: project })
     for (const name of ['/resolver', '/verify', '/wallet']) expect(bundle(name).imports).toEqual([])
@@ -258,11 +332,14 @@ describe('the packed package', () => {
     expect(bundleForBrowser("import 'didledger/wallet'", { from: project }).size).toBe(0)
   })
 
-  it('gives its four entries and nothing inside', async () => {
+  it('gives its entries and nothing inside', async () => {
     const list =
       "for (const name of ['', '/resolver', '/verify', '/wallet']) console.log(Object.keys(await import('didledger' + name)).length > 5)"
     const { out } = await runTool(project, process.execPath, '--input-type=module', '-e', list)
     expect(out).toBe('true\ntrue\ntrue\ntrue\n')
+    const testing = "console.log(Object.keys(await import('didledger/testing')).join())"
+    const forTests = await runTool(project, process.execPath, '--input-type=module', '-e', testing)
+    expect(forTests.out).toBe('RuleError,UserError,devnet\n')
     const inside = "await import('didledger/dist/node/start-node.js').catch((error) => console.log(error.code))"
     const refused = await runTool(project, process.execPath, '--input-type=module', '-e', inside)
     expect(refused.out).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n')

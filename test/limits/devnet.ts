@@ -69,7 +69,7 @@ export const devnetLimits = [
     refusal: 'request-parameter: blocks: 10001',
   }),
   limit({
-    name: 'node/library/create-node.longestInterval',
+    name: 'node/library/devnet-settings.longestInterval',
     unit: 's',
     value: 999_999,
     // An option that is looked at later is wrong.
@@ -93,7 +93,7 @@ export const devnetLimits = [
     refusal: 'devnet.seedDids is not',
   }),
   limit({
-    name: 'node/devnet/devnet-options.maxAllowedOrigins',
+    name: 'answers/api/http/origin.maxAllowedOrigins',
     unit: 'count',
     value: 16,
     feed: (n) => {

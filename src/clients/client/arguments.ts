@@ -12,6 +12,11 @@ export function requireWhole(name: string, value: number, [least, most]: readonl
   throw new UserError(`${name}: ${String(value)} is not a whole number from ${least} to ${most}`)
 }
 
+/** Checks a value from a caller unless it is absent. */
+export function optional<T, Checked>(value: T | undefined, check: (value: T) => Checked): Checked | undefined {
+  return value === undefined ? undefined : check(value)
+}
+
 /** Checks an object from a caller; a {@link UserError} with the message for anything else. */
 export function requireObject<T extends object>(message: string, value: T): T {
   if (typeof value === 'object' && value !== null) return value

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { originOf } from '../../answers/api/http/allowed-origins.js'
+import { maxAllowedOrigins, originOf } from '../../answers/api/http/origin.js'
 import { isMnemonic } from '../../base/crypto/hd.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -11,9 +11,6 @@ import {
   maxSeededDids,
 } from '../../clients/wallet/devnet-accounts.js'
 import type { MiningMode } from './mining-mode.js'
-
-/** @limit count: origins whose pages a devnet may be told to let in */
-const maxAllowedOrigins = 16
 
 /** Settings made by the options of a devnet. */
 export interface DevnetTarget {

@@ -19,7 +19,6 @@ import { loopbackHosts } from '../../answers/api/http/origin.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { acceptedPrefixes } from '../../ledger/consensus/sanity.js'
-import { automine, type MiningMode } from '../devnet/mining-mode.js'
 import type { CredentialOptions, DocumentQuery, ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { NodeTuning } from '../options-to-node.js'
@@ -30,18 +29,15 @@ import type { ProgramHash } from '../../base/primitives/address.js'
 import { defined } from '../../base/primitives/defined.js'
 import { parseSpec, type Spec } from '../../base/primitives/spec.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
-import { maxDevnetAccounts } from '../../clients/wallet/devnet-accounts.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import { nodeChain, nodeMempool } from './chain-node.js'
+import { devnetSettings } from './devnet-settings.js'
 import { nodeEvents } from './node-events.js'
 import type { ApiOptions, CreateNodeOptions, CredentialPage, LedgerNode, NodeDevnet } from './node-types.js'
 import { peeringOptions } from './peering-options.js'
 import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
 import { addressBytes, nodeWallet, units } from './wallet-node.js'
-
-/** @limit s: time between two blocks of a devnet of the library */
-const longestInterval = 999_999
 
 /** Data directories in use by this process. The database's lock keeps other processes out, but names no user within this one. */
 const directories = new Set<string>()
@@ -71,7 +67,7 @@ export async function createNode(options: CreateNodeOptions): Promise<LedgerNode
 
 async function embedded(
   node: Node,
-  { api, accounts }: CreateNodeOptions,
+  { api, accounts, mnemonic }: CreateNodeOptions,
   { tuning, log, release }: ServingOptions & { readonly release: (() => void) | undefined },
 ): Promise<LedgerNode> {
   const closing = new AbortController()
@@ -103,7 +99,7 @@ async function embedded(
     },
     chain: nodeChain(live, closing.signal),
     mempool: nodeMempool(live),
-    wallet: nodeWallet(live, systemEnv(log).random, accounts),
+    wallet: nodeWallet(live, systemEnv(log).random, defined({ accounts, mnemonic })),
     get sync() {
       return live().sync()
     },
@@ -164,7 +160,7 @@ async function tuningOf({ tuning }: CreateNodeOptions): Promise<NodeTuning> {
 }
 
 function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOptions, 'env'> {
-  const { api, dataDir, mining = 'auto', accounts, mineTo } = options
+  const { api, dataDir, mineTo } = options
   const { portBase, hosts }: ApiOptions = typeof api === 'object' ? api : {}
   const spec = specOf(options)
   const { peering, validator } = peeringOptions(options, spec)
@@ -175,20 +171,12 @@ function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOp
     network: { ...tuned.network, ...peering?.network },
     devnet: {
       ...tuned.devnet,
-      mining: miningMode(mining),
-      ...(accounts === undefined ? {} : { accounts: requireWhole('accounts', accounts, [1, maxDevnetAccounts]) }),
+      ...devnetSettings(options, spec),
     },
     mining: { ...tuned.mining, ...(mineTo === undefined ? {} : { payTo: payee(mineTo) }) },
     storage: { ...tuned.storage, ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }) },
   }
   return { spec, tuning, ...defined({ peering, validator }) }
-}
-
-function miningMode(mining: NonNullable<CreateNodeOptions['mining']>): MiningMode {
-  if (mining === 'auto') return automine
-  if (mining === 'manual') return { kind: 'manual' }
-  const { seconds } = requireObject("mining: neither 'auto' nor 'manual' nor an object", mining)
-  return { kind: 'interval', seconds: requireWhole('mining.seconds', seconds, [1, longestInterval]) }
 }
 
 /** An address that a block may pay. */
@@ -205,6 +193,9 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
   api: true,
   mining: true,
   accounts: true,
+  mnemonic: true,
+  balance: true,
+  seedDids: true,
   mineTo: true,
   peers: true,
   listen: true,
@@ -229,7 +220,7 @@ function requireOptions(options: CreateNodeOptions): void {
 }
 
 function requireApi(given: ApiOptions): void {
-  requireKnown('api', given, ['portBase', 'hosts'])
+  requireKnown('api', given, ['portBase', 'hosts', 'allowOrigins'])
   const { portBase = defaultPortBase, hosts = loopbackHosts } = given
   requireWhole('api.portBase', portBase, [0, 0xffff - portOffsets.p2p])
   if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => typeof host !== 'string')) {

@@ -49,6 +49,12 @@ export interface CreateNodeOptions {
   readonly mining?: 'auto' | 'manual' | { readonly seconds: number }
   /** Number of funded accounts of a devnet, 1 to 100; ten when absent. */
   readonly accounts?: number
+  /** BIP-39 words from which these accounts come; those of every devnet when absent. */
+  readonly mnemonic?: string
+  /** Least balance of each of these accounts at the start; 10 000 coins when absent. */
+  readonly balance?: Amount
+  /** Number of DIDs that a devnet registers at the start. */
+  readonly seedDids?: number
   /** On a chain without validators: mine, and pay this address. With `validatorKey`: the address that own blocks pay. */
   readonly mineTo?: string
   /** Nodes to connect to, again after each loss: `host:port`, or a multiaddr as nodes print it. May be empty. */
@@ -76,6 +82,8 @@ export interface ApiOptions {
   readonly portBase?: number
   /** Addresses to listen on; loopback alone when absent. */
   readonly hosts?: readonly string[]
+  /** Origins of pages that may use a devnet as its own pages do, such as `http://localhost:5173`. */
+  readonly allowOrigins?: readonly string[]
 }
 
 export interface ListenOptions {

@@ -17,6 +17,7 @@ import {
 import { txType } from '../../base/primitives/payload.js'
 import type { Random } from '../../base/runtime/env.js'
 import { didKey, storedDocument } from '../../ledger/storage/rows/did-reader.js'
+import { requireWhole } from '../../clients/client/arguments.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
   buildDidTransaction,
@@ -26,7 +27,7 @@ import {
   type Payment,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
-import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
+import { devnetAccountCount, devnetAccountsOf, devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
 import {
   changeMembers,
@@ -47,8 +48,11 @@ import { presentationMembers, presentCredentials } from '../../clients/wallet/pr
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet } from './node-types.js'
+import type { Funding } from '../devnet/fund-accounts.js'
 import { payerCoins } from '../devnet/payer-coins.js'
 
+/** Largest index of a key that is derived without hardening. */
+const lastIndex = 2 ** 31 - 1
 /** Years until a new document expires. */
 const defaultYears = 5
 
@@ -56,14 +60,19 @@ const paymentMembers = ['account', 'payer', 'fee'] as const
 const signedMembers = [...paymentMembers, 'signWith'] as const
 const signerMembers = ['account', 'did', 'signWith'] as const
 
-/** The wallet of a node in this process, on a devnet with so many accounts; `node` throws once it is closed. */
-export function nodeWallet(node: () => Node, random: Random, accounts = devnetAccountCount): NodeWallet {
+/** The wallet of a node in this process, on a devnet with the accounts of `funding`; `node` throws once it is closed. */
+export function nodeWallet(
+  node: () => Node,
+  random: Random,
+  { accounts = devnetAccountCount, mnemonic = devnetMnemonic }: Pick<Funding, 'accounts' | 'mnemonic'> = {},
+): NodeWallet {
   const devnet = node().spec.devnet
+  const accountAt = devnetAccountsOf(mnemonic)
   return {
-    accounts: devnet ? Array.from({ length: accounts }, (_, index) => devnetAccount(index)) : [],
+    accounts: devnet ? Array.from({ length: accounts }, (_, index) => accountAt(index)) : [],
     account: (index) => {
       if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
-      return devnetAccount(index)
+      return accountAt(requireWhole('index', index, [0, lastIndex]))
     },
     transfer: async (transfer) => {
       requireKnown('transfer', transfer, ['from', 'to', 'amount', 'fee', 'feeFromAmount', 'outputLock'])

@@ -55,6 +55,13 @@ describe('the entries of the package', () => {
     expect([...packages].filter((name) => /find-my-way|^ws$|prom-client/.test(name))).toEqual([])
   })
 
+  it('didledger/testing needs no more than didledger, and takes all that serves by one import', () => {
+    expect(loadedBy('node/library/testing-entry.ts').packages).toEqual(loadedBy('index.ts').packages)
+    const serving = readFileSync(join(source, 'node/serve-node.ts'), 'utf8')
+    // The loader of Jest loses modules where several are imported at the same time.
+    expect(serving.match(/\bimport\(/g)).toHaveLength(1)
+  })
+
   it('didledger/wallet runs no node', () => {
     const { files, packages } = loadedBy('node/library/wallet-entry.ts')
     // The tables of `codes`, which know nothing but the codes.

@@ -1,28 +1,14 @@
-import { isIP } from 'node:net'
 import type { Log } from '../../../base/runtime/env.js'
-import { anyOrigin } from './origin.js'
+import { anyOrigin, originOf } from './origin.js'
 
 /** @tuning count: refused pages that one devnet names in its log */
 const mostReported = 16
-/** @tuning characters: an origin that a refusal names; a name of DNS has 253 */
-const longestNamed = 280
 
 /** Refuses a page of another site. */
 export interface PageRefusal {
   readonly reason: string
   /** Origin that the owner of a devnet could allow; undefined: none would help. */
   readonly origin?: string | undefined
-}
-
-/**
- * An origin as browsers send it: scheme and host in lowercase, no default port. Undefined for what is no origin of a page over HTTP,
- * or has more than that, such as a path or a slash at the end.
- */
-export function originOf(text: string): string | undefined {
-  if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(text) || text.length > longestNamed || !URL.canParse(text)) return undefined
-  const { origin, hostname } = new URL(text)
-  // A browser takes more; of a refusal that names an origin these characters are safe in every shell.
-  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[a-z0-9._-]+$/.test(hostname) ? origin : undefined
 }
 
 /** Pages of other sites that may use a devnet as its own pages do. */

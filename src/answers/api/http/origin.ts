@@ -13,6 +13,22 @@ export const anyOrigin = {
   'access-control-expose-headers': exposed.join(', '),
 }
 
+/** @limit count: origins whose pages a devnet may be told to let in */
+export const maxAllowedOrigins = 16
+/** @tuning characters: an origin; a name of DNS has 253 */
+const longestNamed = 280
+
+/**
+ * An origin as browsers send it: scheme and host in lowercase, no default port. Undefined for what is no origin of a page over HTTP,
+ * or has more than that, such as a path or a slash at the end.
+ */
+export function originOf(text: string): string | undefined {
+  if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(text) || text.length > longestNamed || !URL.canParse(text)) return undefined
+  const { origin, hostname } = new URL(text)
+  // A browser takes more; of a refusal that names an origin these characters are safe in every shell.
+  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[a-z0-9._-]+$/.test(hostname) ? origin : undefined
+}
+
 /** Whether a remote address is this machine. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)

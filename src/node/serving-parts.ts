@@ -1,0 +1,13 @@
+/** All that is loaded for a node that serves, by one import: loaders of tests cannot take several at the same time. */
+export { apiLimits } from '../answers/api/api-limits.js'
+export { AllowedOrigins } from '../answers/api/http/allowed-origins.js'
+export { BodyBudget } from '../answers/api/http/body-budget.js'
+export { KeptAnswers } from '../answers/api/http/kept-answers.js'
+export { PageFiles } from '../answers/api/http/page-files.js'
+export { NodeMetrics } from '../answers/api/metrics/node-metrics.js'
+export { openMetricsPort } from '../answers/api/servers/metrics-server.js'
+export { ApiServer } from '../answers/api/servers/node-server.js'
+export { AnswerAdmission } from '../answers/api/streams/admission.js'
+export { SharedAnswers } from '../answers/api/streams/shared-answer.js'
+export { WebSockets } from '../answers/api/ws/web-sockets.js'
+export { WsServer } from '../answers/api/ws/ws-server.js'
