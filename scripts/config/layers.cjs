@@ -126,7 +126,7 @@ module.exports = {
     ),
     forbidden(
       'http-in-one-place',
-      srcExcept('^src/(answers/api/|clients/client/follow-events\\.ts$)'),
+      srcExcept('^src/answers/api/'),
       'node_modules/(find-my-way|ws)/',
     ),
     forbidden(

@@ -6,7 +6,7 @@
  *   WebSocket -> LiveEvents -> version rises -> pages ask again; without it the tip is asked for
  *   search box -> searchTarget -> the page of what was named
  *
- * Imports api, did, errors, events, light, primitives; used by none.
+ * Imports api, did, errors, light, primitives; used by none.
  * - Built by Vite into dist/pages; nothing of Node is in it.
  * - Texts of documents, and of a node, are hostile: all pass through text/one-door, long ones through Plain, links through outsideLink.
  * - What is drawn within Word of="proved" comes from verify/proved-view alone; what the node says stands in a Word of="said".

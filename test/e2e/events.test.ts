@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { startChild } from '../support/process/children.js'
-import { ChainView } from '../support/assert/chain-view.js'
+import { ChainView, type ToldEvent } from '../support/assert/chain-view.js'
 import { SeededRandom, Payer } from '../support/builders/test-payer.js'
 import { repositoryFile } from '../support/assert/markdown.js'
+import { portBase } from '../support/process/ports.js'
 import { Deadline } from '../support/process/patience.js'
 import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 import { WsClient } from '../support/client/ws.js'
@@ -148,39 +148,48 @@ describe('a client that has nothing but events', () => {
 })
 
 describe('the client of docs/events.md', () => {
-  it('prints what happens and goes on when the node comes back', async () => {
+  it('prints each event once, while the node is killed and started again again and again', async () => {
     const code = /```js\n([^]*?)```/.exec(repositoryFile('docs/events.md'))?.[1] ?? ''
-    expect(code.trim().split('\n')).toHaveLength(10)
     const dataDir = directories.fresh('devnet')
-    let node = await NodeProcess.start('devnet', '--data-dir', dataDir)
-    // One address for the client, whichever port the node has.
-    const door = createServer((socket) => {
-      const through = connect(Number(new URL(node.line.ws).port), '127.0.0.1')
-      socket.pipe(through).pipe(socket)
-      socket.on('error', () => through.destroy())
-      through.on('error', () => socket.destroy())
-    }).listen(0, '127.0.0.1')
-    await once(door, 'listening')
-    const client = startChild(
-      process.execPath,
-      ['--input-type=module', '-e', code.replace('20335', String((door.address() as AddressInfo).port))],
-      { cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe'] },
-    )
+    const start = ['devnet', '--data-dir', dataDir, '--port-base', await portBase()]
+    let node = await NodeProcess.start(...start)
+    const program = code
+      .replace('ws://127.0.0.1:20335', node.line.ws)
+      .replace('console.log(event)', 'console.log(JSON.stringify(event))')
+    expect(program).not.toBe(code)
+    const client = startChild(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     try {
       const printed = outputOf(client)
-      await printed.until(/height: 0,/)
-      await runJson('did', 'create', '--devnet-account', '2', '--rest', node.line.rest)
-      await printed.until(new RegExp(`did: '${devnetAccount(2).did}'[^]*topic: 'block'[^]*height: 1,`))
-      await node.stop()
-      node = await NodeProcess.start('devnet', '--data-dir', dataDir)
-      await node.client.rpc('dev_mine', { blocks: 1 })
-      await printed.until(/height: 2,/)
-      // Block 1 was not told again.
-      expect(printed.text().match(/topic: 'block',\s+action: 'apply',\s+height: 1,/g)).toHaveLength(1)
+      await printed.until(/"height":0,/)
+      for (let round = 1; round <= 3; round++) {
+        await runJson('did', 'create', '--devnet-account', String(round), '--rest', node.line.rest)
+        // Blocks are on their way when the node is killed.
+        const mining = node.client.rpc('dev_mine', { blocks: 3000 }).catch(() => {})
+        await printed.until(new RegExp(devnetAccount(round).did))
+        await node.stop('SIGKILL')
+        await mining
+        node = await NodeProcess.start(...start)
+      }
+      await node.client.rpc('dev_mine', { blocks: 2 })
+      const height = await node.client.height()
+      await printed.until(new RegExp(`"height":${height},`))
+      const events = printed
+        .text()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as ToldEvent)
+      const view = new ChainView()
+      for (const event of events) view.take(event)
+      expect(view.blocks.map(({ height: at }) => at)).toEqual(Array.from({ length: height + 1 }, (_, at) => at))
+      expect(view.tip?.hash).toBe(await node.hashAt(height))
+      expect(view.operations).toHaveLength(3)
+      expect(events.filter(({ topic, action }) => topic === 'block' && action === 'apply')).toHaveLength(height + 1)
     } finally {
       client.kill()
       await once(client, 'close')
-      door.close()
       await node.stop()
     }
   })

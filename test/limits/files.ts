@@ -9,6 +9,7 @@ import { driverSource } from '../../src/program/cli/driver-command.js'
 import { newExpiry } from '../../src/program/cli/expiry.js'
 import { fitsBundle, loadProof } from '../../src/program/cli/load-proofs.js'
 import { askResolver } from '../../src/clients/client/ask-resolver.js'
+import { EventPlace } from '../../src/clients/client/event-place.js'
 import { followEvents } from '../../src/clients/client/follow-events.js'
 import { exchange } from '../../src/clients/client/http.js'
 import { HttpResolver } from '../../src/clients/client/http-resolver.js'
@@ -43,17 +44,19 @@ async function answering<T>(bytes: number, run: (url: string) => Promise<T>): Pr
   }
 }
 
+const begun = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { number: 0, height: 0, hash: '00'.repeat(32) } })
+
 /** A node that tells a follower one message of so many bytes. */
 async function telling(bytes: number): Promise<string | undefined> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   const end = new AbortController()
-  server.on('connection', (socket) => socket.send('{"jsonrpc":"2.0","id":1,"result":{}}'.padEnd(bytes)))
+  server.on('connection', (socket) => socket.send(begun.padEnd(bytes)))
   try {
     await new Promise((resolve) => server.once('listening', resolve))
     const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
     const onBegin = () => end.abort()
-    const following = followEvents({ url, topics: ['block'], from: {}, signal: end.signal, onBegin, onEvent: () => {} })
-    return await failureOf(following)
+    const following = followEvents({ url, topics: ['block'], signal: end.signal, onBegin })
+    return await failureOf(following.next())
   } finally {
     server.close()
   }
@@ -171,11 +174,32 @@ export const fileLimits = [
     refusal: 'has more than 67108864 bytes',
   }),
   limit({
-    name: 'clients/client/follow-events.largestMessage',
+    name: 'clients/client/event-socket.largestMessage',
     unit: 'bytes',
     value: 1024 * 1024,
     feed: onlyFor(/payload/i, telling),
     refusal: /payload/i,
+  }),
+  limit({
+    name: 'clients/client/event-place.largestBlock',
+    unit: 'characters',
+    value: 16 * 1024 * 1024,
+    feed: (n) => {
+      const place = new EventPlace(['did'], {})
+      const did = {
+        topic: 'did',
+        action: 'apply',
+        number: 1,
+        did: '',
+        operation: '',
+        txid: '',
+        height: 1,
+        blockhash: '',
+      }
+      place.take(did, n - 1)
+      place.take(did, 1)
+    },
+    refusal: 'events of one block with more than 16777216 characters',
   }),
   limit({
     name: 'clients/client/http-resolver.maxResolverAnswer',

@@ -9,7 +9,7 @@
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
  * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, prover, resolver, runtime, storage, voting,
- * wallet; used by node, library, cli, explorer (types).
+ * wallet; used by node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */

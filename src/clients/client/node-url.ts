@@ -23,6 +23,14 @@ export function baseUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 }
 
+/** The address in a text of the WebSocket interface, with or without `ws://`. A {@link UserError} with the name for anything else. */
+export function webSocketUrl(name: string, text: string): string {
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `ws://${text}`
+  const url = typeof text === 'string' && URL.canParse(full) ? new URL(full) : undefined
+  if (url !== undefined && /^wss?:$/.test(url.protocol) && url.hash === '') return full
+  throw new UserError(`${name}: not a URL of the form ws://host:port: ${String(text).slice(0, 200)}`, 2)
+}
+
 /** An HTTP interface. */
 export type HttpInterface = 'REST' | 'JSON-RPC'
 

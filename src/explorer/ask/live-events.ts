@@ -1,4 +1,4 @@
-import type { EventData } from '../../ledger/events/ledger-event.js'
+import type { EventData } from '../../base/primitives/chain-event.js'
 import { ask, nodeUrl } from './node-rpc.js'
 
 /** Follows the chain over WebSocket; without one, because a proxy passes none, by asking for the tip. */

@@ -7,7 +7,8 @@ import type { Header } from '../../base/primitives/header.js'
 import { nextTurn, runCooperatively, Yielder } from '../../base/runtime/cooperative.js'
 import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../storage/database.js'
-import { type Action, type EventData, EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
+import { EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
+import { type Action, type EventData } from '../../base/primitives/chain-event.js'
 
 /** @tuning count: addresses that replay events at the same time */
 const replaysAtOnce = 8

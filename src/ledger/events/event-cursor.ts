@@ -7,7 +7,8 @@ import { nextTurn } from '../../base/runtime/cooperative.js'
 import { requireUnpruned } from '../storage/rows/prune-rows.js'
 import { type BlockPosition, isActive } from './block-events.js'
 import type { EventLog } from './event-log.js'
-import type { Action, LedgerEvent, EventTopic } from './ledger-event.js'
+import type { LedgerEvent } from './ledger-event.js'
+import type { Action, EventTopic } from '../../base/primitives/chain-event.js'
 
 /** Place from which a reader of events begins. */
 export type StartPoint =

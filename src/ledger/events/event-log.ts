@@ -7,7 +7,7 @@
  *   start point  -> EventCursor.replay, next -> api (WebSocket), library
  *                     blocks first, by BlockEvents; from the log's block on the ring
  *
- * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console, cli, explorer (types).
+ * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console.
  * - Events exist after their change is on disk and before the next change.
  * - A slow reader costs one position: the log keeps no list of readers and waits for none.
  * - Numbers rise, also over restarts; a run reserves its numbers on disk before it uses one.
@@ -21,7 +21,8 @@ import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { meta } from '../storage/rows/tables.js'
 import { BlockEvents, type BlockPosition } from './block-events.js'
-import { acceptedEvent, type Action, type EventData, eventsOf, LedgerEvent } from './ledger-event.js'
+import { acceptedEvent, eventsOf, LedgerEvent } from './ledger-event.js'
+import { type Action, type EventData } from '../../base/primitives/chain-event.js'
 
 /**
  * About 400 bytes each.

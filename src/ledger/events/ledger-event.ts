@@ -5,68 +5,16 @@ import { formatAmount } from '../../base/primitives/amount.js'
 import type { Block } from '../../base/primitives/block.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import type { Header } from '../../base/primitives/header.js'
+import type {
+  Action,
+  CredentialChanged,
+  DidChanged,
+  EventData,
+  TransactionAccepted,
+} from '../../base/primitives/chain-event.js'
 import { txType } from '../../base/primitives/payload.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
-
-/** Topics of events: blocks of the active chain, transactions accepted into the pool, operations on the chain. */
-export const eventTopics = ['block', 'transaction', 'did', 'credential'] as const
-export type EventTopic = (typeof eventTopics)[number]
-
-/** `apply`: it holds from now on; `revert`: an earlier event holds no longer. */
-export type Action = 'apply' | 'revert'
-
-/** A block became the tip, or ceased to be it. Hashes in display hex. */
-export interface BlockChanged {
-  readonly topic: 'block'
-  readonly action: Action
-  readonly height: number
-  readonly hash: string
-  readonly previousblockhash: string
-  /** Unix seconds. */
-  readonly time: number
-  /** Number of transactions, the coinbase included. */
-  readonly transactions: number
-}
-
-/** An operation of a DID came onto the chain, or left it. */
-export interface DidChanged {
-  readonly topic: 'did'
-  readonly action: Action
-  readonly did: string
-  readonly operation: string
-  readonly txid: string
-  readonly height: number
-  readonly blockhash: string
-}
-
-/** A declare or revoke of a credential came onto the chain, or left it. */
-export interface CredentialChanged {
-  readonly topic: 'credential'
-  readonly action: Action
-  /** Absolute. */
-  readonly id: string
-  readonly operation: string
-  /** The DID in whose name it was made. */
-  readonly signer: string
-  readonly txid: string
-  readonly height: number
-  readonly blockhash: string
-}
-
-/** The pool took a transaction. */
-export interface TransactionAccepted {
-  readonly topic: 'transaction'
-  readonly action: 'apply'
-  readonly txid: string
-  readonly type: number
-  /** Bytes. */
-  readonly size: number
-  /** Coins with eight decimals. */
-  readonly fee: string
-}
-
-export type EventData = BlockChanged | DidChanged | CredentialChanged | TransactionAccepted
 
 /** An event as it is sent. */
 export class LedgerEvent {

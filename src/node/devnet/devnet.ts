@@ -10,7 +10,7 @@
  *   state file, dumpState, loadState -> statePieces, readStateHead, readBlocks -> acceptBlocks | replace
  *   increaseTime, setTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports chain, consensus, crypto, did, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
+ * Imports api, chain, consensus, crypto, did, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.

@@ -11,8 +11,9 @@ import type {
   BlockChanged,
   CredentialChanged,
   DidChanged,
+  Numbered,
   TransactionAccepted,
-} from '../../ledger/events/ledger-event.js'
+} from '../../base/primitives/chain-event.js'
 import type { Neighbor } from '../../network/peers/neighbor.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
 import type { Block } from '../../base/primitives/block.js'
@@ -355,8 +356,7 @@ export interface NodeDevnet {
   revert(snapshot: number): Promise<void>
 }
 
-/** An event with its number, which rises by one per event and is that of the WebSocket. */
-export type Numbered<Event> = Event & { readonly number: number | null }
+export type { Numbered }
 
 /** Events of a node by name. Changes of the chain come in order, once on disk: the DID changes of a block, then the block. */
 export interface NodeEventMap {

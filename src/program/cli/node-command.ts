@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
-import { eventTopics } from '../../ledger/events/ledger-event.js'
+import { type EventTopic, eventTopics } from '../../base/primitives/chain-event.js'
 import { NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { answerOf, asAny, asInteger, asText, listOf, objectOf } from '../../clients/client/read-answers.js'
@@ -52,7 +52,9 @@ export function registerNode(program: Command, context: CliContext): void {
     .option('--from-height <n>', 'begin with the block of this height instead of what comes next', heightOption)
     .option('--ws <url>', 'WebSocket address of the node (default: the one that it names)')
     .addHelpText('after', examples('node log', 'node log --topic block did --from-height 0 --json'))
-    .action((flags: NodeFlags & { topic?: string[]; fromHeight?: number; ws?: string }) => followLog(context, flags))
+    .action((flags: NodeFlags & { topic?: EventTopic[]; fromHeight?: number; ws?: string }) =>
+      followLog(context, flags),
+    )
   withOwner(withNode(withOutput(node.command('stop'))))
     .description('stop the node, and wait until it has stopped')
     .addHelpText('after', examples('node stop', 'node stop --rest http://192.0.2.7:20334 --token-file admin.token'))

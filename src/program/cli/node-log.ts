@@ -1,110 +1,44 @@
-import { setTimeout } from 'node:timers/promises'
-import { type EventsFrom, followEvents } from '../../clients/client/follow-events.js'
+import { followEvents } from '../../clients/client/follow-events.js'
 import { NoAnswer } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
+import { webSocketUrl } from '../../clients/client/node-url.js'
 import { answerOf, asInteger } from '../../clients/client/read-answers.js'
-import { UserError } from '../../base/errors/rule-error.js'
-import { eventTopics } from '../../ledger/events/ledger-event.js'
-import { toHex } from '../../base/primitives/bytes.js'
+import type { EventTopic } from '../../base/primitives/chain-event.js'
 import { defined } from '../../base/primitives/defined.js'
-import { sha256 } from '../../base/primitives/hash.js'
-import { LruMap } from '../../base/runtime/lru-map.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, RestFlags } from './command-options.js'
 import { linesText } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
 export interface LogFlags extends RestFlags, OutputOptions {
-  readonly topic?: readonly string[]
+  readonly topic?: readonly EventTopic[]
   readonly fromHeight?: number
   readonly ws?: string
 }
 
 type Told = Readonly<Record<string, unknown>>
 
-/** Milliseconds between two attempts to reach a node again. */
-const retryPause = 1_000
-/** @tuning count: events since the last block that a log remembers by their hash; older ones may be printed twice */
-export const rememberedEvents = 20_000
-
 /**
  * `didledger node log`: prints a line for each event until a stop signal; with --json the events as they come. When the node goes away, the
  * command waits for it and continues where it ended.
  */
 export async function followLog(context: CliContext, { topic, fromHeight, ws, rest, json }: LogFlags): Promise<void> {
-  const url = ws === undefined ? await namedUrl(rest) : webSocketUrl(ws)
+  const url = ws === undefined ? await namedUrl(rest) : webSocketUrl('--ws', ws)
   const stop = new AbortController()
   void stopSignal().then(() => stop.abort())
-  const place = new LogPlace(defined({ fromHeight }))
-  const topics = topic ?? eventTopics
-  let told = true
-  const attempt = () =>
-    followEvents({
-      url,
-      // Only a block says that all events before it have come.
-      topics: [...new Set([...topics, 'block'])],
-      from: place.from,
-      signal: stop.signal,
-      onBegin: (hash) => {
-        place.begin(hash)
-        told = false
-      },
-      onEvent: ({ subscription: _, ...event }) => {
-        if (!place.take(event) || !topics.includes(String(event['topic']))) return
-        context.out(json ? `${JSON.stringify(event)}\n` : linesText([eventLine(event, context.clock.now())]))
-      },
-    })
-  while (!stop.signal.aborted) {
-    try {
-      await attempt()
-    } catch (error) {
-      // What never worked is a mistake in the command.
-      if (!(error instanceof NoAnswer) || !place.hasBegun) throw error
-      if (!told) context.err(linesText([`${error.fact}; tried again every second, until Ctrl-C`]))
-      told = true
-      await setTimeout(retryPause, undefined, { signal: stop.signal }).catch(() => {})
-    }
+  const events = followEvents({
+    url,
+    ...defined({ topics: topic }),
+    from: defined({ fromHeight }),
+    signal: stop.signal,
+    onLost: (error) => {
+      const fact = error instanceof NoAnswer ? error.fact : error.message
+      context.err(linesText([`${fact}; tried again until Ctrl-C`]))
+    },
+  })
+  for await (const event of events) {
+    context.out(json ? `${JSON.stringify(event)}\n` : linesText([eventLine({ ...event }, context.clock.now())]))
   }
-}
-
-/** How far the events of a node were followed, over connections that end. */
-export class LogPlace {
-  /** Start of the next connection. */
-  from: EventsFrom
-  hasBegun = false
-  /** Events since the last block, which come again where the connection ended before the next one. */
-  #sinceBlock = new LruMap<true>(rememberedEvents)
-
-  constructor(from: EventsFrom) {
-    this.from = from
-  }
-
-  /** The node begins to send; `hash`: its last block. */
-  begin(hash: string): void {
-    if (!this.hasBegun && !('fromHeight' in this.from)) this.from = { afterBlock: hash }
-    this.hasBegun = true
-  }
-
-  /** Takes an event; false if it came before. */
-  take({ number: _, ...event }: Told): boolean {
-    if (event['topic'] === 'block') {
-      this.from = { afterBlock: String(event['action'] === 'apply' ? event['hash'] : event['previousblockhash']) }
-      this.#sinceBlock = new LruMap(rememberedEvents)
-      return true
-    }
-    // Only what belongs to a block is told again.
-    if (event['topic'] === 'transaction') return true
-    const text = toHex(sha256(Buffer.from(JSON.stringify(event))))
-    if (this.#sinceBlock.get(text) === true) return false
-    this.#sinceBlock.set(text, true)
-    return true
-  }
-}
-
-function webSocketUrl(text: string): string {
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `ws://${text}`
-  if (URL.canParse(full) && /^wss?:$/.test(new URL(full).protocol)) return full
-  throw new UserError(`--ws: not a URL of the form ws://host:port: ${text}`, 2)
 }
 
 /** The WebSocket interface by the host of the REST interface, and the port that the node names there. */
@@ -119,6 +53,7 @@ async function namedUrl(rest: string): Promise<string> {
 export function eventLine(event: Told, now: number): string {
   const { topic, action } = event
   const time = new Date(now).toISOString().replace(/\.\d+/, '')
+  if (topic === 'gap') return `${time}  ! gap          transactions that the pool took meanwhile are not told`
   return `${time}  ${action === 'revert' ? '-' : '+'} ${String(topic).padEnd(11)}  ${textOf(event)}`
 }
 

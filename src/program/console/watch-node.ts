@@ -1,5 +1,5 @@
 import { EventCursor } from '../../ledger/events/event-cursor.js'
-import { eventTopics } from '../../ledger/events/ledger-event.js'
+import { eventTopics } from '../../base/primitives/chain-event.js'
 import type { PoolEntry } from '../../ledger/mempool/pool-entry.js'
 import type { Peer } from '../../network/peers/peer-record.js'
 import type { Node } from '../../node/start-node.js'

@@ -15,7 +15,7 @@ import { scenarioInput } from '../../support/web/scenario-input.js'
  * Most kilobytes of an entry with everything in it; 70 of the wallet are the words of mnemonics and the texts of codes, 15 what reads and
  * signs credentials as JSON and JWT.
  */
-const entries = { wallet: 300, verify: 106, resolver: 32 } as const
+const entries = { wallet: 300, verify: 106, resolver: 40 } as const
 
 /**
  * Most kilobytes of what proves an answer about a DID, compressed by gzip. Two of them are hashes for pages without node:crypto. Two hold an
@@ -66,6 +66,12 @@ describe('an entry for browsers', () => {
     ['nothing', '', 0],
     ['an address', "import { parseAddress } from './src/node/library/wallet-entry.ts'; console.log(parseAddress)", 8.5],
     ['an amount', "import { parseAmount } from './src/node/library/wallet-entry.ts'; console.log(parseAmount)", 1],
+    [
+      'a resolver',
+      "import { getResolver, HttpResolver } from './src/node/library/resolver-entry.ts'; console.log(getResolver, HttpResolver)",
+      32,
+    ],
+    ['events', "import { followEvents } from './src/node/library/resolver-entry.ts'; console.log(followEvents)", 12],
     ['a signature', "import { sign } from './src/node/library/wallet-entry.ts'; console.log(sign)", 46],
     [
       'a DID operation',
@@ -97,6 +103,11 @@ describe('an entry for browsers', () => {
 
   it.each(lightMore)('loads %s with %d kB more', (_, kilobytes, names) => {
     expect(compressed(lightBundle(names)) - compressed(lightBundle())).toBeLessThanOrEqual(kilobytes * 1000)
+  })
+
+  it('resolves without what follows events', () => {
+    const { files } = bundleForBrowser("export { HttpResolver } from './src/node/library/resolver-entry.ts'")
+    expect(files.filter((file) => /event/.test(file))).toEqual([])
   })
 
   it('resolves without the table of codes', () => {

@@ -1,5 +1,5 @@
 import type { StartPoint } from '../../../src/ledger/events/event-cursor.js'
-import type { BlockChanged, DidChanged, EventData } from '../../../src/ledger/events/ledger-event.js'
+import type { BlockChanged, DidChanged, EventData } from '../../../src/base/primitives/chain-event.js'
 import { hex, reversed } from '../../../src/base/primitives/bytes.js'
 
 /** A block as events tell of it. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
-import { eventTopics } from '../../../ledger/events/ledger-event.js'
+import { eventTopics } from '../../../base/primitives/chain-event.js'
 import { readParameter } from '../parameters.js'
 import * as blocks from '../schemas/block-schemas.js'
 import { closed, hashParam, heightParam, oneOf, uint32 } from '../schemas/common-schemas.js'

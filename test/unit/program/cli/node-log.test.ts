@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { eventLine, LogPlace, rememberedEvents } from '../../../../src/program/cli/node-log.js'
+import { expect, it } from 'vitest'
+import { eventLine } from '../../../../src/program/cli/node-log.js'
 import { linesText } from '../../../../src/program/cli/print-output.js'
 import { ageText } from '../../../../src/program/cli/node-status.js'
 
@@ -34,6 +34,10 @@ it.each([
     },
     '2030-01-01T00:00:00Z  + credential   declare x#\\u001b]0;y\\u000a\\u202e by z, height 1, q',
   ],
+  [
+    { topic: 'gap', missed: 'transaction' },
+    '2030-01-01T00:00:00Z  ! gap          transactions that the pool took meanwhile are not told',
+  ],
 ])('an event is a line: %j', (event, line) => {
   expect(linesText([eventLine(event, now)])).toBe(`${line}\n`)
 })
@@ -46,53 +50,4 @@ it.each([
   [90_061, '1 d 1 h'],
 ])('an age has two units at most: %d', (seconds, text) => {
   expect(ageText(seconds)).toBe(text)
-})
-
-describe('the place of a log', () => {
-  const block = (action: string, hash: string, previousblockhash: string) => ({
-    topic: 'block',
-    action,
-    hash,
-    previousblockhash,
-  })
-  const operation = { topic: 'did', action: 'apply', did: 'did:ledger:a', txid: 'ab', height: 3, number: 7 }
-
-  it('is the last block, or the one below a block that was taken back', () => {
-    const place = new LogPlace({})
-    expect([place.hasBegun, place.from]).toEqual([false, {}])
-    place.begin('a')
-    expect([place.hasBegun, place.from]).toEqual([true, { afterBlock: 'a' }])
-    place.take(block('apply', 'b', 'a'))
-    place.begin('c')
-    expect(place.from).toEqual({ afterBlock: 'b' })
-    place.take(block('revert', 'b', 'a'))
-    expect(place.from).toEqual({ afterBlock: 'a' })
-  })
-
-  it('stays at a height until a block has come', () => {
-    const place = new LogPlace({ fromHeight: 2 })
-    place.begin('z')
-    place.take(operation)
-    expect(place.from).toEqual({ fromHeight: 2 })
-  })
-
-  it('leaves out operations that came before their block did, and come again with it', () => {
-    const place = new LogPlace({})
-    place.begin('a')
-    expect(place.take(operation)).toBe(true)
-    expect(place.take({ ...operation, number: null })).toBe(false)
-    expect(place.take({ ...operation, txid: 'cd' })).toBe(true)
-    expect(place.take(block('apply', 'b', 'a'))).toBe(true)
-    expect(place.take({ ...operation, action: 'revert' })).toBe(true)
-    expect([1, 2].map(() => place.take({ topic: 'transaction', action: 'apply', txid: 'x' }))).toEqual([true, true])
-  })
-
-  it('forgets the oldest operations of a block that never comes', () => {
-    const place = new LogPlace({})
-    place.begin('a')
-    const later = (height: number) => ({ ...operation, height })
-    for (let height = 0; height <= rememberedEvents; height++) place.take(later(height))
-    expect([1, rememberedEvents].map((height) => place.take(later(height)))).toEqual([false, false])
-    expect(place.take(later(0))).toBe(true)
-  })
 })

@@ -1,0 +1,61 @@
+/** Topics of events: blocks of the active chain, transactions accepted into the pool, operations on the chain. */
+export const eventTopics = ['block', 'transaction', 'did', 'credential'] as const
+export type EventTopic = (typeof eventTopics)[number]
+
+/** `apply`: it holds from now on; `revert`: an earlier event holds no longer. */
+export type Action = 'apply' | 'revert'
+
+/** A block became the tip, or ceased to be it. Hashes in display hex. */
+export interface BlockChanged {
+  readonly topic: 'block'
+  readonly action: Action
+  readonly height: number
+  readonly hash: string
+  readonly previousblockhash: string
+  /** Unix seconds. */
+  readonly time: number
+  /** Number of transactions, the coinbase included. */
+  readonly transactions: number
+}
+
+/** An operation of a DID came onto the chain, or left it. */
+export interface DidChanged {
+  readonly topic: 'did'
+  readonly action: Action
+  readonly did: string
+  readonly operation: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** A declare or revoke of a credential came onto the chain, or left it. */
+export interface CredentialChanged {
+  readonly topic: 'credential'
+  readonly action: Action
+  /** Absolute. */
+  readonly id: string
+  readonly operation: string
+  /** The DID in whose name it was made. */
+  readonly signer: string
+  readonly txid: string
+  readonly height: number
+  readonly blockhash: string
+}
+
+/** The pool took a transaction. */
+export interface TransactionAccepted {
+  readonly topic: 'transaction'
+  readonly action: 'apply'
+  readonly txid: string
+  readonly type: number
+  /** Bytes. */
+  readonly size: number
+  /** Coins with eight decimals. */
+  readonly fee: string
+}
+
+export type EventData = BlockChanged | DidChanged | CredentialChanged | TransactionAccepted
+
+/** An event with its number, which rises by one per event while the node runs; null for an event replayed from the blocks. */
+export type Numbered<Event> = Event & { readonly number: number | null }
