@@ -89,6 +89,8 @@ export class EventSocket {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
+    this.#asked = false
+    this.#overdue = false
     this.#heard = performance.now()
     this.#socket.resume?.()
   }
@@ -111,6 +113,8 @@ export class EventSocket {
     if (this.#ended) return
     this.#heard = performance.now()
     this.#begun = true
+    this.#asked = false
+    this.#overdue = false
     try {
       this.#options.onMessage(parsed(data), (data as string).length)
     } catch (error) {
@@ -126,8 +130,6 @@ export class EventSocket {
     const { timeout, url } = this.#options
     const silent = performance.now() - this.#heard
     if (this.#paused || silent < timeout) {
-      this.#asked = false
-      this.#overdue = false
       this.#watch(this.#paused ? timeout : timeout - silent)
     } else if ((!this.#begun || this.#asked) && !this.#overdue) {
       // A process that was busy, or a machine that slept, comes to its timers before it reads what has arrived.

@@ -8,7 +8,9 @@ import type {
   ResolveResult,
 } from '../../identity/did/resolution.js'
 import type { Code } from '../../base/errors/error-codes.js'
-import { RuleError } from '../../base/errors/rule-error.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
+import { credentialMembers, pageMembers, queryMembers, resolveMembers } from '../../identity/did/asked-members.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { askResolver } from './ask-resolver.js'
 import { longestTimer, requireWhole } from './arguments.js'
 import { NodeRefusal } from './http.js'
@@ -55,8 +57,11 @@ export class HttpResolver {
   readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
 
   /** `url`: the JSON-RPC endpoint, `http://127.0.0.1:20336` for a devnet on this machine. A UserError for another text. */
-  constructor(url: string, { timeout = questionTimeout, maxAnswer = maxResolverAnswer }: HttpResolverOptions = {}) {
+  constructor(url: string, options: HttpResolverOptions = {}) {
+    if (typeof url !== 'string') throw new UserError('HttpResolver: a URL is needed')
     this.url = baseUrl(url)
+    requireOptions('HttpResolver', options, ['timeout', 'maxAnswer'])
+    const { timeout = questionTimeout, maxAnswer = maxResolverAnswer } = options
     requireWhole('timeout', timeout, [1, longestTimer])
     requireWhole('maxAnswer', maxAnswer, [1, Number.MAX_SAFE_INTEGER])
     this.#options = { timeout, maxAnswer, hint }
@@ -71,17 +76,21 @@ export class HttpResolver {
     options: ResolveOptions = {},
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<ResolveResult> {
+    requireOptions('resolve', options, resolveMembers)
     return askResolver((params) => this.#ask('resolvedid', params, signal), did, options)
   }
 
   /** The current documents that match; deactivated DIDs have none. */
-  async query({ query, ...rest }: DocumentQuery): Promise<QueryResult> {
+  async query(asked: DocumentQuery): Promise<QueryResult> {
+    requireOptions('query', asked, queryMembers)
+    const { query, ...rest } = asked
     const text = typeof query === 'object' ? JSON.stringify(query) : query
     return asQueryResult(await this.#ask('query', { ...rest, ...(text === undefined ? {} : { query: text }) }))
   }
 
   /** State of a credential, by its id in full; a revoke by `issuer` counts before a declare as well. */
   async resolveCredential(id: string, options: CredentialOptions = {}): Promise<CredentialResult> {
+    requireOptions('resolveCredential', options, credentialMembers)
     return asCredentialResult(await this.#ask('did_resolveCredential', { id, ...options }))
   }
 
@@ -90,6 +99,7 @@ export class HttpResolver {
     did: string,
     options: { readonly skip?: number; readonly limit?: number } = {},
   ): Promise<CredentialList> {
+    requireOptions('listCredentials', options, pageMembers)
     return asCredentialList(await this.#ask('did_listCredentials', { did, ...options }))
   }
 

@@ -22,6 +22,8 @@ import { ProofError, type ProofFailure } from '../../identity/proofs/proof-failu
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../../identity/proofs/trust-root.js'
 import { askAll } from './ask-all.js'
 import { type Fetch, Server } from './ask-server.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import { type AgeOptions, BlockAges } from './block-age.js'
 import {
   agreeing,
@@ -96,19 +98,17 @@ export class LightResolver {
 
   /** Throws a {@link LightError} for a trust root, a checkpoint or servers that cannot be used. */
   constructor(options: LightOptions) {
+    requireTypes(options, types)
     this.#options = options
     const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
     const urls = distinctServers(options.servers)
     requireEnough(options.needed, urls)
     this.#servers = urls.length > 0 ? urls.map((url) => new Server(url, fetch)) : [new Server('', nowhere)]
     this.#signatures = new Signatures(options.subtle)
-    try {
-      this.#trust = readTrust(parsed(options.trust))
-      const { checkpoint } = options
-      this.#checkpoint = checkpoint === undefined ? undefined : readCheckpoint(parsed(checkpoint), this.#trust)
-    } catch (error) {
-      throw asLightError(error)
-    }
+    const { trust, checkpoint } = options
+    this.#trust = read('trust', () => readTrust(parsed(trust)))
+    this.#checkpoint =
+      checkpoint === undefined ? undefined : read('checkpoint', () => readCheckpoint(parsed(checkpoint), this.#trust))
     this.#ages = new BlockAges(this.#trust, options)
   }
 
@@ -155,8 +155,10 @@ export class LightResolver {
   /** Checks a bundle without any server. Its age is tested only with `maxAge`, in seconds. */
   async verifyBundle(
     bundle: unknown,
-    { maxAge }: { readonly maxAge?: number } = {},
+    options: { readonly maxAge?: number } = {},
   ): Promise<LightResult | LightCredential> {
+    requireTypes(options, { maxAge: 'number' })
+    const { maxAge } = options
     try {
       const { checkBundle } = await import('./check-bundle.js')
       return await checkBundle(parsed(bundle), maxAge, { ...this.#believed, ages: this.#ages })
@@ -303,6 +305,43 @@ function requireEnough(needed: number | undefined, { length }: readonly string[]
 }
 
 /** JSON text, or what is parsed of it already. */
+/** Types of the options; of an empty one its reader judges. */
+const types: Readonly<Record<keyof LightOptions, string>> = {
+  servers: '',
+  trust: '',
+  checkpoint: '',
+  needed: '',
+  subtle: 'object',
+  allowOldRoot: 'boolean',
+  maxAge: 'number',
+  trustPeriod: 'number',
+  confirmations: 'number',
+  load: 'function',
+  save: 'function',
+  fetch: 'function',
+  now: 'function',
+}
+
+/** Checks options by their types; a number is a whole one from 0 on. */
+function requireTypes(options: object, known: Readonly<Record<string, string>>): void {
+  requireOptions('LightResolver', options, Object.keys(known))
+  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
+    const type = known[name]
+    const fits = type === 'number' ? Number.isSafeInteger(value) && (value as number) >= 0 : typeof value === type
+    if (!fits && value !== undefined && type) throw new UserError(`${name}: no ${type}`)
+  }
+}
+
+/** Reads a document of the options; a fault names the option. */
+function read<T>(name: string, readDocument: () => T): T {
+  try {
+    return readDocument()
+  } catch (error) {
+    const { failure, message } = asLightError(error)
+    throw new LightError(failure, `${name}: ${message}`)
+  }
+}
+
 function parsed(given: unknown): unknown {
   return typeof given === 'string' ? parse(given) : given
 }

@@ -46,6 +46,7 @@ function trimmed(url: string): string {
 
 /** The different servers among addresses, in their order. */
 export function distinctServers(sent: readonly unknown[]): readonly string[] {
+  if (!Array.isArray(sent)) throw new LightError('form', 'servers: no list')
   const found = new Map<string, string>()
   for (const { url, identity } of sent.map(serverUrl)) if (!found.has(identity)) found.set(identity, url)
   return [...found.values()]

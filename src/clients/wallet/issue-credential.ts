@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireMembers } from '../../base/primitives/known-members.js'
 import type { KeyInput } from '../../base/crypto/key-forms.js'
 import { makeJws } from '../../identity/credentials/compact-jws.js'
 import { type CredentialPlan, membersOf, requireCredential } from '../../identity/credentials/credential-plan.js'
@@ -30,7 +30,8 @@ export interface SignedBy {
 }
 
 /** Members of {@link SignedBy}. */
-export const signedByMembers = ['account', 'document', 'created', 'signWith'] as const
+export const signedByMembers = { account: 'account', document: 'object', created: 'text', signWith: 'key' } as const
+export const neededOfSignedBy = ['account', 'document', 'created'] as const
 
 /** A credential to be issued: the word of an issuer about a subject. */
 export interface NewCredential {
@@ -48,7 +49,15 @@ export interface NewCredential {
 }
 
 /** Members of {@link NewCredential}. */
-export const credentialMembers = ['id', 'types', 'subject', 'claims', 'expires', 'context'] as const
+export const credentialMembers = {
+  id: 'text',
+  types: 'list',
+  subject: 'text',
+  claims: 'object',
+  expires: 'text',
+  context: 'list',
+} as const
+export const neededOfCredential = ['id', 'types', 'claims'] as const
 
 /**
  * The plan of a credential that the DID of a document issues: what {@link issueCredential} signs, with the defaults. Throws a RuleError
@@ -64,7 +73,7 @@ function planOf(
   { document, created }: Pick<SignedBy, 'document' | 'created'>,
   credential: NewCredential,
 ): CredentialPlan {
-  requireKnown('the credential', credential, credentialMembers)
+  requireMembers('the credential', credential, credentialMembers, neededOfCredential)
   const { id, subject = document.id, types, claims, expires, context } = credential
   if (expires !== undefined && expires <= created) {
     throw new UserError(`the credential would expire on ${expires}, before it is issued on ${created}`, 2)
@@ -92,7 +101,7 @@ function fullId(id: string, did: string): string {
  * {@link buildCredential} does, and a {@link UserError} if the key may not sign for the issuer.
  */
 export function issueCredential(by: SignedBy, credential: NewCredential): string {
-  requireKnown('the first argument of issueCredential', by, signedByMembers)
+  requireMembers('the first argument of issueCredential', by, signedByMembers, neededOfSignedBy)
   const plan = buildCredential(by, credential)
   const { pair, id: key } = credentialKey(by, by.document)
   const signed = signCredential(membersOf(plan), { method: didMethod, key, created: by.created }, signer(pair))
@@ -107,7 +116,7 @@ export function issueCredential(by: SignedBy, credential: NewCredential): string
  * below the DID of the subject, or of the issuer where the subject has none of this chain. Throws as {@link issueCredential} does.
  */
 export function issueCredentialJwt(by: SignedBy, credential: NewCredential): string {
-  requireKnown('the first argument of issueCredentialJwt', by, signedByMembers)
+  requireMembers('the first argument of issueCredentialJwt', by, signedByMembers, neededOfSignedBy)
   const plan = planOf(by, credential)
   const { pair, id: key } = credentialKey(by, by.document)
   if (![plan.subject, plan.issuer].includes(didPart(plan.id))) {

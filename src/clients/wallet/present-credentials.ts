@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireMembers } from '../../base/primitives/known-members.js'
 import { isJwt, makeJws } from '../../identity/credentials/compact-jws.js'
 import { didConfiguration, linkagePayload } from '../../identity/credentials/domain-linkage.js'
 import { jwtPresentationPayload, readJwtPresentation } from '../../identity/credentials/jwt-presentation.js'
@@ -11,7 +11,7 @@ import { parseDate } from '../../identity/did/date.js'
 import { absoluteId } from '../../identity/did/identifier.js'
 import { credentialKey, readCredential } from './did-credential.js'
 import { signer } from './did-identity.js'
-import { type SignedBy, signedByMembers } from './issue-credential.js'
+import { neededOfSignedBy, type SignedBy, signedByMembers } from './issue-credential.js'
 
 /** Presentations of credentials to a verifier, and of a DID to the visitors of an origin, signed by a wallet. */
 
@@ -31,7 +31,14 @@ export interface NewPresentation {
 }
 
 /** Members of {@link NewPresentation}. */
-export const presentationMembers = ['credentials', 'realm', 'nonce', 'id', 'expires'] as const
+export const presentationMembers = {
+  credentials: 'list',
+  realm: 'text',
+  nonce: 'text',
+  id: 'text',
+  expires: 'text',
+} as const
+export const neededOfPresentation = ['credentials', 'realm', 'nonce'] as const
 
 /** @tuning s: a presentation as JWT holds, by default */
 const presentationLife = 600
@@ -41,8 +48,8 @@ const presentationLife = 600
  * another subject or of both forms, and a RuleError for texts that are none.
  */
 export function presentCredentials(by: SignedBy, presentation: NewPresentation): string {
-  requireKnown('the first argument of presentCredentials', by, signedByMembers)
-  requireKnown('the presentation', presentation, presentationMembers)
+  requireMembers('the first argument of presentCredentials', by, signedByMembers, neededOfSignedBy)
+  requireMembers('the presentation', presentation, presentationMembers, neededOfPresentation)
   const { credentials, realm, nonce } = presentation
   if (credentials.length === 0) throw new UserError('a presentation needs a credential', 2)
   if (realm === '' || nonce === '')
@@ -107,7 +114,7 @@ export function linkDomain(
   by: SignedBy,
   { origin, expires }: { readonly origin: string; readonly expires: string },
 ): ReturnType<typeof didConfiguration> {
-  requireKnown('the first argument of linkDomain', by, signedByMembers)
+  requireMembers('the first argument of linkDomain', by, signedByMembers, neededOfSignedBy)
   requireOrigin(origin)
   const { document } = by
   const { pair, id: key } = credentialKey(by, document)

@@ -5,6 +5,7 @@ import { displayHash, fromHex, parseDisplayHash } from '../../base/primitives/by
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import { confirmBytes } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
 import { addressBytes } from './wallet-node.js'
@@ -38,7 +39,9 @@ export function nodeChain(node: () => Node, closing: AbortSignal): NodeChain {
       return confirm && confirmBytes(confirm)
     },
     transaction: (txid) => mined(node(), hashOf('txid', txid)),
-    waitFor: async (txid, { timeout = minedWait } = {}) => {
+    waitFor: async (txid, options = {}) => {
+      requireOptions('waitFor', options, ['timeout'])
+      const { timeout = minedWait } = options
       const wanted = hashOf('txid', txid)
       requireWhole('timeout', timeout, [0, longestTimer])
       const running = node()

@@ -16,9 +16,10 @@ import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loopbackHosts } from '../../answers/api/http/origin.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireKnown, requireOptions } from '../../base/primitives/known-members.js'
 import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { acceptedPrefixes } from '../../ledger/consensus/sanity.js'
+import { credentialMembers, pageMembers, queryMembers, resolveMembers } from '../../identity/did/asked-members.js'
 import type { CredentialOptions, DocumentQuery, ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { NodeTuning } from '../options-to-node.js'
@@ -28,6 +29,7 @@ import { type Node, type NodeOptions, startNode } from '../start-node.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { defined } from '../../base/primitives/defined.js'
 import { parseSpec, type Spec } from '../../base/primitives/spec.js'
+import type { Log } from '../../base/runtime/env.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import { nodeChain, nodeMempool } from './chain-node.js'
@@ -47,7 +49,7 @@ const directories = new Set<string>()
  * Nodes share nothing, so there may be several. A {@link UserError} describes a fault of the options, the directory or a port.
  */
 export async function createNode(options: CreateNodeOptions): Promise<LedgerNode> {
-  requireOptions(options)
+  requireNodeOptions(options)
   const { dataDir, log = silentLog } = options
   const startOptions = nodeOptions(options, await tuningOf(options))
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
@@ -83,14 +85,24 @@ async function embedded(
     resolver: {
       resolve: async (did: string, options: ResolveOptions = {}) => {
         if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
+        requireOptions('resolve', options, resolveMembers)
         return live().resolver.resolve(did, options)
       },
-      query: async (query: DocumentQuery) => live().resolver.query(query),
+      query: async (query: DocumentQuery) => {
+        requireOptions('query', query, queryMembers)
+        return live().resolver.query(query)
+      },
       resolveCredential: async (id: string, options: CredentialOptions = {}) => {
         if (typeof id !== 'string') throw new RuleError('request-parameter', 'id: text is needed')
+        requireOptions('resolveCredential', options, credentialMembers)
+        if (!['undefined', 'string'].includes(typeof options.issuer)) {
+          throw new RuleError('request-parameter', 'issuer: text is needed')
+        }
         return live().resolver.credentials.resolve(id, options)
       },
-      listCredentials: async (did: string, { skip = 0, limit = 0 }: CredentialPage = {}) => {
+      listCredentials: async (did: string, page: CredentialPage = {}) => {
+        requireOptions('listCredentials', page, pageMembers)
+        const { skip = 0, limit = 0 } = page
         if (typeof did !== 'string') throw new RuleError('request-parameter', 'did: text is needed')
         requireWhole('skip', skip, [0, Number.MAX_SAFE_INTEGER])
         requireWhole('limit', limit, [0, Number.MAX_SAFE_INTEGER])
@@ -181,7 +193,7 @@ function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOp
 
 /** An address that a block may pay. */
 function payee(mineTo: string): ProgramHash {
-  const hash = addressBytes(mineTo)
+  const hash = addressBytes(mineTo, 'mineTo')
   if (acceptedPrefixes.includes(hash[0])) return hash
   throw new UserError('mineTo: a chain pays addresses that begin with E, 8 or i')
 }
@@ -209,10 +221,19 @@ const optionNames: Readonly<Record<keyof CreateNodeOptions, true>> = {
 }
 
 /** Refuses unknown or wrong options: otherwise a node would silently not do something, such as keep its chain. */
-function requireOptions(options: CreateNodeOptions): void {
+function requireNodeOptions(options: CreateNodeOptions): void {
   const given = requireObject('createNode needs an object with options', options)
   requireKnown('createNode', given, Object.keys(optionNames))
-  const { dataDir, api } = given
+  const { dataDir, api, log } = given
+  if (log !== undefined) {
+    const { debug, info, warn, error }: Partial<Log> = requireObject(
+      'log: an object with debug, info, warn and error',
+      log,
+    )
+    if (![debug, info, warn, error].every((write) => typeof write === 'function')) {
+      throw new UserError('log: debug, info, warn and error are needed, functions of fields and a message')
+    }
+  }
   if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === '')) {
     throw new UserError('dataDir: the path of a directory is needed')
   }

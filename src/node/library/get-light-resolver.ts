@@ -9,5 +9,7 @@ import { getResolver as resolverOver, type GetResolverOptions } from './get-reso
  * proved alone.
  */
 export function getResolver(light: LightResolver, options: GetResolverOptions = {}): { ledger: DidMethodResolver } {
+  // The other one refuses what is none.
+  if (typeof (light as LightResolver | null | undefined)?.resolve !== 'function') return resolverOver(light, options)
   return resolverOver({ resolve: (did, asked) => resolveProved(light, did, asked) }, options)
 }

@@ -1,5 +1,5 @@
 import { negotiate } from '../../answers/identifiers/media-types.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import {
   type ResolutionParameters,
@@ -49,11 +49,11 @@ export function getResolver(
   source: DidSource | { readonly resolver: DidSource },
   options: GetResolverOptions = {},
 ): { ledger: DidMethodResolver } {
-  requireKnown('getResolver', options, ['expired'])
+  requireOptions('getResolver', options, ['expired'])
   const { expired = 'refuse' } = options
   if (!['refuse', 'give'].includes(expired))
     throw new UserError(`expired: refuse or give is needed, not ${String(expired)}`)
-  const versions = new Versions('resolver' in source ? source.resolver : source)
+  const versions = new Versions(sourceOf(source))
   return {
     ledger: async (did, parsed, _resolver, asked) => {
       try {
@@ -65,6 +65,13 @@ export function getResolver(
       }
     },
   }
+}
+
+function sourceOf(source: DidSource | { readonly resolver: DidSource }): DidSource {
+  const given: unknown =
+    typeof source === 'object' && source !== null && 'resolver' in source ? source.resolver : source
+  if (typeof (given as Partial<DidSource> | null | undefined)?.resolve === 'function') return given as DidSource
+  throw new UserError('getResolver: a node of createNode, an HttpResolver or a LightResolver is needed')
 }
 
 /** A request that has an error for an answer. */

@@ -5,6 +5,7 @@ import { LinkError } from '../../network/link.js'
 import { neighborOf } from '../../network/peers/neighbor.js'
 import type { Node } from '../start-node.js'
 import { toHex } from '../../base/primitives/bytes.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import { defined } from '../../base/primitives/defined.js'
 import { signingText } from '../../voting/signing-state.js'
 import type { NodePeers, NodeVoting } from './node-types.js'
@@ -54,8 +55,10 @@ export function votingOf({ voting, watch }: Node): NodeVoting | undefined {
 export function untilSynced(
   node: Node,
   closing: AbortSignal,
-  { timeout = syncPatience }: { readonly timeout?: number } = {},
+  options: { readonly timeout?: number } = {},
 ): Promise<void> {
+  requireOptions('synced', options, ['timeout'])
+  const { timeout = syncPatience } = options
   requireWhole('timeout', timeout, [0, longestTimer])
   if (node.network === undefined) return Promise.resolve()
   const { peers, sync } = node.network.network

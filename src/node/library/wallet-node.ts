@@ -6,7 +6,7 @@ import type { Node } from '../start-node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireMembers } from '../../base/primitives/known-members.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import {
   type DidOperation,
@@ -42,9 +42,14 @@ import {
   credentialMembers,
   issueCredential,
   issueCredentialJwt,
+  neededOfCredential,
   type SignedBy,
 } from '../../clients/wallet/issue-credential.js'
-import { presentationMembers, presentCredentials } from '../../clients/wallet/present-credentials.js'
+import {
+  neededOfPresentation,
+  presentationMembers,
+  presentCredentials,
+} from '../../clients/wallet/present-credentials.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet } from './node-types.js'
@@ -56,9 +61,9 @@ const lastIndex = 2 ** 31 - 1
 /** Years until a new document expires. */
 const defaultYears = 5
 
-const paymentMembers = ['account', 'payer', 'fee'] as const
-const signedMembers = [...paymentMembers, 'signWith'] as const
-const signerMembers = ['account', 'did', 'signWith'] as const
+const paymentMembers = { account: 'account', payer: 'account', fee: 'any' } as const
+const signedMembers = { ...paymentMembers, signWith: 'key' } as const
+const signerMembers = { account: 'account', did: 'text', signWith: 'key' } as const
 
 /** The wallet of a node in this process, on a devnet with the accounts of `funding`; `node` throws once it is closed. */
 export function nodeWallet(
@@ -75,21 +80,23 @@ export function nodeWallet(
       return accountAt(requireWhole('index', index, [0, lastIndex]))
     },
     transfer: async (transfer) => {
-      requireKnown('transfer', transfer, ['from', 'to', 'amount', 'fee', 'feeFromAmount', 'outputLock'])
+      const optional = { fee: 'any', feeFromAmount: 'flag', outputLock: 'whole' } as const
+      requireMembers('transfer', transfer, { from: 'account', to: 'any', amount: 'any', ...optional }, ['from'])
       const { from, to, amount, fee, outputLock, feeFromAmount } = transfer
       const value = amount === 'all' ? ('all' as const) : units('amount', amount)
-      const recipient = { programHash: addressBytes(to), value, ...defined({ outputLock }) }
+      const recipient = { programHash: addressBytes(to, 'to'), value, ...defined({ outputLock }) }
       const [txid] = await send(from, fee, (payment) => [
         buildTransfer({ ...payment, ...defined({ feeFromAmount }) }, [recipient]),
       ])
       return txid as string
     },
     merge: async (merge) => {
-      requireKnown('merge', merge, ['from', 'fee'])
+      requireMembers('merge', merge, { from: 'account', fee: 'any' }, ['from'])
       return send(merge.from, merge.fee, buildMerge)
     },
     createDid: async (create) => {
-      requireKnown('createDid', create, [...paymentMembers, 'services', 'expires', 'recovery'])
+      const ofDocument = { services: 'list', expires: 'text', recovery: 'object' } as const
+      requireMembers('createDid', create, { ...paymentMembers, ...ofDocument }, ['account'])
       const { services = [], expires, recovery, ...payment } = create
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
@@ -100,7 +107,10 @@ export function nodeWallet(
       return { did: account.did, txid }
     },
     updateDid: async (update) => {
-      requireKnown('updateDid', update, [...signedMembers, ...changeMembers])
+      const lists = Object.fromEntries(
+        changeMembers.map((name) => [name, name === 'expires' ? 'text' : 'list'] as const),
+      )
+      requireMembers('updateDid', update, { ...signedMembers, ...lists }, ['account'])
       const { account, payer, fee, signWith, ...changes } = update
       const txid = await sendOperation({ account, ...defined({ payer, fee }) }, () =>
         updateIdentity({ ...context(account), ...defined({ signWith }) }, current(account.did), changes),
@@ -108,7 +118,7 @@ export function nodeWallet(
       return { did: account.did, txid }
     },
     deactivateDid: async (deactivate) => {
-      requireKnown('deactivateDid', deactivate, [...signedMembers, 'did'])
+      requireMembers('deactivateDid', deactivate, { ...signedMembers, did: 'text' }, ['account'])
       const { account, signWith } = deactivate
       const did = didOr(account.did, deactivate.did)
       const txid = await sendOperation(deactivate, () =>
@@ -117,7 +127,8 @@ export function nodeWallet(
       return { did, txid }
     },
     declareCredential: async (declare) => {
-      requireKnown('declareCredential', declare, [...signedMembers, 'did', 'credential'])
+      const members = { ...signedMembers, did: 'text', credential: 'json' } as const
+      requireMembers('declareCredential', declare, members, ['account', 'credential'])
       const { account, credential, signWith } = declare
       const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
       const did = didOr(account.did, declare.did)
@@ -127,7 +138,7 @@ export function nodeWallet(
       return { did, txid }
     },
     revokeCredential: async (revoke) => {
-      requireKnown('revokeCredential', revoke, [...signedMembers, 'did', 'id'])
+      requireMembers('revokeCredential', revoke, { ...signedMembers, did: 'text', id: 'text' }, ['account', 'id'])
       const { account, id, signWith } = revoke
       const did = didOr(account.did, revoke.did)
       const txid = await sendOperation(revoke, () =>
@@ -136,19 +147,21 @@ export function nodeWallet(
       return { did, txid }
     },
     issueCredential: (issue) => {
-      requireKnown('issueCredential', issue, [...signerMembers, 'format', ...credentialMembers])
+      const members = { ...signerMembers, format: 'text', ...credentialMembers } as const
+      requireMembers('issueCredential', issue, members, ['account', ...neededOfCredential])
       const { account, did, signWith, format = 'ledger', ...credential } = issue
       if (format !== 'ledger' && format !== 'jwt') throw new UserError('issueCredential: format is ledger or jwt')
       const by = signedBy({ account, ...defined({ did, signWith }) })
       return format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
     },
     presentCredentials: (present) => {
-      requireKnown('presentCredentials', present, [...signerMembers, ...presentationMembers])
+      const members = { ...signerMembers, ...presentationMembers }
+      requireMembers('presentCredentials', present, members, ['account', ...neededOfPresentation])
       const { account, did, signWith, ...presentation } = present
       return presentCredentials(signedBy({ account, ...defined({ did, signWith }) }), presentation)
     },
     publish: async (operation: DidOperationJson, payment) => {
-      requireKnown('publish', payment, paymentMembers)
+      requireMembers('publish', payment, paymentMembers, ['account'])
       return sendOperation(payment, () => readOperationJson(JSON.stringify(operation)))
     },
   }
@@ -259,8 +272,8 @@ export function units(name: string, amount: Amount): bigint {
 }
 
 /** The program hash of an address; `request-parameter` for an invalid address. */
-export function addressBytes(text: string): ProgramHash {
+export function addressBytes(text: string, name = 'address'): ProgramHash {
   const hash = typeof text === 'string' ? parseAddress(text) : undefined
-  if (hash === undefined) throw new RuleError('request-parameter', `address: ${String(text)} is not an address`)
+  if (hash === undefined) throw new RuleError('request-parameter', `${name}: ${String(text)} is not an address`)
   return hash
 }
