@@ -72,11 +72,22 @@ const fuller: Readonly<Record<string, (result: never) => unknown>> = {
   stop: () => true,
 }
 
+const at = { height: 7, blockhash: 'ab' }
+
 const events = [
-  { topic: 'transaction', action: 'apply', txid: 'cd', type: 10, size: 300, fee: '0.00000100' },
-  { topic: 'did', action: 'apply', did: 'did:ledger:i', operation: 'create', txid: 'ef', height: 1 },
-  { topic: 'credential', action: 'apply', id: 'x#y', operation: 'declare', signer: 'z', txid: 'q', height: 1 },
-  { topic: 'block', action: 'apply', height: 7, hash: 'ab', previousblockhash: 'aa', transactions: 2 },
+  { number: 1, topic: 'transaction', action: 'apply', txid: 'cd', type: 10, size: 300, fee: '0.00000100' },
+  { number: 2, topic: 'did', action: 'apply', did: 'did:ledger:i', operation: 'create', txid: 'ef', ...at },
+  { number: 3, topic: 'credential', action: 'apply', id: 'x#y', operation: 'declare', signer: 'z', txid: 'q', ...at },
+  {
+    number: 4,
+    topic: 'block',
+    action: 'apply',
+    height: 7,
+    hash: 'ab',
+    previousblockhash: 'aa',
+    time: 1,
+    transactions: 2,
+  },
 ]
 
 /**
@@ -187,7 +198,7 @@ export class HostileNode {
   /** Events, and then words that end it. */
   #tell(socket: WebSocket): void {
     const messages = [
-      { jsonrpc: '2.0', id: 1, result: { subscription: 'a', hash: 'aa' } },
+      { jsonrpc: '2.0', id: 1, result: { subscription: 1, number: 0, height: 6, hash: 'aa' } },
       ...events.map((event) => ({ jsonrpc: '2.0', method: 'event', params: { subscription: 'a', ...event } })),
       { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: 'no more', data: 'events' } },
     ]
