@@ -213,7 +213,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'network.outbound': peers('21', { outbound: 21 }),
   'network.inbound': peers('22', { inbound: 22 }),
   'network.inboundPerHost': peers('23', { inboundPerHost: 23 }),
-  'voting.validatorKey': { value: key, room: 'voting', is: { key: devnetValidatorKey(2).privateKey } },
+  'voting.validatorKey': { value: key, room: 'voting', is: { key: Uint8Array.from(devnetValidatorKey(2).privateKey) } },
   'voting.validatorSigner': {
     value: signerSocket,
     room: 'voting',

@@ -69,7 +69,7 @@ describe('an entry for browsers', () => {
     [
       'a resolver',
       "import { getResolver, HttpResolver } from './src/node/library/resolver-entry.ts'; console.log(getResolver, HttpResolver)",
-      32,
+      33,
     ],
     ['events', "import { followEvents } from './src/node/library/resolver-entry.ts'; console.log(followEvents)", 12],
     ['a signature', "import { sign } from './src/node/library/wallet-entry.ts'; console.log(sign)", 46],
