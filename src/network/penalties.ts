@@ -65,6 +65,9 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'fee-too-low': state,
   'pool-ancestors': state,
   'pool-did-pending': state,
+  'pool-replacement-fee': state,
+  'pool-replacement-built-upon': state,
+  'pool-replacements': state,
   'pool-unmineable': state,
   'pool-side-chain': state,
 

@@ -6,7 +6,7 @@ import { policy } from '../../src/ledger/mempool/policy.js'
 import type { PoolEntry } from '../../src/ledger/mempool/pool-entry.js'
 import { Room } from '../../src/ledger/mempool/room.js'
 import { sha256, zeroHash } from '../../src/base/primitives/hash.js'
-import { craft, genesisCoin, outputOf } from '../support/builders/blocks.js'
+import { craft, craftBlock, genesisCoin, outputOf } from '../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
 import { bareEntry, sizedTransaction } from '../support/builders/pool-entries.js'
@@ -62,6 +62,18 @@ const operations = (count: number): Build => {
       last = await test.carry(ada.update(txid), ada.did)
     }
     return last
+  }
+}
+
+/** A payment that spends what so many waiting ones spend. */
+const insteadOf = (count: number): Build => {
+  return async (test) => {
+    const value = rich / 100n
+    const coins = craft(test.spec, [genesisCoin(test.chain)], many(count, { to: 10, value }), [10])
+    await test.accept(craftBlock(test.chain, { transactions: [coins], fees: rich - BigInt(count) * value }))
+    const inputs = each(count, (i) => outputOf(coins, i))
+    for (const input of inputs) await test.send(craft(test.spec, [input], [{ to: 20, value: value - 1000n }], [10]))
+    return craft(test.spec, inputs, [{ to: 20, value }], [10])
   }
 }
 
@@ -208,6 +220,13 @@ export const poolLimits = [
     value: 8,
     feed: (n) => send(operations(n)),
     refusal: 'pool-did-pending',
+  }),
+  limit({
+    name: 'ledger/mempool/policy.policy.replacements',
+    unit: 'count',
+    value: 16,
+    feed: (n) => send(insteadOf(n)),
+    refusal: 'pool-replacements',
   }),
   limit({
     name: 'ledger/mempool/policy.policy.documentShare',

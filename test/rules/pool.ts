@@ -118,6 +118,28 @@ const afterMined =
     return sideChainPow({ sideBlock: 3, output: 1, blockHeight })(chain)
   }
 
+/** A payment of 1000 sela and 119 bytes that waits, with or without a child, and one of another fee in its stead. */
+const instead =
+  (fee: bigint, { builtUpon = false } = {}): Build =>
+  async ({ spec, chain, mempool }) => {
+    const pay = (to: number, price: bigint) => craft(spec, [genesisCoin(chain)], [{ to, value: rich - price }], [10])
+    const first = pay(20, 1000n)
+    await mempool.accept(first.bytes, { local: false })
+    const child = craft(spec, [outputOf(first)], [{ to: 21, value: rich - 2000n }], [20])
+    if (builtUpon) await mempool.accept(child.bytes, { local: false })
+    return pay(22, fee)
+  }
+
+/** Payments of two coins that wait, and one that spends both. */
+const insteadOfTwo: Build = async ({ spec, chain, mempool }) => {
+  const coins = [genesisCoin(chain), genesisCoin(chain, 1)] as const
+  for (const [i, coin] of coins.entries()) {
+    const one = craft(spec, [coin], [{ to: 20, value: BigInt(i + 1) * rich - 1000n }], [10 + i])
+    await mempool.accept(one.bytes, { local: false })
+  }
+  return craft(spec, coins, [{ to: 20, value: 3n * rich - 9000n }], [10, 11])
+}
+
 /** What a block of 10 000 bytes holds beside header, count and coinbase. */
 const largest = 10_000 - 84 - 4 - policy.coinbaseRoom
 
@@ -139,6 +161,9 @@ export const poolRules: RuleRow[] = [
   row('fee-too-low', atFloor(0n), atFloor(-1n), {}, { poolSize: 1300 }),
   row('pool-ancestors', chained(25), chained(26)),
   row('pool-did-pending', operation(7), operation(8)),
+  row('pool-replacement-fee', instead(1219n), instead(1218n)),
+  row('pool-replacement-built-upon', instead(9000n), instead(9000n, { builtUpon: true })),
+  row('pool-replacements', instead(9000n), insteadOfTwo, {}, { replacements: 1 }),
   row('pool-unmineable', blamed(false), blamed(true)),
   row('pool-side-chain', second(10), second(9), validated),
   row('pool-side-chain', afterMined(10), afterMined(9), validated),

@@ -60,6 +60,10 @@ export const meanings = {
   'fee-too-low': 'it pays less than the pool asks at present',
   'pool-ancestors': 'more than 25 unconfirmed ancestors',
   'pool-did-pending': 'eight operations of this DID are pending already',
+  'pool-replacement-fee':
+    'it spends what waiting transactions spend, and pays less than theirs and the price of its size, or less for a byte than one of them',
+  'pool-replacement-built-upon': 'it spends what a waiting transaction spends on which others build',
+  'pool-replacements': 'it spends what more than 16 waiting transactions spend',
   'pool-unmineable': 'a block of this node with this transaction was refused, so that it takes it no more',
   'pool-side-chain':
     'the pool or the chain has a proof of work as late of this side chain, or the transaction is above 4,096 bytes',

@@ -53,6 +53,8 @@ export interface TransactionAccepted {
   readonly size: number
   /** Coins with eight decimals. */
   readonly fee: string
+  /** Ids of transactions that left the pool for it, since it spends the same and pays more; absent: none. */
+  readonly replaces?: readonly string[]
 }
 
 export type EventData = BlockChanged | DidChanged | CredentialChanged | TransactionAccepted

@@ -1,5 +1,5 @@
 import type { EventData, EventTopic, Numbered } from '../../base/primitives/chain-event.js'
-import { asInteger, asText, type Reader, unexpected } from './read-answers.js'
+import { asInteger, asText, listOf, optional, type Reader, unexpected } from './read-answers.js'
 
 /** Start of a follower: the block of a height, after a block, after the event of a number, or the next event. */
 export type EventsFrom = { readonly fromHeight?: number } | { readonly afterBlock: string } | { readonly after: number }
@@ -116,7 +116,7 @@ const membersOf: Readonly<Record<EventTopic, Readonly<Record<string, Reader<unkn
   block: { height: asInteger, hash: asText, previousblockhash: asText, time: asInteger, transactions: asInteger },
   did: { did: asText, operation: asText, txid: asText, height: asInteger, blockhash: asText },
   credential: { id: asText, operation: asText, signer: asText, txid: asText, height: asInteger, blockhash: asText },
-  transaction: { txid: asText, type: asInteger, size: asInteger, fee: asText },
+  transaction: { txid: asText, type: asInteger, size: asInteger, fee: asText, replaces: optional(listOf(asText)) },
 }
 
 /** The event of a notification; members that a later version adds are kept. */

@@ -85,7 +85,7 @@ export class EventLog implements ChainIndexer {
     return chain.exclusive(async () => {
       const log = new EventLog(options, await takeNumbers(chain, clock))
       chain.addIndexer(log)
-      mempool.events.on('accepted', (entry) => log.#append([acceptedEvent(entry)]))
+      mempool.events.on('accepted', (entry, replaced) => log.#append([acceptedEvent(entry, replaced)]))
       return log
     })
   }

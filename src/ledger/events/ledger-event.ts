@@ -104,7 +104,8 @@ function credentialChanged(
   return { topic: 'credential', action, id, operation, signer, ...place }
 }
 
-export function acceptedEvent({ transaction, fee }: PoolEntry): TransactionAccepted {
+export function acceptedEvent({ transaction, fee }: PoolEntry, replaced: readonly string[]): TransactionAccepted {
   const { txid, bytes, payload } = transaction
-  return { topic: 'transaction', action: 'apply', txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
+  const accepted = { txid, type: payload.type, size: bytes.length, fee: formatAmount(fee) }
+  return { topic: 'transaction', action: 'apply', ...accepted, ...(replaced.length > 0 ? { replaces: replaced } : {}) }
 }

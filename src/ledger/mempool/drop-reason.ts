@@ -5,6 +5,8 @@ export type DropReason =
   | { readonly kind: 'full'; readonly needed: string }
   /** A mined transaction spent an input, deactivated the DID, or proved the same or a later block of the side chain. */
   | { readonly kind: 'spent' | 'did-deactivated' | 'side-chain-proved'; readonly by: string }
+  /** A transaction that spends the same took its place, for a higher fee. */
+  | { readonly kind: 'replaced'; readonly by: string }
   /** A rule refuses it on the chain as it is now; the code and what was found. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
   /** A request, named here, took it out. */
@@ -25,6 +27,8 @@ export function dropText(reason: DropReason): string {
       return `${reason.by} deactivates the DID`
     case 'side-chain-proved':
       return `${reason.by} proves the same block of the side chain, or a later one`
+    case 'replaced':
+      return `it was replaced by ${reason.by}, which spends the same and pays more`
     case 'refused':
       return `${reason.code}: ${reason.detail}`
     case 'removed':

@@ -18,7 +18,7 @@ import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { headerSize } from '../../base/primitives/header.js'
 import type { SignatureCheck } from '../../base/primitives/signature.js'
-import { paramsAt } from '../../base/primitives/spec.js'
+import { type Params, paramsAt } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { tables } from '../storage/rows/tables.js'
@@ -27,8 +27,9 @@ import type { FeeFloor } from './fee-floor.js'
 import type { PoolGraph } from './graph.js'
 import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
-import { requirePoolPrice } from './prices.js'
+import { poolPrice, requirePoolPrice } from './prices.js'
 import type { RefusedBlocks } from './refused-blocks.js'
+import { conflictsOf, replacementFee, type Replacing, requireReplacementFee } from './replacement.js'
 import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
 import { PoolView } from './pool-view.js'
 
@@ -48,6 +49,23 @@ export interface Evaluation {
   readonly connected: ConnectedTransaction
   /** Entries that a deactivate, or a proof of a later side-chain block, replaces, with their descendants, oldest first. */
   readonly replaced: readonly PoolEntry[]
+  /** Further entries that spend the same, which it pays to replace; nothing builds on them. */
+  readonly outbid: readonly PoolEntry[]
+}
+
+export interface EvaluationOptions {
+  /** The entry that it was before a change of the chain. */
+  readonly former?: PoolEntry | undefined
+  /** Makes it a newcomer, which has to pay this and the prices of the pool, and may replace entries that spend the same. */
+  readonly floor?: FeeFloor
+}
+
+/** Entries that a transaction replaces. */
+interface Replaced {
+  /** By the policy of its type. */
+  readonly free: readonly PoolEntry[]
+  /** Because it pays more. */
+  readonly outbid: readonly PoolEntry[]
 }
 
 /** Refuses transactions too large to read quickly, or to fit into a template. */
@@ -68,12 +86,13 @@ export class TransactionEvaluation {
   readonly #verified = new SignatureCache()
   readonly #coins: ChainCoins
   readonly #former: PoolEntry | undefined
+  readonly #floor: FeeFloor | undefined
   #operation: ParsedOperation | undefined
 
-  /** `former`: the entry that it was before a change of the chain. */
-  constructor(transaction: Transaction, surroundings: EvaluationContext, former?: PoolEntry) {
+  constructor(transaction: Transaction, surroundings: EvaluationContext, { former, floor }: EvaluationOptions = {}) {
     this.transaction = transaction
     this.#former = former
+    this.#floor = floor
     this.#surroundings = surroundings
     this.#coins = new ChainCoins(surroundings.chain)
   }
@@ -107,13 +126,13 @@ export class TransactionEvaluation {
   }
 
   /**
-   * Verifies its programs once its coins exist and pay for it, the prices of this pool and its `floor` too if there is one: the
+   * Verifies its programs once its coins exist and pay for it, of a newcomer also the prices of this pool and what it replaces: the
    * owner of the coins pays for the work that follows. Waits for `caughtUp` before each read of chain and pool.
    */
-  async verifyPrograms(caughtUp: () => Promise<void>, floor?: FeeFloor): Promise<void> {
+  async verifyPrograms(caughtUp: () => Promise<void>): Promise<void> {
     const { fee, checks } = await this.#checkedCoins(caughtUp)
-    if (floor !== undefined) this.#requirePrice({ fee })
-    floor?.require(this.transaction, fee)
+    this.#requirePrice({ fee })
+    this.#floor?.require(this.transaction, fee)
     await this.verify(checks)
   }
 
@@ -130,22 +149,28 @@ export class TransactionEvaluation {
     return this.#operation.did
   }
 
-  /** Evaluates it on top of chain and pool in one turn, without changing either. `priced`: it has to pay the prices of this pool. */
-  evaluate(priced = false): Evaluation {
+  /** Evaluates it on top of chain and pool in one turn, without changing either. */
+  evaluate(): Evaluation {
     this.refuseKnown()
     const { limits } = this.#surroundings
     const graph = this.#surroundings.graph()
-    const free = replacedBy(graph, this.transaction)
-    const connected = this.#connect(this.#view(free))
-    if (priced) this.#requirePrice(connected)
+    const { free, outbid } = this.#replaced()
+    const connected = this.#connect(this.#view({ free, outbid }))
+    this.#requirePrice(connected, { outbid })
     const { id = '', state } = connected.did ?? {}
-    const replaced = this.#withCrowding(free, id)
+    const all = this.#withCrowding([...free, ...outbid], id)
     // A place is kept for the deactivate, after which nothing follows.
     const places = limits.didOperations + (state?.status === 'deactivated' ? 1 : 0)
-    const gone = new Set(replaced)
+    const gone = new Set(all)
     const pending = graph.operations(id).filter((entry) => !gone.has(entry))
     if (pending.length >= places) throw brokenRule('pool-did-pending')
-    return { connected, replaced }
+    return { connected, replaced: all.filter((entry) => !outbid.includes(entry)), outbid }
+  }
+
+  /** Sela for which it would take the place of what spends the same; undefined if nothing does. */
+  replacementFee(): bigint | undefined {
+    const { outbid } = this.#replaced()
+    return outbid.length === 0 ? undefined : replacementFee(this.#surroundings.graph(), outbid, this.#replacing())
   }
 
   /** Verifies the checks that are not cached; undefined when all are cached. */
@@ -185,10 +210,43 @@ export class TransactionEvaluation {
     }
   }
 
-  #requirePrice({ fee, did }: Pick<ConnectedTransaction, 'fee' | 'did'>): void {
-    const { spec, height } = this.#context
+  /** Refuses a newcomer whose fee does not pay for its room, or for the entries that it replaces. */
+  #requirePrice(
+    { fee, did }: Pick<ConnectedTransaction, 'fee' | 'did'>,
+    { outbid }: Pick<Replaced, 'outbid'> = this.#replaced(),
+  ): void {
+    if (this.#floor === undefined) return
     const room = { unsignedSize: this.transaction.unsignedSize, newLeaf: did?.newLeaf }
-    requirePoolPrice(fee, paramsAt(spec, height), room)
+    requirePoolPrice(fee, this.#params, room)
+    const graph = this.#surroundings.graph()
+    requireReplacementFee(graph, outbid, this.#replacing(did?.id), fee)
+    this.#requireSpaceFor(graph, outbid)
+  }
+
+  /** Refuses to replace something at the cost of others: the newcomer might be the one to leave a full pool. */
+  #requireSpaceFor(graph: PoolGraph, outbid: readonly PoolEntry[]): void {
+    const grown = outbid.reduce(
+      (bytes, { transaction }) => bytes - transaction.bytes.length,
+      this.transaction.bytes.length,
+    )
+    const { poolSize } = this.#surroundings.limits
+    if (outbid.length === 0 || grown <= 0 || graph.bytes + grown <= poolSize) return
+    throw new RuleError('pool-full', `it has ${grown} bytes more than what it would replace, and the pool has no room`)
+  }
+
+  #replacing(did?: string): Replacing {
+    const { transaction } = this
+    const { unsignedSize, bytes } = transaction
+    const [room, floor] = [poolPrice(this.#params, { unsignedSize }), this.#floor?.priceOf(bytes.length) ?? 0n]
+    return { transaction, did, price: room > floor ? room : floor, most: this.#surroundings.limits.ancestors }
+  }
+
+  /** Entries that leave for it: those that the policy of its type replaces, and those that it has to outbid. */
+  #replaced(): Replaced {
+    const { limits, graph } = this.#surroundings
+    const free = replacedBy(graph(), this.transaction)
+    if (this.#floor === undefined) return { free, outbid: [] }
+    return { free, outbid: conflictsOf(graph(), this.transaction, { free, most: limits.replacements }) }
   }
 
   /** Connects it to a view, within the document budget of one transaction. */
@@ -201,9 +259,14 @@ export class TransactionEvaluation {
     }
   }
 
-  #view(replaced: readonly PoolEntry[] = replacedBy(this.#surroundings.graph(), this.transaction)): PoolView {
+  #view({ free, outbid } = this.#replaced()): PoolView {
     const { chain, graph } = this.#surroundings
-    return new PoolView(chain, graph(), new Set(replaced), this.#coins)
+    return new PoolView(chain, graph(), new Set([...free, ...outbid]), this.#coins)
+  }
+
+  get #params(): Params {
+    const { spec, height } = this.#context
+    return paramsAt(spec, height)
   }
 
   /** Context of the next block. */

@@ -39,12 +39,16 @@ export class FeeFloor {
     this.#rate = Math.max(this.#rate, Math.min(ratePerThousand(evicted) + this.#limits.floorStep, mostRate))
   }
 
+  /** Sela that so many bytes have to pay, rounded up. */
+  priceOf(bytes: number): bigint {
+    return (BigInt(this.perThousand) * BigInt(bytes) + 999n) / 1000n
+  }
+
   /** Refuses a transaction that pays less; types that go before all fees are not measured by theirs. */
   require(transaction: Transaction, fee: bigint): void {
-    const { perThousand } = this
     const { bytes } = transaction
-    if (fee * 1000n >= BigInt(perThousand) * BigInt(bytes.length) || policyOf(transaction).first) return
-    const needed = `${rateText(perThousand)} sela a byte are needed now`
+    if (fee >= this.priceOf(bytes.length) || policyOf(transaction).first) return
+    const needed = `${rateText(this.perThousand)} sela a byte are needed now`
     throw new RuleError('fee-too-low', `${needed}: ${bytes.length} bytes pay ${fee} sela`)
   }
 

@@ -78,6 +78,11 @@ export class PoolGraph implements PoolIndex {
     return leaf?.entry
   }
 
+  /** Whether others build on an entry: spend its outputs, or follow its operation. */
+  isBuiltUpon({ transaction }: PoolEntry): boolean {
+    return (this.#nodes.get(transaction.hashKey)?.children.size ?? 0) > 0
+  }
+
   /** Whether a pooled entry is another one, or builds on it. */
   isWithin({ transaction }: PoolEntry, other: PoolEntry): boolean {
     const node = this.#nodes.get(transaction.hashKey)

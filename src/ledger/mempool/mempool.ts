@@ -3,6 +3,7 @@
  *
  *   bytes -> accept -> transactionSanitySteps -> #verifyAndAdd (TransactionEvaluation) -> PoolGraph.add, PoolStore.put
  *   block -> stage: rows of mined ones -> follow: #clean, Reevaluation -> entries kept, or #drop with a drop reason
+ *   newcomer that spends the same -> conflictsOf, requireReplacementFee -> replaced in the turn of the addition
  *   entries, byFeeRate -> production (templates), network (relay), api; `accepted` -> network, events, voting, devnet
  *
  * Imports chain, consensus, crypto, did, errors, primitives, runtime, storage; used by production, voting, network,
@@ -24,7 +25,7 @@
  *   10. mempool/evaluate-transaction     refuses what is too large, known or expensive; evaluates the rest
  *   11. primitives/transaction           bytes -> transaction, a copy
  *   12. consensus/sanity                 rules of the bytes; those of its type by consensus/types
- *   13. mempool/types                    pooled entries that a deactivate or a side-chain proof replaces
+ *   13. mempool/types, replacement       pooled entries that it replaces: by its type, or as it spends the same and pays more
  *   14. mempool/pool-view                coins and DIDs of the chain, with the rest of the pool on top
  *   15. consensus/connect                coins, fee, locks, programs; then the operation
  *   16. crypto/signature-cache           leaves out checks that held before
@@ -88,7 +89,8 @@ export interface MempoolOptions {
 }
 
 interface MempoolEvents {
-  accepted: [PoolEntry]
+  /** A new entry, and the ids of those that it replaced by paying more. */
+  accepted: [entry: PoolEntry, replaced: readonly string[]]
 }
 
 /** Transactions that wait for a block: each valid on top of the chain and its ancestors. */
@@ -148,7 +150,7 @@ export class Mempool implements ChainIndexer {
       pooled: (txid) => this.#graph.get(txid) !== undefined,
       admit: ({ transaction, arrival, entry }, { added } = {}) => {
         const caughtUp = () => this.#lasting(() => this.#cleaned)
-        const newcomer = new TransactionEvaluation(transaction, this.#surroundings, entry)
+        const newcomer = new TransactionEvaluation(transaction, this.#surroundings, { former: entry })
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
       forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
@@ -262,16 +264,17 @@ export class Mempool implements ChainIndexer {
     refuseLarge(bytes, this.#surroundings)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw brokenRule('pool-coinbase')
-    const newcomer = new TransactionEvaluation(transaction, this.#surroundings)
+    const newcomer = new TransactionEvaluation(transaction, this.#surroundings, { floor: this.#floor })
     newcomer.refuseKnown()
     await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))
     const arrival = this.#options.clock.now()
     let written: Promise<unknown> | undefined
+    let replaced: readonly string[] = []
     const entry = await this.#verifyAndAdd(newcomer, arrival, {
       caughtUp: (did) => this.#apart(transaction, did),
-      floor: this.#floor,
       // In the same turn as the addition: a block staged in between would leave the row behind.
-      added: (added) => {
+      added: (added, outbid) => {
+        replaced = outbid.map((each) => each.transaction.txid)
         this.#room.newcomers.add(added)
         const row = this.#store.put(transaction.hash, { arrival, bytes: transaction.bytes }, { sync: options.local })
         written = Promise.all([row, this.#room.make()]).finally(() => this.#room.newcomers.delete(added))
@@ -284,7 +287,7 @@ export class Mempool implements ChainIndexer {
       const paid = `${transaction.bytes.length} bytes pay ${entry.fee} sela`
       throw new RuleError('pool-full', `${reason.needed} sela a byte are needed now: ${paid}`)
     }
-    this.events.emit('accepted', entry)
+    this.events.emit('accepted', entry, replaced)
     return transaction
   }
 
@@ -373,7 +376,19 @@ export class Mempool implements ChainIndexer {
     await this.#lasting(() => this.#cleaned)
     const { poolSize, roomBeside } = this.#limits
     const fits = this.bytes + transaction.bytes.length <= Math.floor(poolSize * (1 + roomBeside))
-    if (this.#restoring || !fits || this.#reevaluation.touches(transaction, did)) await this.settled()
+    if (
+      this.#restoring ||
+      !fits ||
+      this.#mayReplaceParent(transaction) ||
+      this.#reevaluation.touches(transaction, did)
+    ) {
+      await this.settled()
+    }
+  }
+
+  /** Whether a transaction would replace pooled ones, of which some that wait for re-evaluation may be children. */
+  #mayReplaceParent({ inputs }: Transaction): boolean {
+    return this.#reevaluation.size > 0 && inputs.some((input) => this.#graph.spender(input) !== undefined)
   }
 
   async #restore(content: readonly Waiting[], rewind: (part: Restoration) => Promise<void>): Promise<void> {
@@ -496,26 +511,25 @@ export class Mempool implements ChainIndexer {
 
   /**
    * Verifies a transaction that passed sanity, and adds it. Waits for `caughtUp` before each read of chain and pool; it gets
-   * the DID of the operation once known. `floor`: what it has to pay. `added` is called in the same turn as the addition.
+   * the DID of the operation once known. `added` is called in the same turn as the addition.
    */
   async #verifyAndAdd(
     newcomer: TransactionEvaluation,
     arrival: number,
     {
       caughtUp,
-      floor,
       added,
-    }: { caughtUp(did?: string): Promise<void>; readonly floor?: FeeFloor; added?(entry: PoolEntry): void },
+    }: { caughtUp(did?: string): Promise<void>; added?(entry: PoolEntry, outbid: readonly PoolEntry[]): void },
   ): Promise<PoolEntry> {
     const { transaction } = newcomer
     newcomer.refuseDear()
     // Programs first: no document is read before they hold.
-    await newcomer.verifyPrograms(caughtUp, floor)
+    await newcomer.verifyPrograms(caughtUp)
     const did = await newcomer.readOperation()
     const returning = new Returning(transaction, did, this.#surroundings)
     for (;;) {
       await caughtUp(did)
-      const { connected, replaced } = newcomer.evaluate(floor !== undefined)
+      const { connected, replaced, outbid } = newcomer.evaluate()
       // Pool and chain may move during verification → evaluate again. Nothing to verify → add in the turn of the evaluation: a
       // rival may be as far.
       const busy = newcomer.verify(connected.checks) ?? returning.read(replaced)
@@ -523,16 +537,26 @@ export class Mempool implements ChainIndexer {
         await busy
         continue
       }
+      // First, since no operation that returns may follow them.
+      this.#replaceOutbid(outbid, transaction)
       const { replacement } = policyOf(transaction)
       if (replacement !== undefined) {
         this.#replace(replaced, { kind: replacement.reason, by: transaction.txid }, returning)
       }
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
-      added?.(entry)
+      added?.(entry, outbid)
       // After the addition: signatures of transactions not kept would displace others from the cache.
       if (this.#graph.get(transaction.hash) === entry) this.#options.signatures.add(connected.checks)
       return entry
+    }
+  }
+
+  /** Drops entries on which nothing builds. */
+  #replaceOutbid(outbid: readonly PoolEntry[], { txid }: Transaction): void {
+    for (const entry of outbid) {
+      this.#graph.remove(entry)
+      this.#forget(entry.transaction, { kind: 'replaced', by: txid })
     }
   }
 

@@ -21,6 +21,8 @@ export const policy = {
   ancestors: 25,
   /** @limit count: pending operations of a DID; a deactivate has one more place */
   didOperations: 8,
+  /** @limit count: waiting transactions that one replaces because it spends the same and pays more */
+  replacements: 16,
   /** @limit ms: wait of a transaction for a block */
   expiry: 72 * 60 * 60 * 1000,
   /** @tuning count: kept reasons of dropped transactions */

@@ -464,7 +464,7 @@ describe('readers that are slow or gone', () => {
     const transaction = new LargeTransaction(await test.transfer(testAddress(30), 1000n))
     const large = { transaction, fee: 0n, arrival: 0, work: noWork }
     for (let i = 0; i < 400 && server.connections === 2; i++) {
-      test.mempool.events.emit('accepted', large)
+      test.mempool.events.emit('accepted', large, [])
       await test.mine()
       await nextTurn()
     }

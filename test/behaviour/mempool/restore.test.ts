@@ -71,7 +71,7 @@ describe('the content of a pool that is restored', () => {
       }
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
     })
-    expect(await Promise.all(codes)).toEqual(['tx-double-spend', 'tx-known', 'taken'])
+    expect(await Promise.all(codes)).toEqual(['pool-replacement-fee', 'tx-known', 'taken'])
     expect(idsOf(test.mempool)).toEqual([restored.txid, other.txid])
     await test.close()
   })

@@ -92,6 +92,9 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'fee-too-low': transaction(45024),
   'pool-ancestors': transaction(45024),
   'pool-did-pending': transaction(45024),
+  'pool-replacement-fee': transaction(45010),
+  'pool-replacement-built-upon': transaction(45010),
+  'pool-replacements': transaction(45010),
   'pool-unmineable': transaction(43001),
   'pool-side-chain': transaction(45020),
 

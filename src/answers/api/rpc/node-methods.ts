@@ -32,6 +32,10 @@ const nodeSummary = closed({
       signaturecost: count('signature checks for the programs of one'),
       ancestors: count('unconfirmed ancestors of one'),
       didoperations: count('operations of a DID that wait at a time; a deactivate has one more place'),
+      replacements: count(
+        'waiting transactions that one replaces, at most: it spends the same, nothing builds on them, and it pays their fees and ' +
+          'the price of its own size, and more for a byte than each',
+      ),
     },
     'bounds of transactions that this pool takes; others may differ',
   ),
@@ -71,6 +75,7 @@ export const nodeMethods: readonly RpcMethod[] = [
         signaturecost: mempool.limits.signatureCost,
         ancestors: mempool.limits.ancestors,
         didoperations: mempool.limits.didOperations,
+        replacements: mempool.limits.replacements,
       },
       errors: '',
     }),

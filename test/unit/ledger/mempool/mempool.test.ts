@@ -108,7 +108,7 @@ describe('the pool', () => {
   it('refuses a second spender, of a pooled and of a mined one', async () => {
     const test = await TestChain.open()
     await test.send(pay(test))
-    await expect(test.send(pay(test, { to: 31 }))).rejects.toMatchObject({ code: 'tx-double-spend' })
+    await expect(test.send(pay(test, { to: 31 }))).rejects.toMatchObject({ code: 'pool-replacement-fee' })
     await test.mine()
     await expect(test.send(pay(test, { to: 31 }))).rejects.toMatchObject({ code: 'tx-double-spend' })
     await expectPool(test, [])
@@ -123,7 +123,7 @@ describe('the pool', () => {
     const sent = await Promise.allSettled(rivals.map((rival) => test.send(rival)))
     // Which one it is depends on whose checks had to give way to other work.
     const ends = sent.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : 'taken'))
-    expect(ends.sort()).toEqual(['taken', 'tx-double-spend', 'tx-double-spend'])
+    expect(ends.sort()).toEqual(['pool-replacement-fee', 'pool-replacement-fee', 'taken'])
     expect(test.mempool.size).toBe(1)
   })
 

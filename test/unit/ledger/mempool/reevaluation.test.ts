@@ -342,12 +342,39 @@ describe('the pool after a change of the chain', () => {
     expect(outcomes).toEqual([])
     verifying.go()
     await Promise.all(sent)
-    expect(outcomes.sort()).toEqual(['again tx-known', 'child taken', 'rival tx-double-spend', 'update taken'])
+    expect(outcomes.sort()).toEqual(['again tx-known', 'child taken', 'rival pool-replacement-fee', 'update taken'])
     expect(test.mempool.size).toBe(7)
     expect(test.mempool.get(after.hash)).toBeDefined()
     await test.mine()
     expect(test.mempool.size).toBe(0)
     expect(test.log.errors).toEqual([])
+    await test.close()
+  })
+
+  it('is not left without its parent by a replacement of that', async () => {
+    const { test, waiting, hold, ownerChanges, pay } = await declared()
+    const parent = await test.send(pay(2, 30))
+    const operation = waiting.subject.declare(waiting.issue(waiting.subject.did))
+    const carried = craft(test.spec, [outputOf(parent)], [{ to: 30, value: 4_000_000n }], [30], {
+      payload: { type: 10, operation },
+    })
+    await test.mempool.remove([waiting.declare.hash], 'this test')
+    await test.send(carried)
+    const verifying = hold(carried)
+    await ownerChanges()
+    await verifying.begun
+    // The parent was not touched: it is in the pool, without its child.
+    expect([...test.mempool.byFeeRate()].flatMap((one) => one?.entries ?? [])).toHaveLength(1)
+    const instead = craft(test.spec, pay(2, 30).inputs, [{ to: 33, value: 1_000_000n }], [42])
+    const sent = test.send(instead).then(
+      () => 'taken',
+      (error: { code: string }) => error.code,
+    )
+    for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve))
+    expect(test.mempool.get(parent.hash)).toBeDefined()
+    verifying.go()
+    expect(await sent).toBe('pool-replacement-built-upon')
+    expect(test.mempool.get(carried.hash)).toBeDefined()
     await test.close()
   })
 

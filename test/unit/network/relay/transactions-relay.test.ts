@@ -98,6 +98,23 @@ describe('relay of transactions', () => {
     await until(() => made.every(({ peers }) => peers.told.length === peers.all().length), 'every announcement')
   })
 
+  it('brings a replacement, and to a node that has one no longer what it replaced', async () => {
+    const made = await line(3)
+    const [first, , last] = made as [RelayNode, RelayNode, RelayNode]
+    const before = await first.test.send(pay(first, {}))
+    await allHave(made, before)
+    const instead = await first.test.send(pay(first, { fee: 9000n, to: 33 }))
+    await allHave(made, instead)
+    expect(made.map(({ pool }) => pool)).toEqual(made.map(() => [instead.txid]))
+    const holder = holderOf(last, 'peer', [before])
+    await announce(last, holder.peer, [nameOf(before)])
+    await until(() => holder.asked.length === 1, 'the one that was replaced to be asked for')
+    await announce(last, holder.peer, [nameOf(before)])
+    expect(last.pool).toEqual([instead.txid])
+    expect(holder.asked).toHaveLength(1)
+    expect(holder.peer.penalties).toEqual([])
+  })
+
   it('brings a transaction of 100 KB, and chains of them in order', async () => {
     const made = await line(3)
     const [first, , last] = made as [RelayNode, RelayNode, RelayNode]
