@@ -5,6 +5,7 @@
  *                                     + operation  -> buildDidTransaction version 0; operation by did-identity.ts
  *     -> build -> fund -> selectCoins, selectAll, selectWithFee (coins.ts) -> change -> UnsignedTransaction
  *   Payment                             -> buildMerge          one transfer to the payer for each group of coins
+ *   a transaction that waits            -> buildReplacement    the same for a higher fee, or all back to the payer
  *     -> signTransaction, multisig-signatures -> bytes for the client, the pool or a transaction file
  *
  * Imports crypto, credentials, did, errors, primitives, runtime; used by client, devnet, api, library, cli.
@@ -25,7 +26,7 @@ import { parseCode, programHashOf } from '../../base/primitives/program.js'
 import { finalSequence, lockSequence } from '../../base/primitives/input.js'
 import { attributeUsage, Transaction } from '../../base/primitives/transaction.js'
 import { type TransactionBounds, transactionBounds } from '../../base/primitives/transaction-bounds.js'
-import type { TransactionFields } from '../../base/primitives/transaction-fields.js'
+import type { Input, TransactionFields } from '../../base/primitives/transaction-fields.js'
 import type { Random } from '../../base/runtime/env.js'
 import {
   type ChainContext,
@@ -96,7 +97,7 @@ export function buildTransfer(payment: Payment, recipients: readonly Recipient[]
  */
 export function buildMerge(payment: Payment): UnsignedTransaction[] {
   const payer = { programHash: payerOf(payment.code), value: 'all' } as const
-  const fields = fieldsOf(payment, 9, { type: txType.transfer }, [outputOf(payment, 9, { ...payer, value: 0n })])
+  const fields = emptyFields(payment, 9, { type: txType.transfer }, [outputOf(payment, 9, { ...payer, value: 0n })])
   const groups = coinsToMerge(requestOf(payment, fields, false))
   if (groups.length === 0) throw new UserError('there is nothing to join: fewer than two coins can be spent')
   return groups.map((coins) => buildTransfer({ ...payment, coins }, [payer]))
@@ -126,41 +127,65 @@ function build(
 ): UnsignedTransaction {
   const output = (recipient: Payee) => outputOf(payment, version, recipient)
   // Their values change no size.
-  const fields = fieldsOf(
+  const fields = emptyFields(
     payment,
     version,
     payload,
     recipients.map((recipient) => output({ ...recipient, value: 0n })),
   )
   const { coins, fee, change, payees } = fund(payment, recipients, requestOf(payment, fields, newLeaf))
-  const outputs = payees.map(output)
   const lockTime = payment.lockTime ?? 0
-  const transaction = new Transaction({
-    ...fields,
-    inputs: coins.map(({ txid, index, outputLock }) => ({
-      txid,
-      index,
-      // A lockTime is enforced only if a sequence is not final.
-      sequence: outputLock || lockTime > 0 ? lockSequence : finalSequence,
-    })),
-    outputs: change > 0n ? [...outputs, output({ programHash: payerOf(payment.code), value: change })] : outputs,
-    lockTime: Math.max(lockTime, ...coins.map(({ outputLock = 0 }) => outputLock)),
-  })
+  return finished(
+    payment,
+    { ...fields, outputs: payees.map(output) },
+    {
+      inputs: coins.map((coin) => inputOf(coin, lockTime)),
+      lockTime: Math.max(lockTime, ...coins.map(({ outputLock = 0 }) => outputLock)),
+      spent: coins,
+      fee,
+      change,
+    },
+  )
+}
+
+/** The input that spends a coin in a transaction with a lockTime. */
+export function inputOf({ txid, index, outputLock }: SpendableCoin, lockTime: number): Input {
+  // A lockTime is enforced only if a sequence is not final.
+  return { txid, index, sequence: outputLock || lockTime > 0 ? lockSequence : finalSequence }
+}
+
+/** A transaction with the inputs that were chosen for it, and an output for the change if there is any. */
+export function finished(
+  payment: Pick<Payment, 'assetId' | 'code'>,
+  fields: TransactionFields,
+  {
+    inputs,
+    lockTime,
+    ...built
+  }: Omit<UnsignedTransaction, 'transaction'> & Pick<TransactionFields, 'inputs' | 'lockTime'>,
+): UnsignedTransaction {
+  const payer = { programHash: payerOf(payment.code), value: built.change }
+  const change = built.change > 0n ? [outputOf(payment, fields.version === 9 ? 9 : 0, payer)] : []
+  const transaction = new Transaction({ ...fields, inputs, lockTime, outputs: [...fields.outputs, ...change] })
   if (transaction.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
-  return { transaction, spent: coins, fee, change }
+  return { transaction, ...built }
 }
 
 /** A recipient of a known amount. */
 export type Payee = Recipient & { readonly value: bigint }
 
-function outputOf({ assetId }: Payment, version: 0 | 9, { programHash, value, outputLock = 0 }: Payee): Output {
+function outputOf(
+  { assetId }: Pick<Payment, 'assetId'>,
+  version: 0 | 9,
+  { programHash, value, outputLock = 0 }: Payee,
+): Output {
   const extra = version === 9 ? { extra: { type: 0, payload: new Uint8Array(0) } } : {}
   return { assetId, value, outputLock, programHash, ...extra }
 }
 
 /** A transaction without inputs. */
-function fieldsOf(
-  { code, random }: Payment,
+export function emptyFields(
+  { code, random }: Pick<Payment, 'code' | 'random'>,
   version: 0 | 9,
   payload: Payload,
   outputs: readonly Output[],

@@ -29,7 +29,7 @@ import type { PoolEntry } from './pool-entry.js'
 import type { PoolLimits } from './policy.js'
 import { poolPrice, requirePoolPrice } from './prices.js'
 import type { RefusedBlocks } from './refused-blocks.js'
-import { conflictsOf, replacementFee, type Replacing, requireReplacementFee } from './replacement.js'
+import { conflictsOf, type Replacing, requireReplacementFee } from './replacement.js'
 import { crowdingOf, refuseUseless, replacedBy } from './types/all-policies.js'
 import { PoolView } from './pool-view.js'
 
@@ -165,12 +165,6 @@ export class TransactionEvaluation {
     const pending = graph.operations(id).filter((entry) => !gone.has(entry))
     if (pending.length >= places) throw brokenRule('pool-did-pending')
     return { connected, replaced: all.filter((entry) => !outbid.includes(entry)), outbid }
-  }
-
-  /** Sela for which it would take the place of what spends the same; undefined if nothing does. */
-  replacementFee(): bigint | undefined {
-    const { outbid } = this.#replaced()
-    return outbid.length === 0 ? undefined : replacementFee(this.#surroundings.graph(), outbid, this.#replacing())
   }
 
   /** Verifies the checks that are not cached; undefined when all are cached. */

@@ -124,6 +124,8 @@ export class Mempool implements ChainIndexer {
 
   private constructor(options: MempoolOptions) {
     this.#options = options
+    // Many callers may wait for what becomes of a transaction.
+    this.events.setMaxListeners(0)
     this.#chain = options.chain
     this.#limits = { ...policy, ...options.limits }
     this.#graph = new PoolGraph(0, this.#limits.documentShare)

@@ -53,7 +53,7 @@ export function conflictsOf(
  * The least fee, in sela, for which a transaction replaces others: theirs and the price of its own size, which pays for relaying it; and
  * more for a byte than each of them, alone and with those of its pooled ancestors that pay less.
  */
-export function replacementFee(
+function replacementFee(
   pool: Pool,
   replaced: readonly PoolEntry[],
   { transaction, did, price, most }: Replacing,

@@ -89,7 +89,7 @@ function mined({ reader }: Node, txid: Hash): MinedTransaction | undefined {
   }
 }
 
-/** Checks at every change of the chain until the transaction is mined or dropped, the timeout passes or the node closes. */
+/** Checks now, at every change of the chain, and as what replaces others comes, until the transaction is mined or dropped, the timeout passes or the node closes. */
 function nextMined(
   node: Node,
   txid: Hash,
@@ -100,6 +100,7 @@ function nextMined(
     const end = () => {
       clearTimeout(timer)
       chain.events.off('change', look)
+      mempool.events.off('accepted', look)
       closing.removeEventListener('abort', close)
     }
     const giveUp = (why: string) => {
@@ -118,7 +119,9 @@ function nextMined(
       else reject(new UserError(`${displayHash(txid)} left the pool: ${reason}`))
     }
     chain.events.on('change', look)
+    mempool.events.on('accepted', look)
     closing.addEventListener('abort', close)
+    look()
   })
 }
 

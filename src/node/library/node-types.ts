@@ -227,6 +227,13 @@ export interface NodeWallet {
    * txids.
    */
   merge(merge: { readonly from: SigningAccount; readonly fee?: Amount }): Promise<readonly string[]>
+  /**
+   * Sends a transaction that waits for a block once more with a higher fee, by default the least that replaces it: out of its change, else
+   * with further coins. `fee` or `feeRate`, in units of 10^-8 for a byte. Resolves with the txid of the one that takes its place.
+   */
+  bump(bump: Replaced & { readonly fee?: Amount; readonly feeRate?: number }): Promise<string>
+  /** Takes back a transaction that waits: sends its coins to their owner. Resolves with the txid of the one that takes its place. */
+  cancel(cancel: Replaced): Promise<string>
   /** Registers the DID of an account. */
   createDid(create: CreateDid): Promise<SentOperation>
   /** Changes the document of the DID of an account; builds on operations that wait for their block. */
@@ -264,6 +271,13 @@ export interface Transfer {
   readonly feeFromAmount?: boolean
   /** Height below which the recipient cannot spend the coins. */
   readonly outputLock?: number
+}
+
+/** A transaction that waits. */
+export interface Replaced {
+  /** Its payer; found among the accounts of a devnet when absent. */
+  readonly from?: SigningAccount
+  readonly txid: string
 }
 
 export interface DidPayment {

@@ -46,6 +46,12 @@ export {
   type Recipient,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
+export {
+  buildReplacement,
+  type ReplacementOptions,
+  type ReplacementPayment,
+  type WaitingTransaction,
+} from '../../clients/wallet/build-replacement.js'
 export { ManyCoinsError, type SpendableCoin as Coin } from '../../clients/wallet/coins.js'
 export { type TransactionBounds, transactionBounds } from '../../base/primitives/transaction-bounds.js'
 export { parseCoins } from '../../clients/wallet/coins-file.js'

@@ -5,7 +5,9 @@ import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { Node } from '../start-node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
+import { equalBytes, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import {
@@ -27,6 +29,12 @@ import {
   type Payment,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
+import {
+  buildReplacement,
+  type ReplacementOptions,
+  type ReplacementPayment,
+  type WaitingTransaction,
+} from '../../clients/wallet/build-replacement.js'
 import { devnetAccountCount, devnetAccountsOf, devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
 import {
@@ -52,9 +60,12 @@ import {
 } from '../../clients/wallet/present-credentials.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
-import type { Amount, CredentialSigner, DidPayment, NodeWallet } from './node-types.js'
+import type { Amount, CredentialSigner, DidPayment, NodeWallet, Replaced } from './node-types.js'
 import type { Funding } from '../devnet/fund-accounts.js'
 import { payerCoins } from '../devnet/payer-coins.js'
+
+/** @tuning number: units of 10⁻⁸ for a byte that a program may choose, as with --fee-rate */
+const mostRate = 1_000_000
 
 /** Largest index of a key that is derived without hardening. */
 const lastIndex = 2 ** 31 - 1
@@ -64,6 +75,7 @@ const defaultYears = 5
 const paymentMembers = { account: 'account', payer: 'account', fee: 'any' } as const
 const signedMembers = { ...paymentMembers, signWith: 'key' } as const
 const signerMembers = { account: 'account', did: 'text', signWith: 'key' } as const
+const replacedMembers = { from: 'account', txid: 'text' } as const
 
 /** The wallet of a node in this process, on a devnet with the accounts of `funding`; `node` throws once it is closed. */
 export function nodeWallet(
@@ -73,8 +85,9 @@ export function nodeWallet(
 ): NodeWallet {
   const devnet = node().spec.devnet
   const accountAt = devnetAccountsOf(mnemonic)
+  const devnetAccounts = devnet ? Array.from({ length: accounts }, (_, index) => accountAt(index)) : []
   return {
-    accounts: devnet ? Array.from({ length: accounts }, (_, index) => accountAt(index)) : [],
+    accounts: devnetAccounts,
     account: (index) => {
       if (!devnet) throw new UserError(`the chain ${node().spec.name} is no devnet: it has no accounts of its own`)
       return accountAt(requireWhole('index', index, [0, lastIndex]))
@@ -93,6 +106,16 @@ export function nodeWallet(
     merge: async (merge) => {
       requireMembers('merge', merge, { from: 'account', fee: 'any' }, ['from'])
       return send(merge.from, merge.fee, buildMerge)
+    },
+    bump: async (bump) => {
+      requireMembers('bump', bump, { ...replacedMembers, fee: 'any', feeRate: 'any' }, ['txid'])
+      const { fee, feeRate } = bump
+      const wish = { fee: fee === undefined ? fee : units('fee', fee), feeRate: feeRate && thousandfold(feeRate) }
+      return replace(bump, defined(wish))
+    },
+    cancel: async (cancel) => {
+      requireMembers('cancel', cancel, replacedMembers, ['txid'])
+      return replace(cancel, { cancel: true })
     },
     createDid: async (create) => {
       const ofDocument = { services: 'list', expires: 'text', recovery: 'object' } as const
@@ -185,35 +208,63 @@ export function nodeWallet(
     return node().chain.state.credential(operation.payload, signer) === undefined
   }
 
-  /**
-   * Runs between blocks, one call after another: no block and no other call can spend the chosen coins before the transaction is
-   * in the pool. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
-   */
   async function send(
     payer: SigningAccount,
     fee: Amount | undefined,
     build: (payment: Payment) => readonly UnsignedTransaction[],
   ): Promise<string[]> {
-    const { chain, reader, mempool, spec } = node()
-    const outcome = await chain.exclusive(async () => {
+    return betweenBlocks(async () => {
+      const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
+      const txids: string[] = []
+      for (const built of build({ ...(await paymentOf(payer)), ...fixed })) txids.push(await accept(built, payer))
+      return txids
+    })
+  }
+
+  async function replace({ from, txid }: Replaced, options: ReplacementOptions): Promise<string> {
+    return betweenBlocks(async () => {
+      const waiting = waitingTransaction(node(), txid)
+      const payer = from ?? ownerOf(waiting)
+      return accept(buildReplacement(await paymentOf(payer), waiting, options), payer)
+    })
+  }
+
+  /** The account of a devnet that pays for a transaction. */
+  function ownerOf({ transaction: { txid, programs } }: WaitingTransaction): SigningAccount {
+    const owner = devnetAccounts.find(({ publicKey }) =>
+      programs.some(({ code }) => equalBytes(code, singleKeyCode(publicKey))),
+    )
+    if (owner !== undefined) return owner
+    throw new UserError(`${txid} is paid by none of the accounts of this chain: name the account with from`)
+  }
+
+  async function paymentOf(payer: SigningAccount): Promise<ReplacementPayment> {
+    const { reader, mempool, spec } = node()
+    const code = singleKeyCode(payer.publicKey)
+    const coins = await payerCoins(reader, mempool, payerOf(code))
+    const { transactionSize: size, inputs } = mempool.limits
+    return { code, coins, ...chainTerms(spec, reader.height, mempool.floor), random, bounds: { size, inputs } }
+  }
+
+  async function accept({ transaction }: UnsignedTransaction, { privateKey }: SigningAccount): Promise<string> {
+    const signed = signTransaction(transaction, [privateKey]).transaction
+    return (await node().mempool.accept(signed.bytes, { local: true })).txid
+  }
+
+  /**
+   * Runs between blocks, one call after another: no block and no other call can spend the chosen coins before the transaction is
+   * in the pool. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
+   */
+  async function betweenBlocks<T>(work: () => Promise<T>): Promise<T> {
+    const outcome = await node().chain.exclusive(async () => {
       try {
-        const code = singleKeyCode(payer.publicKey)
-        const coins = await payerCoins(reader, mempool, payerOf(code))
-        const terms = chainTerms(spec, reader.height, mempool.floor)
-        const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
-        const { transactionSize: size, inputs } = mempool.limits
-        const txids: string[] = []
-        for (const { transaction } of build({ code, coins, ...terms, ...fixed, random, bounds: { size, inputs } })) {
-          const signed = signTransaction(transaction, [payer.privateKey]).transaction
-          txids.push((await mempool.accept(signed.bytes, { local: true })).txid)
-        }
-        return { txids }
+        return { result: await work() }
       } catch (error) {
         return { error }
       }
     })
     if ('error' in outcome) throw outcome.error
-    return outcome.txids
+    return outcome.result
   }
 
   /** The DID that signs, as it is now. */
@@ -251,6 +302,31 @@ export function nodeWallet(
         : storedDocument(chain.database, didKey(did) as ProgramHash)
     return { document, txid: state.lastTxid }
   }
+}
+
+/** A transaction in the pool of a node, with its coins; a {@link UserError} for one that is mined. */
+function waitingTransaction({ chain, mempool, reader }: Node, txid: string): WaitingTransaction {
+  const hash = parseDisplayHash(txid) as Hash | undefined
+  if (hash === undefined) throw new RuleError('request-parameter', `txid: ${txid} is not the id of a transaction`)
+  const transaction = mempool.get(hash)?.transaction
+  if (transaction !== undefined) {
+    const spent = transaction.inputs.flatMap((input) => {
+      const coin = mempool.get(input.txid)?.transaction.outputs[input.index] ?? chain.state.coin(input)
+      return coin === undefined ? [] : [{ ...input, value: coin.value, outputLock: coin.outputLock }]
+    })
+    return { transaction, spent }
+  }
+  const mined = reader.transaction(hash)
+  if (mined !== undefined) throw new UserError(`${txid} waits no more: it is mined, at height ${mined.height}`)
+  const reason = mempool.droppedReason(hash)
+  const gone = reason === undefined ? '' : `; it left the pool unmined: ${reason}`
+  throw new RuleError('unknown-transaction', `no transaction ${txid} waits for a block${gone}`)
+}
+
+/** Sela for 1000 bytes of a price of a byte; `request-parameter` for another value. */
+function thousandfold(feeRate: number): number {
+  if (typeof feeRate === 'number' && feeRate > 0 && feeRate <= mostRate) return Math.ceil(feeRate * 1000)
+  throw new RuleError('request-parameter', `feeRate: ${String(feeRate)} is no price of a byte in units of 10^-8`)
 }
 
 /** A DID in full from its text, `own` without one; `request-parameter` for a text that is none. */
