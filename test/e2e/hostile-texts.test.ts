@@ -26,6 +26,8 @@ const asCarol = ['--devnet-account', '2']
 const payment = ['--to', bob.address, '--amount', '1']
 const key = (n: number) => ['--key', Buffer.from(devnetAccount(n).publicKey).toString('hex')]
 const file = (name: string) => bench.path(name)
+/** Stands for the id of a payment of Alice that the liar says to wait. */
+const waits = 'TXID'
 
 /** Command lines of every command that asks a node; `ask`: what is asked of a command that serves. */
 const scenes: Readonly<Record<string, { readonly args: readonly (readonly string[])[]; readonly ask?: string }>> = {
@@ -44,6 +46,8 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
   'wallet balance': { args: [asAlice] },
   'wallet history': { args: [asAlice, [...asAlice, '--csv']] },
   'wallet merge': { args: [asAlice] },
+  'wallet bump': { args: [[waits, ...asAlice]] },
+  'wallet cancel': { args: [[waits, ...asAlice]] },
   'wallet build': { args: [[...asAlice, ...payment, '-o', file('build.json')]] },
   'wallet send': {
     args: [
@@ -99,6 +103,8 @@ beforeAll(async () => {
   bench.write('profile.json', issue(credential))
   bench.write('another.json', issue(another))
   const rest = ['--rest', node.line.rest]
+  const sent = await bench.json<{ txid: string }>('wallet', 'send', ...asAlice, ...payment, ...rest)
+  liar.waiting = sent.txid
   for (const account of ['0', '1']) await bench.json('did', 'create', '--devnet-account', account, ...rest)
   await bench.json('did', 'declare', bench.path('profile.json'), ...asAlice, ...rest)
   await bench.json('did', 'create', ...asCarol, ...rest, '-o', bench.path('create.json'))
@@ -185,7 +191,7 @@ describe.each(asking)('$name', ({ name, flags: named }) => {
   it('prints no hostile text as it came', { timeout: 300_000 }, async () => {
     let shown = 0
     for (const words of lines) {
-      const line = [...name.split(' '), ...words, ...at(named)]
+      const line = [...name.split(' '), ...words.map((word) => (word === waits ? liar.waiting : word)), ...at(named)]
       const run = async (lie: Lie) => {
         if ((await harmless(line, lie, ask)).includes('\\u009b')) shown++
       }

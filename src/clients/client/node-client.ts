@@ -20,14 +20,19 @@ import type {
   ResolveOptions,
   ResolveResult,
 } from '../../identity/did/resolution.js'
-import { UserError } from '../../base/errors/rule-error.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { addressOf } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { displayHash, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { txType } from '../../base/primitives/payload.js'
+import { Transaction } from '../../base/primitives/transaction.js'
 import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { outpointKey } from '../../base/primitives/input.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
+import { payerOf } from '../wallet/build-transaction.js'
+import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
 import type { ChainRules } from '../wallet/terms.js'
@@ -50,13 +55,16 @@ import {
   unexpected,
 } from './read-answers.js'
 import { callResolver, callRpc, type RpcParams } from './rpc.js'
-import { stallSentence, whyUnmined } from './unmined.js'
+import { longestSentence, stallSentence, whyUnmined } from './unmined.js'
 
 /** Default base URL: the REST port of a devnet on this machine. */
 export const defaultRestUrl = 'http://127.0.0.1:20334'
 
 /** Default milliseconds of {@link NodeClient.waitForBlock}. */
 export const blockWait = 120_000
+
+/** Transactions asked for at a time. */
+const decodedAtOnce = 8
 
 /** REST code of a transaction that is neither on the chain nor in the pool. */
 const unknownTransaction = 44001
@@ -197,6 +205,23 @@ export class NodeClient {
     }
   }
 
+  /**
+   * A transaction that waits for a block, with the coins that it spends. A {@link UserError} says what became of one that does not wait. Its
+   * bytes and those of what it spends are the ones that their ids name; only of coins whose transaction the node gave up its word is taken.
+   */
+  async waitingTransaction(txid: string, assetId: Hash): Promise<WaitingTransaction> {
+    const { blockhash } = asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
+    if (blockhash !== '') throw new UserError(`${txid} waits no more: it is mined, in block ${blockhash}`)
+    const transaction = await this.#decoded(txid)
+    return { transaction, spent: await this.#spentBy(transaction, assetId) }
+  }
+
+  /** Transactions in the pool that spend outputs of another one. */
+  async childrenOf(txid: string): Promise<readonly string[]> {
+    const children = (await this.pool()).filter(({ vin }) => vin.some((input) => input.txid === txid))
+    return children.map((child) => asTxid(child.txid, 'the id of a transaction'))
+  }
+
   /** The transactions that wait for a block. */
   async pool(): Promise<readonly NodeTransaction[]> {
     return asTransactions(await this.#get('transactionpool'), 'transactionpool')
@@ -291,7 +316,7 @@ export class NodeClient {
       // A transaction on its way from the pool into a block may be in neither for a moment.
       missing = transaction === undefined ? missing + 1 : 0
       if (missing > 3) {
-        throw new UserError(`the node has dropped transaction ${txid}: it is neither on the chain nor in the pool`)
+        throw new UserError(`the node has dropped transaction ${txid}: ${await this.#whyGone(txid)}`)
       }
       if (transaction !== undefined && transaction.blockhash !== '') {
         return this.#accepted(txid, () => this.blockByHash(transaction.blockhash))
@@ -306,6 +331,17 @@ export class NodeClient {
     }
   }
 
+  /** Why a transaction is neither on the chain nor in the pool, as far as the node tells. */
+  async #whyGone(txid: string): Promise<string> {
+    try {
+      await this.#get(`transaction/${txid}`)
+    } catch (error) {
+      const [, reason] = /it left the pool unmined: (.*)/.exec(error instanceof NodeRefusal ? error.reason : '') ?? []
+      if (reason !== undefined) return oneLine(reason.slice(0, longestSentence))
+    }
+    return 'it is neither on the chain nor in the pool'
+  }
+
   /** Asks about an accepted transaction. A failure must not read as if nothing had been sent. */
   async #accepted<T>(txid: string, ask: () => Promise<T>): Promise<T> {
     try {
@@ -318,6 +354,32 @@ export class NodeClient {
           `so do not replace it by another one; once the node answers, ${this.howToLook(txid)}`,
       )
     }
+  }
+
+  /** A transaction of this id, mined or waiting. */
+  async #decoded(txid: string): Promise<Transaction> {
+    const text = asText(await this.rpc('getrawtransaction', { txid }), 'the transaction')
+    const transaction = decodedOrUndefined(text)
+    if (transaction?.txid === txid) return transaction
+    throw unexpected(`the bytes of ${txid} are not those of a transaction of this id`)
+  }
+
+  /** The coins that a transaction spends, in the order of its inputs. */
+  async #spentBy({ inputs, programs: [program] }: Transaction, assetId: Hash): Promise<SpendableCoin[]> {
+    const parents = new Map<string, Transaction>()
+    const txids = [...new Set(inputs.map(({ txid }) => displayHash(txid)))]
+    for (let start = 0; start < txids.length; start += decodedAtOnce) {
+      const some = txids.slice(start, start + decodedAtOnce)
+      const found = await Promise.all(some.map((txid) => this.#decoded(txid).catch(unlessRefused)))
+      some.forEach((txid, i) => found[i] && parents.set(txid, found[i]))
+    }
+    const given = parents.size === txids.length || program === undefined
+    const listed = given ? [] : await this.#listUnspent(addressOf(payerOf(program.code)), assetId)
+    return inputs.flatMap(({ txid, index }) => {
+      const output = parents.get(displayHash(txid))?.outputs[index]
+      if (output !== undefined) return [{ txid, index, value: output.value, outputLock: output.outputLock }]
+      return listed.filter((coin) => outpointKey(coin) === outpointKey({ txid, index }))
+    })
   }
 
   /** Coins with locks and confirmations by `listunspent`; a node without that method gives the REST list. */
@@ -444,6 +506,20 @@ const asRate = objectOf({ perkilobyte: asInteger })
 const asInfo = objectOf({
   policy: optional(objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger })),
 })
+
+function decodedOrUndefined(hexText: string): Transaction | undefined {
+  try {
+    return Transaction.fromHex(hexText)
+  } catch (error) {
+    if (error instanceof RuleError) return undefined
+    throw error
+  }
+}
+
+/** Nothing where the node refuses an answer; other failures are thrown on. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof NodeRefusal)) throw error
+}
 
 function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
   if (type === txType.coinbase) return []

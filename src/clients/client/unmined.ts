@@ -2,7 +2,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { isObject } from './read-answers.js'
 
 /** @limit characters: a sentence of a node that is shown in a message */
-const longestSentence = 2_000
+export const longestSentence = 2_000
 
 /** The part of a node's client by which the reasons are found. */
 export interface AskedNode {

@@ -24,6 +24,7 @@ import { registerExport } from './wallet-export-command.js'
 import { registerHistory } from './wallet-history-command.js'
 import { registerMerge } from './wallet-merge-command.js'
 import { registerMultisig } from './wallet-multisig-command.js'
+import { registerReplacements } from './wallet-replace-command.js'
 import { registerTransfers } from './wallet-transfer-command.js'
 
 interface CreateOptions extends OutputOptions {
@@ -68,6 +69,7 @@ export function registerWallet(program: Command, context: CliContext): void {
   registerHistory(wallet, context)
   registerExport(wallet, context)
   registerTransfers(wallet, context)
+  registerReplacements(wallet, context)
   registerMerge(wallet, context)
   registerMultisig(wallet, context)
 }

@@ -99,6 +99,8 @@ export class HostileNode {
   /** Strings of the answers since they were last taken, by request and place. */
   readonly strings = new Set<string>()
   requests = 0
+  /** Id of a transaction of the real node that it says to be in no block. */
+  waiting = ''
   readonly #node: string
   readonly #server: Server
   readonly #sockets: WebSocketServer
@@ -177,7 +179,10 @@ export class HostileNode {
     const fill = fuller[call?.method ?? '']
     const init = text === '' ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } }
     const answer = await fetch(`${this.#node}${url}`, init)
-    const body = (await answer.json()) as { result?: unknown }
+    const body = (await answer.json()) as { result?: unknown; Result?: object }
+    if (this.waiting !== '' && url.endsWith(`/transaction/${this.waiting}`)) {
+      return { status: answer.status, body: { ...body, Result: { ...body.Result, blockhash: '' } } }
+    }
     if (url === '/readyz') return { status: answer.status, body: { ...body, reason: 'it is' } }
     if (fill === undefined) return { status: answer.status, body }
     return { status: 200, body: { jsonrpc: '2.0', id: 1, result: fill(body.result as never) } }
