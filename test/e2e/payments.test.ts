@@ -103,10 +103,10 @@ describe('balance and history', () => {
     expect(text).toMatch(new RegExp(`-0.00000100 {2}to itself {2}${String(self['txid'])}`))
     expect(text).toMatch(new RegExp(`-2.00000100 {2}transfer {2}${txid}`))
     const [head, ...lines] = (await show('history', '--csv', '--limit', '0', ...own)).trim().split('\n')
-    expect(head).toBe('time,height,txid,kind,received,spent,change,fee')
+    expect(head).toBe('time,height,txid,kind,received,spent,change,fee,labels')
     const changes = lines.map((line) => Number(line.split(',')[6]))
     expect(lines).toContainEqual(
-      expect.stringMatching(new RegExp(`^\\d{4}-[^,]+Z,\\d+,${txid},transfer,.*,-2.00000100,0.00000100$`)),
+      expect.stringMatching(new RegExp(`^\\d{4}-[^,]+Z,\\d+,${txid},transfer,.*,-2.00000100,0.00000100,$`)),
     )
     const held = Number(((await runJson('wallet', 'balance', ...own, ...rest)) as { total: string }).total)
     expect(changes.reduce((sum, change) => sum + change, 0)).toBeCloseTo(held, 8)

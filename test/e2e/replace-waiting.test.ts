@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseAmount } from '../../src/base/primitives/amount.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
-import { CommandProcess, NodeProcess, runJson } from '../support/process/spawn.js'
+import { CommandProcess, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 /** Payments that wait on a devnet that makes blocks on demand, and what takes their place. */
 
 const [payer, payee, poor] = [devnetAccount(1), devnetAccount(2), devnetAccount(3)]
 const from = ['--devnet-account', '1']
+const directories = new Directories()
 let node: NodeProcess
 let rest: string[]
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await node.stop()
+  directories.remove()
 })
 
 const mine = () => node.client.rpc('dev_mine', { blocks: 1 })
@@ -129,6 +131,37 @@ describe('wallet bump', () => {
     expect(await refused('bump', '00'.repeat(32), ...from)).toContain('no transaction 0000')
     const { code, err } = await new CommandProcess(['wallet', 'bump', 'ab', ...from, ...rest]).finished
     expect([code, err]).toEqual([2, expect.stringContaining('Not the id of a transaction')])
+  })
+})
+
+describe('labels', () => {
+  it('are shown in the history for what was paid to them, is waiting, or came to them', async () => {
+    const keystore = ['--wallet', directories.fresh('alice.json')]
+    const env = { DIDLEDGER_PASSWORD: 'correct horse' }
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await new CommandProcess(['wallet', ...args, ...keystore], { env }).finished
+      expect(code, err).toBe(0)
+      return out
+    }
+    const created = await run('create', '--json')
+    const { address } = JSON.parse(created) as { address: string }
+    await run('label', address, 'Savings "2"')
+    await run('label', payee.address, 'Bob')
+    const paid = await pay('--to', address, '--amount', '5')
+    await mine()
+    const sent = JSON.parse(await run('send', '--to', 'Bob', '--amount', '1', '--no-wait', '--json', ...rest)) as Entry
+    const shown = await run('history', ...rest)
+    expect(shown).toMatch(new RegExp(`waits +${sent.txid}  Savings "2", Bob\n`))
+    expect(shown).toMatch(new RegExp(`transfer +${paid}  Savings "2"\n`))
+    const bumped = JSON.parse(await run('bump', sent.txid, '--no-wait', '--json', ...rest)) as Entry
+    await mine()
+    const { transactions } = JSON.parse(await run('history', '--json', ...rest)) as { transactions: object[] }
+    expect(transactions).toMatchObject([
+      { txid: bumped.txid, labels: ['Savings "2"', 'Bob'], change: '-1.00000200' },
+      { txid: paid, labels: ['Savings "2"'], change: '+5.00000000' },
+    ])
+    expect(await run('history', '--csv', ...rest)).toContain(',"Savings ""2"", Bob"\n')
+    expect(await run('address')).toContain('label       Savings "2"')
   })
 })
 

@@ -15,7 +15,11 @@ import { exchange } from '../../src/clients/client/http.js'
 import { HttpResolver } from '../../src/clients/client/http-resolver.js'
 import { stallSentence } from '../../src/clients/client/unmined.js'
 import { toHex } from '../../src/base/primitives/bytes.js'
+import { addressOf } from '../../src/base/primitives/address.js'
+import { sha256 } from '../../src/base/primitives/hash.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { readTextFile } from '../../src/clients/wallet/files.js'
+import { type Labels, withLabel } from '../../src/clients/wallet/labels.js'
 import {
   createKeystore,
   formatKeystore,
@@ -136,6 +140,27 @@ export const fileLimits = [
     value: 4,
     feed: (n) => keystore({ p: n }),
     refusal: 'the keystore is damaged: kdf',
+  }),
+  limit({
+    name: 'clients/wallet/labels.labelLimits.length',
+    unit: 'characters',
+    value: 64,
+    // Characters, not the halves of pairs or bytes that they take.
+    feed: (n) => void withLabel(new Map(), devnetAccount(0).address, '🙂'.repeat(n)),
+    refusal: 'a label has at most 64 characters, not 65',
+  }),
+  limit({
+    name: 'clients/wallet/labels.labelLimits.count',
+    unit: 'count',
+    value: 1000,
+    feed: (n) => {
+      let labels: Labels = new Map()
+      for (let i = 0; i < n; i++) {
+        const hash = Buffer.concat([Buffer.of(0x21), sha256(`${i}`).subarray(0, 20)])
+        labels = withLabel(labels, addressOf(hash), `label ${i}`)
+      }
+    },
+    refusal: 'at most 1000 are kept',
   }),
   limit({
     name: 'clients/client/arguments.longestTimer',

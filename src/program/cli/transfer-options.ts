@@ -15,6 +15,7 @@ import type { DidKey } from '../../identity/did/model.js'
 import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
 import { isThere } from '../../clients/wallet/files.js'
 import type { ChainRules } from '../../clients/wallet/terms.js'
+import { labelledAddress } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
 import {
   amountOption,
@@ -44,12 +45,19 @@ export interface TransferOptions extends WalletOptions, SpecFlags, RestFlags, Fe
   readonly lockTime?: number
 }
 
-/** An address, or a DID whose address is still to be found. */
-type Payable = { readonly address: string; readonly programHash: ProgramHash } | { readonly did: string }
+/** An address, or a DID or a label whose address is still to be found. */
+type Payable =
+  | { readonly address: string; readonly programHash: ProgramHash }
+  | { readonly did: string }
+  | { readonly label: string }
 
 export function withTransfer(command: Command): Command {
   return withFee(command)
-    .option('--to <address>', 'receiving address, or a DID; may be given several times', collect(payableOption))
+    .option(
+      '--to <address>',
+      'receiving address, a DID, or a label of the wallet; may be given several times',
+      collect(payableOption),
+    )
     .option('--amount <coins>', 'amount for the --to of the same position; "all": all that is left', collect(sumOption))
     .option('--fee-from-amount', 'take the fee out of the first amount')
     .option('--output-lock <height>', 'the recipients cannot spend before this height', heightOption)
@@ -64,7 +72,8 @@ export function withFee(command: Command): Command {
 }
 
 function payableOption(text: string): Payable {
-  return text.startsWith('did:') ? { did: didArgument(text) } : recipientOption(text)
+  if (text.startsWith('did:')) return { did: didArgument(text) }
+  return parseAddress(text) === undefined ? { label: text } : recipientOption(text)
 }
 
 function sumOption(text: string): bigint | 'all' {
@@ -78,7 +87,8 @@ function sumOption(text: string): bigint | 'all' {
 }
 
 /** Refuses options that are no transfer, before a node is asked. */
-export function requireTransfer({ to = [], amount = [], fee, feeRate, feeFromAmount }: TransferOptions): void {
+export function requireTransfer(options: TransferOptions): void {
+  const { to = [], amount = [], fee, feeRate, feeFromAmount } = options
   if (to.length === 0) throw new UserError('--to ADDRESS and --amount COINS say where how much goes', 2)
   if (to.length !== amount.length) {
     throw new UserError(`${to.length} times --to, but ${amount.length} times --amount: each --to needs one`, 2)
@@ -88,6 +98,7 @@ export function requireTransfer({ to = [], amount = [], fee, feeRate, feeFromAmo
   if (all > 1) throw new UserError('--amount all can stand once: all that is left goes to one address', 2)
   if (all > 0 && feeFromAmount) throw new UserError('--amount all pays the fee already: leave out --fee-from-amount', 2)
   requireOneFee({ fee, feeRate })
+  for (const payable of to) if ('label' in payable) labelledAddress(options, payable.label)
 }
 
 export function requireOneFee({ fee, feeRate }: FeeWish): void {
@@ -100,18 +111,30 @@ export function requireAmounts(rules: ChainRules, { amount = [], fee }: Transfer
   for (const value of amount) if (value !== 'all') requireWithinSupply('--amount', value, rules)
 }
 
-/** The recipients that the options name; a DID is paid at the address of its default key, which is told before. */
+/**
+ * The recipients that the options name; a DID is paid at the address of its default key, which is told before, as is the address of a
+ * label.
+ */
 export async function recipientsOf(
   context: CliContext,
   client: NodeClient | undefined,
-  { to = [], amount = [], outputLock }: TransferOptions,
+  options: TransferOptions,
 ): Promise<Recipient[]> {
+  const { to = [], amount = [], outputLock } = options
   const found: Recipient[] = []
   for (const [i, payable] of to.entries()) {
-    const programHash = 'did' in payable ? await payeeOf(context, client, payable.did) : payable.programHash
+    const programHash = await programHashOf(payable)
     found.push({ programHash, value: amount[i] as bigint | 'all', ...defined({ outputLock }) })
   }
   return found
+
+  async function programHashOf(payable: Payable): Promise<ProgramHash> {
+    if ('did' in payable) return payeeOf(context, client, payable.did)
+    if ('programHash' in payable) return payable.programHash
+    const address = labelledAddress(options, payable.label)
+    context.err(linesText([`${payable.label} is the label of ${address}`]))
+    return recipientOption(address).programHash
+  }
 }
 
 async function payeeOf(context: CliContext, client: NodeClient | undefined, did: string): Promise<ProgramHash> {

@@ -9,6 +9,7 @@ import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import { createKeystore, keystoreAccounts, openKeystore, writeKeystore } from '../../clients/wallet/keystore.js'
 import { isKeystoreDat, readKeystoreDat } from '../../clients/wallet/keystore-dat.js'
+import { labelsOf } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
 import {
   defaultWalletFile,
@@ -22,6 +23,7 @@ import { examples, report, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
 import { registerExport } from './wallet-export-command.js'
 import { registerHistory } from './wallet-history-command.js'
+import { registerLabels } from './wallet-label-command.js'
 import { registerMerge } from './wallet-merge-command.js'
 import { registerMultisig } from './wallet-multisig-command.js'
 import { registerReplacements } from './wallet-replace-command.js'
@@ -66,6 +68,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .option('--new', 'add the next account of the mnemonic to the keystore')
     .addHelpText('after', examples('wallet address', 'wallet address --new'))
     .action((options: WalletOptions & { new?: boolean }) => address(context, options))
+  registerLabels(wallet, context)
   registerHistory(wallet, context)
   registerExport(wallet, context)
   registerTransfers(wallet, context)
@@ -186,13 +189,16 @@ async function address(context: CliContext, options: WalletOptions & { new?: boo
   const all = listAccounts(options)
   const accounts = options.account === undefined ? all : all.filter(({ index }) => index === options.account)
   if (accounts.length === 0) throw new UserError(`this wallet has no account ${options.account}`)
+  const labels = labelsOf(options)
+  const labelRow = (label: string | undefined): [string, string][] => (label === undefined ? [] : [['label', label]])
   report(
     context,
     options,
-    accounts.map(accountJson),
+    accounts.map((account) => ({ ...accountJson(account), ...defined({ label: labels.get(account.address) }) })),
     accounts.flatMap((account) => [
       `Account ${account.index}`,
       ...formatTable([
+        ...labelRow(labels.get(account.address)),
         ['address', account.address],
         ['DID', account.did],
         ['public key', toHex(account.publicKey)],

@@ -3,6 +3,9 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { type History, NodeClient, type Waiting } from '../../clients/client/node-client.js'
 import { rulesAt } from './chain-rules.js'
+import { NodeRefusal } from '../../clients/client/http.js'
+import type { Labels } from '../../clients/wallet/labels.js'
+import { labelsOf } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
 import {
   countOption,
@@ -98,7 +101,12 @@ interface Entry {
   readonly received: bigint
   readonly spent: bigint
   readonly fee?: bigint | undefined
+  /** Labels of the addresses that it pays, and of those of the wallet that it spends from. */
+  readonly labels: readonly string[]
 }
+
+/** Addresses of the wallet that each transaction moved something of, by its id. */
+type Touched = ReadonlyMap<string, readonly string[]>
 
 async function history(context: CliContext, of: string | undefined, options: HistoryOptions): Promise<void> {
   const client = new NodeClient(options)
@@ -110,7 +118,9 @@ async function history(context: CliContext, of: string | undefined, options: His
     ...addresses.map((address) => readHistory(client, address, most)),
   ])
   const mined = joined(histories.flatMap(({ transactions }) => transactions))
-  const entries = [...waiting.map(waitingEntry).reverse(), ...mined].slice(0, most)
+  const listed = [...waiting.map(waitingEntry).reverse(), ...mined].slice(0, most)
+  const touched = touchedBy(waiting, addresses, histories)
+  const entries = await withLabels(client, listed, { labels: labelsOf(options), addresses, touched })
   const pruned = Math.max(0, ...histories.map((each) => each.pruned ?? 0))
   if (pruned > 0) context.err(linesText([`the node has given up the transactions up to height ${pruned}`]))
   if (options.csv) context.out(csvText(entries))
@@ -128,19 +138,59 @@ async function readHistory(client: NodeClient, address: string, most: number): P
   return { ...page, transactions }
 }
 
+function touchedBy(waiting: readonly Waiting[], addresses: readonly string[], histories: readonly History[]): Touched {
+  const touched = new Map(waiting.map(({ txid, spent, received }) => [txid, [...spent.keys(), ...received.keys()]]))
+  for (const [i, { transactions }] of histories.entries()) {
+    for (const { txid } of transactions) touched.set(txid, [...(touched.get(txid) ?? []), addresses[i] as string])
+  }
+  return touched
+}
+
+/** Transactions asked for at a time. */
+const askedAtOnce = 8
+
+/** Entries with their labels. Transactions are asked for only where others than the addresses of the wallet have a label. */
+async function withLabels(
+  client: NodeClient,
+  entries: readonly Entry[],
+  { labels, addresses, touched }: { labels: Labels; addresses: readonly string[]; touched: Touched },
+): Promise<Entry[]> {
+  const asks = [...labels.keys()].some((address) => !addresses.includes(address))
+  const labelled: Entry[] = []
+  for (let start = 0; start < entries.length; start += askedAtOnce) {
+    const some = entries.slice(start, start + askedAtOnce)
+    const paid = await Promise.all(some.map(({ txid }) => (asks ? paidBy(client, txid) : [])))
+    for (const [i, entry] of some.entries()) {
+      const all = new Set([...(touched.get(entry.txid) ?? []), ...(paid[i] ?? [])])
+      labelled.push({ ...entry, labels: [...all].flatMap((address) => labels.get(address) ?? []) })
+    }
+  }
+  return labelled
+}
+
+/** Addresses that a transaction pays; none where the node does not have it any more. */
+async function paidBy(client: NodeClient, txid: string): Promise<readonly string[]> {
+  try {
+    return (await client.transaction(txid))?.vout.map(({ address }) => address) ?? []
+  } catch (error) {
+    if (error instanceof NodeRefusal) return []
+    throw error
+  }
+}
+
 /** The histories of several addresses as one, newest first: a transaction between them is one entry. */
 function joined(all: History['transactions']): Entry[] {
   const byTxid = new Map<string, Entry & Required<Pick<Entry, 'place'>>>()
   for (const { txid, kind, received, spent, fee, ...place } of all) {
     const before = byTxid.get(txid)
-    const entry = { txid, kind, fee, place }
+    const entry = { txid, kind, fee, place, labels: [] }
     byTxid.set(txid, { ...entry, received: received + (before?.received ?? 0n), spent: spent + (before?.spent ?? 0n) })
   }
   return [...byTxid.values()].sort((a, b) => b.place.height - a.place.height || b.place.index - a.place.index)
 }
 
 function waitingEntry({ txid, received, spent }: Waiting): Entry {
-  return { txid, kind: 'waits', received: sumOf([...received.values()]), spent: sumOf([...spent.values()]) }
+  return { txid, kind: 'waits', received: sumOf([...received.values()]), spent: sumOf([...spent.values()]), labels: [] }
 }
 
 /** Whether all that was spent came back, less the fee: a payment to oneself, or an operation. */
@@ -149,7 +199,7 @@ function isOwn({ received, spent, fee }: Entry): boolean {
 }
 
 function jsonOf(entry: Entry): Record<string, unknown> {
-  const { txid, place, kind, received, spent, fee } = entry
+  const { txid, place, kind, received, spent, fee, labels } = entry
   return {
     txid,
     ...(place === undefined ? {} : { height: place.height, time: place.time }),
@@ -159,6 +209,7 @@ function jsonOf(entry: Entry): Record<string, unknown> {
     change: signed(received - spent),
     ...(fee === undefined || spent === 0n ? {} : { fee: formatAmount(fee) }),
     own: isOwn(entry),
+    ...(labels.length > 0 ? { labels } : {}),
   }
 }
 
@@ -166,17 +217,21 @@ function textOf(entries: readonly Entry[]): string[] {
   if (entries.length === 0) return ['No payments.']
   return formatTable(
     entries.map((entry) => {
-      const { txid, place, kind, received, spent } = entry
+      const { txid, place, kind, received, spent, labels } = entry
       const when = place === undefined ? 'waits for a block' : `${dateOf(place.time)}  ${place.height}`
-      return [when, `${signed(received - spent)}  ${isOwn(entry) && kind === 'transfer' ? 'to itself' : kind}  ${txid}`]
+      const what = isOwn(entry) && kind === 'transfer' ? 'to itself' : kind
+      return [
+        when,
+        [signed(received - spent), what, txid, ...(labels.length > 0 ? [labels.join(', ')] : [])].join('  '),
+      ]
     }),
   )
 }
 
-const columns = ['time', 'height', 'txid', 'kind', 'received', 'spent', 'change', 'fee'] as const
+const columns = ['time', 'height', 'txid', 'kind', 'received', 'spent', 'change', 'fee', 'labels'] as const
 
 function csvText(entries: readonly Entry[]): string {
-  const lines = entries.map(({ txid, place, kind, received, spent, fee }) =>
+  const lines = entries.map(({ txid, place, kind, received, spent, fee, labels }) =>
     [
       place === undefined ? '' : dateOf(place.time),
       place?.height ?? '',
@@ -185,6 +240,7 @@ function csvText(entries: readonly Entry[]): string {
       ...[received, spent].map(formatAmount),
       signed(received - spent),
       fee === undefined || spent === 0n ? '' : formatAmount(fee),
+      labels.length === 0 ? '' : `"${labels.join(', ').replaceAll('"', '""')}"`,
     ].join(','),
   )
   return linesText([columns.join(','), ...lines])

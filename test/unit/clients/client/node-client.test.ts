@@ -147,6 +147,34 @@ describe('the client of a node', () => {
     expect(await client.coins(alice.address, node.assetId)).toMatchObject([{ value: 1000n }])
   })
 
+  it('takes a waiting transaction and its coins by their ids alone, or from the list where the node gave bytes up', async () => {
+    node.fund(alice.address, 5000n)
+    node.automine = false
+    const parent = await transfer(300n)
+    await client.sendRawTransaction(parent.toHex())
+    const child = await transfer(200n, 2)
+    await client.sendRawTransaction(child.toHex())
+    const waiting = client.waitingTransaction(child.txid, node.assetId)
+    await expect(waiting).rejects.toBeInstanceOf(UserError)
+    const bytes = new Map([parent, child].map((one) => [one.txid, one.toHex()]))
+    node.overrides.set('POST /rpc getrawtransaction', (body) => {
+      const result = bytes.get((body as { params: { txid: string } }).params.txid)
+      const error = { code: -32000, message: 'pruned', data: 'pruned' }
+      return { body: { jsonrpc: '2.0', id: 1, ...(result === undefined ? { error } : { result }) } }
+    })
+    const { transaction, spent } = await client.waitingTransaction(child.txid, node.assetId)
+    expect(transaction.txid).toBe(child.txid)
+    expect(spent).toMatchObject([{ value: 4600n }])
+    expect(await client.childrenOf(parent.txid)).toEqual([child.txid])
+    expect(await client.childrenOf(child.txid)).toEqual([])
+    // The coin that the parent spends is of no transaction that the node has.
+    expect((await client.waitingTransaction(parent.txid, node.assetId)).spent).toMatchObject([{ value: 5000n }])
+    bytes.set(parent.txid, child.toHex())
+    await expect(client.waitingTransaction(child.txid, node.assetId)).rejects.toThrow('are not those of a transaction')
+    node.mine()
+    await expect(client.waitingTransaction(child.txid, node.assetId)).rejects.toThrow('waits no more: it is mined')
+  })
+
   it('resolves', async () => {
     expect(await client.resolve(alice.did)).toEqual({ did: alice.did, status: 3 })
   })
