@@ -159,7 +159,7 @@ async function withLabels(
   const labelled: Entry[] = []
   for (let start = 0; start < entries.length; start += askedAtOnce) {
     const some = entries.slice(start, start + askedAtOnce)
-    const paid = await Promise.all(some.map(({ txid }) => (asks ? paidBy(client, txid) : [])))
+    const paid = asks ? await Promise.all(some.map(({ txid }) => paidBy(client, txid))) : []
     for (const [i, entry] of some.entries()) {
       const all = new Set([...(touched.get(entry.txid) ?? []), ...(paid[i] ?? [])])
       labelled.push({ ...entry, labels: [...all].flatMap((address) => labels.get(address) ?? []) })

@@ -215,7 +215,10 @@ function withBytes(length: number): Uint8Array {
 describe('what older clients ask for', () => {
   test('getinfo tells the height, and zero of what is not there', async () => {
     await node.mine()
-    expect(await rpc.call('getinfo')).toMatchObject({ blocks: 1, balance: 0, connections: 0, errors: '' })
+    expect(await rpc.call('getinfo')).toMatchObject({
+      ...{ blocks: 1, balance: 0, connections: 0, errors: '' },
+      policy: { ancestors: 25, didoperations: 8, replacements: 16 },
+    })
   })
 
   test('getinfo and getfeerate tell what the pool asks for a byte', async () => {

@@ -34,7 +34,7 @@ describe('a payment of a node that waits', () => {
     expect(feeOf(third)).toBe(5n * BigInt(node.mempool.get(third)?.bytes.length ?? 0))
     const last = await node.wallet.bump({ txid: third, fee: '0.0001' })
     expect(waiting()).toEqual([last])
-    node.devnet?.mine(1)
+    await node.devnet?.mine(1)
     await node.chain.waitFor(last)
     expect(node.chain.balance(bob.address) - had[1]).toBe(200_000_000n)
     expect(had[0] - node.chain.balance(ada.address)).toBe(200_010_000n)
@@ -48,7 +48,7 @@ describe('a payment of a node that waits', () => {
     const instead = await node.wallet.cancel({ txid: first })
     expect(await ended).toContain(`replaced by ${instead}`)
     expect(waiting()).toEqual([instead])
-    node.devnet?.mine(1)
+    await node.devnet?.mine(1)
     await node.chain.waitFor(instead)
     expect(node.chain.balance(bob.address)).toBe(had[1])
     expect(had[0] - node.chain.balance(ada.address)).toBe(feeless(instead))
@@ -59,7 +59,7 @@ describe('a payment of a node that waits', () => {
     const { ada } = await start()
     const { txid } = await node.wallet.createDid({ account: ada })
     const bumped = await node.wallet.bump({ txid })
-    node.devnet?.mine(1)
+    await node.devnet?.mine(1)
     await node.chain.waitFor(bumped)
     expect(await node.wallet.updateDid({ account: ada, expires: '2030-01-01T00:00:00Z' })).toMatchObject({
       did: ada.did,
@@ -80,7 +80,7 @@ describe('a payment of a node that waits', () => {
       await expect(replace({ txid: first })).rejects.toMatchObject({ code: 'pool-replacement-built-upon' })
     }
     expect(waiting()).toEqual([first, child])
-    node.devnet?.mine(1)
+    await node.devnet?.mine(1)
     await node.chain.waitFor(first)
     await expect(node.wallet.bump({ txid: first })).rejects.toThrow('waits no more: it is mined, at height 1')
   })
