@@ -240,7 +240,7 @@ export class TransactionFetcher {
     queue.handedOut += handedOut
     queue.withheld += withheld
     if (withheld > 0 && queue.withheld > withheldFree + queue.handedOut / withheldShare) {
-      // Third parties can make an honest node drop what it announced, with a deactivate or by filling its pool.
+      // Third parties can make an honest node drop what it announced: with a deactivate, replacements, or by filling its pool.
       queue.peer.penalise('peer-slow', `${withheld} announced transactions are not there, or are others`)
     }
   }

@@ -261,6 +261,25 @@ describe('an operation that waits', () => {
     expect(test.chain.state.did(ada.did)).toBeUndefined()
   })
 
+  it('that ends its DID takes updates along for nothing, and outbids a payment of the same coin', async () => {
+    const { test, coins } = await withCoins(3)
+    const ada = holder()
+    const [a, b, c] = coins as [CraftedInput, CraftedInput, CraftedInput]
+    const carry = (coin: CraftedInput, operation: ReturnType<typeof ada.create>, fee: bigint) =>
+      craft(test.spec, [coin], [{ to: 10, value: each - fee }], [10], { payload: { type: 10, operation } })
+    const created = await test.send(carry(a, ada.create(), 10_000n))
+    await test.mine()
+    const updated = await test.send(carry(b, ada.update(created.txid), 400_000n))
+    const paid = await test.send(craft(test.spec, [c], [{ to: 20, value: each - 1000n }], [10]))
+    expect(await codeOf(test.send(carry(c, ada.deactivate(), 1099n)))).toBe('pool-replacement-fee')
+    expect(idsOf(test)).toEqual([updated.txid, paid.txid])
+    const ended = await test.send(carry(c, ada.deactivate(), 10_000n))
+    expect(idsOf(test)).toEqual([ended.txid])
+    expect(test.mempool.droppedReason(updated.hash)).toBe(`${ended.txid} deactivates the DID`)
+    expect(test.mempool.droppedReason(paid.hash)).toContain(`replaced by ${ended.txid}`)
+    expect(await rowsOf(test)).toEqual([ended.txid])
+  })
+
   it('is not replaced while another operation of its DID follows it', async () => {
     const { test, coins } = await withCoins(3)
     const ada = holder()

@@ -12,6 +12,7 @@ const texts: readonly (readonly [DropReason, string])[] = [
   [{ kind: 'spent', by: 'ab' }, 'an input was spent by ab, which was mined'],
   [{ kind: 'did-deactivated', by: 'ab' }, 'ab deactivates the DID'],
   [{ kind: 'side-chain-proved', by: 'ab' }, 'ab proves the same block of the side chain, or a later one'],
+  [{ kind: 'replaced', by: 'ab' }, 'it was replaced by ab, which spends the same and pays more'],
   [{ kind: 'refused', code: 'tx-fee', detail: 'too low' }, 'tx-fee: too low'],
   [{ kind: 'stored', text: 'as it was' }, 'as it was'],
 ]
