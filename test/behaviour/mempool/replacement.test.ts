@@ -104,6 +104,77 @@ describe('a transaction that spends what a waiting one spends', () => {
     expect(await codeOf(test.send(onDear))).toBe('pool-replacement-fee')
   })
 
+  it('borrows nothing from a parent that pays more where another one pays less', async () => {
+    const { test, coins, pay } = await withCoins(3)
+    const [a, b, c] = coins as [CraftedInput, CraftedInput, CraftedInput]
+    await test.send(pay([a], 5000n))
+    const dear = await test.send(pay([b], 500_000n))
+    const poor = await test.send(pay([c], 100n))
+    const value = 3n * each - 500_100n
+    // More for a byte than the one it replaces, but not with the parent that a block has to take along.
+    expect(await codeOf(test.send(pay([a, outputOf(dear), outputOf(poor)], 9000n, { value })))).toBe(
+      'pool-replacement-fee',
+    )
+    expect(await codeOf(test.send(pay([a, outputOf(dear), outputOf(poor)], 20_000n, { value })))).toBe('taken')
+  })
+
+  it('pays more for a byte than a child alone, where it leaves its poor parent behind', async () => {
+    const { test, coins, pay } = await withCoins(2)
+    const [a, b] = coins as [CraftedInput, CraftedInput]
+    const poor = await test.send(pay([a], 100n))
+    const child = await test.send(pay([b, outputOf(poor)], 5000n, { value: 2n * each - 100n }))
+    // Several outputs make it larger than what it replaces.
+    const instead = (fee: bigint) => {
+      const more = Array.from({ length: 3 }, () => ({ to: 20, value: 1n }))
+      return craft(test.spec, [b], [{ to: 20, value: each - fee - 3n }, ...more], [10])
+    }
+    const { length } = instead(0n).bytes
+    expect(length).toBeGreaterThan(child.bytes.length)
+    const least = (5000n * BigInt(length)) / BigInt(child.bytes.length) + 1n
+    expect(least).toBeGreaterThan(5100n)
+    expect(await codeOf(test.send(instead(least - 1n)))).toBe('pool-replacement-fee')
+    await test.send(instead(least))
+    expect(test.mempool.get(child.hash)).toBeUndefined()
+  })
+
+  it('pays what a full pool asks for its size beside the fee that it replaces', async () => {
+    const [first, cheap] = await withCoins(2).then(({ coins, pay }) => [
+      pay(coins.slice(0, 1), 50_000n),
+      pay(coins.slice(1), 10_000n),
+    ])
+    const { length } = (first as Transaction).bytes
+    const { test, coins, pay } = await withCoins(2, { limits: { poolSize: 2 * length - 1 } })
+    await test.send(first as Transaction)
+    expect(await codeOf(test.send(cheap as Transaction))).toBe('pool-full')
+    const price = (BigInt(test.mempool.floor) * BigInt(length) + 999n) / 1000n
+    expect(price).toBeGreaterThan(10_000n)
+    const instead = (fee: bigint) => pay(coins.slice(0, 1), fee, { to: 20 })
+    expect(await codeOf(test.send(instead(50_000n + price - 1n)))).toBe('pool-replacement-fee')
+    await test.send(instead(50_000n + price))
+  })
+
+  it('is measured anew in the turn in which it is added', async () => {
+    const inline = createInlineVerifier()
+    const held: (() => void)[] = []
+    let isHeld = false
+    const verifier: Verifier = {
+      ...inline,
+      verifyAll: async (checks) => {
+        if (isHeld) await new Promise<void>((go) => held.push(go))
+        return inline.verifyAll(checks)
+      },
+    }
+    const { test, coins, pay } = await withCoins(1, { verifier })
+    await test.send(pay(coins, 1000n))
+    isHeld = true
+    const rivals = [1500n, 1550n].map((fee) => codeOf(test.send(pay(coins, fee, { to: 20 }))))
+    while (held.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    isHeld = false
+    for (const go of held) go()
+    // Each pays enough for the first one, and the second not enough for the other.
+    expect(await Promise.all(rivals)).toEqual(['taken', 'pool-replacement-fee'])
+  })
+
   it('needs to pay no more for the parent of a child that it replaces', async () => {
     const { test, coins, pay } = await withCoins(1)
     const poor = await test.send(pay(coins, 100n))
@@ -278,6 +349,30 @@ describe('an operation that waits', () => {
     expect(test.mempool.droppedReason(updated.hash)).toBe(`${ended.txid} deactivates the DID`)
     expect(test.mempool.droppedReason(paid.hash)).toContain(`replaced by ${ended.txid}`)
     expect(await rowsOf(test)).toEqual([ended.txid])
+  })
+
+  it('is no ancestor of the one that replaces it, beside a payment that pays more', async () => {
+    const { test, coins } = await withCoins(3)
+    const ada = holder()
+    const [a, b, c] = coins as [CraftedInput, CraftedInput, CraftedInput]
+    const carry = (spent: readonly CraftedInput[], previous: string, fee: bigint) => {
+      const value = each * BigInt(spent.length) - fee
+      return craft(test.spec, spent, [{ to: 10, value }], [10], {
+        payload: { type: 10, operation: ada.update(previous) },
+      })
+    }
+    const create = { payload: { type: 10 as const, operation: ada.create() } }
+    const created = await test.send(craft(test.spec, [a], [{ to: 10, value: each - 10_000n }], [10], create))
+    await test.mine()
+    const updated = await test.send(carry([b], created.txid, 10_000n))
+    const paid = await test.send(craft(test.spec, [c], [{ to: 20, value: each - 40_000n }], [10]))
+    const bytes = BigInt(carry([b, c], created.txid, 0n).bytes.length)
+    const least = (40_000n * bytes) / BigInt(paid.bytes.length) + 1n
+    expect(least).toBeGreaterThan(60_000n)
+    expect(await codeOf(test.send(carry([b, c], created.txid, least - 1n)))).toBe('pool-replacement-fee')
+    await test.send(carry([b, c], created.txid, least))
+    expect(test.mempool.get(updated.hash)).toBeUndefined()
+    expect(test.mempool.size).toBe(1)
   })
 
   it('is not replaced while another operation of its DID follows it', async () => {
