@@ -65,7 +65,7 @@ describe('what a node votes with', () => {
 
   it('is the key in a file, and nothing without one', () => {
     expect(validatorOf(config({}), localnet, undefined)).toBeUndefined()
-    const { privateKey } = devnetValidatorKey(2)
+    const privateKey = Uint8Array.from(devnetValidatorKey(2).privateKey)
     expect(validatorOf(voting, localnet, undefined)).toEqual({ key: privateKey })
     expect(validatorOf(voting, localnet, 'now')).toEqual({ key: privateKey, resetSignState: 'now' })
   })
