@@ -125,7 +125,7 @@ export class Signer {
     const state = freshSignState(height)
     await this.#stored({ height }, async () => {
       await this.#options.holder.begin(state)
-      this.#state = state
+      this.#take(state)
     })
   }
 
@@ -155,9 +155,15 @@ export class Signer {
         refuse(signing.refused)
         return undefined
       }
-      this.#state = signing.state
+      this.#take(signing.state)
       return signing.message
     })
+  }
+
+  /** A state that is stored now: what was wrong with the one before is of no interest any more. */
+  #take(state: SignState): void {
+    this.#state = state
+    this.#damage = undefined
   }
 
   /** Runs what stores a state. If it cannot be stored, nothing is signed any more; a key out of reach is asked again. */

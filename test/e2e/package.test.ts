@@ -278,7 +278,7 @@ describe('the packed package', () => {
     const examples = blocks.flatMap(({ language, text }, i) =>
       language === 'js' ? [{ text, output: blocks[i + 1]?.text }] : [],
     )
-    expect(examples.length).toBe(7)
+    expect(examples.length).toBe(8)
     for (const { text, output } of examples) {
       writeFileSync(join(project, 'example.js'), text)
       const { out, err } = await runTool(project, process.execPath, 'example.js')

@@ -29,6 +29,13 @@ const scenes: readonly [name: string, honest: string, (path: string) => readonly
   ['did verify', 'checkpoint', (path) => [file('bundle'), '--trust', 'devnet', '--checkpoint', path]],
   ['did publish', 'create', (path) => [path, ...own, '--rest', nowhere]],
   ['did declare', 'credential', (path) => [path, ...own, '--rest', nowhere]],
+  ['did verify-credential', 'credential', (path) => [path, ...rest]],
+  ['did verify-credential', 'jwt', (path) => [path, ...rest]],
+  ['did verify-credential', 'presentation', (path) => [path, '--realm', 'r', '--nonce', 'n', ...rest]],
+  ['did present', 'credential', (path) => [path, ...own, '--realm', 'r', '--nonce', 'n', ...rest]],
+  ['did issue', 'claims', (path) => [...own, '--type', 'T', '--claims', path, ...rest]],
+  ['did check-domain', 'domain', (path) => ['https://example.org', '--file', path, ...rest]],
+  ['signer', 'spec', (path) => ['--genesis', path, '--validator-key', file('no-key'), '--data-dir', file('no-signer')]],
   ['wallet show', 'payment', (path) => [path]],
   ['wallet sign', 'payment', (path) => [path, ...own, '-o', file('signed')]],
   ['wallet send', 'payment', (path) => [path, '--rest', nowhere]],
@@ -61,6 +68,12 @@ beforeAll(async () => {
   await bench.json('did', 'create', '--devnet-account', '2', ...rest, '-o', file('create'))
   const id = `${alice.did}#profile`
   bench.write('credential', issueCredential(bob.did, quickSigner(bob.privateKey), alice.did, { id }))
+  const issue = ['did', 'issue', ...own, ...rest, '--type', 'T', '--claim', 'a=b', '--id', 'x']
+  await printed('jwt', ...issue, '--format', 'jwt')
+  await printed('own', ...issue)
+  await printed('presentation', 'did', 'present', file('own'), ...own, ...rest, '--realm', 'r', '--nonce', 'n')
+  await printed('domain', 'did', 'configure-domain', 'https://example.org', ...own, ...rest)
+  bench.write('claims', JSON.stringify({ degree: 'BSc', place: { city: 'Bern' } }))
   const payment = ['--to', bob.address, '--amount', '1']
   await bench.json('wallet', 'build', ...own, ...payment, ...rest, '-o', file('payment'))
   const coins = (await (await fetch(`${rest[1]}/api/v1/asset/utxos/${alice.address}`)).json()) as { Result: unknown }
@@ -148,6 +161,7 @@ describe('hostile words', () => {
     start: ['--print-config'],
     driver: ['--port', 'none'],
     light: ['--port', 'none'],
+    signer: ['--genesis', 'localnet', '--validator-key', file('no-key'), '--data-dir', file('no-signer')],
     'wallet create': ['--password-file', file('no-password')],
     'wallet import': ['--password-file', file('no-password')],
   }
