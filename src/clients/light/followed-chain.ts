@@ -38,6 +38,11 @@ export class FollowedChain {
     return { genesis: this.trust.chain, ...foundation.known(seen) }
   }
 
+  /** What is known of validators or work; another object once more is. */
+  get basis(): TrustBasis {
+    return this.#remembered.foundation
+  }
+
   /** Asks a server what followed. Returns whether anything did, of this server or meanwhile of another. */
   async follow(server: Server, now: number): Promise<boolean> {
     const { foundation } = this.#remembered

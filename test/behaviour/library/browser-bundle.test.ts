@@ -21,7 +21,7 @@ const entries = { wallet: 304, verify: 106, resolver: 40 } as const
  * Most kilobytes of what proves an answer about a DID, compressed by gzip. Two of them are hashes for pages without node:crypto. Two hold an
  * answer against each parameter of its question, verify the signatures of operations, and count what an answer holds while it comes in.
  */
-const lightKilobytes = 25
+const lightKilobytes = 25.2
 
 /** Most kilobytes, compressed, of what is loaded when it is needed, besides that. */
 const lightMore: readonly (readonly [string, number, readonly string[]])[] = [

@@ -55,6 +55,36 @@ describe('honest servers at different heights', () => {
     }
   })
 
+  it('are not refused where the validators are followed by one answer while another one is checked by the old ones', async () => {
+    const now = () => book.tip.time * 1000
+    const { subtle } = globalThis.crypto
+    /** WebCrypto whose verifications come late where `isLate`, by their number from 1 on. */
+    const holding = (isLate: (place: number) => boolean) => {
+      let calls = 0
+      const verify: typeof subtle.verify = async (...args) => {
+        const place = ++calls
+        if (isLate(place)) await new Promise((resolve) => setTimeout(resolve, 200))
+        return subtle.verify(...args)
+      }
+      const importKey = subtle.importKey.bind(subtle) as typeof subtle.importKey
+      return { subtle: { verify, importKey } as never, calls: () => calls }
+    }
+    // Signatures of one answer, up to the question what followed.
+    const counting = holding(() => false)
+    let first = 0
+    const one = lightServers({ one: { book } })
+    const fetch: typeof one = (url, init) => {
+      if (String(url).includes('changes/')) first ||= counting.calls()
+      return one(url, init)
+    }
+    await lightOver(book, {}, { servers: ['http://one'], fetch, now, subtle: counting.subtle }).resolve(alice.did)
+    expect(first).toBeGreaterThan(0)
+    // The two answers wait for the same keys, so that their signatures come in turns.
+    const late = holding((place) => place <= 2 * first && place % 2 === 0)
+    const light = between(book, book, { needed: 2, subtle: late.subtle })
+    expect((await light.resolve(alice.did)).proved).toMatchObject({ height: tip, servers })
+  })
+
   /** A random chain: each step is an operation that the chain permits, on DIDs and credentials. */
   const steps = fc.array(fc.nat({ max: 1e6 }), { minLength: 4, maxLength: 18 })
 
