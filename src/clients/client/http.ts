@@ -48,6 +48,8 @@ export interface HttpOptions {
   readonly maxAnswer?: number
   /** Advice for the message if no node is reached; advice for the command line when absent. */
   readonly hint?: string
+  /** Whether a POST changes nothing, so that it may be sent twice. */
+  readonly reads?: boolean
   /** Ends the request; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   /** The owner's token, which opens methods of the node that are for its owner alone. */
@@ -75,8 +77,8 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
 
 /**
  * One HTTP exchange: a GET, or a POST of a body as JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an
- * aborted signal. A GET is asked again, once, if its connection closes without an answer: a node may close a connection that was kept open
- * just when it is used again.
+ * aborted signal. A GET, and a POST that reads alone, is asked again, once, if its connection closes without an answer: a node may close a
+ * connection that was kept open just when it is used again.
  */
 export async function exchangeText(
   url: string,
@@ -91,12 +93,13 @@ export async function exchangeText(
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
     const init: RequestInit = { signal: deadline.signal, redirect: 'error' }
-    const response =
-      body === undefined
-        ? await fetch(url, init).catch((error: unknown) =>
-            wasClosed(error) ? fetch(url, init) : Promise.reject(error),
-          )
-        : await fetch(url, { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) })
+    const isPost = body !== undefined
+    const ask = () =>
+      fetch(url, isPost ? { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) } : init)
+    const mayRepeat = !isPost || options.reads === true
+    const response = await ask().catch((error: unknown) =>
+      mayRepeat && wasClosed(error) ? ask() : Promise.reject(error),
+    )
     return { response, text: await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal) }
   } catch (error) {
     signal?.throwIfAborted()

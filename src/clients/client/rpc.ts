@@ -17,7 +17,7 @@ export async function callResolver(
   params: RpcParams,
   options: HttpOptions,
 ): Promise<unknown> {
-  const answer = await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, options)
+  const answer = await exchange(url, { jsonrpc: '2.0', id: 1, method, params }, { ...options, reads: true })
   const result = await resultOf(url, method, answer)
   if (answer.age === undefined || !isObject(result)) return result
   return { outOfStep: answer.age, ...result }

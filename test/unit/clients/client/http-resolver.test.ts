@@ -193,3 +193,24 @@ describe('HttpResolver', () => {
     expect(() => new HttpResolver('ftp://example.org')).toThrow(UserError)
   })
 })
+
+it('a question whose connection closes without an answer is asked again, once', async () => {
+  let asked = 0
+  let answers = 1
+  const server = createServer((request, response) => {
+    asked++
+    request.resume().once('end', () => {
+      if (asked <= answers) return void request.socket.destroy()
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { did: 'did:ledger:x', credentials: [] } }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const resolver = new HttpResolver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(await resolver.listCredentials('did:ledger:x')).toMatchObject({ credentials: [] })
+  expect(asked).toBe(2)
+  ;[asked, answers] = [0, 2]
+  await expect(resolver.listCredentials('did:ledger:x')).rejects.toThrow('cannot reach')
+  expect(asked).toBe(2)
+  server.close()
+})
