@@ -53,7 +53,7 @@ export const devnetLimits = [
       (n) => stateWith({ nextBlockTime: n }),
       (n) => stateWith({ offset: n * 1000 }),
     ),
-    refusal: /time: 4102444801[^]*seconds: \d+[^]*its clock is out of bounds/,
+    refusal: /time: 4102444801[^]*ends with the year 2099[^]*seconds: \d+[^]*its clock is out of bounds/,
   }),
   limit({
     name: 'node/devnet/devnet.maxBlocks',

@@ -168,7 +168,7 @@ export class Devnet {
   /** Moves the clock forward and returns the new time in Unix seconds. */
   async increaseTime(seconds: number): Promise<number> {
     const { clock } = this.#options
-    requireInteger('seconds', seconds, 0, Math.max(0, latestTime - clock.seconds))
+    requireTime('seconds', seconds, Math.max(0, latestTime - clock.seconds))
     if (seconds === 0) return clock.seconds
     return this.#moveClock(() => clock.increase(seconds))
   }
@@ -176,7 +176,7 @@ export class Devnet {
   /** Sets the clock to Unix seconds, not before the tip's time, and returns them. */
   async setTime(time: number): Promise<number> {
     const { chain, clock } = this.#options
-    requireInteger('time', time, 0, latestTime)
+    requireTime('time', time, latestTime)
     return this.#moveClock(() => clock.set(time, chain.tip.header.time))
   }
 
@@ -195,7 +195,7 @@ export class Devnet {
 
   /** Sets the time of the next block in Unix seconds. */
   async setNextBlockTime(time: number): Promise<void> {
-    requireInteger('time', time, 0, latestTime)
+    requireTime('time', time, latestTime)
     this.#options.clock.setNextBlockTime(time, this.#options.chain.tip.header.time)
   }
 
@@ -335,7 +335,13 @@ export class Devnet {
   }
 }
 
-function requireInteger(name: string, value: number, least: number, most: number): void {
+function requireInteger(name: string, value: number, least: number, most: number, why = ''): void {
   if (Number.isInteger(value) && value >= least && value <= most) return
-  throw new RuleError('request-parameter', `${name}: ${value} is not an integer from ${least} to ${most}`)
+  throw new RuleError('request-parameter', `${name}: ${value} is not an integer from ${least} to ${most}${why}`)
+}
+
+/** Refuses what would set the clock of a devnet to where it cannot go. */
+function requireTime(name: string, value: number, most: number): void {
+  const why = value > most ? ': the clock of a devnet ends with the year 2099, and block times in 2106' : ''
+  requireInteger(name, value, 0, most, why)
 }
