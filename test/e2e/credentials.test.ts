@@ -23,11 +23,9 @@ afterAll(async () => {
 })
 
 const run = (...args: string[]): Promise<Finished> => new CommandProcess(args, { cwd }).finished
-/** A command with the options of the devnet; `did prove` names a node in another way, and proofs need none. */
+/** A command with the options of the devnet; proofs need none. */
 function didledger(...args: string[]): Promise<Finished> {
-  const proved = args.includes('--proof')
-  const node = args[1] === 'prove' ? ['--node', devnet.line.rest] : ['--rest', devnet.line.rest]
-  return run(...args, ...(proved ? [] : node))
+  return run(...args, ...(args.includes('--proof') ? [] : ['--rest', devnet.line.rest]))
 }
 const path = (name: string) => join(cwd, name)
 const [university, ada] = [devnetAccount(0), devnetAccount(1)]

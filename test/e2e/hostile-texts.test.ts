@@ -87,7 +87,7 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
   'chain backup': { args: [[file('copy'), '--data-dir', dataDir]] },
 }
 
-const flags = ['--rest', '--node', '--rpc', '--ws']
+const flags = ['--rest', '--rpc', '--ws']
 const asking = commandsOf(createProgram(helpContext))
   .filter((command) => command.options.some(({ long }) => flags.includes(long ?? '')))
   .map((command) => ({

@@ -25,7 +25,7 @@ beforeAll(async () => {
     node.line.rest,
   )
   did = created.did
-  bundle = file('bundle.json', (await run('did', 'prove', did, '--all', '--node', node.line.rest)).out)
+  bundle = file('bundle.json', (await run('did', 'prove', did, '--all', '--rest', node.line.rest)).out)
 })
 afterAll(async () => {
   await node.stop()
@@ -46,11 +46,11 @@ describe('didledger did prove and did verify', () => {
   it('take the Trust of the spec as a file, and prove what is not there', async () => {
     const trust = file('trust.json', (await run('genesis', 'trust', 'devnet')).out)
     const absent = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
-    const none = file('none.json', (await run('did', 'prove', absent, '--node', node.line.rest)).out)
+    const none = file('none.json', (await run('did', 'prove', absent, '--rest', node.line.rest)).out)
     expect((await run('did', 'verify', none, '--trust', trust)).out).toContain(
       `${absent} does not exist on this chain.`,
     )
-    const credential = file('id.json', (await run('did', 'prove', `${did}#degree`, '--node', node.line.rest)).out)
+    const credential = file('id.json', (await run('did', 'prove', `${did}#degree`, '--rest', node.line.rest)).out)
     const said = await run('did', 'verify', credential, '--trust', trust)
     expect(said).toMatchObject({ code: 0, out: expect.stringContaining('is neither declared nor revoked.') })
   })
@@ -63,7 +63,7 @@ describe('didledger did prove and did verify', () => {
   })
 
   it('say in plain words where there is no node', async () => {
-    const ran = await run('did', 'prove', did, '--node', 'http://127.0.0.1:2')
+    const ran = await run('did', 'prove', did, '--rest', 'http://127.0.0.1:2')
     expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^error: no node listens at/) })
   })
 })
@@ -93,9 +93,9 @@ describe('didledger light', () => {
     const state = join(directories.root, 'light.json')
     const nodes = [node.line.rest, node.line.rest.replace('127.0.0.1', 'localhost')] as const
     const { process, url, line } = await light(
-      '--node',
+      '--rest',
       nodes[0],
-      '--node',
+      '--rest',
       `${nodes[1]}/`,
       '--needed',
       '2',
@@ -119,14 +119,14 @@ describe('didledger light', () => {
     const other = await NodeProcess.start('devnet')
     await other.client.rpc('dev_mine', { blocks: 1 })
     const state = join(directories.root, 'other.json')
-    const first = await light('--node', node.line.rest, '--state', state)
+    const first = await light('--rest', node.line.rest, '--state', state)
     first.process.kill('SIGTERM')
     await first.process.finished
     const shipped = (await run('genesis', 'trust', 'devnet')).out
     const strict = file('strict.json', shipped.replace('"devnet": true', '"devnet": false'))
-    const believing = ['light', '--node', other.line.rest, '--state', state, '--port', '0', '--allow-old-root']
+    const believing = ['light', '--rest', other.line.rest, '--state', state, '--port', '0', '--allow-old-root']
     expectFailure(await run(...believing, '--trust', strict), 'fork')
-    const second = await light('--node', other.line.rest, '--state', state)
+    const second = await light('--rest', other.line.rest, '--state', state)
     const { result } = await call(second.url, 'resolvedid', { did })
     expect(result).toMatchObject({ status: 3, proved: { height: 1, hash: await other.hashAt(1) } })
     second.process.kill('SIGTERM')
@@ -136,8 +136,8 @@ describe('didledger light', () => {
   })
 
   it.each<[string, () => string[], number, string]>([
-    ['no node at the URL', () => ['--node', 'http://127.0.0.1:2', '--trust', 'devnet'], 1, '(unreachable)'],
-    ['a trust of another chain', () => ['--node', node.line.rest, '--trust', 'pow'], 1, '(chain)'],
+    ['no node at the URL', () => ['--rest', 'http://127.0.0.1:2', '--trust', 'devnet'], 1, '(unreachable)'],
+    ['a trust of another chain', () => ['--rest', node.line.rest, '--trust', 'pow'], 1, '(chain)'],
     ['a damaged state', () => [...honest(), '--state', file('bad.json', '{"format"')], 1, '(form)'],
     [
       'a state of another chain',
@@ -151,19 +151,19 @@ describe('didledger light', () => {
       1,
       '(checkpoint-hash)',
     ],
-    ['a root that is too old', () => ['--node', node.line.rest, '--trust', 'localnet'], 1, '(trust-expired)'],
+    ['a root that is too old', () => ['--rest', node.line.rest, '--trust', 'localnet'], 1, '(trust-expired)'],
     ['more nodes needed than named', () => [...honest(), '--needed', '2'], 2, '--needed 2: one node is named'],
     ['a node twice', () => [...honest(), ...honest()], 2, 'is given twice: its answer counts once'],
-    ['no node', () => ['--trust', 'devnet'], 2, '--node <url> is missing'],
-    ['no trust', () => ['--node', node.line.rest], 2, '--trust <name|file> is missing'],
-    ['what is no URL', () => ['--node', 'ftp://x', '--trust', 'devnet'], 2, 'not a URL'],
+    ['no node', () => ['--trust', 'devnet'], 2, '--rest <url> is missing'],
+    ['no trust', () => ['--rest', node.line.rest], 2, '--trust <name|file> is missing'],
+    ['what is no URL', () => ['--rest', 'ftp://x', '--trust', 'devnet'], 2, 'not a URL'],
   ])('ends with plain words for %s', async (_, args, code, said) => {
     const ran = await run('light', '--port', '0', ...args())
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(said) })
     expect(ran.err).toMatch(/^error: /)
   })
 
-  const honest = () => ['--node', node.line.rest, '--trust', 'devnet']
+  const honest = () => ['--rest', node.line.rest, '--trust', 'devnet']
 
   function wrongCheckpoint(): string {
     const { chain } = JSON.parse(readFileSync(bundle, 'utf8')).answer.proof as { chain: string }

@@ -17,7 +17,7 @@ import { examples, formatTable, report } from './print-output.js'
 interface ProveOptions extends OutputOptions {
   readonly all?: boolean
   readonly issuer?: string
-  readonly node?: readonly string[]
+  readonly rest?: readonly string[]
 }
 
 const exampleDid = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
@@ -30,7 +30,7 @@ export function registerDidProofs(did: Command, context: CliContext): void {
     .option('--all', 'with every operation of a DID instead of the last one')
     .option('--issuer <did>', 'count a revoke by this DID even if the credential is not declared', didArgument)
     .option(
-      '--node <url>',
+      '--rest <url>',
       `REST address of a node; given several times, the first that proves it is taken (default: ${defaultRestUrl})`,
       collect(String),
     )
@@ -58,9 +58,9 @@ function idArgument(text: string): string {
 }
 
 async function prove(context: CliContext, id: string, options: ProveOptions): Promise<void> {
-  const { node = [defaultRestUrl] } = options
+  const { rest: nodes = [defaultRestUrl] } = options
   const asked = questionOf(id, options)
-  const text = `${JSON.stringify(await bundleOfAny(node, asked), null, 2)}\n`
+  const text = `${JSON.stringify(await bundleOfAny(nodes, asked), null, 2)}\n`
   if (!fitsBundle(text.length)) {
     throw new UserError(
       `the proof has ${text.length} bytes, and ${maxBundleSize} can be checked: its chain is too long for a Bundle`,

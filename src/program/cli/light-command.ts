@@ -18,7 +18,7 @@ import { announce, examples } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
 interface LightFlags extends TrustFlags, OutputOptions {
-  readonly node: readonly string[]
+  readonly rest: readonly string[]
   readonly needed: number
   readonly state?: string
   readonly port: number
@@ -30,7 +30,7 @@ interface LightFlags extends TrustFlags, OutputOptions {
 export function registerLight(program: Command, context: CliContext): void {
   const command = withOutput(program.command('light'))
     .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
-    .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+    .requiredOption('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
   withDereference(withTrust(command))
     .option('--needed <n>', 'how many of the nodes have to prove an answer', countOption, 1)
     .option('--state <file>', 'where to keep what was seen, so that no older answer is believed after a restart')
@@ -39,8 +39,8 @@ export function registerLight(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       examples(
-        'light --node http://192.0.2.7:20334 --trust localnet --checkpoint checkpoint.json --state light.json',
-        'light --node https://one.example --node https://two.example --needed 2 --trust corp.trust.json',
+        'light --rest http://192.0.2.7:20334 --trust localnet --checkpoint checkpoint.json --state light.json',
+        'light --rest https://one.example --rest https://two.example --needed 2 --trust corp.trust.json',
       ),
     )
     .action((flags: LightFlags) => serve(context, flags))
@@ -51,9 +51,9 @@ const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-
 
 /** Serves until a stop signal. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
-  const { node: servers, needed, state, maxAge, port, host, dereference, json } = flags
+  const { rest: servers, needed, state, maxAge, port, host, dereference, json } = flags
   const twice = repeatedServer(servers)
-  if (twice !== undefined) throw new UserError(`--node ${twice} is given twice: its answer counts once`, 2)
+  if (twice !== undefined) throw new UserError(`--rest ${twice} is given twice: its answer counts once`, 2)
   if (needed < 1 || needed > servers.length) {
     throw new UserError(
       `--needed ${needed}: ${servers.length === 1 ? 'one node is' : `${servers.length} nodes are`} named`,

@@ -62,7 +62,7 @@ beforeAll(async () => {
   rest = ['--rest', node.api?.rest ?? '']
   bench.now = Math.floor(Date.now() / 1000)
   const printed = async (name: string, ...args: string[]) => bench.write(name, (await bench.run(...args)).out)
-  await printed('bundle', 'did', 'prove', alice.did, '--node', node.api?.rest ?? '')
+  await printed('bundle', 'did', 'prove', alice.did, '--rest', node.api?.rest ?? '')
   await printed('trust', 'genesis', 'trust', 'devnet')
   await printed('checkpoint', 'chain', 'checkpoint', ...rest)
   await bench.json('did', 'create', '--devnet-account', '2', ...rest, '-o', file('create'))
@@ -170,7 +170,7 @@ describe('hostile words', () => {
     const words = name.split(' ')
     const operands = command.registeredArguments.map(() => file('operand'))
     const has = (flag: string) => command.options.some(({ long }) => long === flag)
-    const quiet = ['--rest', '--node', '--rpc'].filter(has).flatMap((flag) => [flag, nowhere])
+    const quiet = ['--rest', '--rpc'].filter(has).flatMap((flag) => [flag, nowhere])
     let shown = 0
     const run = async (...args: string[]) => {
       if ((await harmless([...words, ...args, ...(ends[name] ?? [])], 'words')).includes('\\u009b')) shown++

@@ -42,7 +42,7 @@ describe.each(worlds)('did prove and did verify, on a chain %s', (_, world) => {
   })
   afterAll(() => node.close())
 
-  const prove = (...args: string[]) => bench.run('did', 'prove', ...args, '--node', node.url)
+  const prove = (...args: string[]) => bench.run('did', 'prove', ...args, '--rest', node.url)
   const verify = (file: string, ...args: string[]) => bench.run('did', 'verify', file, '--trust', trust, ...args)
   const bundleOf = async (...args: string[]) => JSON.parse((await prove(...args)).out) as Json
 
@@ -157,7 +157,7 @@ describe('did prove', () => {
       await serveProofs(book),
     ]
     onTestFinished(async () => void (await Promise.all([mute.close(), right.close()])))
-    const nodes = ['--node', 'http://127.0.0.1:2', '--node', mute.url, '--node', right.url]
+    const nodes = ['--rest', 'http://127.0.0.1:2', '--rest', mute.url, '--rest', right.url]
     expect(await bench.run('did', 'prove', alice.did, ...nodes)).toMatchObject({ code: 0, err: '' })
     const none = await bench.run('did', 'prove', alice.did, ...nodes.slice(0, 4))
     expect(none).toMatchObject({ code: 1, out: '' })
@@ -173,7 +173,7 @@ describe('did prove', () => {
       changes: ({ changes }) => (asked.push(changes.length), asked.length === 1 ? { ...whole, more: true } : rest),
     })
     onTestFinished(() => node.close())
-    const { out } = await bench.run('did', 'prove', alice.did, '--node', node.url)
+    const { out } = await bench.run('did', 'prove', alice.did, '--rest', node.url)
     expect((JSON.parse(out) as Json).changes).toEqual(JSON.parse(JSON.stringify(whole.changes)))
     expect(asked).toEqual([1, 0])
   })
@@ -183,7 +183,7 @@ describe('did prove', () => {
     const from: number[] = []
     const node = await serveProofs(mined, { headers: (right, at) => (from.push(at), right.slice(0, 6)) })
     onTestFinished(() => node.close())
-    const { out } = await bench.run('did', 'prove', owner.did, '--node', node.url)
+    const { out } = await bench.run('did', 'prove', owner.did, '--rest', node.url)
     expect((JSON.parse(out) as Json).headers).toEqual(mined.headers(1, 2000))
     expect(from).toEqual([1, 7, 13, 16])
   })
@@ -194,13 +194,13 @@ describe('did prove', () => {
   ])('does not go on with %s', async (_, lies, said) => {
     const node = await serveProofs(book, lies)
     onTestFinished(() => node.close())
-    const ran = await bench.run('did', 'prove', alice.did, '--node', node.url)
+    const ran = await bench.run('did', 'prove', alice.did, '--rest', node.url)
     expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(said) })
   })
 
   it.each<[string, string[], number, string]>([
-    ['no node at the URL', [alice.did, '--node', 'http://127.0.0.1:2'], 1, 'no node listens at http://127.0.0.1:2'],
-    ['what is no URL', [alice.did, '--node', 'ftp://x'], 2, 'not a URL'],
+    ['no node at the URL', [alice.did, '--rest', 'http://127.0.0.1:2'], 1, 'no node listens at http://127.0.0.1:2'],
+    ['what is no URL', [alice.did, '--rest', 'ftp://x'], 2, 'not a URL'],
     ['what is no DID', ['did:ledger:x'], 2, 'Not a DID of this chain'],
     ['a part of a credential’s id', ['#degree'], 2, 'Not the id of a credential'],
     ['--all of a credential', [kept, '--all'], 2, '--all is for a DID'],
@@ -265,7 +265,7 @@ describe('did verify', () => {
     const { book: old, alice } = worlds[0][1]
     const node = await serveProofs(old)
     onTestFinished(() => node.close())
-    const file = bench.write('old.json', (await bench.run('did', 'prove', alice.did, '--node', node.url)).out)
+    const file = bench.write('old.json', (await bench.run('did', 'prove', alice.did, '--rest', node.url)).out)
     const root = bench.write('old-trust.json', JSON.stringify(old.trust()))
     const refused = await bench.run('did', 'verify', file, '--trust', root)
     expectFailure(refused, 'trust-expired')
@@ -319,7 +319,7 @@ describe('did prove, did verify and chain checkpoint, over nodes', () => {
     const rest = node.api?.rest ?? ''
     const { txid } = await node.wallet.createDid({ account: devnetAccount(0) })
     const verify = async (...args: string[]) => {
-      const { out } = await real.run('did', 'prove', devnetAccount(0).did, '--node', rest)
+      const { out } = await real.run('did', 'prove', devnetAccount(0).did, '--rest', rest)
       return real.run('did', 'verify', real.write('bundle.json', out), ...args)
     }
     const checkpoint = (...args: string[]) => real.run('chain', 'checkpoint', '--rest', rest, ...args)
