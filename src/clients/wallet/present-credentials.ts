@@ -124,10 +124,14 @@ export function linkDomain(
 
 /** Throws a {@link UserError} for a text that is no origin of the web in the form in which browsers write it. */
 export function requireOrigin(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.origin === text && (url.protocol === 'https:' || url.protocol === 'http:')) return
-  const hint = url === undefined || url.origin === 'null' ? 'such as https://example.org' : url.origin
-  throw new UserError(`${text.slice(0, 200)} is no origin; ${hint} is needed`, 2)
+  if (originOf(text) === text) return
+  const meant = originOf(text) ?? originOf(`https://${text}`) ?? 'https://example.org'
+  throw new UserError(`${text.slice(0, 200)} is no origin of the web; ${meant} is one`, 2)
+}
+
+function originOf(text: string): string | undefined {
+  const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: '', origin: '' }
+  return protocol === 'https:' || protocol === 'http:' ? origin : undefined
 }
 
 function secondsOf(date: string): number {
