@@ -124,7 +124,7 @@ module.exports = {
       },
       'a node reads backup, salvage, pruning and rebuilding when it is asked for them; the checks of a start are small',
     ),
-    forbidden('http-in-one-place', srcExcept('^src/answers/api/'), 'node_modules/(find-my-way|ws)/'),
+    forbidden('http-in-one-place', srcExcept('^src/answers/api/'), 'node_modules/ws/'),
     forbidden(
       'libp2p-in-one-place',
       srcExcept('^src/network/transport/'),

@@ -56,3 +56,16 @@ it('empty variables are not set: data lies below the home directory of the user,
   expect([code, isAbsolute(named), named.startsWith(userInfo().homedir)], err).toEqual([1, true, true])
   expect(readdirSync(cwd)).toEqual([])
 })
+
+it('a Node that makes no code of text runs a node, which answers and refuses as it should', async () => {
+  const env = { NODE_OPTIONS: '--disallow-code-generation-from-strings' }
+  const node = await NodeProcess.startWith({ env }, 'devnet')
+  onTestFinished(async () => void (await node.stop()))
+  expect(await node.client.rpc('getblockhash', { height: 0 })).toMatch(/^[0-9a-f]{64}$/)
+  await expect(node.client.rpc('getblockhash', { height: -1 })).rejects.toThrow(
+    'expected integer to be greater or equal to 0',
+  )
+  expect((await node.get('block/height')).body).toMatchObject({ Result: 0 })
+  const create = ['did', 'create', '--devnet-account', '0', '--rest', node.line.rest]
+  expect(await new CommandProcess(create, { env }).finished).toMatchObject({ code: 0, err: '' })
+})

@@ -52,7 +52,7 @@ describe('the entries of the package', () => {
     expect([...files.keys()].filter((name) => /^answers\/api\/(?!http\/(origin|error-mapping)\.)/.test(name))).toEqual(
       [],
     )
-    expect([...packages].filter((name) => /find-my-way|^ws$|prom-client/.test(name))).toEqual([])
+    expect([...packages].filter((name) => /^ws$|prom-client/.test(name))).toEqual([])
   })
 
   it('didledger/testing needs no more than didledger, and takes all that serves by one import', () => {
@@ -78,7 +78,7 @@ describe('the entries of the package', () => {
       'runtime',
       'wallet',
     ])
-    expect([...packages].filter((name) => /level|find-my-way|pino/.test(name))).toEqual([])
+    expect([...packages].filter((name) => /level|pino/.test(name))).toEqual([])
   })
 
   it('none needs did-resolver, whose types would tie a program to one version of it', () => {

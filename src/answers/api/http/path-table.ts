@@ -1,4 +1,3 @@
-import findMyWay from 'find-my-way'
 import type { PathRow } from './path-row.js'
 
 /** All rows of one path. */
@@ -14,32 +13,59 @@ export interface FoundPlace {
   readonly segments: Readonly<Record<string, string | undefined>>
 }
 
-/** Finds the rows of a path. Paths match exactly: case, number of segments, no slash at the end. */
-export class PathTable {
-  readonly #router: ReturnType<typeof findMyWay>
+/** Places by the segments of their paths. */
+interface Branch {
+  readonly fixed: Map<string, Branch>
+  /** For a segment `:name`. */
+  named: Branch | undefined
+  place: Place | undefined
+  /** Names of the `:name` segments that lead here. */
+  names: readonly string[]
+}
 
-  /** `longest`: characters of a segment, at most. */
+/**
+ * Finds the rows of a path. Paths match exactly: case, number of segments, no slash at the end. A fixed segment goes before a named one.
+ * Nothing is compiled from text: Node can forbid that.
+ */
+export class PathTable {
+  readonly #root = branch()
+  readonly #longest: number
+
+  /** `longest`: characters of a named segment, at most. */
   constructor(rows: readonly PathRow[], longest: number) {
-    // The router has one method; those of a path are looked up in its place.
-    this.#router = findMyWay({ maxParamLength: longest, onBadUrl: undecodable, querystringParser: noQuery })
+    this.#longest = longest
     for (const path of new Set(rows.map((row) => row.path))) {
       const atPath = rows.filter((row) => row.path === path)
-      const place: Place = { rows: atPath, methods: [...new Set(atPath.flatMap(({ methods }) => methods))].sort() }
-      this.#router.on('GET', path, undecodable, place)
+      const methods = [...new Set(atPath.flatMap((row) => row.methods))].sort()
+      grown(this.#root, path).place = { rows: atPath, methods }
     }
   }
 
   /** The place at a URL; undefined where none is; null where the path is not valid percent-encoding of UTF-8. */
   find(url: string): FoundPlace | undefined | null {
-    const found = this.#router.find('GET', url)
-    if (found === null) return undefined
-    const { store: place, params: segments } = found
-    return place === null ? null : { place: place as Place, segments }
+    const segments = segmentsOf(url)
+    if (segments === null) return null
+    const values: string[] = []
+    const found = this.#at(this.#root, segments, 0, values)
+    if (found?.place === undefined) return undefined
+    return { place: found.place, segments: Object.fromEntries(found.names.map((name, i) => [name, values[i]])) }
   }
 
   /** The place that a URL names, as far as it can be read: for the form of a refusal. */
   nearest(url: string): Place | undefined {
     return (this.find(url) ?? this.find(url.replaceAll('%', '_')))?.place
+  }
+
+  #at(from: Branch, segments: readonly string[], index: number, values: string[]): Branch | undefined {
+    const segment = segments[index]
+    if (segment === undefined) return from.place === undefined ? undefined : from
+    const next = from.fixed.get(segment)
+    const found = next && this.#at(next, segments, index + 1, values)
+    if (found !== undefined || from.named === undefined || segment.length > this.#longest) return found
+    values.push(segment)
+    const named = this.#at(from.named, segments, index + 1, values)
+    if (named === undefined) values.pop()
+    return named
   }
 }
 
@@ -48,9 +74,38 @@ export function rowOf({ rows }: Place, method: string): PathRow | undefined {
   return rows.find(({ methods }) => methods.some((one) => one === (method === 'HEAD' ? 'GET' : method)))
 }
 
-// The router calls it for a URL that it cannot decode only where it handles requests itself.
-function undecodable(): void {}
+function branch(): Branch {
+  return { fixed: new Map(), named: undefined, place: undefined, names: [] }
+}
 
-function noQuery(): Record<string, never> {
-  return {}
+/** The branch at the end of a path, which is made where it is not there. */
+function grown(root: Branch, path: string): Branch {
+  let end = root
+  const names: string[] = []
+  for (const segment of path.split('/').slice(1)) {
+    if (segment.startsWith(':')) {
+      names.push(segment.slice(1))
+      end = end.named ??= branch()
+    } else {
+      const next = end.fixed.get(segment) ?? branch()
+      end.fixed.set(segment, next)
+      end = next
+    }
+  }
+  end.names = names
+  return end
+}
+
+/** Decoded segments of the path of a URL, which may begin with scheme and host (RFC 9112 §3.2.2); null for no valid percent-encoding. */
+function segmentsOf(url: string): readonly string[] | null {
+  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/, '/')
+  const end = local.search(/[?#]/)
+  const path = end < 0 ? local : local.slice(0, end)
+  const segments = path.split('/').slice(1)
+  if (!path.includes('%')) return segments
+  try {
+    return segments.map(decodeURIComponent)
+  } catch {
+    return null
+  }
 }

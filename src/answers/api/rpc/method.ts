@@ -1,5 +1,4 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
@@ -8,6 +7,7 @@ import type { ApiContext } from '../api-context.js'
 import type { AnswerClient } from '../streams/shared-answer.js'
 import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import { hashForm } from '../schemas/common-schemas.js'
+import { type SchemaCheck, schemaCheck } from '../schemas/schema-check.js'
 import { withIntegers } from './decimal-text.js'
 import { hexFault } from '../../../base/primitives/hex-fault.js'
 
@@ -106,17 +106,17 @@ const none: TObject = Type.Object({})
 export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P, Context>): RpcMethod<Context> {
   const { access = 'public', listed = true, decimalText = true, params: schema = none as P } = row
   // Compiled on the first call: most nodes receive calls of few methods.
-  let check: ReturnType<typeof TypeCompiler.Compile<P>> | undefined
+  let check: SchemaCheck<P> | undefined
   return {
     ...row,
     ...{ access, listed, decimalText },
     params: schema,
     run: (context, params, caller) => {
-      check ??= TypeCompiler.Compile(schema)
+      check ??= schemaCheck(schema)
       const given = listed ? byName(params, schema) : params
       const named = decimalText ? withIntegers(given, schema) : given
-      if (!check.Check(named)) {
-        const [error] = check.Errors(named)
+      if (!check.holds(named)) {
+        const [error] = check.faults(named)
         throw new RuleError('request-parameter', error === undefined ? 'params' : explain(error, params))
       }
       return row.run(context, named, caller)

@@ -1,5 +1,4 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { ChainReader } from '../../../ledger/chain/reader.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { formatAmount } from '../../../base/primitives/amount.js'
@@ -15,6 +14,7 @@ import { readAmount, readParameter } from '../parameters.js'
 import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
 import { amountOf } from '../results/inputs-amount.js'
 import { addressParam, amount, amountParam, bytes, hashParam, uint32 } from '../schemas/common-schemas.js'
+import { type SchemaCheck, schemaCheck } from '../schemas/schema-check.js'
 import { withIntegers } from './decimal-text.js'
 import { method, type RpcMethod } from './method.js'
 
@@ -36,8 +36,8 @@ const input = Type.Object({
   vout: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'number of its output' }),
 })
 const output = Type.Object({ address: addressParam, amount: amountParam })
-const inputList = TypeCompiler.Compile(Type.Array(input, { minItems: 1, maxItems: most }))
-const outputList = TypeCompiler.Compile(Type.Array(output, { minItems: 1, maxItems: most }))
+const inputList = schemaCheck(Type.Array(input, { minItems: 1, maxItems: most }))
+const outputList = schemaCheck(Type.Array(output, { minItems: 1, maxItems: most }))
 
 /** Bytes counted for the inputs, and for the small transaction that is decoded at a time. */
 const amountMemory = 1024 * 1024
@@ -93,19 +93,15 @@ export const walletMethods: readonly RpcMethod[] = [
 ]
 
 /** A parameter that is a list or its JSON text; `request-parameter` with what is wrong. */
-function listOf<T extends TSchema>(
-  name: string,
-  given: unknown,
-  schema: ReturnType<typeof TypeCompiler.Compile<T>>,
-): Static<T> {
+function listOf<T extends TSchema>(name: string, given: unknown, { schema, holds, faults }: SchemaCheck<T>): Static<T> {
   let list = given
   try {
-    if (typeof given === 'string') list = withIntegers(JSON.parse(given), schema.Schema())
+    if (typeof given === 'string') list = withIntegers(JSON.parse(given), schema)
   } catch (error) {
     throw new RuleError('request-parameter', `${name}: not JSON: ${(error as Error).message}`)
   }
-  if (schema.Check(list)) return list
-  const [error] = schema.Errors(list)
+  if (holds(list)) return list
+  const [error] = faults(list)
   throw new RuleError('request-parameter', `${name}${(error?.path ?? '').replaceAll('/', '.')}: ${error?.message}`)
 }
 
