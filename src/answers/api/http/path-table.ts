@@ -18,13 +18,21 @@ interface Branch {
   readonly fixed: Map<string, Branch>
   /** For a segment `:name`. */
   named: Branch | undefined
+  /** For `*`: any segments that are left, at least an empty one. */
+  rest: Place | undefined
   place: Place | undefined
   /** Names of the `:name` segments that lead here. */
   names: readonly string[]
 }
 
+interface Found {
+  readonly branch: Branch
+  readonly place: Place
+}
+
 /**
- * Finds the rows of a path. Paths match exactly: case, number of segments, no slash at the end. A fixed segment goes before a named one.
+ * Finds the rows of a path. Paths match exactly: case, number of segments, no slash at the end. A fixed segment goes before a named one,
+ * and both before a `*` at the end, which takes all segments that are left, of any length.
  * Nothing is compiled from text: Node can forbid that.
  */
 export class PathTable {
@@ -37,18 +45,21 @@ export class PathTable {
     for (const path of new Set(rows.map((row) => row.path))) {
       const atPath = rows.filter((row) => row.path === path)
       const methods = [...new Set(atPath.flatMap((row) => row.methods))].sort()
-      grown(this.#root, path).place = { rows: atPath, methods }
+      const place = { rows: atPath, methods }
+      if (path.endsWith('/*')) grown(this.#root, path.slice(0, -2)).rest = place
+      else grown(this.#root, path).place = place
     }
   }
 
   /** The place at a URL; undefined where none is; null where the path is not valid percent-encoding of UTF-8. */
   find(url: string): FoundPlace | undefined | null {
     const segments = segmentsOf(url)
-    if (segments === null) return null
+    if (segments === undefined || segments === null) return segments
     const values: string[] = []
     const found = this.#at(this.#root, segments, 0, values)
-    if (found?.place === undefined) return undefined
-    return { place: found.place, segments: Object.fromEntries(found.names.map((name, i) => [name, values[i]])) }
+    if (found === undefined) return undefined
+    const { branch, place } = found
+    return { place, segments: Object.fromEntries(branch.names.map((name, i) => [name, values[i]])) }
   }
 
   /** The place that a URL names, as far as it can be read: for the form of a refusal. */
@@ -56,16 +67,24 @@ export class PathTable {
     return (this.find(url) ?? this.find(url.replaceAll('%', '_')))?.place
   }
 
-  #at(from: Branch, segments: readonly string[], index: number, values: string[]): Branch | undefined {
+  #at(branch: Branch, segments: readonly string[], index: number, values: string[]): Found | undefined {
     const segment = segments[index]
-    if (segment === undefined) return from.place === undefined ? undefined : from
-    const next = from.fixed.get(segment)
-    const found = next && this.#at(next, segments, index + 1, values)
-    if (found !== undefined || from.named === undefined || segment.length > this.#longest) return found
+    if (segment === undefined) return branch.place && { branch, place: branch.place }
+    const next = branch.fixed.get(segment)
+    return (
+      (next && this.#at(next, segments, index + 1, values)) ??
+      this.#named(branch, segments, index, values) ??
+      (branch.rest && { branch, place: branch.rest })
+    )
+  }
+
+  #named({ named }: Branch, segments: readonly string[], index: number, values: string[]): Found | undefined {
+    const segment = segments[index]
+    if (named === undefined || segment === undefined || segment.length > this.#longest) return undefined
     values.push(segment)
-    const named = this.#at(from.named, segments, index + 1, values)
-    if (named === undefined) values.pop()
-    return named
+    const found = this.#at(named, segments, index + 1, values)
+    if (found === undefined) values.pop()
+    return found
   }
 }
 
@@ -75,7 +94,7 @@ export function rowOf({ rows }: Place, method: string): PathRow | undefined {
 }
 
 function branch(): Branch {
-  return { fixed: new Map(), named: undefined, place: undefined, names: [] }
+  return { fixed: new Map(), named: undefined, rest: undefined, place: undefined, names: [] }
 }
 
 /** The branch at the end of a path, which is made where it is not there. */
@@ -96,9 +115,13 @@ function grown(root: Branch, path: string): Branch {
   return end
 }
 
-/** Decoded segments of the path of a URL, which may begin with scheme and host (RFC 9112 §3.2.2); null for no valid percent-encoding. */
-function segmentsOf(url: string): readonly string[] | null {
+/**
+ * Decoded segments of the path of a URL, which may begin with scheme and host (RFC 9112 §3.2.2); undefined where it has no path, null for
+ * no valid percent-encoding.
+ */
+function segmentsOf(url: string): readonly string[] | undefined | null {
   const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/, '/')
+  if (!local.startsWith('/')) return undefined
   const end = local.search(/[?#]/)
   const path = end < 0 ? local : local.slice(0, end)
   const segments = path.split('/').slice(1)

@@ -13,6 +13,9 @@ const paths = [
   '/:any/fixed/:one/:two',
   '/a/b/:c',
   '/a/:b/x',
+  '/far/one',
+  '/far/:two/x',
+  '/far/*',
 ]
 const rows = paths.map((path) => ({ path, methods: ['GET'] })) as unknown as PathRow[]
 const table = new PathTable(rows, 20)
@@ -48,6 +51,17 @@ describe('a path', () => {
     ['http://node.example', ['/', {}]],
     ['http://node.example?a=b', ['/', {}]],
     ['*', undefined],
+    ['*/healthz', undefined],
+    ['a/healthz', undefined],
+    ['/far', undefined],
+    ['/far/', ['/far/*', {}]],
+    ['/far/one', ['/far/one', {}]],
+    ['/far/one/two/three', ['/far/*', {}]],
+    ['/far/one/x', ['/far/:two/x', { two: 'one' }]],
+    ['/far/two/y', ['/far/*', {}]],
+    ['/far/did:x:%2f?a=b', ['/far/*', {}]],
+    ['/far/%ff', null],
+    [`/far/${'x'.repeat(99)}/x`, ['/far/*', {}]],
     ['/__proto__/fixed/constructor/x', ['/:any/fixed/:one/:two', { any: '__proto__', one: 'constructor', two: 'x' }]],
   ])('%s is found, or not', (url, expected) => {
     expect(at(url)).toEqual(expected)
@@ -73,6 +87,7 @@ describe('a path', () => {
 
 it('a place that cannot be decoded is known as far as it can be read', () => {
   expect(table.nearest('/block/%ff')?.rows[0]?.path).toBe('/block/:hash')
+  expect(table.nearest('/far/a/%ff')?.rows[0]?.path).toBe('/far/*')
   expect(table.nearest('/nothing/%ff')).toBeUndefined()
 })
 
