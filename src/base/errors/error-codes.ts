@@ -58,7 +58,7 @@ export const meanings = {
   'pool-documents': 'it makes a node read more than 1 MiB of documents',
   'pool-full': 'the pool is full of transactions with a higher fee rate',
   'fee-too-low': 'it pays less than the pool asks at present',
-  'pool-ancestors': 'more than 25 unconfirmed ancestors',
+  'pool-ancestors': 'more unconfirmed ancestors than `mempool.ancestors`',
   'pool-did-pending': 'eight operations of this DID are pending already',
   'pool-replacement-fee':
     'it spends what waiting transactions spend, and pays less than theirs and the price of its size, or less for a byte than one of them',

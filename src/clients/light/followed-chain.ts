@@ -38,7 +38,7 @@ export class FollowedChain {
     return { genesis: this.trust.chain, ...foundation.known(seen) }
   }
 
-  /** What is known of validators or work; another object once more is. */
+  /** The validators or the work that are known; another object once more is. */
   get basis(): TrustBasis {
     return this.#remembered.foundation
   }

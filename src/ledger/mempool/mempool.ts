@@ -34,7 +34,7 @@
  *   19. did/operations                   next state of the DID, further checks: verified as in 16 and 17
  *   20. mempool/graph                    adds the entry, with its ancestors
  *   21. mempool/store                    stages the row; concurrent rows share a batch
- *   22. storage/schema                   key and value of the row
+ *   22. storage/rows/tables              key and value of the row
  *   23. storage/database                 batch with journal row, synced -> the txid is the answer
  */
 import { EventEmitter } from 'node:events'

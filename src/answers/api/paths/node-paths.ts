@@ -1,7 +1,7 @@
 /**
  * The paths of HTTP: one row each, from which the ports, 404 and 405, /openapi.json and docs/rest.md are made.
  *
- *   rest-routes.ts       /api/v1/...         envelope of REST           results
+ *   rest-routes.ts       /api/v1/...         envelope of REST           results; run by rest-paths.ts
  *   rpc-path.ts          /, /rpc             JSON-RPC                   rpc
  *   light-routes.ts      /light/1/...        bare JSON                  resolver.proofs
  *   identifiers-path.ts  /1.0/identifiers/*  W3C DID Resolution         identifiers

@@ -3,7 +3,7 @@
  *
  *   handler or method -> function of a hash, height or address -> JSON text, or a StreamedAnswer for what is large
  *
- * - Nothing here depends on the carrier: envelopes and ids are put around it in rest and rpc.
+ * - Nothing here depends on the carrier: envelopes and ids are put around it in paths and rpc.
  * - A large answer is written in parts while it is sent, never held whole.
  */
 import type { KnownHeader } from '../../../ledger/chain/header-index.js'
