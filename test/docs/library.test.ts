@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as node from '../../src/index.js'
+import * as events from '../../src/node/library/events-entry.js'
 import * as light from '../../src/node/library/light-entry.js'
 import * as resolver from '../../src/node/library/resolver-entry.js'
 import * as verify from '../../src/node/library/verify-entry.js'
@@ -20,6 +21,7 @@ describe('docs/library.md', () => {
   it.each([
     ['didledger', node],
     ['didledger/resolver', resolver],
+    ['didledger/events', events],
     ['didledger/light', light],
     ['didledger/verify', verify],
     ['didledger/testing', testing],

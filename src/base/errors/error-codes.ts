@@ -13,8 +13,7 @@
  * - An InvariantError stops the node; a failure without a code costs no peer anything.
  */
 
-/** Meaning of each code. */
-export const meanings = {
+const texts = {
   // transactions: bytes alone
   'tx-malformed': 'the bytes are no transaction, or more than one',
   'tx-type': 'this transaction type is not accepted on the chain',
@@ -246,6 +245,9 @@ export const meanings = {
   'resolver-behind': 'the node is not in step with its chain, so it cannot resolve now',
   busy: 'a queue is full; try again',
   internal: 'an unforeseen failure; the log says more',
-} as const satisfies Record<string, string>
+} satisfies Record<string, string>
 
-export type Code = keyof typeof meanings
+export type Code = keyof typeof texts
+
+/** Meaning of each code. */
+export const meanings: Readonly<Record<Code, string>> = texts

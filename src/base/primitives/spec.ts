@@ -1,5 +1,6 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import * as Type from '@sinclair/typebox'
+import { Errors } from '@sinclair/typebox/errors'
+import { Check } from '@sinclair/typebox/value'
 import { RuleError, UserError } from '../errors/rule-error.js'
 import { parseAddress, prefix, type ProgramHash } from './address.js'
 import { maxBlockTransactions } from './block.js'
@@ -14,102 +15,108 @@ import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js
 
 /** The spec of a chain: everything on which its nodes must agree. The file format is in docs/genesis.md. */
 
-const strict = { additionalProperties: false }
-const integer = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER, description?: string) =>
-  Type.Integer({ minimum, maximum, ...defined({ description }) })
-const amount = (description?: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', ...defined({ description }) })
-const publicKey = Type.String({ pattern: '^0[23][0-9a-f]{64}$' })
+/** A function, and pure: bundlers leave schema and typebox out where a program uses a {@link Spec} and reads none. */
+function schemaOfSpec() {
+  const strict = { additionalProperties: false }
+  const integer = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER, description?: string) =>
+    Type.Integer({ minimum, maximum, ...defined({ description }) })
+  const amount = (description?: string) =>
+    Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', ...defined({ description }) })
+  const publicKey = Type.String({ pattern: '^0[23][0-9a-f]{64}$' })
 
-const fees = Type.Object(
-  {
-    minimum: amount('per transaction'),
-    perByte: amount('per byte of the unsigned part beyond the free ones'),
-    freeBytes: Type.Optional(integer(0, 0xffffffff, 'bytes of the unsigned part that cost nothing; absent: 0')),
-    leaf: Type.Optional(amount('for a leaf that an operation on a credential adds to the map of DIDs; absent: 0')),
-  },
-  strict,
-)
-const specifications = Type.Object(
-  {
-    did: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-    credential: Type.Array(Type.String({ minLength: 1 })),
-  },
-  strict,
-)
-const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
-const didRoot = Type.Literal(true, { description: 'blocks commit to the state of all DIDs; absent: they do not' })
+  const fees = Type.Object(
+    {
+      minimum: amount('per transaction'),
+      perByte: amount('per byte of the unsigned part beyond the free ones'),
+      freeBytes: Type.Optional(integer(0, 0xffffffff, 'bytes of the unsigned part that cost nothing; absent: 0')),
+      leaf: Type.Optional(amount('for a leaf that an operation on a credential adds to the map of DIDs; absent: 0')),
+    },
+    strict,
+  )
+  const specifications = Type.Object(
+    {
+      did: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+      credential: Type.Array(Type.String({ minLength: 1 })),
+    },
+    strict,
+  )
+  const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
+  const didRoot = Type.Literal(true, { description: 'blocks commit to the state of all DIDs; absent: they do not' })
 
-export const specSchema = Type.Object(
-  {
-    name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
-    devnet: Type.Boolean({ description: 'one validator, virtual time, dev_ methods; never for value' }),
-    time: integer(0, 0xffffffff, 'Unix seconds of the genesis block'),
-    asset: Type.Object(
-      {
-        name: Type.String(),
-        description: Type.String(),
-        precision: integer(8, 8),
-        assetType: integer(0, 1),
-        recordType: integer(0, 1),
-        amount: amount(),
-        controller: Type.String({ pattern: '^[0-9a-f]{42}$' }),
-      },
-      strict,
-    ),
-    allocations: Type.Array(Type.Object({ address: Type.String(), amount: amount() }, strict), {
-      minItems: 1,
-      maxItems: 65535,
-    }),
-    powLimitBits: integer(0, 0xffffffff),
-    retarget: Type.Object({ interval: integer(2, 1_000_000), spacing: integer(1, 1_000_000) }, strict),
-    auxpowChainId: integer(0, 0xffffffff),
-    evmChainId: integer(0),
-    producer: Type.Union([Type.Literal('sponsor'), Type.Literal('miners')]),
-    maturity: integer(0, 1_000_000, 'blocks before a coinbase output may be spent'),
-    maxMoney: amount('bound of every amount and sum'),
-    subsidy: Type.Object({ initial: amount(), halving: integer(0, 0xffffffff) }, strict),
-    fees,
-    limits: Type.Object(
-      {
-        blockSize: integer(10_000, 8_000_000),
-        blockTransactions: integer(1, maxBlockTransactions),
-        transactionCost: integer(1, 2_000),
-        blockCost: integer(1, 40_000),
-      },
-      strict,
-    ),
-    specifications,
-    validators,
-    didRoot: Type.Optional(didRoot),
-    sideChainOrder: Type.Optional(
-      Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
-    ),
-    timing: Type.Object(
-      {
-        minInterval: integer(0, 3_600_000, 'milliseconds'),
-        emptyInterval: integer(0, 3_600_000, 'milliseconds'),
-        maxDrift: integer(0, 3_600_000, 'milliseconds'),
-        propose: integer(1, 3_600_000, 'milliseconds'),
-        delta: integer(0, 3_600_000, 'milliseconds'),
-      },
-      strict,
-    ),
-    maxViewTimeout: integer(1, 3_600_000, 'milliseconds'),
-    upgrades: Type.Array(
-      Type.Object(
+  return Type.Object(
+    {
+      name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
+      devnet: Type.Boolean({ description: 'one validator, virtual time, dev_ methods; never for value' }),
+      time: integer(0, 0xffffffff, 'Unix seconds of the genesis block'),
+      asset: Type.Object(
         {
-          height: integer(1, 0xffffffff),
-          name: Type.String({ minLength: 1 }),
-          parameters: Type.Partial(Type.Object({ validators, fees, specifications, didRoot }, strict), strict),
+          name: Type.String(),
+          description: Type.String(),
+          precision: integer(8, 8),
+          assetType: integer(0, 1),
+          recordType: integer(0, 1),
+          amount: amount(),
+          controller: Type.String({ pattern: '^[0-9a-f]{42}$' }),
         },
         strict,
       ),
-    ),
-  },
-  strict,
-)
+      allocations: Type.Array(Type.Object({ address: Type.String(), amount: amount() }, strict), {
+        minItems: 1,
+        maxItems: 65535,
+      }),
+      powLimitBits: integer(0, 0xffffffff),
+      retarget: Type.Object({ interval: integer(2, 1_000_000), spacing: integer(1, 1_000_000) }, strict),
+      auxpowChainId: integer(0, 0xffffffff),
+      evmChainId: integer(0),
+      producer: Type.Union([Type.Literal('sponsor'), Type.Literal('miners')]),
+      maturity: integer(0, 1_000_000, 'blocks before a coinbase output may be spent'),
+      maxMoney: amount('bound of every amount and sum'),
+      subsidy: Type.Object({ initial: amount(), halving: integer(0, 0xffffffff) }, strict),
+      fees,
+      limits: Type.Object(
+        {
+          blockSize: integer(10_000, 8_000_000),
+          blockTransactions: integer(1, maxBlockTransactions),
+          transactionCost: integer(1, 2_000),
+          blockCost: integer(1, 40_000),
+        },
+        strict,
+      ),
+      specifications,
+      validators,
+      didRoot: Type.Optional(didRoot),
+      sideChainOrder: Type.Optional(
+        Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
+      ),
+      timing: Type.Object(
+        {
+          minInterval: integer(0, 3_600_000, 'milliseconds'),
+          emptyInterval: integer(0, 3_600_000, 'milliseconds'),
+          maxDrift: integer(0, 3_600_000, 'milliseconds'),
+          propose: integer(1, 3_600_000, 'milliseconds'),
+          delta: integer(0, 3_600_000, 'milliseconds'),
+        },
+        strict,
+      ),
+      maxViewTimeout: integer(1, 3_600_000, 'milliseconds'),
+      upgrades: Type.Array(
+        Type.Object(
+          {
+            height: integer(1, 0xffffffff),
+            name: Type.String({ minLength: 1 }),
+            parameters: Type.Partial(Type.Object({ validators, fees, specifications, didRoot }, strict), strict),
+          },
+          strict,
+        ),
+      ),
+    },
+    strict,
+  )
+}
 
-type SpecFile = Static<typeof specSchema>
+export const specSchema = /* @__PURE__ */ schemaOfSpec()
+
+type SpecFile = Type.Static<typeof specSchema>
 
 /** The rules in force at one height. */
 export interface Params {
@@ -122,21 +129,35 @@ export interface Params {
 }
 
 /** A chain spec, checked, with its texts parsed. */
-export interface Spec extends Pick<
-  SpecFile,
-  | 'name'
-  | 'devnet'
-  | 'time'
-  | 'powLimitBits'
-  | 'retarget'
-  | 'auxpowChainId'
-  | 'evmChainId'
-  | 'producer'
-  | 'maturity'
-  | 'limits'
-  | 'timing'
-  | 'maxViewTimeout'
-> {
+export interface Spec {
+  readonly name: string
+  /** One validator, virtual time, dev_ methods. */
+  readonly devnet: boolean
+  /** Unix seconds of the genesis block. */
+  readonly time: number
+  readonly powLimitBits: number
+  readonly retarget: { readonly interval: number; readonly spacing: number }
+  readonly auxpowChainId: number
+  readonly evmChainId: number
+  readonly producer: 'sponsor' | 'miners'
+  /** Blocks before a coinbase output may be spent. */
+  readonly maturity: number
+  readonly limits: {
+    readonly blockSize: number
+    readonly blockTransactions: number
+    readonly transactionCost: number
+    readonly blockCost: number
+  }
+  /** Milliseconds. */
+  readonly timing: {
+    readonly minInterval: number
+    readonly emptyInterval: number
+    readonly maxDrift: number
+    readonly propose: number
+    readonly delta: number
+  }
+  /** Milliseconds. */
+  readonly maxViewTimeout: number
   /** The text that was read, upgrades included. */
   readonly text: string
   readonly asset: RegisterAsset
@@ -196,8 +217,8 @@ const specLimits = {
 export function parseSpec(text: string): Spec {
   const value = readJson(text)
   const file = plain(value)
-  if (!Value.Check(specSchema, file)) {
-    const first = Value.Errors(specSchema, file).First()
+  if (!Check(specSchema, file)) {
+    const first = Errors(specSchema, file).First()
     throw new UserError(`the chain spec is not valid: ${first?.path || '/'}: ${first?.message}`)
   }
   return buildSpec(text, file, value as Map<string, JsonValue>)

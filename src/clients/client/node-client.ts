@@ -23,7 +23,7 @@ import type {
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
-import { displayHash, parseDisplayHash } from '../../base/primitives/bytes.js'
+import { displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { txType } from '../../base/primitives/payload.js'
@@ -35,8 +35,8 @@ import { payerOf } from '../wallet/build-transaction.js'
 import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
-import type { ChainRules } from '../wallet/terms.js'
 import { askResolver } from './ask-resolver.js'
+import { hashBytes, type NodeChain, parseChain } from './chain-answer.js'
 import { exchange, NoAnswer, NodeRefusal } from './http.js'
 import { baseUrl, otherInterface } from './node-url.js'
 import {
@@ -77,13 +77,6 @@ export interface NodeClientOptions {
   readonly timeout?: number
 }
 
-/** The chain of a node, with its rules for the next block. */
-export interface NodeChain extends ChainRules {
-  readonly height: number
-  /** Hash of the genesis block. */
-  readonly genesis: string
-}
-
 /** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
 export interface WaitOptions {
   readonly timeout?: number
@@ -110,7 +103,7 @@ export class NodeClient {
 
   /** Which chain the node has; undefined for a version of the node that does not tell. */
   async chain(): Promise<NodeChain | undefined> {
-    return this.#known('getchaininfo', asChain)
+    return this.#known('getchaininfo', parseChain)
   }
 
   /** Price of 1000 bytes in the node's pool at the time, in units of 10^-8; 0 for a version that does not tell. */
@@ -451,29 +444,6 @@ const asTransaction = objectOf({
 })
 const asTransactions = listOf(asTransaction)
 
-const asChainInfo = answerOf('the chain', {
-  name: asText,
-  genesis: asText,
-  height: asInteger,
-  assetid: asText,
-  maturity: asInteger,
-  maxmoney: asAmount,
-  // Versions before tell neither of the last two.
-  fees: objectOf({
-    minimum: asAmount,
-    perbyte: asAmount,
-    freebytes: optional(asInteger),
-    leaf: optional(asAmount),
-  }),
-  specifications: objectOf({ did: listOf(asText), credential: listOf(asText) }),
-})
-
-function asChain(value: unknown): NodeChain {
-  const { assetid, maxmoney: maxMoney, fees, ...chain } = asChainInfo(value)
-  const { perbyte: perByte, freebytes: freeBytes, ...rest } = fees
-  return { ...chain, assetId: hashBytes(assetid), maxMoney, fees: { ...rest, perByte, ...defined({ freeBytes }) } }
-}
-
 function asTxid(value: unknown, where: string): string {
   return displayHash(hashBytes(asText(value, where)))
 }
@@ -528,10 +498,4 @@ function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, as
     if (output.address !== address || output.assetid !== assetId || value === 0n) return []
     return [{ txid: hashBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
   })
-}
-
-function hashBytes(text: string): Hash {
-  const hash = parseDisplayHash(text)
-  if (hash === undefined) throw unexpected(`${text} is no hash`)
-  return hash
 }

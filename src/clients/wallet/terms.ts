@@ -57,7 +57,12 @@ export function termsOf({ height, maturity, fees, assetId, maxMoney }: ChainRule
   return { ...defined({ height }), maturity, fee: { ...fees, ...defined({ floor }) }, assetId, maxMoney }
 }
 
-/** The terms for a payment in the block after `height`, by the spec of a chain. */
-export function chainTerms(spec: Spec, height: number | undefined, floor?: number): Terms {
-  return termsOf(chainRules(spec, height), floor)
+/**
+ * The terms for a payment in the block after `height`, by the spec of a chain, or by its rules as a node gives them; `floor`: the
+ * `perkilobyte` of `getfeerate`.
+ */
+export function chainTerms(chain: Spec | ChainRules, height: number | undefined, floor?: number): Terms {
+  if ('sections' in chain) return termsOf(chainRules(chain, height), floor)
+  const { height: _, ...rules } = chain
+  return termsOf({ ...rules, ...defined({ height }) }, floor)
 }

@@ -15,7 +15,7 @@ import { scenarioInput } from '../../support/web/scenario-input.js'
  * Most kilobytes of an entry with everything in it; 70 of the wallet are the words of mnemonics and the texts of codes, 15 what reads and
  * signs credentials as JSON and JWT.
  */
-const entries = { wallet: 304, verify: 106, resolver: 40 } as const
+const entries = { wallet: 234, verify: 106, resolver: 40, events: 12 } as const
 
 /**
  * Most kilobytes of what proves an answer about a DID, compressed by gzip. Two of them are hashes for pages without node:crypto. Two hold an
@@ -72,6 +72,11 @@ describe('an entry for browsers', () => {
       33,
     ],
     ['events', "import { followEvents } from './src/node/library/resolver-entry.ts'; console.log(followEvents)", 12],
+    [
+      'the terms of a payment by the answer of a node',
+      "import { chainTerms, parseChain } from './src/node/library/wallet-entry.ts'; console.log(chainTerms, parseChain)",
+      36,
+    ],
     ['a signature', "import { sign } from './src/node/library/wallet-entry.ts'; console.log(sign)", 46],
     [
       'a DID operation',
