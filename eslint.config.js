@@ -54,7 +54,7 @@ const pureSyntax = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/'] },
+  { ignores: ['**/dist/', 'coverage/', 'node_modules/'] },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],

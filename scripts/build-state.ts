@@ -11,6 +11,8 @@ const sources = [
   'src',
   'scripts/config',
   'scripts/bundle.ts',
+  'scripts/build-client.ts',
+  'packages/client/package.json',
   'scripts/bundle-licences.ts',
   'scripts/build-pages.ts',
   'package.json',
