@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repositoryFile } from '../support/assert/markdown.js'
+import { fetchedProgram } from '../support/process/fetched-program.js'
 import { runTool } from '../support/process/tool.js'
 import { devnet } from '../../src/node/library/testing-entry.js'
 import { bundleForBrowser } from '../support/web/bundle.js'
@@ -158,14 +159,25 @@ describe('the package didledger-client', () => {
     expect(Object.keys(large.exports)).toEqual(expect.arrayContaining(paths))
   })
 
-  it('resolves, proves, verifies, signs and follows against a devnet', async () => {
+  it('resolves, proves, verifies, signs and follows against a devnet, under this Node and the package ws', async () => {
+    await expectUse(process.execPath)
+  })
+
+  it.each([
+    ['Deno', 'deno@2.9.6', '.bin/deno', ['run', '--allow-net', '--allow-read']],
+    ['Bun', 'bun@1.4.5', '.bin/bun', ['run']],
+  ] as const)('does so under %s', async (_, pinned, path, args) => {
+    await expectUse(await fetchedProgram(pinned, path), ...args)
+  })
+
+  async function expectUse(program: string, ...args: readonly string[]): Promise<void> {
     writeFileSync(join(project, 'use.js'), script)
     cpSync(join(root, 'node_modules/ws'), join(project, 'node_modules/ws'), { recursive: true })
     const net = await devnet({ accounts: 1 })
     try {
       const key = Buffer.from(net.accounts[0]?.privateKey ?? []).toString('hex')
       const trust = join(root, 'genesis/devnet.trust.json')
-      const { out, err } = await runTool(project, process.execPath, 'use.js', net.urls.rest, net.urls.ws, key, trust)
+      const { out, err } = await runTool(project, program, ...args, 'use.js', net.urls.rest, net.urls.ws, key, trust)
       expect(err).toBe('')
       expect(JSON.parse(out)).toEqual({
         same: true,
@@ -179,7 +191,7 @@ describe('the package didledger-client', () => {
     } finally {
       await net.close()
     }
-  })
+  }
 
   it('has types for a strict project that checks libraries too, and need no other package', async () => {
     const compilerOptions = {

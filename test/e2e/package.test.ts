@@ -1,20 +1,11 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
+import { fetchedProgram } from '../support/process/fetched-program.js'
 import { testPatience } from '../support/process/patience.js'
 import { runTool } from '../support/process/tool.js'
 import { build, bundleForBrowser, stop } from '../support/web/bundle.js'
@@ -28,6 +19,7 @@ const sources = [
   'docs',
   'genesis',
   'man',
+  'packages',
   'scripts',
   'src',
   '.npmrc',
@@ -39,21 +31,6 @@ const sources = [
 ]
 /** A current Node beside the one that runs the tests; the npm package of this name brings one. */
 const current = 'node@26.10.0'
-
-/** The binary of {@link current}, fetched once and kept with the other packages. */
-async function currentNode(): Promise<string> {
-  const kept = join(root, 'node_modules/.cache', current.replace('@', '-'))
-  const binary = (directory: string) => join(directory, 'node_modules/node/bin/node')
-  if (existsSync(binary(kept))) return binary(kept)
-  mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
-  const fresh = mkdtempSync(`${kept}-`)
-  writeFileSync(join(fresh, 'package.json'), '{"private":true}')
-  await runTool(fresh, 'npm', 'install', '--ignore-scripts=false', current)
-  await runTool(fresh, binary(fresh), '--version')
-  rmSync(kept, { recursive: true, force: true })
-  renameSync(fresh, kept)
-  return binary(kept)
-}
 
 const script = `
 import { createNode, getResolver } from 'didledger'
@@ -239,7 +216,7 @@ describe('the packed package', () => {
   })
 
   it('does so under a current Node', async () => {
-    await expectUse(await currentNode(), `v${current.split('@')[1]}`)
+    await expectUse(await fetchedProgram(current, 'node/bin/node'), `v${current.split('@')[1]}`)
   })
 
   async function expectUse(binary: string, version: string): Promise<void> {
