@@ -8,7 +8,7 @@ import ts from 'typescript'
  * Builds the package `didledger-client` (packages/client) of the modules and declarations that the compiler wrote to dist: a file of each
  * for an entry, and chunks of what entries share or load later. Classes are thus the same ones, and fit, across entries.
  *
- * Declarations have no comments: with them the package would be a sixth larger (docs/decisions/0045-small-package-without-specs-and-comments.md).
+ * Declarations have no comments: with them the package would be a sixth larger (docs/decisions/0046-small-package-without-specs-and-comments.md).
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,5 +1,5 @@
 import type { EventData, EventTopic, Numbered } from '../../base/primitives/chain-event.js'
-import { asInteger, asText, listOf, optional, type Reader, unexpected } from './read-answers.js'
+import { asInteger, asText, listOf, optional, type Reader, unexpected } from '../../base/primitives/answer-form.js'
 
 /** Start of a follower: the block of a height, after a block, after the event of a number, or the next event. */
 export type EventsFrom = { readonly fromHeight?: number } | { readonly afterBlock: string } | { readonly after: number }

@@ -3,7 +3,7 @@
  *
  *   call -> #get, sendRawTransaction -> #envelope -> exchange (http.ts)    REST: Error 0 -> Result, else NodeRefusal
  *        -> rpc -> callRpc (rpc.ts) -> exchange                            JSON-RPC
- *   answer -> asBlock, asTransaction, ... (read-answers.ts)                checked, typed
+ *   answer -> asBlock, asTransaction, ... (answer-form.ts)                 checked, typed
  *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
  *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
  *
@@ -36,16 +36,13 @@ import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
 import { askResolver } from './ask-resolver.js'
-import { hashBytes, type NodeChain, parseChain } from './chain-answer.js'
+import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js'
 import { exchange, NoAnswer, NodeRefusal } from './http.js'
 import { baseUrl, otherInterface } from './node-url.js'
 import {
   asAmount,
   asAny,
-  asCredentialList,
-  asCredentialResult,
   asInteger,
-  asQueryResult,
   asText,
   answerOf,
   isObject,
@@ -53,7 +50,8 @@ import {
   objectOf,
   optional,
   unexpected,
-} from './read-answers.js'
+} from '../../base/primitives/answer-form.js'
+import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
 import { callResolver, callRpc, type RpcParams } from './rpc.js'
 import { longestSentence, stallSentence, whyUnmined } from './unmined.js'
 

@@ -1,6 +1,6 @@
 import { exchange } from './http.js'
 import { otherInterface } from './node-url.js'
-import { answerOf, asText, optional } from './read-answers.js'
+import { answerOf, asText, optional } from '../../base/primitives/answer-form.js'
 
 /** Status that a node reports for monitoring. */
 export interface Readiness {

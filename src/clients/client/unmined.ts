@@ -1,5 +1,5 @@
 import { UserError } from '../../base/errors/rule-error.js'
-import { isObject } from './read-answers.js'
+import { isObject } from '../../base/primitives/answer-form.js'
 
 /** @limit characters: a sentence of a node that is shown in a message */
 export const longestSentence = 2_000

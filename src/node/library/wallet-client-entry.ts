@@ -85,7 +85,7 @@ export {
   signTransaction,
   unsignedAddresses,
 } from '../../clients/wallet/sign-transaction.js'
-export { type NodeChain, parseChain } from '../../clients/client/chain-answer.js'
+export { type NodeChain, parseChain } from '../../clients/wallet/chain-answer.js'
 export { type ChainRules, chainTerms } from '../../clients/wallet/terms.js'
 export {
   fileOf,

@@ -1,6 +1,6 @@
 import { reorganisationDepth } from '../../ledger/chain/branches.js'
 import type { Chain } from '../../ledger/chain/chain.js'
-import type { NodeChain } from '../../clients/client/chain-answer.js'
+import type { NodeChain } from '../../clients/wallet/chain-answer.js'
 import type { NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { parseDisplayHash } from '../../base/primitives/bytes.js'

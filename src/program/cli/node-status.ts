@@ -1,6 +1,6 @@
 import { NodeClient } from '../../clients/client/node-client.js'
 import { readinessOf } from '../../clients/client/node-status.js'
-import { answerOf, asAny, asInteger, asText, isObject, listOf } from '../../clients/client/read-answers.js'
+import { answerOf, asAny, asInteger, asText, isObject, listOf } from '../../base/primitives/answer-form.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { CliContext } from './cli-context.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
-import { parseChain } from '../../../../src/clients/client/chain-answer.js'
+import { parseChain } from '../../../../src/clients/wallet/chain-answer.js'
 import { chainTerms } from '../../../../src/clients/wallet/terms.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 

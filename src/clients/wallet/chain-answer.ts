@@ -1,8 +1,17 @@
 import { parseDisplayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { ChainRules } from '../wallet/terms.js'
-import { answerOf, asAmount, asInteger, asText, listOf, objectOf, optional, unexpected } from './read-answers.js'
+import type { ChainRules } from './terms.js'
+import {
+  answerOf,
+  asAmount,
+  asInteger,
+  asText,
+  listOf,
+  objectOf,
+  optional,
+  unexpected,
+} from '../../base/primitives/answer-form.js'
 
 /** The chain of a node, with its rules for the next block. */
 export interface NodeChain extends ChainRules {
