@@ -180,7 +180,18 @@ describe('pages', () => {
     await explorer.load('/#/node')
     await explorer.shows('this node has no peers')
     await explorer.shows(/resident [\d.]+ MB/)
-    expect(await explorer.page.locator('canvas').count()).toBe(4)
+    await expect.poll(() => explorer.page.locator('canvas').count()).toBe(4)
+  })
+
+  it('a browser whose language Intl refuses shows all but the curves', async () => {
+    const tab = await open()
+    const language = "Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })"
+    await tab.page.addInitScript(language)
+    await tab.load('/#/node')
+    await tab.shows(/resident [\d.]+ MB/)
+    expect(await tab.page.locator('canvas').count()).toBe(0)
+    expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
+    await tab.close()
   })
 
   it('the devnet makes blocks, moves its clock, pays and goes back', async () => {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import Plot from 'uplot'
+import type Plot from 'uplot'
 
 /** A curve over time, drawn by uPlot in the colours of the page. */
 
@@ -33,49 +33,27 @@ export function Curve({
   const plot = useRef<Plot>(undefined)
   const data: Plot.AlignedData = [[...times], ...series.map(({ values }) => [...values])]
 
+  const latest = useRef(data)
+  latest.current = data
+
   useEffect(() => {
     const element = box.current
     if (element === null) return undefined
-    const style = getComputedStyle(element)
-    const colour = (name: string) => style.getPropertyValue(name).trim()
-    const line = colour('--quiet')
-    const axis = {
-      stroke: line,
-      grid: { stroke: colour('--line'), width: 1 },
-      ticks: { show: false },
-      font: '11px system-ui',
-    }
-    const created = new Plot(
-      {
-        width: element.clientWidth,
-        height,
-        padding: [8, 28, 0, 0],
-        cursor: { show: false },
-        legend: { show: false },
-        axes: [
-          { ...axis, values: (_, ticks) => ticks.map(timeOfDay), space: 90, size: 26 },
-          { ...axis, values: (_, ticks) => ticks.map(format), size: 64, space: 28 },
-        ],
-        scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },
-        series: [
-          {},
-          ...series.map((one, index) => ({
-            label: one.label,
-            stroke: colour(`--curve-${index + 1}`),
-            width: 1.75,
-            points: { show: false },
-          })),
-        ],
+    let ended = false
+    // uPlot throws as it loads in a browser whose language Intl does not take: the page stands without its curves then.
+    void import('uplot').then(
+      ({ default: Uplot }) => {
+        if (!ended) plot.current = new Uplot(optionsFor(element, series, format), latest.current, element)
       },
-      data,
-      element,
+      () => undefined,
     )
-    plot.current = created
-    const resize = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height }))
+    const resize = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }))
     resize.observe(element)
     return () => {
+      ended = true
       resize.disconnect()
-      created.destroy()
+      plot.current?.destroy()
+      plot.current = undefined
     }
   }, [series.length])
 
@@ -98,4 +76,36 @@ export function Curve({
       <div class="plot" ref={box} aria-hidden="true" />
     </figure>
   )
+}
+
+function optionsFor(element: HTMLElement, series: readonly Series[], format: (value: number) => string): Plot.Options {
+  const style = getComputedStyle(element)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  }
+  return {
+    width: element.clientWidth,
+    height,
+    padding: [8, 28, 0, 0],
+    cursor: { show: false },
+    legend: { show: false },
+    axes: [
+      { ...axis, values: (_, ticks) => ticks.map(timeOfDay), space: 90, size: 26 },
+      { ...axis, values: (_, ticks) => ticks.map(format), size: 64, space: 28 },
+    ],
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },
+    series: [
+      {},
+      ...series.map((one, index) => ({
+        label: one.label,
+        stroke: colour(`--curve-${index + 1}`),
+        width: 1.75,
+        points: { show: false },
+      })),
+    ],
+  }
 }

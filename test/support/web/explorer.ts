@@ -38,6 +38,8 @@ export class ExplorerBrowser {
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
       reducedMotion: 'reduce',
+      // Without it Chromium takes that of the environment, "en-US@posix" say, which Intl refuses.
+      locale: 'en-US',
     })
     return Explorer.open(context, new URL(rest).origin)
   }
