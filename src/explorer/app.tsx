@@ -3,7 +3,7 @@ import { useMethods } from './ask/methods.js'
 import { useLive } from './ask/use-answer.js'
 import { searchTarget } from './find/search-target.js'
 import { Heading, Panel } from './parts/panel.js'
-import { linkTo, readRoute, type Route } from './route.js'
+import { linkTo, pageNames, type PageName, readRoute, type Route } from './route.js'
 import { whole } from './text/numbers.js'
 import { visible } from './text/safe-text.js'
 import { AddressPage } from './views/address-page.js'
@@ -25,7 +25,7 @@ import { ValidatorsPage } from './views/validators-page.js'
 
 type Page = (route: Route) => preact.VNode
 
-const pages: Readonly<Record<string, Page>> = {
+const pages: Readonly<Record<PageName, Page>> = {
   '': Home,
   address: AddressPage,
   block: BlockPage,
@@ -42,7 +42,7 @@ const pages: Readonly<Record<string, Page>> = {
   validators: ValidatorsPage,
 }
 
-const menu: readonly (readonly [page: string, title: string])[] = [
+const menu: readonly (readonly [page: PageName, title: string])[] = [
   ['', 'Chain'],
   ['find', 'Find DIDs'],
   ['validators', 'Validators'],
@@ -65,7 +65,8 @@ export function App() {
     }
     first.current = false
   }, [page, subject])
-  const Shown = Object.hasOwn(pages, page) ? pages[page] : undefined
+  const name = pageNames.find((one) => one === page)
+  const Shown = name === undefined ? undefined : pages[name]
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>

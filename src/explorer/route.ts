@@ -8,6 +8,25 @@ export interface Route {
   readonly options: ReadonlyMap<string, string>
 }
 
+/** Names of all pages; the first one is empty. */
+export const pageNames = [
+  '',
+  'address',
+  'block',
+  'blocks',
+  'credential',
+  'devnet',
+  'did',
+  'find',
+  'interfaces',
+  'node',
+  'operations',
+  'search',
+  'transaction',
+  'validators',
+] as const
+export type PageName = (typeof pageNames)[number]
+
 /** Names of pages that other explorers use. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['tx', 'transaction'],

@@ -172,7 +172,7 @@ describe('pages', () => {
   it('validators and their votes', async () => {
     await explorer.load('/#/validators')
     await panel(/^Vote on block/).waitFor()
-    await explorer.page.getByRole('img', { name: /voted for \d+ of \d+ blocks/ }).waitFor()
+    await explorer.page.getByRole('group', { name: /voted for \d+ of \d+ blocks/ }).waitFor()
     await explorer.shows('This node has seen no validator contradict itself.')
   })
 

@@ -60,7 +60,7 @@ function Strip({ voters }: { voters: Voters }) {
         return (
           <div class="strip-row" key={key}>
             <KeyName text={key} />
-            <div class="cells" role="img" aria-label={`voted for ${done} of ${due} blocks`}>
+            <div class="cells" role="group" aria-label={`voted for ${done} of ${due} blocks`}>
               {cells.map(({ height, kind, view }) => (
                 <a
                   key={height}
