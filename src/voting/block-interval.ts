@@ -1,7 +1,8 @@
-import type { Timers } from '../base/runtime/env.js'
+import type { Clock, Timers } from '../base/runtime/env.js'
 
 export interface BlockIntervalOptions {
   readonly timers: Timers
+  readonly clock: Clock
   /** Milliseconds from the local commit of a block to view 0 of the next height, at least. */
   readonly minInterval: number
   /** Milliseconds from the commit until an empty block is made; absent: no empty blocks. */
@@ -18,11 +19,13 @@ export class BlockInterval {
   #cancels: (() => void)[] = []
   #minElapsed = false
   #begun = false
+  /** By the clock; undefined without empty blocks. */
+  #emptyAt: number | undefined
 
   /** Starts both intervals now: to be created when the tip moves. */
   constructor(options: BlockIntervalOptions) {
     this.#options = options
-    const { timers, minInterval, emptyInterval } = options
+    const { timers, clock, minInterval, emptyInterval } = options
     this.#cancels.push(
       timers.after(minInterval, () => {
         this.#minElapsed = true
@@ -30,7 +33,15 @@ export class BlockInterval {
       }),
     )
     if (emptyInterval === undefined) return
-    this.#cancels.push(timers.after(Math.max(minInterval, emptyInterval), () => this.#begin()))
+    const idle = Math.max(minInterval, emptyInterval)
+    this.#emptyAt = clock.now() + idle
+    this.#cancels.push(timers.after(idle, () => this.#begin()))
+  }
+
+  /** Milliseconds until an empty block is begun; undefined once a block is begun, and without empty blocks. */
+  get untilEmpty(): number | undefined {
+    if (this.#begun || this.#emptyAt === undefined) return undefined
+    return Math.max(0, this.#emptyAt - this.#options.clock.now())
   }
 
   get begun(): boolean {

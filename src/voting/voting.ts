@@ -112,6 +112,8 @@ export interface VotingStatus {
   readonly signing: SigningState
   /** Text of the conflict alarm, if two confirmed blocks of one height exist: this node votes no more. */
   readonly alarm?: string
+  /** Milliseconds until this node begins an empty block; absent once the vote has begun, and where miners make the blocks. */
+  readonly emptyBlockIn?: number
 }
 
 interface VotingEvents {
@@ -332,7 +334,8 @@ export class Voting {
     const { text } = this.#alarm
     const alarm = text === undefined ? {} : { alarm: text }
     const signing = this.#own.state(this.#runner)
-    return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm }
+    const idle = defined({ emptyBlockIn: this.#interval?.untilEmpty })
+    return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm, ...idle }
   }
 
   /** Votes held for the open height, by validator in their order. */
@@ -377,7 +380,7 @@ export class Voting {
 
   /** Opens the height after the tip. */
   #renew(): void {
-    const { chain, timers, mempool } = this.#options
+    const { chain, timers, clock, mempool } = this.#options
     this.#runner.close()
     this.#interval?.close()
     this.#candidates.settle(chain.tip)
@@ -387,8 +390,7 @@ export class Voting {
     const { minInterval, emptyInterval } = chain.spec.timing
     const mined = chain.spec.producer === 'miners'
     this.#interval = new BlockInterval({
-      timers,
-      minInterval,
+      ...{ timers, clock, minInterval },
       ...(mined ? {} : { emptyInterval }),
       reason: () => this.#peerBegan || runner.resumed || this.#candidates.some || (!mined && mempool.size > 0),
       begin: () => runner.start(),

@@ -39,9 +39,10 @@ export function ValidatorsPage() {
 }
 
 function OpenVote({ info }: { info: ArbitersInfo }) {
-  const { stalled, alarm } = info
+  const { stalled, alarm, emptyblockin: idle } = info
+  const note = idle === undefined ? (info.step ?? undefined) : undefined
   return (
-    <Panel title={`Vote on block ${whole(info.height)}`} note={info.step === null ? undefined : info.step}>
+    <Panel title={`Vote on block ${whole(info.height)}`} note={note}>
       {alarm !== null && (
         <p class="notice bad" role="alert">
           <Plain text={alarm} />
@@ -58,11 +59,17 @@ function OpenVote({ info }: { info: ArbitersInfo }) {
           )}
         </p>
       )}
+      {idle !== undefined && (
+        <p>
+          Next block in <span class="number">{Math.ceil(idle / 1000)} s</span>, sooner when a transaction comes. Nothing
+          is voted on until then.
+        </p>
+      )}
       <Facts
         rows={[
-          ['View', whole(info.view)],
-          ['Quorum', info.quorum === undefined ? undefined : `${info.quorum} of ${info.arbiters.length}`],
-          ['Present', info.heard === undefined ? undefined : `${info.heard} of ${info.arbiters.length}`],
+          ['View', idle === undefined ? whole(info.view) : undefined],
+          ['Quorum', `${info.quorum} of ${info.arbiters.length}`],
+          ['Present', idle === undefined ? `${info.heard} of ${info.arbiters.length}` : undefined],
           ['This node signs', <Plain text={info.signing} />],
           [
             'Next change',
@@ -77,8 +84,8 @@ function OpenVote({ info }: { info: ArbitersInfo }) {
   )
 }
 
-function Votes({ info: { arbiters, ondutyarbiter, votes } }: { info: ArbitersInfo }) {
-  const byKey = new Map(votes?.map((vote) => [vote.publickey, vote]))
+function Votes({ info: { arbiters, ondutyarbiter, votes, emptyblockin } }: { info: ArbitersInfo }) {
+  const byKey = new Map(votes.map((vote) => [vote.publickey, vote]))
   const mark = (voted: boolean | undefined) =>
     voted === undefined ? '' : voted ? <span class="good">✓ yes</span> : <span class="quiet">– no</span>
   return (
@@ -96,7 +103,7 @@ function Votes({ info: { arbiters, ondutyarbiter, votes } }: { info: ArbitersInf
             </>
           ),
         ],
-        ...(votes === undefined
+        ...(emptyblockin !== undefined
           ? []
           : ([
               ['Present', (key: string) => mark(byKey.get(key)?.heard)],

@@ -27,7 +27,15 @@ function rowsOf({ validators, heights }: Voters): [key: string, cells: Cell[]][]
   return [...rows]
 }
 
-/** Who voted for the last blocks: of a confirm the votes that reached the proposer first are kept, so an absence is no fault. */
+/** Words for a cell. */
+const words: Readonly<Record<Cell['kind'], string>> = {
+  proposed: 'proposed',
+  voted: 'voted',
+  absent: 'not in the confirm: its vote came after the quorum, or not at all',
+  outside: 'no validator then',
+}
+
+/** Who voted for the last blocks: a confirm keeps the votes that came first, so an absence is no fault unless there is nothing else. */
 export function VoterStrip() {
   const answer = useCall<Voters>('listvoters')
   return (
@@ -35,8 +43,8 @@ export function VoterStrip() {
       title="Votes for the last blocks"
       note={
         <span class="legend" aria-hidden="true">
-          <i class="cell proposed" /> proposed <i class="cell voted" /> voted <i class="cell absent" /> not in the
-          confirm
+          <i class="cell proposed" /> proposed <i class="cell voted" /> voted <i class="cell absent" /> after the
+          quorum, or not at all
         </span>
       }
     >
@@ -49,6 +57,9 @@ export function VoterStrip() {
   )
 }
 
+/** Blocks that a validator must have missed in a row before it is marked: the fastest three of four may be the same for a while. */
+const leastDue = 20
+
 function Strip({ voters }: { voters: Voters }) {
   const first = voters.heights[0]
   const last = voters.heights.at(-1)
@@ -56,6 +67,7 @@ function Strip({ voters }: { voters: Voters }) {
     <div class="strip">
       {rowsOf(voters).map(([key, cells]) => {
         const due = cells.filter(({ kind }) => kind !== 'outside').length
+        const silent = cells.every(({ kind }) => kind === 'absent' || kind === 'outside') && due >= leastDue
         const done = cells.filter(({ kind }) => kind === 'proposed' || kind === 'voted').length
         return (
           <div class="strip-row" key={key}>
@@ -67,11 +79,14 @@ function Strip({ voters }: { voters: Voters }) {
                   class={`cell ${kind}`}
                   href={linkTo('block', String(height))}
                   tabIndex={-1}
-                  title={`block ${whole(height)}: ${kind}${view > 0 ? `, view ${view}` : ''}`}
+                  title={`block ${whole(height)}: ${words[kind]}${view > 0 ? `, view ${view}` : ''}`}
                 />
               ))}
             </div>
-            <span class="number share">
+            <span
+              class={`number share ${silent ? 'warn' : ''}`}
+              title={silent ? 'in no confirm of these blocks' : undefined}
+            >
               {done}/{due}
             </span>
           </div>

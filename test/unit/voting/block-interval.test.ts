@@ -33,7 +33,8 @@ function pace(changes: Partial<BlockIntervalOptions> = {}) {
   const time = new Time()
   const begun: number[] = []
   const state = { reason: false }
-  const options = { timers: time, minInterval: 1000, emptyInterval: 10_000, ...changes }
+  const clock = { now: () => time.now }
+  const options = { timers: time, clock, minInterval: 1000, emptyInterval: 10_000, ...changes }
   const made = new BlockInterval({ ...options, reason: () => state.reason, begin: () => begun.push(time.now) })
   return { time, begun, state, pace: made }
 }
@@ -61,6 +62,26 @@ describe('the pace', () => {
     expect(made.begun).toBe(true)
   })
 
+  it('says how long it is until an empty block, and nothing once a block is begun', () => {
+    const { time, state, pace: made } = pace()
+    expect(made.untilEmpty).toBe(10_000)
+    time.to(9_999)
+    expect(made.untilEmpty).toBe(1)
+    time.to(10_000)
+    expect(made.untilEmpty).toBeUndefined()
+    const busy = pace()
+    busy.state.reason = true
+    busy.time.to(1000)
+    expect(busy.pace.untilEmpty).toBeUndefined()
+    const options = { timers: time, clock: { now: () => 0 }, minInterval: 1000, reason: () => state.reason }
+    expect(new BlockInterval({ ...options, begin: () => {} }).untilEmpty).toBeUndefined()
+    // A clock that was set forward meanwhile.
+    let now = 0
+    const shifted = new BlockInterval({ ...options, emptyInterval: 10_000, clock: { now: () => now }, begin: () => {} })
+    now = 20_000
+    expect(shifted.untilEmpty).toBe(0)
+  })
+
   it('does not begin before minInterval, whatever is looked at', () => {
     const { time, begun, state, pace: made } = pace()
     state.reason = true
@@ -78,7 +99,13 @@ describe('the pace', () => {
     mined.time.to(60_000)
     expect(mined.begun).toEqual([])
     const time = new Time()
-    new BlockInterval({ timers: time, minInterval: 1000, reason: () => false, begin: () => expect.unreachable() })
+    new BlockInterval({
+      timers: time,
+      clock: { now: () => 0 },
+      minInterval: 1000,
+      reason: () => false,
+      begin: () => expect.unreachable(),
+    })
     time.to(1_000_000)
   })
 })

@@ -89,6 +89,21 @@ describe('four validators', () => {
     expect(tips().size).toBe(1)
   })
 
+  it('and say how long it is until an empty block, if there is nothing else', async () => {
+    net = await TestNet.four()
+    await net.advance(4_000)
+    expect(net.nodes.map(({ voting }) => voting.status().emptyBlockIn)).toEqual([6_000, 6_000, 6_000, 6_000])
+    net.filter = () => false
+    net.healing = false
+    await net.advance(6_000)
+    expect(net.nodes.map(({ voting }) => voting.status().emptyBlockIn)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
   it('and one that follows them connects the same blocks, without a key', async () => {
     net = await TestNet.four()
     const follower = await net.add({ person: undefined })

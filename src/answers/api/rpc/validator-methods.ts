@@ -96,7 +96,7 @@ function arbiters({ reader, voting, devnet, health }: ApiContext): Record<string
       publickey: toHex(publicKey),
       ...{ heard, prevote, precommit },
     })),
-    ...defined({ stalled: health().stalled }),
+    ...defined({ emptyblockin: vote?.emptyBlockIn, stalled: health().stalled }),
   }
 }
 

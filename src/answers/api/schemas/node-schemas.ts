@@ -98,6 +98,11 @@ export const arbitersInfo = closed({
     }),
     { description: 'in the order of `arbiters`; without a vote, as on a devnet, nothing arrives' },
   ),
+  emptyblockin: Type.Optional(
+    count(
+      'milliseconds until this node begins an empty block unless a transaction comes before; absent once the vote has begun, and where there is none',
+    ),
+  ),
   stalled: Type.Optional(
     closed(
       {
