@@ -7,6 +7,7 @@ import { contextOf, serve } from '../support/client/api.js'
 import { portBase } from '../support/process/ports.js'
 import { Directories, NodeProcess } from '../support/process/spawn.js'
 import { rounds } from '../support/process/thorough.js'
+import { whole } from '../../src/explorer/text/numbers.js'
 import { ExplorerBrowser } from '../support/web/explorer.js'
 
 /** Pages whose chain changes below them. */
@@ -42,6 +43,8 @@ it('a reorganisation while pages are open: blocks leave and come, without WebSoc
   await list.page.locator(`a[title="${fresh}"]`).waitFor()
   await list.page.locator(`a[title="${old}"]`).waitFor({ state: 'detached' })
   await block.shows(/This block is not on the active chain/)
+  // Its transactions are in no index any more; the block has them.
+  await block.page.getByRole('region', { name: '1 transaction', exact: true }).getByText('coinbase').waitFor()
   await block.page.getByText('Show that one').click()
   await block.page
     .getByText(displayHash(right[1]?.header.hash ?? new Uint8Array(32)))
@@ -110,6 +113,8 @@ it('an address with very many transactions is read page by page', async () => {
   await tab.page.locator('main a[href^="#/address/"]').first().click()
   const rows = tab.page.getByRole('region', { name: 'transactions of the address, newest first' }).locator('tbody tr')
   await expect.poll(() => rows.count()).toBe(50)
+  await tab.page.getByText('Add up more than 50 transactions').click()
+  await tab.page.getByText(new RegExp(`^${whole(blocks)} transactions, received [^…]*$`)).waitFor()
   await tab.page.getByText('older ›').click()
   await expect.poll(() => tab.page.url()).toContain('before=')
   await expect.poll(() => rows.count()).toBe(50)

@@ -22,6 +22,13 @@ afterAll(async () => {
   await node?.close()
 })
 
+async function rpc(method: string, params: object): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(node.api?.rpc ?? '', { method: 'POST', headers, body })
+  return ((await response.json()) as { result: unknown }).result
+}
+
 /** Types into the search box and presses Enter. */
 async function search(text: string): Promise<void> {
   await explorer.page.getByRole('searchbox').first().fill(text)
@@ -56,6 +63,10 @@ describe('pages', () => {
     await heading('Transaction transfer')
     await explorer.shows('12.50')
     await explorer.shows('0.000001')
+    const { size } = (await rpc('getrawtransaction', { txid: scene.payment, verbose: true })) as { size: number }
+    const text = await panel('Summary').innerText()
+    expect(text).toMatch(/0\.000001\s+ELA/)
+    expect(text).toMatch(new RegExp(`Fee rate\\s+${Number((100 / size).toFixed(2))} × 10⁻⁸ ELA a byte`))
     await explorer.page.goBack()
     await heading('Block 1')
   })
@@ -83,6 +94,53 @@ describe('pages', () => {
     await explorer.page.getByText('Unspent outputs').click()
     await explorer.shows(/^\d+ coins when the node was asked/)
     await explorer.page.locator(`a[title="${scene.payment}"]`).first().waitFor()
+  })
+
+  it('an address has its first and last use, its sums, and leads to the DID of its key and back', async () => {
+    await explorer.load(`/#/address/${scene.address}`)
+    const facts = panel('Balance')
+    await facts.getByText(/^\d+ transactions?, received/).waitFor()
+    const history = (await rpc('getaddresshistory', { address: scene.address, limit: 100 })) as {
+      transactions: { received: string; spent: string }[]
+    }
+    const sum = (name: 'received' | 'spent') => {
+      const units = history.transactions.reduce((total, row) => total + BigInt(row[name].replace('.', '')), 0n)
+      return `${units / 100_000_000n}.${String(units % 100_000_000n).padStart(8, '0')}`.replace(/0{1,6}$/, '')
+    }
+    const text = (await facts.innerText()).replace(/[\s\u202f]+/g, ' ')
+    expect(text).toMatch(/First use .* in block 0 Last use .* in block \d+/)
+    expect(text).toContain(`${history.transactions.length} transactions, received`)
+    const ungrouped = text.replace(/(?<=\d) (?=\d)/g, '')
+    expect(ungrouped).toContain(`received ${sum('received')} ELA, spent ${sum('spent')} ELA`)
+    await facts.locator(`a[title="${scene.ada}"]`).click()
+    await heading('DID')
+    await panel('State').locator(`a[title="${scene.address}"]`).click()
+    await heading('Address')
+    // Its coins were never spent: nothing tells its key.
+    await explorer.load(`/#/address/${node.wallet.account(8).address}`)
+    await panel('Balance').getByText('none that this page can tell').waitFor()
+  })
+
+  it('what is shown is there as JSON', async () => {
+    const hash = node.chain.tip.hash
+    const cases: [path: string, method: string, part: string][] = [
+      [`block/${hash}`, 'getblock', hash],
+      [`transaction/${scene.payment}`, 'getrawtransaction', scene.payment],
+      [`address/${scene.address}`, 'getaddresshistory', scene.address],
+      [`did/${scene.ada}`, 'resolvedid', scene.ada],
+      [`credential/${encodeURIComponent(scene.declared)}`, 'did_resolveCredential', scene.ada],
+      ['validators', 'getarbitersinfo', 'ondutyarbiter'],
+    ]
+    for (const [path, method, part] of cases) {
+      await explorer.load(`/#/${path}`)
+      await panel('JSON').getByText('The answer of the node as JSON').click()
+      await panel('JSON').locator('.answer').getByText(part).first().waitFor()
+      await panel('JSON')
+        .getByRole('link', { name: `ask by ${method}` })
+        .click()
+      await explorer.page.getByRole('button', { name: 'Send' }).click()
+      await panel('Answer').getByText(part).first().waitFor()
+    }
   })
 
   it('a DID has keys, services, credentials, a timeline and differences', async () => {

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type * as blocks from '../../answers/api/schemas/block-schemas.js'
 import type * as coins from '../../answers/api/schemas/coin-schemas.js'
+import type * as chains from '../../answers/api/schemas/chain-schemas.js'
 import type * as dids from '../../answers/api/schemas/did-schemas.js'
 import type * as nodes from '../../answers/api/schemas/node-schemas.js'
 import type * as transactions from '../../answers/api/schemas/transaction-schemas.js'
@@ -11,6 +12,7 @@ export type ShownTransaction = Static<typeof transactions.transactionObject>
 export type Output = ShownTransaction['vout'][number]
 export type Operation = Static<typeof transactions.storedOperation>
 export type ShownBlock = Static<typeof blocks.blockWithIds>
+export type WholeBlock = Static<typeof blocks.blockWithTransactions>
 export type Confirm = Static<typeof blocks.confirmObject>
 export type Voters = Static<typeof blocks.listedVoters>
 export type BlockList = Static<typeof blocks.listedBlocks>
@@ -21,6 +23,7 @@ export type ListedOperation = OperationList['operations'][number]
 export type Position = NonNullable<OperationList['next']>
 export type AddressHistory = Static<typeof transactions.addressHistorySchema>
 export type Coin = Static<typeof coins.listedCoins>[number]
+export type ChainInfo = Static<typeof chains.chainInfoSchema>
 export type DidCount = Static<typeof dids.didCountSchema>
 export type Found = Static<typeof dids.queryResult>
 export type ArbitersInfo = Static<typeof nodes.arbitersInfo>

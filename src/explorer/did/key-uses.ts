@@ -1,7 +1,5 @@
-import bs58 from 'bs58'
-import { addressOf, didProgramHash } from '../../base/primitives/address.js'
-import { isCompressed } from '../../base/primitives/p256.js'
 import { asMembers, type Members, objectsIn, textIn } from './payload.js'
+import { derives } from './same-key.js'
 
 /** The keys of a document and what each of them may do. Pure. */
 
@@ -33,15 +31,6 @@ export function keysOf(document: Members): ShownKey[] {
     ]
     return { id, controller: textIn(key, 'controller') ?? did, publicKey, uses }
   })
-}
-
-/** Characters of the longest text of a key in base58; decoding takes time by their square. */
-const longestKey = 46
-
-/** Whether the DID is that of a key in base58. */
-function derives(publicKey: string, did: string): boolean {
-  const bytes = publicKey.length > longestKey ? undefined : bs58.decodeUnsafe(publicKey)
-  return bytes !== undefined && isCompressed(bytes) && did.endsWith(`:${addressOf(didProgramHash(bytes))}`)
 }
 
 function idOf(entry: unknown): string | undefined {

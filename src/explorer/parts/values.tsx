@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
+import { useCoin } from '../ask/coin.js'
 import { linkTo } from '../route.js'
 import { amountParts, whole } from '../text/numbers.js'
 import { beginning, otherHost, outsideLink, shortened, visible } from '../text/safe-text.js'
@@ -160,6 +161,15 @@ export function KeyName({ text }: { text: string }) {
   return (
     <span class="code" title={text}>
       {shortened(text)}
+    </span>
+  )
+}
+
+/** {@link Amount} with the name of the coins, for where no column names them. */
+export function Coins({ text }: { text: string }) {
+  return (
+    <span class="coins">
+      <Amount text={text} /> <span class="quiet">{useCoin()}</span>
     </span>
   )
 }

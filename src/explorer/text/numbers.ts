@@ -36,6 +36,13 @@ export function coinsOf(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -8)}.${digits.slice(-8)}`
 }
 
+/** Units of 10^-8 that a fee pays for a byte, with two decimals where they say something. */
+export function feeRate(fee: string, size: number): string {
+  const rate = Number(unitsOf(fee) ?? 0n) / size
+  if (!Number.isFinite(rate)) return '?'
+  return rate >= 100 ? whole(Math.round(rate)) : String(Number(rate.toFixed(2)))
+}
+
 /** Bytes with a unit: 815 B, 12.3 kB, 4.0 MB. */
 export function bytes(count: number): string {
   if (!Number.isFinite(count)) return '?'

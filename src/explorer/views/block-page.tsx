@@ -1,7 +1,9 @@
 import { ask, askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
-import type { ShownBlock, ShownTransaction } from '../ask/shapes.js'
+import type { ShownBlock, ShownTransaction, WholeBlock } from '../ask/shapes.js'
+import { useCoin } from '../ask/coin.js'
 import { useAnswer } from '../ask/use-answer.js'
+import { RawJson } from '../parts/raw-json.js'
 import { Answered, Badge, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'
 import { Amount, BlockName, Copy, Moment, Plain, TransactionName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
@@ -72,7 +74,12 @@ export function BlockPage({ subject, options }: Route) {
               </Panel>
               <ConfirmPanel blockhash={block.hash} />
             </div>
-            <Transactions block={block} from={Number(options.get('from') ?? 0) || 0} />
+            <Transactions
+              block={block}
+              from={Number(options.get('from') ?? 0) || 0}
+              active={activeHash === block.hash}
+            />
+            <RawJson method="getblock" params={{ blockhash: block.hash, verbosity: 1 }} />
           </>
         )}
       </Answered>
@@ -129,17 +136,28 @@ function Header({ block, active }: { block: ShownBlock; active: boolean }) {
 
 const rows = 25
 
-function Transactions({ block, from }: { block: ShownBlock; from: number }) {
+/** The transactions of a part of the list. Those of a block off the chain are in no index: the whole block has them. */
+async function transactionsOf(
+  { hash, tx }: ShownBlock,
+  { from, active }: { readonly from: number; readonly active: boolean },
+  signal: AbortSignal,
+): Promise<(ShownTransaction | Refusal)[]> {
+  if (!active) {
+    const whole = await ask<WholeBlock>('getblock', { blockhash: hash, verbosity: 2 }, signal)
+    return whole.tx.slice(from, from + rows)
+  }
+  const calls = tx.slice(from, from + rows).map((txid) => ['getrawtransaction', { txid, verbose: true }] as const)
+  return askAll<ShownTransaction>(calls, signal)
+}
+
+function Transactions({ block, from, active }: { block: ShownBlock; from: number; active: boolean }) {
   const ids = block.tx.slice(from, from + rows)
   const answer = useAnswer(
-    (signal) =>
-      askAll<ShownTransaction>(
-        ids.map((txid) => ['getrawtransaction', { txid, verbose: true }]),
-        signal,
-      ),
-    ['transactions', block.hash, from],
+    (signal) => transactionsOf(block, { from, active }, signal),
+    ['transactions', block.hash, from, active],
     { every: 'once' },
   )
+  const coin = useCoin()
   const page = (at: number) => linkTo('block', block.hash, { from: at })
   return (
     <Panel title={counted(block.tx.length, 'transaction')}>
@@ -153,7 +171,11 @@ function Transactions({ block, from }: { block: ShownBlock; from: number }) {
               ['#', ({ at }) => at, 'number'],
               ['Transaction', ({ txid }) => <TransactionName text={txid} />],
               ['Type', ({ found: one }) => (isFound(one) ? typeName(one.type) : '')],
-              ['Outputs', ({ found: one }) => (isFound(one) ? <Amount text={sum(one)} /> : ''), 'number'],
+              [
+                coin === '' ? 'Outputs' : `Outputs, ${coin}`,
+                ({ found: one }) => (isFound(one) ? <Amount text={sum(one)} /> : ''),
+                'number',
+              ],
               ['Size', ({ found: one }) => (isFound(one) ? bytes(one.size) : ''), 'number spare'],
             ]}
           />

@@ -4,6 +4,7 @@ import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { textIn } from '../did/payload.js'
 import { credentialSubject } from '../find/search-target.js'
 import { Answered, Facts, Failure, Heading, Panel } from '../parts/panel.js'
+import { RawJson } from '../parts/raw-json.js'
 import { DidName, Plain } from '../parts/values.js'
 import { type Source, Word } from '../parts/word.js'
 import type { Route } from '../route.js'
@@ -41,6 +42,9 @@ function Asked({ id }: { id: string }) {
           <Answered answer={said}>{() => undefined}</Answered>
         </Word>
         {panel}
+        <Word of="said">
+          <RawJson method="did_resolveCredential" params={{ id }} />
+        </Word>
       </>
     )
   }
@@ -52,6 +56,9 @@ function Asked({ id }: { id: string }) {
       </Word>
       {panel}
       <Otherwise proved={view} answer={said} />
+      <Word of="said">
+        <RawJson method="did_resolveCredential" params={{ id }} />
+      </Word>
     </>
   )
 }

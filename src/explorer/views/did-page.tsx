@@ -3,10 +3,12 @@ import { ask, askAll } from '../ask/node-rpc.js'
 import { Refusal } from '../ask/refusal.js'
 import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { textIn } from '../did/payload.js'
+import { addressOfDocument } from '../did/same-key.js'
 import { didSubject } from '../find/search-target.js'
 import { JsonView } from '../parts/json-view.js'
+import { RawJson } from '../parts/raw-json.js'
 import { Answered, Badge, Facts, Failure, Heading, Panel, type Tone } from '../parts/panel.js'
-import { Ago, BlockNumber, DidName, Expiry, Moment } from '../parts/values.js'
+import { AddressName, Ago, BlockNumber, DidName, Expiry, Moment } from '../parts/values.js'
 import { type Source, Word } from '../parts/word.js'
 import type { Route } from '../route.js'
 import { counted } from '../text/numbers.js'
@@ -63,6 +65,7 @@ function Did({ did, skip, options }: Props) {
       <Word of="said">
         <Otherwise proved={view} answer={said} />
         {view.status !== 3 && <DidCredentials did={did} document={view.document} />}
+        {view.status !== 3 && <RawJson method="resolvedid" params={{ did, all: false }} />}
       </Word>
     </>
   )
@@ -117,6 +120,7 @@ function Said({
         <Word of="said">
           <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
           <DidCredentials did={did} document={view.document} />
+          <RawJson method="resolvedid" params={{ did, all: false }} />
         </Word>
       )}
     </>
@@ -131,6 +135,7 @@ interface ViewProps {
 function State({ view, of }: ViewProps) {
   const { did, count, height, document, operations, status: known } = view
   const now = useChainNow()
+  const address = document === undefined ? undefined : addressOfDocument(document)
   const expires = document === undefined ? undefined : textIn(document, 'expires')
   const status = statusAt(known, secondsOf(expires), now)
   const [last] = operations[0]?.number === count ? operations : []
@@ -148,6 +153,14 @@ function State({ view, of }: ViewProps) {
         <Facts
           rows={[
             ['DID', <DidName text={did} whole />],
+            [
+              'Address',
+              address === undefined ? undefined : (
+                <>
+                  <AddressName text={address} /> <span class="quiet">of the same key</span>
+                </>
+              ),
+            ],
             ['Expires', expires === undefined || status === 2 ? undefined : <Expiry date={expires} />],
             ['Versions', status === 3 ? undefined : counted(count, 'operation')],
             [

@@ -1,11 +1,23 @@
 import { useState } from 'preact/hooks'
 import type { Operation, ShownTransaction } from '../ask/shapes.js'
+import { useCoin } from '../ask/coin.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'
+import { RawJson } from '../parts/raw-json.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
-import { AddressName, Amount, BlockName, Copy, Moment, OutputName, Plain, TransactionName } from '../parts/values.js'
-import { linkTo, type Route } from '../route.js'
-import { bytes, counted, whole } from '../text/numbers.js'
+import {
+  AddressName,
+  Amount,
+  Coins,
+  BlockName,
+  Copy,
+  Moment,
+  OutputName,
+  Plain,
+  TransactionName,
+} from '../parts/values.js'
+import type { Route } from '../route.js'
+import { bytes, counted, feeRate, whole } from '../text/numbers.js'
 import { typeName } from '../text/type-names.js'
 import { ConfirmPanel } from './confirm.js'
 import { OperationPanel } from './operation-panel.js'
@@ -51,6 +63,7 @@ function Whole({ transaction }: { transaction: ShownTransaction }) {
         </Panel>
       </div>
       <Details transaction={transaction} />
+      <RawJson method="getrawtransaction" params={{ txid, verbose: true }} />
     </>
   )
 }
@@ -81,7 +94,8 @@ function Summary({
         ],
         ['Block', waits ? undefined : <BlockName text={blockhash} whole />],
         ['Time', waits ? undefined : <Moment time={transaction.time} />],
-        ['Fee', fee === undefined ? undefined : <Amount text={fee} />],
+        ['Fee', fee === undefined ? undefined : <Coins text={fee} />],
+        ['Fee rate', fee === undefined ? undefined : <FeeRate fee={fee} size={transaction.size} />],
         ['Size', bytes(transaction.size)],
         [
           'Lock',
@@ -89,6 +103,16 @@ function Summary({
         ],
       ]}
     />
+  )
+}
+
+/** Units of 10^-8 for a byte, as the pool orders transactions. */
+function FeeRate({ fee, size }: { fee: string; size: number }) {
+  const coin = useCoin()
+  return (
+    <span class="number">
+      {feeRate(fee, size)} × 10⁻⁸ <span class="quiet">{coin} a byte</span>
+    </span>
   )
 }
 
@@ -157,9 +181,6 @@ function Details({ transaction }: { transaction: ShownTransaction }) {
           </>
         )}
       </details>
-      <p>
-        <a href={linkTo('interfaces', 'getrawtransaction', { txid, verbose: 'true' })}>Ask for it by JSON-RPC</a>
-      </p>
     </Panel>
   )
 }

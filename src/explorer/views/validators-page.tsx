@@ -1,6 +1,7 @@
 import type { ArbitersInfo } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
 import { Answered, Badge, type Column, Facts, Heading, Panel, Table } from '../parts/panel.js'
+import { RawJson } from '../parts/raw-json.js'
 import { KeyName, Plain } from '../parts/values.js'
 import { whole } from '../text/numbers.js'
 import { VoterStrip } from './voter-strip.js'
@@ -34,6 +35,7 @@ export function ValidatorsPage() {
           )
         }
       </Answered>
+      <RawJson method="getarbitersinfo" />
     </>
   )
 }

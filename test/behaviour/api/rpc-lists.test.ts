@@ -66,6 +66,8 @@ async function payAgain(node: TestChain, counts: readonly number[]): Promise<voi
   }
 }
 
+const useOf = ({ height, index, time }: { height: number; index: number; time: number }) => ({ height, index, time })
+
 describe('getaddresshistory', () => {
   it('tells what each transaction brought and took, and its fee', async () => {
     const node = await open()
@@ -87,6 +89,8 @@ describe('getaddresshistory', () => {
     expect(await rpc.call('getaddresshistory', [testAddress(12)])).toEqual({
       address: testAddress(12),
       transactions: [{ ...row, received: '0.00000570', spent: '0.00000000' }],
+      first: useOf(row),
+      last: useOf(row),
     })
     expect(await rpc.call('getaddresshistory', { address: testAddress(10) })).toEqual({
       address: testAddress(10),
@@ -94,6 +98,8 @@ describe('getaddresshistory', () => {
         { ...row, received: '999.99998430', spent: '1000.00000000' },
         { ...first, txid: node.chain.genesis.transactions[0]?.txid, received: '1000.00000000', spent: '0.00000000' },
       ],
+      first: useOf(first),
+      last: useOf(row),
     })
     // Nothing is spent by a coinbase, so that it has no fee.
     const mined = await rpc.call<History>('getaddresshistory', { address: testAddress(20) })
@@ -126,6 +132,8 @@ describe('getaddresshistory', () => {
     await node.mine(2)
     const second = await page(first.next)
     expect(places(second)).toEqual(['3/3', '3/2', '3/1'])
+    // On every page the whole history.
+    expect(second).toMatchObject({ first: { height: 1, index: 1 }, last: { height: 5, index: 1 } })
     const third = await page(second.next)
     expect(places(third)).toEqual(['1/2', '1/1'])
     expect(third).not.toHaveProperty('next')
@@ -157,12 +165,13 @@ describe('getaddresshistory', () => {
     const page = await rpc.call<History>('getaddresshistory', { address, limit: 4 })
     expect(page.transactions).toHaveLength(4)
     expect(page.next).toEqual({ height: 3, index: 1 })
-    expect(Object.fromEntries(reads.rows)).toEqual({ [tables.history.number]: 5 })
+    expect(Object.fromEntries(reads.rows)).toEqual({ [tables.history.number]: 5 + 2 })
     expect(Object.fromEntries(reads.keys)).toEqual({
       // The tip, and the height up to which blocks have given up their transactions.
       [tables.meta.number]: 2,
-      [tables.active.number]: 2,
-      [tables.header.number]: 2,
+      // Those of the page, and those of the first and the last use.
+      [tables.active.number]: 2 + 2,
+      [tables.header.number]: 2 + 2,
       [tables.undo.number]: 2,
       [tables.transaction.number]: 4,
     })

@@ -21,7 +21,7 @@ describe('getchaininfo', () => {
     const { spec, genesis, tip } = node.chain
     expect(await new RpcClient(contextOf(node)).call('getchaininfo')).toMatchObject({
       ...{ name: spec.name, devnet: spec.devnet, genesis: genesis.hash, digest: toHex(spec.digest) },
-      ...{ height: 2, hash: tip.header.id, validators: 1, quorum: 1, maturity: spec.maturity },
+      ...{ height: 2, hash: tip.header.id, validators: 1, quorum: 1, maturity: spec.maturity, coin: 'ELA' },
     })
   })
 })

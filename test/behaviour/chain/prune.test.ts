@@ -126,14 +126,16 @@ describe('a chain that prunes', () => {
 
   it('lists the history of an address as far as it has it, and says so', async () => {
     const rpc = new RpcClient(contextOf(node))
-    const listed = await rpc.call<{ transactions: { height: number }[]; pruned: number; next?: unknown }>(
-      'getaddresshistory',
-      { address: testAddress(30), limit: 100 },
-    )
+    const listed = await rpc.call<{
+      transactions: { height: number }[]
+      first: { height: number }
+      pruned: number
+      next?: unknown
+    }>('getaddresshistory', { address: testAddress(30), limit: 100 })
     const heights = listed.transactions.map(({ height }) => height)
     expect(heights.length).toBeGreaterThan(3)
     expect(Math.min(...heights)).toBeGreaterThan(pruned)
-    expect(listed).toMatchObject({ pruned })
+    expect(listed).toMatchObject({ pruned, first: { height: Math.min(...heights) } })
     expect(listed).not.toHaveProperty('next')
   })
 

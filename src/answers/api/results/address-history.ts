@@ -27,7 +27,8 @@ export interface PageRequest {
   readonly limit: number
 }
 
-type HistoryEntry = Static<typeof addressHistorySchema>['transactions'][number]
+type AddressHistory = Static<typeof addressHistorySchema>
+type HistoryEntry = AddressHistory['transactions'][number]
 
 /** Sums in units of 10^-8 of the coins that a transaction spent: all of them, and those of the address. */
 interface Spent {
@@ -67,12 +68,10 @@ class HistoryPage {
     this.#sink = sink
   }
 
-  async read(
-    { before, limit }: PageRequest,
-    pageBytes: number,
-  ): Promise<{ transactions: readonly HistoryEntry[]; next?: Location; pruned?: number }> {
+  async read({ before, limit }: PageRequest, pageBytes: number): Promise<Omit<AddressHistory, 'address'>> {
     const pruned = prunedHeight(this.#chain.rows)
-    const range = historyRange(this.#address, { before, from: pruned === 0 ? 0 : pruned + 1 })
+    const from = pruned === 0 ? 0 : pruned + 1
+    const range = historyRange(this.#address, { before, from })
     // One more than is shown: it tells whether anything follows.
     const rows = await this.#chain.rows.rows(range, { reverse: true, limit: limit + 1 })
     const positions = rows.slice(0, limit).map(([key]) => tables.history.fields(key))
@@ -84,7 +83,17 @@ class HistoryPage {
     }
     const last = this.#entries.at(-1)
     const next = last && this.#entries.length < rows.length ? { height: last.height, index: last.index } : undefined
-    return { transactions: this.#entries, ...defined({ next, pruned: pruned === 0 ? undefined : pruned }) }
+    const uses = { first: await this.#use(from, false), last: await this.#use(from, true) }
+    return { transactions: this.#entries, ...defined({ ...uses, next, pruned: pruned === 0 ? undefined : pruned }) }
+  }
+
+  /** The oldest or the newest transaction from a height on, however many there are between them. */
+  async #use(from: number, newest: boolean): Promise<AddressHistory['first']> {
+    const [row] = await this.#chain.rows.rows(historyRange(this.#address, { from }), { reverse: newest, limit: 1 })
+    if (row === undefined) return undefined
+    const [, height, index] = tables.history.fields(row[0])
+    const [block] = await this.#chain.blocks([height])
+    return { height, index, time: present(block, 'a block of an address').header.time }
   }
 
   async #readBlock(block: SnapshotBlock, indices: readonly number[]): Promise<void> {

@@ -21,6 +21,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     validators: validators.length,
     quorum: validators.length === 0 ? null : quorum(validators.length),
     assetid: displayHash(registerAssetTransaction(spec).hash),
+    coin: spec.asset.name,
     maturity: spec.maturity,
     maxmoney: formatAmount(spec.maxMoney),
     fees: {

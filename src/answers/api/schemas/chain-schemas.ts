@@ -16,6 +16,7 @@ export const chainInfoSchema = closed({
   validators: count('validators of the next block'),
   quorum: orNull(count('votes that confirm it'), 'null: work alone counts'),
   assetid: hash('of the coins'),
+  coin: Type.String({ description: 'name of the coins' }),
   maturity: count('blocks before a coinbase output may be spent'),
   maxmoney: amount('more than that no transaction can move'),
   fees: closed(

@@ -129,6 +129,10 @@ export const chainPlace = {
   time: uint32('Unix seconds of its block'),
 }
 
+/** A transaction that used an address, by its place and time. */
+const use = (description: string) =>
+  closed({ ...position('').properties, time: uint32('Unix seconds of its block') }, description)
+
 export const addressHistorySchema = closed({
   address: text('the one asked for'),
   transactions: Type.Array(
@@ -141,6 +145,8 @@ export const addressHistorySchema = closed({
     }),
     { description: 'newest first' },
   ),
+  first: Type.Optional(use('oldest transaction of the address that the node lists; absent without any')),
+  last: Type.Optional(use('newest one, on whatever page')),
   next: nextPage,
   pruned: Type.Optional(uint32('of a node that prunes: transactions up to this height are not listed')),
 })

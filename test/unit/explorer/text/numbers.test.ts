@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { amountParts, bytes, coinsOf, counted, unitsOf, whole } from '../../../../src/explorer/text/numbers.js'
+import { amountParts, bytes, coinsOf, counted, feeRate, unitsOf, whole } from '../../../../src/explorer/text/numbers.js'
 
 describe('numbers', () => {
   it('groups digits', () => {
@@ -39,5 +39,17 @@ describe('numbers', () => {
       '2 blocks',
       '2 entries',
     ])
+  })
+
+  it.each([
+    ['0.00000100', 200, '0.5'],
+    ['0.00000100', 231, '0.43'],
+    ['0.00002310', 231, '10'],
+    ['0.01', 231, '4\u202f329'],
+    ['0.00000000', 231, '0'],
+    ['no amount', 231, '0'],
+    ['0.01', 0, '?'],
+  ])('a fee of %s for %s bytes is %s', (fee, size, text) => {
+    expect(feeRate(fee, size)).toBe(text)
   })
 })
