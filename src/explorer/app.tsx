@@ -3,6 +3,7 @@ import { useMethods } from './ask/methods.js'
 import { useLive } from './ask/use-answer.js'
 import { searchTarget } from './find/search-target.js'
 import { Heading, Panel } from './parts/panel.js'
+import { useScrollHint } from './parts/scroll.js'
 import { linkTo, pageNames, type PageName, readRoute, type Route } from './route.js'
 import { whole } from './text/numbers.js'
 import { visible } from './text/safe-text.js'
@@ -147,7 +148,7 @@ function Menu({ page }: { page: string }) {
   const known = useMethods()
   const current = menu.some(([name]) => name === page) ? page : ''
   return (
-    <nav class="menu" aria-label="pages">
+    <nav class="menu" ref={useScrollHint<HTMLElement>()} aria-label="pages">
       {menu
         .filter(([name]) => name !== 'devnet' || known.has('dev_mine'))
         .map(([name, title]) => (

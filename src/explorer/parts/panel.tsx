@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../ask/use-answer.js'
 import { codes, NodeGone, type Refusal } from '../ask/refusal.js'
+import { Scroll } from './scroll.js'
 import { Plain } from './values.js'
 
 /** The frames that pages are made of. */
@@ -8,15 +9,18 @@ import { Plain } from './values.js'
 export function Panel({
   title,
   note,
+  room,
   children,
 }: {
   title: string
+  /** Kind of content whose usual height is kept free while it is awaited: what stands below does not move then. */
+  room?: 'state' | 'document' | 'proof'
   /** Beside the title. */
   note?: ComponentChildren
   children: ComponentChildren
 }) {
   return (
-    <section class="panel" aria-label={title}>
+    <section class={room === undefined ? 'panel' : `panel room-${room}`} aria-label={title}>
       <header>
         <h2>{title}</h2>
         {note !== undefined && <div class="note">{note}</div>}
@@ -68,7 +72,7 @@ export function Table<Row>({
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+    <Scroll label={caption}>
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>
@@ -92,7 +96,7 @@ export function Table<Row>({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 

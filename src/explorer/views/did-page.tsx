@@ -55,6 +55,7 @@ function Did({ did, skip, options }: Props) {
     <>
       <Word of="proved" ownClock={ownClock}>
         <State view={view} of="proved" />
+        <DocumentPanel view={view} />
       </Word>
       {panel}
       {view.status !== 3 && (
@@ -112,8 +113,14 @@ function Said({
   return (
     <>
       <Word of="said">
-        {view === undefined ? <Heading kind="DID" /> : <State view={view} of="said" />}
-        <Answered answer={answer}>{() => undefined}</Answered>
+        {view === undefined ? (
+          <Awaited answer={answer} />
+        ) : (
+          <>
+            <State view={view} of="said" />
+            <DocumentPanel view={view} />
+          </>
+        )}
       </Word>
       {proof}
       {view !== undefined && view.status !== 3 && (
@@ -122,6 +129,23 @@ function Said({
           <DidCredentials did={did} document={view.document} />
           <RawJson method="resolvedid" params={{ did, all: false }} />
         </Word>
+      )}
+    </>
+  )
+}
+
+/** The page before any answer: what comes stands in the same places. */
+function Awaited({ answer }: { answer: Answer<DidView> }) {
+  return (
+    <>
+      <Heading kind="DID" />
+      <Panel title="State" room="state">
+        <Answered answer={answer}>{() => undefined}</Answered>
+      </Panel>
+      {answer.failure === undefined && (
+        <Panel title="Document" room="document">
+          <p class="awaited">…</p>
+        </Panel>
       )}
     </>
   )
@@ -142,7 +166,7 @@ function State({ view, of }: ViewProps) {
   return (
     <>
       <Heading kind="DID" beside={<Badge tone={tones[status] ?? 'neutral'}>{statusName(status)}</Badge>} />
-      <Panel title="State">
+      <Panel title="State" room="state">
         {status === 3 && (
           <p>
             {of === 'proved'
@@ -179,34 +203,40 @@ function State({ view, of }: ViewProps) {
   )
 }
 
+function DocumentPanel({ view: { status, document, written } }: { view: DidView }) {
+  const note =
+    written === undefined ? undefined : (
+      <>
+        written <Ago time={written} />
+      </>
+    )
+  return (
+    <Panel title="Document" room="document" note={note}>
+      {document !== undefined ? (
+        <details>
+          <summary>The whole document, in its normalised form</summary>
+          <JsonView value={document} />
+        </details>
+      ) : status === 3 ? (
+        <p class="empty">There is none.</p>
+      ) : (
+        <p class="notice warn">The document of this DID cannot be read.</p>
+      )}
+    </Panel>
+  )
+}
+
 function Content({ view, of, skip, options, versionOf }: ViewProps & Omit<Props, 'did'> & { versionOf: VersionOf }) {
-  const { document, written } = view
+  const { document } = view
   return (
     <>
-      {document === undefined ? (
-        <p class="notice warn">The document of this DID cannot be read.</p>
-      ) : (
+      {document !== undefined && (
         <>
           <DidKeys document={document} />
           <div class="columns">
             <DidServices document={document} />
             <CredentialsInDocument document={document} />
           </div>
-          <Panel
-            title="Document"
-            note={
-              written === undefined ? undefined : (
-                <>
-                  written <Ago time={written} />
-                </>
-              )
-            }
-          >
-            <details>
-              <summary>The whole document, in its normalised form</summary>
-              <JsonView value={document} />
-            </details>
-          </Panel>
         </>
       )}
       <DidTimeline view={view} of={of} skip={skip} options={options} versionOf={versionOf} />

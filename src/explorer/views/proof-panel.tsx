@@ -46,14 +46,14 @@ export function ProofPanel<T extends ProvedResult>({
 }) {
   if (outcome === undefined) {
     return (
-      <Panel title="Proof">
+      <Panel title="Proof" room="proof">
         {failure === undefined ? <p class="awaited">checking …</p> : <Failure of={failure} />}
       </Panel>
     )
   }
   const { state } = outcome
   return (
-    <Panel title="Proof" note={<Badge tone={tones[state]}>{marks[state]}</Badge>}>
+    <Panel title="Proof" room="proof" note={<Badge tone={tones[state]}>{marks[state]}</Badge>}>
       {outcome.state === 'proved' ? (
         <OwnClock.Provider value={!outcome.checked.believed.root.devnet}>
           <Checked checked={outcome.checked} steps={steps(outcome.checked.result)} />
