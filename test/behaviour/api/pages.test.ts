@@ -12,6 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), 'pages-'))
 mkdirSync(join(folder, 'assets'))
 writeFileSync(join(folder, 'index.html'), '<!doctype html><title>pages</title>')
 writeFileSync(join(folder, 'assets', 'a-1.js'), 'a()')
+const long = 'b()\n'.repeat(1000)
+writeFileSync(join(folder, 'assets', 'b-1.js'), long)
 
 const html = { 'accept-encoding': 'identity' }
 let node: TestChain
@@ -86,8 +88,17 @@ describe('pages', () => {
   })
 
   test('who takes gzip gets it', async () => {
-    const answer = await fetch(`http://127.0.0.1:${portOf(withPages)}/assets/a-1.js`)
-    expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual(['gzip', 'a()'])
+    const port = portOf(withPages)
+    const get = async (path: string, accepted: string) => {
+      const { headers, text } = await fetch(`http://127.0.0.1:${port}/assets/${path}`, {
+        headers: { 'accept-encoding': accepted },
+      }).then(async (answer) => ({ headers: answer.headers, text: await answer.text() }))
+      return [headers.get('content-encoding'), headers.get('vary'), text]
+    }
+    expect(await get('b-1.js', 'gzip')).toEqual(['gzip', 'accept-encoding', long])
+    expect(await get('b-1.js', 'gzip;q=0')).toEqual([null, 'accept-encoding', long])
+    // Shorter than what is worth it.
+    expect(await get('a-1.js', 'gzip')).toEqual([null, 'accept-encoding', 'a()'])
   })
 
   test.each([

@@ -150,8 +150,12 @@ describe('lists of a random chain', () => {
     states.push(await activeBlocks(node))
     const expected = states.map((blocks) => {
       const { height, id: blockhash } = (blocks.at(-1) as Block).header
+      const transactions = scannedHistory(blocks, testAddress(10)) as { height: number; index: number; time: number }[]
+      const [first, last] = [transactions.at(-1), transactions[0]].map((row) => ({
+        ...{ height: row?.height, index: row?.index, time: row?.time },
+      }))
       return [
-        { address: testAddress(10), transactions: scannedHistory(blocks, testAddress(10)) },
+        { address: testAddress(10), transactions, first, last },
         { operations: scannedOperations(blocks) },
         { height, blocks: scannedBlocks(blocks) },
         { ...scannedCount(blocks), height, blockhash },

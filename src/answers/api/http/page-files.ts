@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { packageFile } from '../../../base/runtime/package-files.js'
+import { coders, leastCompressed } from './content-coding.js'
 
 /** Directory of the built pages. */
 export const builtPages = packageFile('dist/pages/')
@@ -20,7 +20,8 @@ export interface PageFile {
   /** Quoted, as in the header. */
   readonly etag: string
   readonly bytes: Buffer
-  readonly gzip: Buffer
+  /** Compressed, by the name of the coding; none of a short file. */
+  readonly coded: ReadonlyMap<string, Buffer>
   /** Whether its name has a hash of its content. */
   readonly hashed: boolean
 }
@@ -51,7 +52,9 @@ export class PageFiles {
       const bytes = readFileSync(new URL(name, this.#folder))
       const path = `/${name.replaceAll('\\', '/')}`
       const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-      const file = { contentType, etag, bytes, gzip: gzipSync(bytes), hashed: path.startsWith('/assets/') }
+      const worth = bytes.length < leastCompressed ? [] : [...coders]
+      const coded = new Map(worth.map(([coding, coder]) => [coding, coder.compressSync(bytes)]))
+      const file = { contentType, etag, bytes, coded, hashed: path.startsWith('/assets/') }
       files.set(path === '/index.html' ? '/' : path, file)
     }
     return files

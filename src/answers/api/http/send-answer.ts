@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { AnswerStream } from '../streams/answer-stream.js'
+import { codedHeaders, codingOf, compressed, compressing } from './compression.js'
+import { leastCompressed } from './content-coding.js'
 import type { Exchange } from './exchange.js'
 import type { HttpAnswer } from './path-row.js'
 
@@ -17,14 +19,39 @@ export function sendAnswer(exchange: Exchange, { status = 200, headers, body, se
       body.return().catch(() => {})
       response.writeHead(status, all).end()
     } else {
-      response.writeHead(status, all)
-      void sendStream(response, body)
+      const coding = codingOf(exchange, all)
+      const coded = coding === undefined ? undefined : compressing(body, coding)
+      response.writeHead(status, coded === undefined ? all : codedHeaders(all, coded.coding))
+      void sendStream(response, coded?.body ?? body)
     }
     return
   }
-  if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
+  const length = body === undefined ? 0 : Buffer.byteLength(body)
+  const coding = length < leastCompressed ? undefined : codingOf(exchange, all)
+  if (coding !== undefined && body !== undefined) {
+    void sendCompressed(exchange, { status, headers: all, body }, coding)
+    return
+  }
+  if (body !== undefined) all['content-length'] = length
   else if (method === 'HEAD' || !empty.includes(status)) all['content-length'] ??= 0
   response.writeHead(status, all).end(method === 'HEAD' ? undefined : body)
+}
+
+/** Sends a body that is worth compressing; as it stands where that does not succeed. */
+async function sendCompressed(
+  { response }: Exchange,
+  { status, headers, body }: { status: number; headers: Record<string, string | number>; body: string | Buffer },
+  coding: string,
+): Promise<void> {
+  const coded = await compressed(body, coding).catch(() => undefined)
+  if (response.destroyed) return
+  const all = coded === undefined ? headers : codedHeaders(headers, coding)
+  const bytes = coded?.body ?? body
+  try {
+    response.writeHead(status, { ...all, 'content-length': Buffer.byteLength(bytes) }).end(bytes)
+  } catch {
+    response.destroy()
+  }
 }
 
 /** Sends parts as fast as the client reads them; an answer that cannot be completed ends with the connection. */

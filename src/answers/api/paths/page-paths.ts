@@ -1,5 +1,6 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { jsonForm } from '../http/answer-forms.js'
+import { codingFor } from '../http/content-coding.js'
 import type { Exchange } from '../http/exchange.js'
 import type { PageFiles } from '../http/page-files.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
@@ -30,8 +31,10 @@ function page({ headers, path }: Exchange, files: PageFiles): HttpAnswer {
     'referrer-policy': 'same-origin',
   }
   if (matches(headers['if-none-match'], file.etag)) return { status: 304, headers: own }
-  if (!/\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '')) return { headers: own, body: file.bytes }
-  return { headers: { ...own, 'content-encoding': 'gzip' }, body: file.gzip }
+  const coding = codingFor(headers['accept-encoding'])
+  const body = coding === undefined ? undefined : file.coded.get(coding)
+  if (coding === undefined || body === undefined) return { headers: own, body: file.bytes }
+  return { headers: { ...own, 'content-encoding': coding }, body }
 }
 
 /**

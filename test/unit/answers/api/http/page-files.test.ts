@@ -9,7 +9,9 @@ import { PageFiles } from '../../../../../src/answers/api/http/page-files.js'
 const folder = mkdtempSync(join(tmpdir(), 'page-files-'))
 mkdirSync(join(folder, 'assets'))
 writeFileSync(join(folder, 'index.html'), '<!doctype html>')
-writeFileSync(join(folder, 'assets', 'a-1.js'), 'a()')
+const long = `a()${' '.repeat(1021)}`
+writeFileSync(join(folder, 'assets', 'a-1.js'), long)
+writeFileSync(join(folder, 'assets', 'b-1.js'), long.slice(1))
 writeFileSync(join(folder, 'secret.txt'), 'not a page')
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -18,7 +20,8 @@ it('has the files of its folder, ready to be sent, and no others', () => {
   const [page, script] = [files.get('/'), files.get('/assets/a-1.js')]
   expect(page).toMatchObject({ contentType: 'text/html; charset=utf-8', hashed: false })
   expect(script).toMatchObject({ contentType: 'text/javascript; charset=utf-8', hashed: true })
-  expect(gunzipSync(script?.gzip ?? '').toString()).toBe('a()')
+  expect(gunzipSync(script?.coded.get('gzip') ?? '').toString()).toBe(long)
+  expect(files.get('/assets/b-1.js')?.coded.size).toBe(0)
   expect(page?.etag).not.toBe(script?.etag)
   for (const path of [
     '/index.html',

@@ -1,0 +1,77 @@
+import type { AnswerStream } from '../streams/answer-stream.js'
+import { coders, codingFor, compressedStream } from './content-coding.js'
+import type { Exchange } from './exchange.js'
+
+/** Compresses answers of text for clients that accept it, in threads of libuv, as long as few others are being compressed. */
+
+/**
+ * Further answers are sent as they are: compression delays no answer, and leaves threads to the database.
+ * @tuning count: answers that are compressed at once
+ */
+export const compressedAtOnce = 8
+
+const text = /^(text\/|application\/(?:.*\+)?(?:json|javascript|yaml)|image\/svg)/
+
+let running = 0
+
+/** The compressed bytes of kept answers, which are the same object each time. They are forgotten with them. */
+const known = new Map<string, WeakMap<Buffer, Buffer>>([...coders.keys()].map((coding) => [coding, new WeakMap()]))
+
+interface Coded<Body> {
+  readonly coding: string
+  readonly body: Body
+}
+
+/** The coding of an answer, or undefined: it is sent as it stands. */
+export function codingOf(
+  { headers, method }: Pick<Exchange, 'headers' | 'method'>,
+  answer: Readonly<Record<string, string | number>>,
+): string | undefined {
+  const accepted = headers['accept-encoding']
+  if (accepted === undefined || method === 'HEAD' || answer['content-encoding'] !== undefined) return undefined
+  return text.test(String(answer['content-type'])) ? codingFor(accepted) : undefined
+}
+
+/** Compresses a whole body; undefined where too many others are, or where it would not get shorter. */
+export async function compressed(body: string | Buffer, coding: string): Promise<Coded<Buffer> | undefined> {
+  const kept = typeof body === 'string' ? undefined : known.get(coding)?.get(body)
+  if (kept !== undefined) return { coding, body: kept }
+  const coder = coders.get(coding)
+  if (coder === undefined || running >= compressedAtOnce) return undefined
+  running++
+  try {
+    const bytes = await coder.compress(Buffer.from(body as string))
+    if (bytes.length >= Buffer.byteLength(body)) return undefined
+    if (typeof body !== 'string') known.get(coding)?.set(body, bytes)
+    return { coding, body: bytes }
+  } finally {
+    running--
+  }
+}
+
+/** Compresses a body that is made while it is sent; undefined where too many others are. To be read at once. */
+export function compressing(body: AnswerStream, coding: string): Coded<AnswerStream> | undefined {
+  return running >= compressedAtOnce ? undefined : { coding, body: counted(body, coding) }
+}
+
+async function* counted(body: AnswerStream, coding: string): AnswerStream {
+  running++
+  try {
+    yield* compressedStream(body, coding)
+  } finally {
+    running--
+  }
+}
+
+/** Headers of a compressed answer: caches keep it for those alone who accept the same. */
+export function codedHeaders(
+  headers: Readonly<Record<string, string | number>>,
+  coding: string,
+): Record<string, string | number> {
+  const { vary } = headers
+  return {
+    ...headers,
+    'content-encoding': coding,
+    vary: vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`,
+  }
+}
