@@ -10,6 +10,12 @@ import type { Exchange } from './exchange.js'
  */
 export const compressedAtOnce = 8
 
+/**
+ * A longer one is sent as it stands: what is being compressed is not counted among the unread bytes of a connection.
+ * @tuning bytes: largest answer that is compressed in one step; streams of any length are, part by part
+ */
+export const mostAtOnce = 1024 * 1024
+
 const text = /^(text\/|application\/(?:.*\+)?(?:json|javascript|yaml)|image\/svg)/
 
 let running = 0
@@ -37,11 +43,12 @@ export async function compressed(body: string | Buffer, coding: string): Promise
   const kept = typeof body === 'string' ? undefined : known.get(coding)?.get(body)
   if (kept !== undefined) return { coding, body: kept }
   const coder = coders.get(coding)
-  if (coder === undefined || running >= compressedAtOnce) return undefined
+  const length = Buffer.byteLength(body)
+  if (coder === undefined || length > mostAtOnce || running >= compressedAtOnce) return undefined
   running++
   try {
     const bytes = await coder.compress(Buffer.from(body as string))
-    if (bytes.length >= Buffer.byteLength(body)) return undefined
+    if (bytes.length >= length) return undefined
     if (typeof body !== 'string') known.get(coding)?.set(body, bytes)
     return { coding, body: bytes }
   } finally {

@@ -6,7 +6,7 @@ import { apiLimits } from '../../../../../src/answers/api/api-limits.js'
 import { Access } from '../../../../../src/answers/api/http/access.js'
 import { accessDefaults } from '../../../../../src/answers/api/http/access-options.js'
 import { jsonForm } from '../../../../../src/answers/api/http/answer-forms.js'
-import { compressedAtOnce } from '../../../../../src/answers/api/http/compression.js'
+import { compressedAtOnce, mostAtOnce } from '../../../../../src/answers/api/http/compression.js'
 import { coders, codingFor, leastCompressed } from '../../../../../src/answers/api/http/content-coding.js'
 import { HttpPort } from '../../../../../src/answers/api/http/http-port.js'
 import type { HttpAnswer } from '../../../../../src/answers/api/http/path-row.js'
@@ -105,6 +105,15 @@ describe('an answer', () => {
       expect(answer.bytes.length).toBeLessThan(10_000)
       expect(decoders.get(coding)?.(answer.bytes).toString()).toBe(body)
     }
+  })
+
+  it('is up to so many bytes, and as it stands from one more on', async () => {
+    const port = await serve({
+      '/most': () => ({ headers: json, body: text(mostAtOnce) }),
+      '/more': () => ({ headers: json, body: text(mostAtOnce + 1) }),
+    })
+    expect((await ask(port, '/most', 'gzip')).coding).toBe('gzip')
+    expect(await ask(port, '/more', 'gzip')).toMatchObject({ coding: undefined, length: String(mostAtOnce + 1) })
   })
 
   it('of so many bytes is, and of one less is not', async () => {
