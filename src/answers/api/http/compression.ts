@@ -70,14 +70,18 @@ async function* counted(body: AnswerStream, coding: string): AnswerStream {
   }
 }
 
-/** Headers of a compressed answer: caches keep it for those alone who accept the same. */
+/**
+ * Headers of a compressed answer. Caches keep it for those alone who accept the same; its tag is a weak one, as other bytes have it too
+ * (RFC 9110 §8.8.1).
+ */
 export function codedHeaders(
   headers: Readonly<Record<string, string | number>>,
   coding: string,
 ): Record<string, string | number> {
-  const { vary } = headers
+  const { vary, etag } = headers
   return {
     ...headers,
+    ...(etag === undefined || String(etag).startsWith('W/') ? {} : { etag: `W/${etag}` }),
     'content-encoding': coding,
     vary: vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`,
   }

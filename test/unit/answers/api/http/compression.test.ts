@@ -6,7 +6,7 @@ import { apiLimits } from '../../../../../src/answers/api/api-limits.js'
 import { Access } from '../../../../../src/answers/api/http/access.js'
 import { accessDefaults } from '../../../../../src/answers/api/http/access-options.js'
 import { jsonForm } from '../../../../../src/answers/api/http/answer-forms.js'
-import { compressedAtOnce, mostAtOnce } from '../../../../../src/answers/api/http/compression.js'
+import { codedHeaders, compressedAtOnce, mostAtOnce } from '../../../../../src/answers/api/http/compression.js'
 import { coders, codingFor, leastCompressed } from '../../../../../src/answers/api/http/content-coding.js'
 import { HttpPort } from '../../../../../src/answers/api/http/http-port.js'
 import type { HttpAnswer } from '../../../../../src/answers/api/http/path-row.js'
@@ -215,4 +215,14 @@ it('so many answers are compressed at once, others are sent as they are, and lat
   release()
   for (const one of [...open, stream]) for await (const part of one) expect(part).toBeDefined()
   await eventually('room for another', async () => (await ask(port, '/', 'gzip')).coding === 'gzip')
+})
+
+it('the tag of a compressed answer is a weak one', () => {
+  expect(codedHeaders({ etag: '"a"', vary: 'Accept' }, 'gzip')).toEqual({
+    etag: 'W/"a"',
+    vary: 'Accept, accept-encoding',
+    'content-encoding': 'gzip',
+  })
+  expect(codedHeaders({ etag: 'W/"a"' }, 'gzip')).toMatchObject({ etag: 'W/"a"' })
+  expect(codedHeaders({}, 'gzip')).not.toHaveProperty('etag')
 })
