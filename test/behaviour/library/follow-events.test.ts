@@ -144,16 +144,15 @@ describe('followEvents', () => {
 
   it('tells topics that are asked for, and no others', async () => {
     const net = await testNet()
-    const events = follow({ url: net.urls.ws, topics: ['transaction'] })
-    const first = next(events)
+    const began = deferred()
+    const events = follow({ url: net.urls.ws, topics: ['transaction'], onBegin: began.resolve })
+    const told = some(events, 2)
+    await began.promise
     const [from] = net.accounts
     if (from === undefined) throw new Error('no account')
-    const sent = async () => net.node.wallet.transfer({ from, to: from.address, amount: 1n })
-    const timer = setInterval(() => void sent(), 20)
-    closing.push(() => clearInterval(timer))
-    expect(await first).toMatchObject({ topic: 'transaction' })
-    expect(await next(events)).toMatchObject({ topic: 'transaction' })
-    clearInterval(timer)
+    const send = () => net.node.wallet.transfer({ from, to: from.address, amount: 1n })
+    const txids = [await send(), await send()]
+    expect(await told).toMatchObject(txids.map((txid) => ({ topic: 'transaction', txid })))
   })
 
   it('goes on after each loss with the event after the last one', async () => {
