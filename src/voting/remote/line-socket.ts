@@ -18,6 +18,7 @@ export function lineSocket(socket: Socket, most: number, handlers: LineHandlers)
   let parts: Buffer[] = []
   let size = 0
   let reason = 'it was closed'
+  const tooLong = `a line has more than ${most} bytes`
   const fail = (why: string) => {
     reason = why
     socket.destroy()
@@ -26,6 +27,7 @@ export function lineSocket(socket: Socket, most: number, handlers: LineHandlers)
   socket.on('data', (data: Buffer) => {
     let start = 0
     for (let end = data.indexOf(10); end >= 0; end = data.indexOf(10, start)) {
+      if (size + end - start > most) return fail(tooLong)
       parts.push(data.subarray(start, end))
       start = end + 1
       const text = Buffer.concat(parts).toString()
@@ -38,7 +40,7 @@ export function lineSocket(socket: Socket, most: number, handlers: LineHandlers)
     }
     parts.push(data.subarray(start))
     size += data.length - start
-    if (size > most) fail(`a line has more than ${most} bytes`)
+    if (size > most) fail(tooLong)
   })
   socket.on('error', (error) => (reason = error.message))
   socket.on('close', () => handlers.closed(reason))
