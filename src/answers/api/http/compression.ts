@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.js'
 
 /**
  * Further answers are sent as they are: compression delays no answer, and leaves threads to the database.
- * @tuning count: answers that are compressed at once
+ * @tuning count: whole answers that are compressed at once, and as many streams
  */
 export const compressedAtOnce = 8
 
@@ -19,6 +19,8 @@ export const mostAtOnce = 1024 * 1024
 const text = /^(text\/|application\/(?:.*\+)?(?:json|javascript|yaml)|image\/svg)/
 
 let running = 0
+/** Streams that are compressed: each as long as its client reads, so they take no place from whole answers. */
+let streaming = 0
 
 /** The compressed bytes of kept answers, which are the same object each time. They are forgotten with them. */
 const known = new Map<string, WeakMap<Buffer, Buffer>>([...coders.keys()].map((coding) => [coding, new WeakMap()]))
@@ -58,15 +60,15 @@ export async function compressed(body: string | Buffer, coding: string): Promise
 
 /** Compresses a body that is made while it is sent; undefined where too many others are. To be read at once. */
 export function compressing(body: AnswerStream, coding: string): Coded<AnswerStream> | undefined {
-  return running >= compressedAtOnce ? undefined : { coding, body: counted(body, coding) }
+  return streaming >= compressedAtOnce ? undefined : { coding, body: counted(body, coding) }
 }
 
 async function* counted(body: AnswerStream, coding: string): AnswerStream {
-  running++
+  streaming++
   try {
     yield* compressedStream(body, coding)
   } finally {
-    running--
+    streaming--
   }
 }
 
