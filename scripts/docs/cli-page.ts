@@ -6,8 +6,8 @@ import { code, filled, linkTo, tableRow } from './shown.js'
 const width = 110
 
 /** docs/cli.md: every command, by its own help. */
-export function cliPage(): string {
-  const commands = commandsOf(createProgram(helpContext))
+export async function cliPage(): Promise<string> {
+  const commands = commandsOf(await createProgram(helpContext))
   const rows = commands.map((command) => {
     const name = nameOf(command)
     return tableRow(linkTo(name, code(name)), command.description())

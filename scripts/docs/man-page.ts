@@ -5,8 +5,8 @@ import { helpContext } from './cli-page.js'
 import { filled } from './shown.js'
 
 /** man/didledger.1: every command with its options, in the form that `man` reads. */
-export function manPage(): string {
-  const root = commandTree(createProgram(helpContext))
+export async function manPage(): Promise<string> {
+  const root = commandTree(await createProgram(helpContext))
   const commands = everyCommand(root).filter(({ children }) => children.length === 0)
   const parts = { version: packageVersion(), description: roff(root.description), commands: commands.flatMap(section) }
   return filled('didledger.1', parts)

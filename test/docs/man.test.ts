@@ -8,16 +8,18 @@ import { repositoryFile } from '../support/assert/markdown.js'
 const file = 'man/didledger.1'
 const page = repositoryFile(file)
 
-it('the manual page is the one that npm run docs writes, and the package has it', () => {
-  expect(page).toBe(manPage())
+it('the manual page is the one that npm run docs writes, and the package has it', async () => {
+  expect(page).toBe(await manPage())
   expect(JSON.parse(repositoryFile('package.json'))).toMatchObject({
     man: file,
     files: expect.arrayContaining(['man']),
   })
 })
 
-it('the manual page has every command and every option', () => {
-  const commands = everyCommand(commandTree(createProgram(helpContext))).filter(({ children }) => children.length === 0)
+it('the manual page has every command and every option', async () => {
+  const commands = everyCommand(commandTree(await createProgram(helpContext))).filter(
+    ({ children }) => children.length === 0,
+  )
   const plain = page.replaceAll('\\-', '-')
   for (const { path, options } of commands) {
     const start = plain.indexOf(`.SS "${path.join(' ')}`)

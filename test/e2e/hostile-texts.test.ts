@@ -88,7 +88,7 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
 }
 
 const flags = ['--rest', '--rpc', '--ws']
-const asking = commandsOf(createProgram(helpContext))
+const asking = commandsOf(await createProgram(helpContext))
   .filter((command) => command.options.some(({ long }) => flags.includes(long ?? '')))
   .map((command) => ({
     name: nameOf(command).replace('didledger ', ''),

@@ -5,25 +5,29 @@ import { failureSentence } from '../../clients/light/failure-texts.js'
 import { LightError } from '../../clients/light/light-error.js'
 import { buildCommit, packageVersion } from '../../base/runtime/package-files.js'
 import { refusalOf } from '../../ledger/storage/failure.js'
-import { registerChain } from './chain-command.js'
 import { type CliContext, contextIn, type EvaluationContext } from './cli-context.js'
-import { registerCompletion } from './completion-command.js'
-import { registerDevnet } from './devnet-command.js'
-import { registerDid } from './did-command.js'
-import { registerDriver } from './driver-command.js'
-import { registerGenesis } from './genesis-command.js'
-import { registerLight } from './light-command.js'
 import { ManyLines } from './many-lines.js'
-import { registerNode } from './node-command.js'
 import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
-import { registerSigner } from './signer-command.js'
-import { registerStart } from './start-command.js'
 import { usageText } from './usage-text.js'
-import { registerWallet } from './wallet-command.js'
 
-/** The command tree with all commands, arguments not parsed yet. */
-export function createProgram(context: CliContext): Command {
+/** Commands and groups of them by their first word, in the order of the help. Each is loaded when a command line names it. */
+const groups = {
+  devnet: async () => (await import('./devnet-command.js')).registerDevnet,
+  start: async () => (await import('./start-command.js')).registerStart,
+  signer: async () => (await import('./signer-command.js')).registerSigner,
+  node: async () => (await import('./node-command.js')).registerNode,
+  driver: async () => (await import('./driver-command.js')).registerDriver,
+  light: async () => (await import('./light-command.js')).registerLight,
+  wallet: async () => (await import('./wallet-command.js')).registerWallet,
+  did: async () => (await import('./did-command.js')).registerDid,
+  chain: async () => (await import('./chain-command.js')).registerChain,
+  genesis: async () => (await import('./genesis-command.js')).registerGenesis,
+  completion: async () => (await import('./completion-command.js')).registerCompletion,
+}
+
+/** The command tree, arguments not parsed yet: with all commands, or with what a command line whose first word is `first` needs. */
+export async function createProgram(context: CliContext, first?: string): Promise<Command> {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
     .version(versionText(buildCommit()))
@@ -34,18 +38,16 @@ export function createProgram(context: CliContext): Command {
     })
     .exitOverride()
     .showHelpAfterError('(--help shows how the command is used)')
-  registerDevnet(program, context)
-  registerStart(program, context)
-  registerSigner(program, context)
-  registerNode(program, context)
-  registerDriver(program, context)
-  registerLight(program, context)
-  registerWallet(program, context)
-  registerDid(program, context)
-  registerChain(program, context)
-  registerGenesis(program, context)
-  registerCompletion(program, context)
+  for (const register of await Promise.all(groupsOf(first).map((load) => load()))) register(program, context)
   return program
+}
+
+/** Groups that a first word needs; completions, the help and its suggestions show all. */
+function groupsOf(first: string | undefined): readonly (typeof groups)[keyof typeof groups][] {
+  if (first === '--version' || first === '-V') return []
+  const all = Object.entries(groups)
+  const named = all.filter(([name]) => name === first && name !== 'completion')
+  return (named.length > 0 ? named : all).map(([, load]) => load)
 }
 
 /** Version, commit where it is known, and Node: `didledger 0.1.0 (commit 0123…, Node v22.0.0)`. */
@@ -57,7 +59,7 @@ export function versionText(commit: string | undefined): string {
 export async function runCommand(args: readonly string[], surroundings: EvaluationContext): Promise<0 | 1 | 2> {
   const context = contextIn(surroundings)
   try {
-    const program = createProgram(context)
+    const program = await createProgram(context, args[0])
     requireKnownHelp(program, args)
     await program.parseAsync(args, { from: 'user' })
     return 0

@@ -149,7 +149,7 @@ describe('a hostile file', () => {
   })
 })
 
-const commands = commandsOf(createProgram(helpContext)).map((command) => ({
+const commands = commandsOf(await createProgram(helpContext)).map((command) => ({
   name: nameOf(command).replace('didledger ', ''),
   command,
 }))

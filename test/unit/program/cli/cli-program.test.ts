@@ -19,7 +19,7 @@ const leaves = (command: Command, path: string[]): { path: string[]; command: Co
   command.commands.length === 0
     ? [{ path, command }]
     : command.commands.flatMap((child) => leaves(child, [...path, child.name()]))
-const commands = leaves(createProgram(contextIn(context)), [])
+const commands = leaves(await createProgram(contextIn(context)), [])
 
 async function help(path: readonly string[]): Promise<{ code: number; text: string }> {
   printed = ''

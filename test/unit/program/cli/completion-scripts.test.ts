@@ -8,7 +8,7 @@ import { Workbench } from '../../../support/process/workbench.js'
 
 const bench = new Workbench()
 afterAll(() => bench.close())
-const root = commandTree(createProgram(helpContext))
+const root = commandTree(await createProgram(helpContext))
 const commands = everyCommand(root)
 const files = Object.fromEntries(
   shells.map((shell) => [shell, bench.write(`completion.${shell}`, completionScript(shell, root))]),
