@@ -30,19 +30,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'modules',
-          include: ['test/{unit,behaviour,rules,vectors,limits,docs,soak}/**/*.test.ts'],
+          include: ['test/{unit,behaviour,rules,vectors,limits,docs,soak,sim,pools}/**/*.test.ts'],
           exclude: replacesModules,
-          isolate: false,
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        // Simulated networks and random pools compute all the time; they begin while the last of the modules still run.
-        test: {
-          ...common,
-          name: 'networks',
-          include: ['test/{sim,pools}/**/*.test.ts'],
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },

@@ -97,7 +97,7 @@ describe('in a copy of the repository', () => {
   it('the pages that guides name are written again, and no other', async () => {
     copy.write(complete)
     const before = new Map(pages.map((page) => [page, copy.read(page)]))
-    await copy.run('tsx', 'scripts/docs.ts')
+    await copy.shell('node scripts/run.mjs scripts/docs.ts')
     const changed = pages.filter((page) => copy.read(page) !== before.get(page))
     const rows = guides.flatMap(({ forgotten }) =>
       forgotten.filter(({ cell, foundBy }) => cell === 'npm run docs' && foundBy.includes('npm run check')),

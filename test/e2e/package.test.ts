@@ -151,9 +151,9 @@ describe('the packed package', () => {
     files = packed?.files.map(({ path }) => path) ?? []
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}')
-    await runTool(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''))
     // What is optional beside it: the newest version of did-resolver, and the oldest one whose types fit.
-    await runTool(project, 'npm', 'install', 'did-resolver@6.0.0', 'did-resolver-4@npm:did-resolver@4.1.0')
+    const beside = ['did-resolver@6.0.0', 'did-resolver-4@npm:did-resolver@4.1.0']
+    await runTool(project, 'npm', 'install', '--engine-strict', join(clone, packed?.filename ?? ''), ...beside)
     writeFileSync(join(project, 'use.js'), script)
   })
 
@@ -192,6 +192,7 @@ describe('the packed package', () => {
       entryPoints: files.filter((file) => file.endsWith('.js')).map((file) => join(installed, file)),
       outdir: join(work, 'imports'),
       bundle: true,
+      splitting: true,
       packages: 'external',
       platform: 'node',
       format: 'esm',
@@ -200,7 +201,9 @@ describe('the packed package', () => {
       logLevel: 'error',
     })
     await stop()
-    const outside = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+    const outside = Object.values(metafile.outputs)
+      .flatMap(({ imports }) => imports.filter(({ external }) => external))
+      .map(({ path }) => path)
     const packages = new Set(
       outside.filter((path) => !isBuiltin(path)).map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]),
     )

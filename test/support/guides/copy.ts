@@ -70,10 +70,11 @@ export class Copy {
 
   /** Runs files of tests; `passed` counts the tests that pass. */
   async test(files: readonly string[]): Promise<{ readonly passed: number; readonly failures: readonly Failure[] }> {
-    // One worker loads the modules of src once.
     const out = 'guide-tests.json'
     const reporter = ['--reporter=json', `--outputFile=${out}`]
-    const failed = await this.run('vitest', 'run', '--maxWorkers=1', ...reporter, ...files).then(
+    // One worker loads the modules of src once; what they compile to is kept for the next run.
+    const cache = ['--experimental.fsModuleCache', '--experimental.fsModuleCachePath=.vitest-modules']
+    const failed = await this.run('vitest', 'run', '--maxWorkers=1', ...cache, ...reporter, ...files).then(
       () => '',
       (error: unknown) => String(error),
     )
