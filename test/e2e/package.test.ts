@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fencedBlocks, repositoryFile } from '../support/assert/markdown.js'
+import { fencedBlocks, filesOf, repositoryFile } from '../support/assert/markdown.js'
 import { fetchedProgram } from '../support/process/fetched-program.js'
 import { testPatience } from '../support/process/patience.js'
 import { runTool } from '../support/process/tool.js'
@@ -272,9 +272,7 @@ describe('the packed package', () => {
     writeFileSync(join(project, 'example.js'), example?.text ?? '')
     const { out, err } = await runTool(project, process.execPath, 'example.js')
     expect({ out: out.trim(), err }).toEqual({ out: output?.text, err: '' })
-    const recipes = new Map(
-      [...page.matchAll(/^```js file=(\S+)\n([^]*?)^```$/gm)].map(([, name, text]) => [name, text]),
-    )
+    const recipes = filesOf(page)
     expect([...recipes.keys()]).toEqual([
       'ledger.test.js',
       'fixture.test.js',

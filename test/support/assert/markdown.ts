@@ -29,6 +29,13 @@ export function fencedBlocks(page: string): Block[] {
   }))
 }
 
+/** The files of a page whose blocks name one: `file=NAME`, and nothing beside it. */
+export function filesOf(page: string): ReadonlyMap<string, string> {
+  return new Map(
+    [...page.matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(([, name = '', text = '']) => [name, text]),
+  )
+}
+
 /** Commands of a page with the output that stands below them. */
 export function commandsOf(page: string): { command: string; output: string }[] {
   const blocks = fencedBlocks(page)
