@@ -7,7 +7,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { contextMembers, signer } from './did-identity.js'
 import { type SigningKey, signingKey } from './document-keys.js'
@@ -34,7 +34,7 @@ export function readCredential(text: string): Credential {
  * of another holder, or if the document lists no key of the account for authentication.
  */
 export function buildDeclare(context: CredentialContext, document: DidDocument, credential: string): DidOperation {
-  requireKnown('the context of buildDeclare', context, contextMembers)
+  requireOptions('the context of buildDeclare', context, contextMembers)
   const read = readCredential(credential)
   const holder = didPart(read.id)
   if (holder !== document.id)
@@ -45,7 +45,7 @@ export function buildDeclare(context: CredentialContext, document: DidDocument, 
 
 /** The revoke of the credential with an id in full, in the name of the DID of `document`. Errors as for {@link buildDeclare}. */
 export function buildRevoke(context: CredentialContext, document: DidDocument, id: string): DidOperation {
-  requireKnown('the context of buildRevoke', context, contextMembers)
+  requireOptions('the context of buildRevoke', context, contextMembers)
   requireCredentialId(id)
   const { pair, plan } = signing(context, document)
   return revokeOperation(id, plan, signer(pair))

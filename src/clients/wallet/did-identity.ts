@@ -23,7 +23,7 @@ import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { changedKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
 
@@ -84,11 +84,11 @@ export function createIdentity(
   context: Omit<OperationContext, 'signWith'>,
   options: { recovery?: RecoveryKey; services: readonly unknown[]; expires: string },
 ): DidOperation {
-  requireKnown('the context of createIdentity', context, ['account', 'specification', 'created'])
-  requireKnown('createIdentity', options, ['recovery', 'services', 'expires'])
+  requireOptions('the context of createIdentity', context, ['account', 'specification', 'created'])
+  requireOptions('createIdentity', options, ['recovery', 'services', 'expires'])
   const { account, specification, created } = context
   const { recovery, services, expires } = options
-  if (recovery !== undefined) requireKnown('recovery', recovery, ['publicKey', 'controller'])
+  if (recovery !== undefined) requireOptions('recovery', recovery, ['publicKey', 'controller'])
   const plan = planNew({
     method: didMethod,
     primary: account.publicKey,
@@ -109,8 +109,8 @@ export function updateIdentity(
   current: CurrentIdentity,
   changes: DocumentChanges,
 ): DidOperation {
-  requireKnown('the context of updateIdentity', context, contextMembers)
-  requireKnown('updateIdentity', changes, changeMembers)
+  requireOptions('the context of updateIdentity', context, contextMembers)
+  requireOptions('updateIdentity', changes, changeMembers)
   const { account, specification, created, signWith } = context
   const { document: before, txid: previousTxid } = current
   requireDefaultKey(account, before)
@@ -185,7 +185,7 @@ export function deactivateIdentity(
   context: Omit<OperationContext, 'created'> & { readonly created?: string },
   document: DidDocument,
 ): DidOperation {
-  requireKnown('the context of deactivateIdentity', context, contextMembers)
+  requireOptions('the context of deactivateIdentity', context, contextMembers)
   const { account, specification, signWith } = context
   const listed = [...document.authentication.values(), ...document.authorization.values()]
   const { pair, id } =

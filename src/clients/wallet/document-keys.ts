@@ -3,7 +3,7 @@ import { publicKeyOf } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { requireKnown } from '../../base/primitives/known-members.js'
+import { requireOptions } from '../../base/primitives/known-members.js'
 import type { PlannedKey } from '../../identity/did/build.js'
 import { absoluteId, isDid, relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument, DidKey } from '../../identity/did/model.js'
@@ -79,7 +79,7 @@ function keyNamed({ id }: DidDocument, kept: readonly PlannedKey[], given: strin
 }
 
 function newKey(document: DidDocument, keys: readonly PlannedKey[], added: AddedKey): PlannedKey {
-  requireKnown('addKeys', added, ['name', 'publicKey', 'controller'])
+  requireOptions('addKeys', added, ['name', 'publicKey', 'controller'])
   const { fragment, publicKey } = namedKey(document, keys, added)
   const { controller = document.id } = added
   if (controller === document.id) return { fragment, publicKey, use: 'authentication' }
@@ -87,7 +87,7 @@ function newKey(document: DidDocument, keys: readonly PlannedKey[], added: Added
 }
 
 function newAuthorization(document: DidDocument, keys: readonly PlannedKey[], added: AuthorizedKey): PlannedKey {
-  requireKnown('authorize', added, ['name', 'publicKey', 'controller'])
+  requireOptions('authorize', added, ['name', 'publicKey', 'controller'])
   const { fragment, publicKey } = namedKey(document, keys, added)
   const controller = otherDid(added.controller, fragment)
   if (controller !== document.id) return { fragment, publicKey, use: 'authorization', controller }

@@ -15,6 +15,7 @@ import { fromPlain } from '../../identity/did/plain-json.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import { type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'
+import { requireMembers } from '../../base/primitives/known-members.js'
 import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
 
 /** JSON text, or the plain object that JSON.parse makes of it. */
@@ -92,7 +93,7 @@ export function verifyCredential(
   options: ControlledOptions,
 ): Verdict {
   return verdict(() => {
-    const read = readSignedCredential(credential, { method: options.method, chain: false })
+    const read = readSignedCredential(credential, documentRules(options))
     const issuer = readDocument(issuerDocument, options)
     if (read.issuer !== issuer.id) throw new Failure(`the issuer is ${read.issuer}, but the document is ${issuer.id}`)
     const did = read.key === undefined ? issuer.id : didPart(read.key)
@@ -105,7 +106,7 @@ export function verifyCredential(
  * {@link RuleError} with the reason for anything that is no credential.
  */
 export function canonicalCredential(credential: JsonInput, options: MethodOptions): string {
-  return parseCredential(fromPlain(credential), '', { method: options.method, chain: false }, undefined).signingText
+  return parseCredential(fromPlain(credential), '', documentRules(options), undefined).signingText
 }
 
 /**
@@ -121,7 +122,7 @@ export function verifyOperation(
   options: MethodOptions & { readonly legacy?: boolean },
 ): Verdict {
   return verdict(() => {
-    const rules = documentRules(options)
+    const rules = operationRules(options)
     const read = readOperationJson(typeof operation === 'string' ? operation : (JSON.stringify(operation) ?? ''))
     previousTxidOf(read)
     const by = entitlingDocument(read, document, rules)
@@ -187,12 +188,19 @@ function withoutPadding(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-function documentRules({ method, legacy }: MethodOptions & { readonly legacy?: boolean }): LibraryRules {
+function documentRules(options: ControlledOptions): LibraryRules {
+  requireMembers('the verification', options, { method: 'text', controllers: 'list' }, ['method'])
+  return { method: options.method, chain: false }
+}
+
+function operationRules(options: MethodOptions & { readonly legacy?: boolean }): LibraryRules {
+  requireMembers('the verification', options, { method: 'text', legacy: 'flag' }, ['method'])
+  const { method, legacy } = options
   return { method, chain: false, ...(legacy ? { legacy } : {}) }
 }
 
-function readDocument(document: JsonInput, options: MethodOptions): DidDocument {
-  return parseLibraryDocument(fromPlain(document), documentRules({ method: options.method }))
+function readDocument(document: JsonInput, options: ControlledOptions): DidDocument {
+  return parseLibraryDocument(fromPlain(document), documentRules(options))
 }
 
 function readAll(options: ControlledOptions): DidDocument[] {
