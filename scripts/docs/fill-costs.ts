@@ -27,7 +27,7 @@ const spec = parseSpec(
     time: 1_767_225_600,
     id: 1,
     allocation: { address: account.address, amount: 10n ** 15n },
-    validators: [toHex(validator.publicKey)],
+    validators: [{ key: toHex(validator.publicKey) }],
     sdkStrings: false,
   }),
 )

@@ -26,7 +26,8 @@ afterAll(async () => {
 })
 
 async function watched(emptyInterval: number): Promise<Watched> {
-  const net = await TestNet.four({ timing: { ...timing, emptyInterval } })
+  const validatorNames = { [toHex(testPublicKey(3))]: 'Ada Corp.' }
+  const net = await TestNet.four({ timing: { ...timing, emptyInterval }, validatorNames })
   const [node] = net.nodes
   if (node === undefined) throw new Error('no node')
   const server = await serve(contextOf(node.test, { pages: new PageFiles(), voting: node.voting }))
@@ -69,6 +70,7 @@ it('a vote that came after the quorum is no fault, and one in no confirm of many
   await net.allAt(3, 60_000, others)
   await tab.load('/#/validators')
   const row = tab.page.locator('.strip-row', { has: tab.page.locator(`[title="${toHex(testPublicKey(3))}"]`) })
+  await row.getByText('Ada Corp.').waitFor()
   const absent = row.locator('.cell.absent').first()
   await absent.waitFor()
   expect(await absent.getAttribute('title')).toMatch(/its vote came after the quorum, or not at all/)

@@ -12,7 +12,7 @@ const page = readFileSync(new URL('../../docs/genesis.md', import.meta.url), 'ut
 function members(schema: TSchema, path = ''): string[] {
   if (schema.type === 'array') return members(schema.items as TSchema, `${path}[]`)
   if (schema.type !== 'object' || path.startsWith('upgrades[].parameters.')) return []
-  return Object.entries(schema.properties as Record<string, TSchema>).flatMap(([name, member]) => {
+  return Object.entries((schema.properties ?? {}) as Record<string, TSchema>).flatMap(([name, member]) => {
     const own = path === '' ? name : `${path}.${name}`
     return [own, ...members(member, own)]
   })

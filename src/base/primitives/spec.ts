@@ -84,6 +84,12 @@ function schemaOfSpec() {
       ),
       specifications,
       validators,
+      validatorNames: Type.Optional(
+        Type.Record(publicKey, Type.String({ minLength: 1, maxLength: 32 }), {
+          ...strict,
+          description: 'what pages call the validators, by key; no part of the rules',
+        }),
+      ),
       didRoot: Type.Optional(didRoot),
       sideChainOrder: Type.Optional(
         Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
@@ -168,12 +174,14 @@ export interface Spec {
   readonly sections: readonly { readonly height: number; readonly params: Params }[]
   /** Whether blocks need confirms. It holds for the whole chain. */
   readonly hasValidators: boolean
+  /** Names of validators on pages, by their keys in hex. Not bound by {@link digest}: those of upgrades get names later. */
+  readonly validatorNames: Readonly<Record<string, string>>
   /**
    * Whether the proofs of work of one side chain are of ascending heights. It holds for the whole chain: a database with only the later
    * ones would decide otherwise than others.
    */
   readonly sideChainOrder: boolean
-  /** sha256 of the canonical JSON without `upgrades`, bound by the genesis coinbase. */
+  /** sha256 of the canonical JSON without `upgrades` and `validatorNames`, bound by the genesis coinbase. */
   readonly digest: Uint8Array
   /** Digest of the upgrades at or below a height as they were written, for comparison between nodes. */
   upgradesDigest(height: number): Uint8Array
@@ -332,6 +340,7 @@ function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>):
 
   const bound = new Map(value)
   bound.delete('upgrades')
+  bound.delete('validatorNames')
   const upgrades = value.get('upgrades') as JsonValue[]
   return {
     text,
@@ -353,6 +362,7 @@ function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>):
     maxViewTimeout: file.maxViewTimeout,
     sections,
     hasValidators,
+    validatorNames: file.validatorNames ?? {},
     sideChainOrder: file.sideChainOrder === true,
     digest: sha256(fromUtf8(canonicalJson(bound))),
     upgradesDigest: (height) =>

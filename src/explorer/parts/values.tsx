@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
-import { useCoin } from '../ask/coin.js'
+import { useCoin, useValidatorName } from '../ask/chain-names.js'
 import { linkTo } from '../route.js'
 import { amountParts, whole } from '../text/numbers.js'
 import { beginning, otherHost, outsideLink, shortened, visible } from '../text/safe-text.js'
@@ -158,6 +158,8 @@ export function CredentialName({ id }: { id: string }) {
 
 /** A key in hex, by its beginning and end. */
 export function KeyName({ text }: { text: string }) {
+  const name = useValidatorName(text)
+  if (name !== undefined) return <span title={text}>{name}</span>
   return (
     <span class="code" title={text}>
       {shortened(text)}

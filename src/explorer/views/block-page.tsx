@@ -1,7 +1,7 @@
 import { ask, askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
 import type { ShownBlock, ShownTransaction, WholeBlock } from '../ask/shapes.js'
-import { useCoin } from '../ask/coin.js'
+import { useCoin } from '../ask/chain-names.js'
 import { useAnswer } from '../ask/use-answer.js'
 import { RawJson } from '../parts/raw-json.js'
 import { Answered, Badge, Facts, Heading, Pager, Panel, Table } from '../parts/panel.js'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Operation, ShownTransaction } from '../ask/shapes.js'
-import { useCoin } from '../ask/coin.js'
+import { useCoin } from '../ask/chain-names.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
 import { JsonView } from '../parts/json-view.js'
 import { RawJson } from '../parts/raw-json.js'

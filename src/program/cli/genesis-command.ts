@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
+import { defined } from '../../base/primitives/defined.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { displayHash, toHex } from '../../base/primitives/bytes.js'
@@ -29,7 +30,7 @@ interface CreateOptions extends OutputOptions {
   readonly pay: string
   readonly amount: bigint
   readonly validators: number
-  readonly validator?: readonly string[]
+  readonly validator?: readonly NamedValidator[]
   readonly directory?: string
   readonly sdkStrings?: boolean
 }
@@ -56,10 +57,10 @@ export function registerGenesis(program: Command, context: CliContext): void {
     )
     .addOption(
       new Option(
-        '--validator <key>',
-        'the public key of a validator (hex, base58, PEM, JWK, or a file with it), for each; no keys are made then',
+        '--validator <name,key>',
+        'a validator: what pages call it, if it has a name, and its public key (hex, base58, PEM, JWK, or a file with it), for each; no keys are made then',
       )
-        .argParser(collect(keyOption))
+        .argParser(collect(validatorOption))
         .conflicts('validators'),
     )
     .option('--directory <directory>', 'where to write (default: a new directory of that name)')
@@ -109,12 +110,23 @@ function nameArgument(text: string): string {
 
 const validatorsOption = wholeOption(1, mostValidators, `Not a number from 1 to ${mostValidators}.`)
 
-function keyOption(text: string): string {
-  return toHex(publicKeyArgument('--validator', text))
+interface NamedValidator {
+  readonly name?: string
+  /** In hex. */
+  readonly key: string
+}
+
+function validatorOption(text: string): NamedValidator {
+  const [, name, key = text] = /^([^{,]*),([^]*)$/.exec(text) ?? []
+  if (name !== undefined && (name === '' || [...name].length > 32)) {
+    throw new InvalidArgumentError('The name of a validator has 1 to 32 characters.')
+  }
+  return { key: toHex(publicKeyArgument('--validator', key)), ...defined({ name }) }
 }
 
 /** Checks for faults that the spec parser would refuse, with messages in terms of the command's options. */
-function requireSensible({ amount, validator: keys = [] }: CreateOptions): void {
+function requireSensible({ amount, validator = [] }: CreateOptions): void {
+  const keys = validator.map(({ key }) => key)
   const most = formatAmount(newSupply)
   if (amount === 0n) throw new UserError('--amount 0: nobody could ever pay a fee on a chain without coins', 2)
   if (amount > newSupply) throw new UserError(`--amount ${formatAmount(amount)} is more than a chain holds, ${most}`, 2)
@@ -137,7 +149,7 @@ function create(context: CliContext, name: string, options: CreateOptions): void
     publicKey: toHex(publicKey),
   }))
   const file = join(directory, `${name}.json`)
-  const validators = options.validator ?? keys.map(({ publicKey }) => publicKey)
+  const validators = options.validator ?? keys.map(({ publicKey }) => ({ key: publicKey }))
   const text = newSpecJson({
     name,
     time: Math.floor(context.clock.now() / 1000),
@@ -155,12 +167,13 @@ function create(context: CliContext, name: string, options: CreateOptions): void
   writeFileAtomically(file, text, { mode: 0o644 })
   const shown = keys.map((key) => ({ file: key.file, publicKey: key.publicKey }))
   const genesis = genesisBlock(spec).hash
-  report(context, options, { file, name, genesis, validators, keys: shown }, [
+  const publicKeys = validators.map(({ key }) => key)
+  report(context, options, { file, name, genesis, validators: publicKeys, keys: shown }, [
     `Wrote ${file}, the chain ${name}.`,
     ...formatTable([
       ['genesis', genesis],
       ['pays', `${formatAmount(amount)}  ${pay}`],
-      ...validators.map((key, i) => [`validator ${i + 1}`, key] as const),
+      ...publicKeys.map((key, i) => [`validator ${i + 1}`, namedKey(spec, key)] as const),
     ]),
     '',
     ...(keys.length === 0
@@ -187,8 +200,13 @@ function makeKey(context: CliContext, file: string, options: OutputOptions): voi
   ])
 }
 
+function namedKey({ validatorNames }: Spec, key: string): string {
+  const name = validatorNames[key]
+  return name === undefined ? key : `${key}  ${name}`
+}
+
 function show(context: CliContext, spec: Spec, options: OutputOptions): void {
-  const { name, devnet, producer, time, auxpowChainId, evmChainId } = spec
+  const { name, devnet, producer, time, auxpowChainId, evmChainId, validatorNames } = spec
   const genesis = genesisBlock(spec).hash
   const asset = displayHash(registerAssetTransaction(spec).hash)
   const digest = toHex(spec.digest)
@@ -211,7 +229,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
   }))
   const [first, ...upgrades] = sections as [(typeof sections)[number], ...typeof sections]
   const rules = ({ validators, quorum: votes, fees, specifications }: typeof first): [string, string][] => [
-    ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, key]),
+    ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, namedKey(spec, key)]),
     ['confirmed by', votes === null ? 'work alone' : `${votes} of ${validators.length}`],
     ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
     ['new leaf', `${fees.leaf}, of a declare or revoke`],
@@ -228,6 +246,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
     auxpowChainId,
     evmChainId,
     allocations,
+    validatorNames,
     sections,
   }
   report(context, options, value, [

@@ -13,8 +13,8 @@ export interface NewChain {
   readonly id: number
   /** In units of 10^-8. */
   readonly allocation: { readonly address: string; readonly amount: bigint }
-  /** Public keys in hex, in the order in which they propose. */
-  readonly validators: readonly string[]
+  /** Public keys in hex, in the order in which they propose, and what pages call them. */
+  readonly validators: readonly { readonly key: string; readonly name?: string }[]
   /** Whether DID operations may name the specifications of existing SDKs. */
   readonly sdkStrings: boolean
 }
@@ -25,6 +25,7 @@ export interface NewChain {
  */
 export function newSpecJson({ name, time, id, allocation, validators, sdkStrings }: NewChain): string {
   const specification = (kind: string) => [`${name}/${kind}/1.0`, ...(sdkStrings ? [`elastos/${kind}/1.0`] : [])]
+  const named = validators.flatMap(({ key, name: called }) => (called === undefined ? [] : [[key, called] as const]))
   const spec = {
     name,
     devnet: false,
@@ -55,7 +56,8 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     },
     limits: { blockSize: 8_000_000, blockTransactions: 10_000, transactionCost: 2_000, blockCost: 40_000 },
     specifications: { did: specification('did'), credential: specification('credential') },
-    validators,
+    validators: validators.map(({ key }) => key),
+    ...(named.length > 0 ? { validatorNames: Object.fromEntries(named) } : {}),
     didRoot: true,
     sideChainOrder: true,
     timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },

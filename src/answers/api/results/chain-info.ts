@@ -19,6 +19,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     ...(chain.prunes ? { pruned: chain.prunedHeight } : {}),
     producer: spec.producer,
     validators: validators.length,
+    validatornames: spec.validatorNames,
     quorum: validators.length === 0 ? null : quorum(validators.length),
     assetid: displayHash(registerAssetTransaction(spec).hash),
     coin: spec.asset.name,

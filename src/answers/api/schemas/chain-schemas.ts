@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { amount, closed, hash, oneOf, orNull, uint32 } from './common-schemas.js'
+import { amount, closed, hash, oneOf, orNull, publicKey, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 
 /** The chain of a node as a whole. */
@@ -14,6 +14,9 @@ export const chainInfoSchema = closed({
   pruned: Type.Optional(uint32('of a node that prunes: blocks from 1 to this height have given up their transactions')),
   producer: oneOf(['sponsor', 'miners'], 'who makes the blocks'),
   validators: count('validators of the next block'),
+  validatornames: Type.Record(publicKey('of a validator'), Type.String(), {
+    description: 'what the spec of this node calls validators',
+  }),
   quorum: orNull(count('votes that confirm it'), 'null: work alone counts'),
   assetid: hash('of the coins'),
   coin: Type.String({ description: 'name of the coins' }),

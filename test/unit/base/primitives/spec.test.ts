@@ -288,9 +288,28 @@ describe('the digest', () => {
     expect(new Set(changes.flatMap((change) => Object.keys(change)))).toEqual(
       new Set([...Object.keys(plain).filter((name) => name !== 'upgrades'), 'sideChainOrder']),
     )
+    expect(digest(testSpec({ validatorNames: { [key(0)]: 'Ada' } }))).toBe(digest(testSpec({})))
     const digests = [{}, ...changes].map((change) => digest(testSpec(change)))
     expect(new Set(digests).size).toBe(digests.length)
   })
+})
+
+describe('names of validators', () => {
+  const named = (names: object) => () => parseSpec(testSpec({ validatorNames: names }))
+  const key = toHex(testPublicKey(0))
+
+  it('are read by key, also of validators that an upgrade brings', () => {
+    expect(parseSpec(testSpec()).validatorNames).toEqual({})
+    const names = { [key]: 'x'.repeat(32), [toHex(testPublicKey(9))]: 'Ada Corp.' }
+    expect(named(names)().validatorNames).toEqual(names)
+  })
+
+  it.each([[{ [key]: '' }], [{ [key]: 'x'.repeat(33) }], [{ [key]: 5 }], [{ Ada: key }], [[]]])(
+    'are refused: %j',
+    (names) => {
+      expect(named(names)).toThrow('validatorNames')
+    },
+  )
 })
 
 describe('the genesis block', () => {

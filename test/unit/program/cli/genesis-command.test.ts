@@ -93,6 +93,17 @@ describe('genesis create', () => {
     expect(existsSync(bench.path('given/validator-1.key'))).toBe(false)
   })
 
+  it('takes names of validators', async () => {
+    const [ada, other] = [0, 1].map((i) => toHex(devnetValidatorKey(i).publicKey)) as [string, string]
+    const keys = ['--validator', `Ada Corp.,${ada}`, '--validator', other]
+    const place = ['--directory', bench.path('named')]
+    const { out } = await bench.run('genesis', 'create', 'named', '--pay', address, ...keys, ...place)
+    expect(out).toContain(`validator 1  ${ada}  Ada Corp.\n  validator 2  ${other}\n`)
+    const file = bench.path('named/named.json')
+    expect(loadSpec(file).validatorNames).toEqual({ [ada]: 'Ada Corp.' })
+    expect(await bench.json('genesis', 'show', file)).toMatchObject({ validatorNames: { [ada]: 'Ada Corp.' } })
+  })
+
   it.each([
     [['Corp', '--pay', address], 'small letters'],
     [['corp2'], '--pay <address> is missing'],
@@ -100,6 +111,11 @@ describe('genesis create', () => {
     [['corp2', '--pay', address, '--validators', '0'], 'Not a number from 1 to 100'],
     [['corp2', '--pay', address, '--validators', '101'], 'Not a number from 1 to 100'],
     [['corp2', '--pay', address, '--validator', '05'.repeat(33)], '--validator: the key cannot be read'],
+    [['corp2', '--pay', address, '--validator', `,${twice[1]}`], 'The name of a validator has 1 to 32 characters'],
+    [
+      ['corp2', '--pay', address, '--validator', `${'x'.repeat(33)},${twice[1]}`],
+      'The name of a validator has 1 to 32 characters',
+    ],
     [
       ['corp2', '--pay', address, '--validators', '1', '--validator', toHex(devnetValidatorKey().publicKey)],
       'cannot be used with',
