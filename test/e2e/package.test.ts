@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fencedBlocks, filesOf, repositoryFile } from '../support/assert/markdown.js'
 import { fetchedProgram } from '../support/process/fetched-program.js'
 import { testPatience } from '../support/process/patience.js'
-import { runTool } from '../support/process/tool.js'
+import { runTool, runToolWith } from '../support/process/tool.js'
 import { build, bundleForBrowser, stop } from '../support/web/bundle.js'
 
 /** The package as others get it: packed, installed in an empty directory, used from there. */
@@ -220,6 +220,14 @@ describe('the packed package', () => {
 
   it('does so under a current Node', async () => {
     await expectUse(await fetchedProgram(current, 'node/bin/node'), `v${current.split('@')[1]}`)
+  })
+
+  it('has a current Node keep what it compiles of the command', async () => {
+    const [binary, cache] = [await fetchedProgram(current, 'node/bin/node'), join(work, 'cache')]
+    const command = [join(project, 'node_modules/didledger/dist/cli/main.js'), 'wallet', '--help']
+    await runToolWith({ XDG_CACHE_HOME: cache }, project, binary, ...command)
+    const files = readdirSync(join(cache, 'didledger'), { recursive: true })
+    expect(files.length).toBeGreaterThan(10)
   })
 
   async function expectUse(binary: string, version: string): Promise<void> {

@@ -24,9 +24,11 @@ import { endWithOutput } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
+import { keepCompiled } from './compile-cache.js'
 
 const args = process.argv.slice(2)
 const surroundings = processSurroundings()
+keepCompiled(surroundings.env)
 endWithOutput((error) => {
   sayFailure(new UserError(`standard output cannot be written: ${fileReason(error)}`), args, surroundings)
 })

@@ -17,7 +17,7 @@ import { SharedSecretError } from '../../base/runtime/secret-access.js'
 import { readSecretFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import type { RestFlags } from './command-options.js'
-import { chainDataDir } from './data-folder.js'
+import { chainDataDir } from './chain-data-dir.js'
 
 /** Calls for the owner of a running node, with the token found by itself on this machine. */
 

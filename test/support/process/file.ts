@@ -7,6 +7,7 @@ const run = inject('run')
 const mark = `${run}/${randomUUID()}`
 markChildren(mark)
 process.env['XDG_DATA_HOME'] = userData(run)
+process.env['XDG_CACHE_HOME'] = userData(run)
 
 afterAll(async () => {
   await endChildren()

@@ -1,7 +1,10 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { dataFolder, defaultDataDir, homeOf } from '../../../../src/program/cli/data-folder.js'
+import { afterAll, describe, expect, it } from 'vitest'
+import { defaultDataDir } from '../../../../src/program/cli/chain-data-dir.js'
+import { keepCompiled } from '../../../../src/program/cli/compile-cache.js'
+import { homeOf, userFolder } from '../../../../src/program/cli/user-folders.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 
@@ -15,14 +18,23 @@ describe('the folder for the data of a user', () => {
     ['win32', {}, 'C:\\Users\\alice', 'C:\\Users\\alice\\AppData\\Local\\didledger'],
     ['win32', { LOCALAPPDATA: 'D:\\Local' }, 'C:\\Users\\alice', 'D:\\Local\\didledger'],
   ])('is that of the system: %s %j', (platform, env, home, folder) => {
-    expect(dataFolder({ platform, env, home: () => home })).toBe(folder)
+    expect(userFolder('data', { platform, env, home: () => home })).toBe(folder)
+  })
+
+  it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
+    ['linux', {}, '/home/alice', '/home/alice/.cache/didledger'],
+    ['linux', { XDG_CACHE_HOME: '/cache' }, '/home/alice', '/cache/didledger'],
+    ['darwin', {}, '/Users/alice', '/Users/alice/Library/Caches/didledger'],
+    ['win32', {}, 'C:\\Users\\alice', 'C:\\Users\\alice\\AppData\\Local\\didledger\\cache'],
+  ])('is another one for what can be made again: %s %j', (platform, env, home, folder) => {
+    expect(userFolder('cache', { platform, env, home: () => home })).toBe(folder)
   })
 
   it('has a directory for each chain, by name and genesis block', () => {
     const [pow, localnet] = [loadSpec('pow'), loadSpec('localnet')]
     const env = { HOME: '/h', USERPROFILE: 'C:\\h', XDG_DATA_HOME: '/data' }
     const { platform } = process
-    const folder = dataFolder({ platform, env, home: () => (platform === 'win32' ? 'C:\\h' : '/h') })
+    const folder = userFolder('data', { platform, env, home: () => (platform === 'win32' ? 'C:\\h' : '/h') })
     expect(defaultDataDir({ env }, pow)).toBe(join(folder, `pow-${genesisBlock(pow).hash.slice(0, 8)}`))
     expect(defaultDataDir({ env }, localnet)).toBe(join(folder, 'localnet-c856a89d'))
   })
@@ -31,7 +43,9 @@ describe('the folder for the data of a user', () => {
     const none = () => {
       throw new Error('there is none')
     }
-    expect(dataFolder({ platform: 'linux', env: { XDG_DATA_HOME: '/data' }, home: none })).toBe('/data/didledger')
+    expect(userFolder('data', { platform: 'linux', env: { XDG_DATA_HOME: '/data' }, home: none })).toBe(
+      '/data/didledger',
+    )
   })
 })
 
@@ -55,5 +69,31 @@ describe('the home directory', () => {
       expect(() => homeOf({}, ofUser)).toThrow(`${variable} is not set, ${hint}`)
       expect(() => homeOf({ [variable]: 'h' }, ofUser)).toThrow(`${variable} is h, which is no absolute path, ${hint}`)
     }
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('what Node compiles', () => {
+  const home = mkdtempSync(join(tmpdir(), 'didledger-home-'))
+  const folder = join(home, '.cache/didledger')
+  const kept = (env: Record<string, string>) => {
+    const folders: string[] = []
+    keepCompiled(env, { enableCompileCache: (directory) => folders.push(directory) })
+    return folders
+  }
+  afterAll(() => rmSync(home, { recursive: true }))
+
+  it('is kept in a folder of this user alone', () => {
+    expect(kept({ HOME: home })).toEqual([folder])
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(kept({ HOME: home })).toEqual([folder])
+  })
+
+  it('is not kept where others can write, or nothing can be', () => {
+    chmodSync(folder, 0o770)
+    expect(kept({ HOME: home })).toEqual([])
+    writeFileSync(join(home, 'file'), '')
+    expect(kept({ HOME: home, XDG_CACHE_HOME: join(home, 'file') })).toEqual([])
+    keepCompiled({ HOME: home, XDG_CACHE_HOME: join(home, 'other') }, {})
+    expect(existsSync(join(home, 'other'))).toBe(false)
   })
 })

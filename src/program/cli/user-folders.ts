@@ -1,40 +1,35 @@
 import { userInfo } from 'node:os'
 import { isAbsolute, posix, win32 } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
-import { genesisBlock } from '../../base/primitives/genesis.js'
-import type { Spec } from '../../base/primitives/spec.js'
 import type { CliContext } from './cli-context.js'
 
-/** The system and the user, as far as they decide where data is kept. */
-export interface DataHome {
+/** The system and the user, as far as they decide where files are kept. */
+export interface UserHome {
   readonly platform: NodeJS.Platform
   readonly env: CliContext['env']
   /** Finds the home directory of the user, where no variable says where data is kept. */
   home(): string
 }
 
-/** Folder in which programs of a user keep their data; variables without an absolute path are ignored, as XDG requires. */
-export function dataFolder({ platform, env, home }: DataHome): string {
+/** Folders of a user by the system, below the home directory, and the variables that name others. */
+const folders = {
+  data: { win32: [], darwin: ['Library', 'Application Support'], else: ['.local', 'share'], variable: 'XDG_DATA_HOME' },
+  cache: { win32: ['cache'], darwin: ['Library', 'Caches'], else: ['.cache'], variable: 'XDG_CACHE_HOME' },
+} as const
+
+/** Folder in which this program keeps files of a user; variables without an absolute path are ignored, as XDG requires. */
+export function userFolder(kind: keyof typeof folders, { platform, env, home }: UserHome): string {
   const { isAbsolute, join } = platform === 'win32' ? win32 : posix
   const chosen = (name: string) => {
     const path = env[name]
     return path !== undefined && isAbsolute(path) ? path : undefined
   }
-  if (platform === 'win32') return join(chosen('LOCALAPPDATA') ?? join(home(), 'AppData', 'Local'), 'didledger')
-  if (platform === 'darwin') return join(home(), 'Library', 'Application Support', 'didledger')
-  return join(chosen('XDG_DATA_HOME') ?? join(home(), '.local', 'share'), 'didledger')
-}
-
-/** The data directory of a chain without --data-dir. */
-export function defaultDataDir(context: Pick<CliContext, 'env'>, spec: Spec): string {
-  return chainDataDir(context, spec.name, genesisBlock(spec).hash)
-}
-
-/** `<folder>/<name>-<first 8 hex digits of the genesis block's hash>`. */
-export function chainDataDir({ env }: Pick<CliContext, 'env'>, name: string, genesis: string): string {
-  const { platform } = process
-  const { join } = platform === 'win32' ? win32 : posix
-  return join(dataFolder({ platform, env, home: () => homeOf(env) }), `${name}-${genesis.slice(0, 8)}`)
+  const { variable, ...places } = folders[kind]
+  if (platform === 'win32') {
+    return join(chosen('LOCALAPPDATA') ?? join(home(), 'AppData', 'Local'), 'didledger', ...places.win32)
+  }
+  if (platform === 'darwin') return join(home(), ...places.darwin, 'didledger')
+  return join(chosen(variable) ?? join(home(), ...places.else), 'didledger')
 }
 
 /**
