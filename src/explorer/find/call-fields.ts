@@ -67,12 +67,19 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** A path of OpenAPI with its parameters put in; those that are missing stay in braces. */
-export function filledPath(path: string, values: Readonly<Record<string, string>>): string {
-  return path.replace(/\{(\w+)\}/g, (braces, name: string) => {
+/** A path of OpenAPI with its parameters put in; segments that are missing stay in braces, parameters of the query are left out. */
+export function filledPath(
+  path: string,
+  fields: readonly Pick<Field, 'name'>[],
+  values: Readonly<Record<string, string>>,
+): string {
+  const given = fields.flatMap(({ name }) => {
     const value = values[name] ?? ''
-    return value === '' ? braces : encodeURIComponent(value)
+    return value === '' ? [] : [{ segment: `{${name}}`, name, text: encodeURIComponent(value) }]
   })
+  const filled = given.reduce((text, { segment, text: value }) => text.replace(segment, () => value), path)
+  const query = given.filter(({ segment }) => !path.includes(segment)).map(({ name, text }) => `${name}=${text}`)
+  return query.length === 0 ? filled : `${filled}?${query.join('&')}`
 }
 
 /** A request as a command of a shell. */

@@ -252,7 +252,8 @@ function requestOf({ name, fields, rest }: Entry, values: Readonly<Record<string
     }
   }
   const inBody = fields.filter((field) => rest.inBody.has(field.name))
-  const url = nodeUrl(filledPath(rest.path, values).replace(/^\//, ''))
+  const inUrl = fields.filter((field) => !rest.inBody.has(field.name))
+  const url = nodeUrl(filledPath(rest.path, inUrl, values).replace(/^\//, ''))
   const posts = rest.method === 'POST' && inBody.length > 0
   return { url, method: rest.method, body: posts ? JSON.stringify(parametersFrom(inBody, values)) : undefined }
 }

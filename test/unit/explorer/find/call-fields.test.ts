@@ -27,7 +27,9 @@ it('texts stay texts, others are JSON, empty ones are left out', () => {
 })
 
 it('paths and commands are quoted', () => {
-  expect(filledPath('/a/{x}/{y}', { x: 'b/c?d' })).toBe('/a/b%2Fc%3Fd/{y}')
+  const names = ['x', 'y', 'q', 'r'].map((name) => ({ name }))
+  expect(filledPath('/a/{x}/{y}', names, { x: 'b/c?d' })).toBe('/a/b%2Fc%3Fd/{y}')
+  expect(filledPath('/a/{x}', names, { x: '$&', q: 'a b', r: '1', s: '2' })).toBe('/a/%24%26?q=a%20b&r=1')
   expect(curlOf('http://h/', 'POST', `{"a":"it's"}`)).toBe(
     `curl -s 'http://h/' -H 'content-type: application/json' -d '{"a":"it'\\''s"}'`,
   )
