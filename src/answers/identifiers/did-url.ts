@@ -17,10 +17,12 @@ export interface DidUrl {
 const percent = '%[0-9A-Fa-f]{2}'
 const pchar = `(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|${percent})`
 const idchar = `(?:[A-Za-z0-9._-]|${percent})`
-/** The rule `did-url` of DID Core §3.2: method, identifier, path, query, fragment. */
-const didUrl = new RegExp(
-  `^did:([a-z0-9]+):((?:${idchar}*:)*${idchar}+)((?:/${pchar}*)*)(?:\\?((?:${pchar}|[/?])*))?(?:#((?:${pchar}|[/?])*))?$`,
-)
+/** Path, query, fragment. */
+const rest = `((?:/${pchar}*)*)(?:\\?((?:${pchar}|[/?])*))?(?:#((?:${pchar}|[/?])*))?$`
+/** The rule `did-url` of DID Core §3.2: method, identifier, {@link rest}. */
+const didUrl = new RegExp(`^did:([a-z0-9]+):((?:${idchar}*:)*${idchar}+)${rest}`)
+/** Pattern of the texts that {@link readDidUrl} takes; the identifier has a checksum besides. */
+export const didUrlForm = `^did:${didMethod}:i[1-9A-HJ-NP-Za-km-z]{33}${rest}`
 
 /**
  * Reads the last part of a path as it was sent; percent signs are decoded once. `INVALID_DID` and, for text with a path, a query

@@ -1,15 +1,18 @@
 import {
-  type OptionCheck,
+  oneOption,
   type OptionPair,
+  optionFault,
+  type OptionValues,
   queryPairs,
   type ResolutionParameters,
   resolutionOptions,
+  textOption,
 } from '../../identity/did/resolution-options.js'
 import { utf8 } from '../../base/primitives/bytes.js'
 import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
 import { type DidUrl, shown } from './did-url.js'
 import { Problem } from './problem.js'
-import { isRelativeReference } from './uri-reference.js'
+import { relativeReference } from './uri-reference.js'
 
 /** The relationships of CID 1.0 §2.3; documents of this chain have the first two. */
 const verificationRelationships = [
@@ -34,33 +37,15 @@ type Place = 'url' | 'options'
 type Given = readonly [name: string, value: JsonValue | undefined, place: Place]
 
 /** Every name with the values that it can have: what leads to a document, and what to a part of it. */
-const checks: ReadonlyMap<string, OptionCheck> = new Map<string, OptionCheck>([
+export const identifierOptions: ReadonlyMap<string, OptionValues> = new Map([
   ...resolutionOptions,
-  [
-    'relativeRef',
-    (value) =>
-      typeof value === 'string' && isRelativeReference(value)
-        ? undefined
-        : 'a relative reference of RFC 3986 is needed',
-  ],
+  ['relativeRef', textOption('a relative reference of RFC 3986', relativeReference)],
   [
     'verificationRelationship',
-    (value) =>
-      (verificationRelationships as readonly unknown[]).includes(value)
-        ? undefined
-        : `one of ${verificationRelationships.join(', ')} is needed`,
+    oneOption(`one of ${verificationRelationships.join(', ')}`, ...verificationRelationships),
   ],
-  [
-    'proof',
-    (value) => (value === true || value === 'true' || value === 'history' ? undefined : 'true or history is needed'),
-  ],
+  ['proof', oneOption('true or history', true, 'true', 'history')],
 ])
-
-/** Returns the fault of a value; undefined for a valid one. The specification has texts in ASCII alone. */
-function wrongValue(name: string, value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'string' && !/^[\x20-\x7e]*$/.test(value)) return 'a text of ASCII characters is needed'
-  return checks.get(name)?.(value)
-}
 
 export interface OptionTexts {
   /** The query of the request, as it was sent. */
@@ -77,8 +62,11 @@ export function readParameters({ query: inner, fragment }: DidUrl, { query, body
   const inPath: readonly OptionPair[] = queryPairs(inner ?? '')
   const inQuery: readonly OptionPair[] = queryPairs(query ?? '')
   for (const name of [...inPath, ...inQuery].map(([name]) => name).concat(body === undefined ? [] : namesOf(body))) {
-    if (!checks.has(name)) {
-      throw new Problem('FEATURE_NOT_SUPPORTED', `${shown(name)} is none of ${[...checks.keys()].join(', ')}`)
+    if (!identifierOptions.has(name)) {
+      throw new Problem(
+        'FEATURE_NOT_SUPPORTED',
+        `${shown(name)} is none of ${[...identifierOptions.keys()].join(', ')}`,
+      )
     }
   }
   const given: Given[] = [
@@ -87,7 +75,7 @@ export function readParameters({ query: inner, fragment }: DidUrl, { query, body
     ...(body === undefined ? [] : membersOf(body)).map(([name, value]): Given => [name, value, 'options']),
   ]
   for (const [name, value, place] of given) {
-    const wrong = wrongValue(name, value)
+    const wrong = optionFault(identifierOptions.get(name) as OptionValues, value)
     if (wrong !== undefined) throw invalid([place], `${name}: ${wrong}`)
   }
   const found = new Map<string, Given>()

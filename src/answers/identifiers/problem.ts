@@ -2,7 +2,7 @@
 
 const core = 'https://www.w3.org/ns/did#'
 
-const problems = {
+export const problems = {
   INVALID_DID: { status: 400, title: 'The DID is not valid.' },
   INVALID_DID_URL: { status: 400, title: 'The DID URL is not valid.' },
   INVALID_OPTIONS: { status: 400, title: 'The options are not valid.' },

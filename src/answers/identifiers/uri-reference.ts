@@ -12,8 +12,12 @@ interface Components {
 /** The expression of RFC 3986, Appendix B: matches every text. */
 const components = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*$/
-/** Characters of a URI; a percent sign only before two hex digits. Brackets are let through beyond IPv6 addresses, as elsewhere. */
-const uriText = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/
+/** Characters of a URI but : / ? #; a percent sign only before two hex digits. Brackets are let through beyond IPv6 addresses, as elsewhere. */
+const plain = "(?:[A-Za-z0-9._~[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
+const withMarks = `(?:${plain}|[:/?])*`
+const uriText = new RegExp(`^(?:${plain}|[:/?#])*$`)
+/** A relative reference of RFC 3986 §4.2: without a scheme, and no colon in the first segment of its path; `:b` has none of both. */
+export const relativeReference = `^${plain}*(?:[/?]${withMarks})?(?:#${withMarks})?$`
 const authority = /^(?:[^@[\]]*@)?(?:[^@:[\]]+|\[[0-9A-Fa-fv:.]+\])(?::[0-9]*)?$/
 
 function split(text: string): Components {
@@ -29,14 +33,6 @@ function joined({ scheme, authority, path, query, fragment }: Components): strin
     query === undefined ? '' : `?${query}`,
     fragment === undefined ? '' : `#${fragment}`,
   ].join('')
-}
-
-/** Whether `text` is a relative reference of RFC 3986 §4.2: without a scheme, in characters of a URI. */
-export function isRelativeReference(text: string): boolean {
-  if (!uriText.test(text) || text.indexOf('#') !== text.lastIndexOf('#')) return false
-  const { scheme, path, authority } = split(text)
-  // `a:b` would begin with a scheme; `:b` begins with neither scheme nor path.
-  return scheme === undefined && (authority !== undefined || !(path.split('/')[0] as string).includes(':'))
 }
 
 /** The URI that a reference has below a base: RFC 3986 §5.2, strict. The base is absolute; its own fragment does not count. */

@@ -1,5 +1,5 @@
-/** Fields within their ranges, but for the day. */
-const form = /^(19[7-9]|[2-9]\d\d)\d-(0[1-9]|1[0-2])-\d\dT([01]\d|2[0-3])(:[0-5]\d){2}Z$/
+/** Form of a date: fields within their ranges, but for the day. */
+export const dateForm = /^(19[7-9]|[2-9]\d\d)\d-(0[1-9]|1[0-2])-\d\dT([01]\d|2[0-3])(:[0-5]\d){2}Z$/
 
 /**
  * Unix seconds of `YYYY-MM-DDTHH:MM:SSZ`: years 1970 to 9999, days that exist, no leap second. Undefined for any other
@@ -8,7 +8,7 @@ const form = /^(19[7-9]|[2-9]\d\d)\d-(0[1-9]|1[0-2])-\d\dT([01]\d|2[0-3])(:[0-5]
 export function parseDate(text: string): number | undefined {
   const date = new Date(text)
   // A day that its month lacks is none, or one of another month.
-  return form.test(text) && date.getUTCDate() === +text.slice(8, 10) ? +date / 1000 : undefined
+  return dateForm.test(text) && date.getUTCDate() === +text.slice(8, 10) ? +date / 1000 : undefined
 }
 
 /** The text of whole Unix seconds in the form that {@link parseDate} reads. */

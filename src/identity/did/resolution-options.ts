@@ -1,4 +1,4 @@
-import { parseDate } from './date.js'
+import { dateForm, parseDate } from './date.js'
 import type { KeyForm, W3cDocument, W3cService } from './w3c.js'
 
 /**
@@ -15,38 +15,55 @@ export interface ResolutionParameters {
   readonly transformKeys?: KeyForm
 }
 
-/** Returns what is wrong with a value; undefined: nothing. */
-export type OptionCheck = (value: unknown) => string | undefined
+/** The values that an option can have: some, or texts of a form. */
+export interface OptionValues {
+  /** JSON Schema. `date-time`: of a day that exists. */
+  readonly schema: { readonly enum: readonly (string | boolean)[] } | TextSchema
+  /** The values in words. */
+  readonly needed: string
+}
 
-const text: OptionCheck = (value) => (typeof value === 'string' && value !== '' ? undefined : 'text is needed')
-const flag: OptionCheck = (value) =>
-  [true, false, 'true', 'false'].includes(value as string) ? undefined : 'true or false is needed'
+export interface TextSchema {
+  readonly type: 'string'
+  readonly pattern: string
+  readonly format?: 'date-time'
+}
+
+/** Texts of a form. */
+export function textOption(needed: string, pattern: string, format: Pick<TextSchema, 'format'> = {}): OptionValues {
+  return { schema: { type: 'string', pattern, ...format }, needed }
+}
+
+/** Some values. */
+export function oneOption(needed: string, ...values: readonly (string | boolean)[]): OptionValues {
+  return { schema: { enum: values }, needed }
+}
+
+/** Returns what is wrong with a value; undefined: nothing. */
+export function optionFault({ schema, needed }: OptionValues, value: unknown): string | undefined {
+  const holds = 'enum' in schema ? schema.enum.includes(value as string) : isOfForm(schema, value)
+  return holds ? undefined : `${needed} is needed`
+}
+
+function isOfForm({ pattern, format }: TextSchema, value: unknown): boolean {
+  if (typeof value !== 'string' || !new RegExp(pattern).test(value)) return false
+  return format === undefined || parseDate(value) !== undefined
+}
+
+/** The specification has texts in ASCII alone. */
+const text = textOption('a text of ASCII characters', '^[\\x20-\\x7e]+$')
+const flag = oneOption('true or false', true, false, 'true', 'false')
 
 /** The names that lead to a document, with the values that each can have. */
-export const resolutionOptions: ReadonlyMap<string, OptionCheck> = new Map<string, OptionCheck>([
-  [
-    'versionId',
-    (value) =>
-      typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
-        ? undefined
-        : 'a version is a txid, 64 lowercase hex digits',
-  ],
-  [
-    'versionTime',
-    (value) =>
-      typeof value === 'string' && parseDate(value) !== undefined
-        ? undefined
-        : 'a real date YYYY-MM-DDTHH:MM:SSZ is needed',
-  ],
+export const resolutionOptions: ReadonlyMap<string, OptionValues> = new Map([
+  ['versionId', textOption('the txid of a version in 64 lowercase hex digits', '^[0-9a-f]{64}$')],
+  ['versionTime', textOption('a real date YYYY-MM-DDTHH:MM:SSZ', dateForm.source, { format: 'date-time' })],
   ['service', text],
   ['serviceType', text],
   // Both without effect: ids are absolute, and no answer is older than the tip.
   ['expandRelativeUrls', flag],
   ['noCache', flag],
-  [
-    'transformKeys',
-    (value) => (value === 'Multikey' || value === 'JsonWebKey' ? undefined : 'Multikey or JsonWebKey is needed'),
-  ],
+  ['transformKeys', oneOption('Multikey or JsonWebKey', 'Multikey', 'JsonWebKey')],
 ])
 
 /** A name with its value; the value is undefined where it is no percent-encoded UTF-8. */

@@ -3,6 +3,7 @@ import { requireOptions } from '../../base/primitives/known-members.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import {
   type ResolutionParameters,
+  optionFault,
   queryPairs,
   resolutionOptions,
   selectedServices,
@@ -139,7 +140,8 @@ function requireKnownNames(names: readonly string[], known: ReadonlySet<string>)
 
 function requireValues(error: string, pairs: Pairs): void {
   for (const [name, value] of pairs) {
-    const wrong = resolutionOptions.get(name)?.(value)
+    const option = resolutionOptions.get(name)
+    const wrong = option && optionFault(option, value)
     if (wrong !== undefined) throw new Refusal(error, `${name}: ${wrong}`)
   }
 }
