@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
-import { lightPrefix, type LightRoute, lightRoutes } from '../../src/answers/api/paths/light-routes.js'
+import { lightParameters, lightPrefix, type LightRoute, lightRoutes } from '../../src/answers/api/paths/light-routes.js'
 import { failureStatuses } from '../../src/answers/api/paths/openapi.js'
-import { parameterSchemas } from '../../src/answers/api/parameters.js'
+import { parameterKinds } from '../../src/answers/api/parameters.js'
 import { restPrefix, type RestRoute, restRoutes } from '../../src/answers/api/paths/rest-routes.js'
 import { type RestExchange, runRestSamples } from './rest-samples.js'
 import { code, cut, filled, jsonBlock, linkTo, longest, tableRow, typeText } from './shown.js'
@@ -22,7 +22,7 @@ export async function restPage(): Promise<string> {
 }
 
 function lightRow({ path, summary, query }: LightRoute): string {
-  const names = Object.entries(query).map(([name, meaning]) => `${code(name)}: ${meaning}`)
+  const names = query.map((name) => `${code(name)}: ${lightParameters[name].meaning}`)
   return tableRow(code(lightPrefix + path), summary, names.join('; '))
 }
 
@@ -36,7 +36,9 @@ function summaryOf({ summary, deprecated }: RestRoute): string {
 
 function section(route: RestRoute, { path, body, answer }: RestExchange): string {
   const summary = summaryOf(route)
-  const parameters = Object.entries(route.parameters).map(([name, kind]) => [name, parameterSchemas[kind]] as const)
+  const parameters = Object.entries(route.parameters).map(
+    ([name, kind]) => [name, parameterKinds[kind].schema] as const,
+  )
   return [
     `## ${headingOf(route)}`,
     '',

@@ -47,7 +47,7 @@ export function typeText(schema: TSchema): string {
   if (Array.isArray(values)) return values.map((value) => code(JSON.stringify(value))).join(', ')
   if (constant !== undefined) return code(JSON.stringify(constant))
   if (type === 'array') return `array of ${typeText(items as TSchema)}`
-  if (type !== 'integer') return String(type)
+  if (type !== 'integer') return String(type ?? 'any')
   const unbounded = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
   return `integer from ${String(minimum ?? 'any')}${unbounded ? '' : ` to ${String(maximum)}`}`
 }

@@ -6,7 +6,7 @@
  *            -> proof, change, changes         Anchors (anchors.ts): coinbase, branch, confirm
  *            -> headers                        of a chain without validators
  *
- * Imports did, errors, primitives, proofs, runtime, storage; used by resolver, api, node.
+ * Imports did, errors, primitives, proofs, runtime, storage; used by resolver, node.
  * - Reads rows as they are: the caller sees to it that those of one answer are of one state.
  * - Anchors are kept by block hash and made one at a time, each in slices.
  */

@@ -8,7 +8,11 @@ import { didMethod } from '../../base/primitives/did-method.js'
 export const maxDidLength = 256
 
 const lead = `did:${didMethod}:`
-const identifierForm = /^[A-Za-z0-9._-]+$/
+const characters = 'A-Za-z0-9._-'
+/** Pattern of the texts that {@link identifierOf} and {@link credentialIdOf} take, if they are short enough. */
+export const didForm = `^(${lead})?[${characters}]+$`
+export const credentialIdForm = `^${lead}[${characters}]+#[\\s\\S]+$`
+const [isDid, isCredentialId] = [new RegExp(didForm), new RegExp(credentialIdForm)]
 
 /**
  * Identifier of a DID, given in full or as the identifier alone; it need not be one that a key can have. Throws
@@ -16,8 +20,7 @@ const identifierForm = /^[A-Za-z0-9._-]+$/
  */
 export function identifierOf(text: string, name = 'did'): string {
   requireLength(name, text)
-  const identifier = text.startsWith(lead) ? text.slice(lead.length) : text
-  if (identifierForm.test(identifier)) return identifier
+  if (isDid.test(text)) return text.startsWith(lead) ? text.slice(lead.length) : text
   throw new RuleError(
     'request-parameter',
     `${name}: neither ${lead}<identifier> nor an identifier of A-Z a-z 0-9 . _ -`,
@@ -30,14 +33,13 @@ export const credentialIdText = `${lead}<identifier>#<fragment>, 1 to ${maxDidLe
 /** The id of a credential as given, in full; it need not be one that a credential can have. Else `request-parameter`. */
 export function credentialIdOf(text: string): string {
   requireLength('id', text)
-  const hash = text.indexOf('#')
-  const [holder, fragment] = [text.slice(0, Math.max(hash, 0)), text.slice(hash + 1)]
-  const isId = holder.startsWith(lead) && identifierForm.test(holder.slice(lead.length)) && fragment !== ''
-  if (isId) return text
+  if (isCredentialId.test(text)) return text
   throw new RuleError('request-parameter', `id: not ${credentialIdText}`)
 }
 
-function requireLength(name: string, { length }: string): void {
+/** Counts code points, as lengths in schemas do. */
+function requireLength(name: string, text: string): void {
+  const length = text.length > 2 * maxDidLength ? text.length : [...text].length
   if (length > 0 && length <= maxDidLength) return
   throw new RuleError('request-parameter', `${name}: 1 to ${maxDidLength} characters are needed, not ${length}`)
 }

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiLimits } from '../../../src/answers/api/api-limits.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { failureSchemas } from '../../../src/answers/api/paths/openapi.js'
-import type { ParameterKind } from '../../../src/answers/api/parameters.js'
-import { restPrefix, type RestRoute, restRoutes } from '../../../src/answers/api/paths/rest-routes.js'
+import {
+  type RestParameterKind,
+  restPrefix,
+  type RestRoute,
+  restRoutes,
+} from '../../../src/answers/api/paths/rest-routes.js'
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { digestOf } from '../../../src/ledger/storage/care/table-digest.js'
 import { stateTables } from '../../../src/ledger/storage/rows/tables.js'
@@ -44,16 +48,22 @@ const nonsense: readonly string[] = [
 /** What cannot be the segment of a path at all. */
 const unreadable = ['%', '%zz', '%e4', '%c0%ae', '%ff', '%u0041']
 
-const good: Readonly<Record<ParameterKind, string>> = { height: '0', hash: zeros, address, assetId: zeros, any: 'x' }
+const good: Readonly<Record<RestParameterKind, string>> = {
+  height: '0',
+  hash: zeros,
+  address,
+  assetId: zeros,
+  any: 'x',
+}
 /** Nonsense for one kind that another takes. */
-const sound: Readonly<Record<ParameterKind, readonly string[]>> = {
+const sound: Readonly<Record<RestParameterKind, readonly string[]>> = {
   height: [],
   hash: [],
   address: [],
   assetId: [],
   any: nonsense,
 }
-const wrongKinds: Readonly<Record<ParameterKind, readonly string[]>> = {
+const wrongKinds: Readonly<Record<RestParameterKind, readonly string[]>> = {
   height: [zeros, address],
   hash: ['0', address],
   address: ['0', zeros, `i${address.slice(1)}`],
@@ -64,7 +74,9 @@ const wrongKinds: Readonly<Record<ParameterKind, readonly string[]>> = {
 function pathOf({ path, parameters }: RestRoute, name: string, value: string): string {
   return (
     restPrefix +
-    path.replace(/:(\w+)/g, (_, other: string) => (other === name ? value : good[parameters[other] as ParameterKind]))
+    path.replace(/:(\w+)/g, (_, other: string) =>
+      other === name ? value : good[parameters[other] as RestParameterKind],
+    )
   )
 }
 
@@ -171,7 +183,7 @@ function encodeUnsafe(value: string): string {
 
 describe.each(restRoutes.map((route) => ({ route, path: route.path })))('$path', ({ route }) => {
   const path =
-    restPrefix + route.path.replace(/:(\w+)/g, (_, name: string) => good[route.parameters[name] as ParameterKind])
+    restPrefix + route.path.replace(/:(\w+)/g, (_, name: string) => good[route.parameters[name] as RestParameterKind])
 
   test('takes no other method', async () => {
     const taken = restRoutes.filter((other) => other.path === route.path).flatMap(({ methods }) => methods)

@@ -8,6 +8,7 @@ export const healthRoutes: readonly PlainRoute[] = [
   {
     path: '/healthz',
     summary: 'Whether the node lives: 503 once it cannot go on.',
+    fails: 'the node cannot go on',
     answer: ({ health }) => {
       const { failed } = health()
       return failed ? answer(503, { status: 'failed', reason: failure }) : answer(200, { status: 'ok' })
@@ -16,6 +17,7 @@ export const healthRoutes: readonly PlainRoute[] = [
   {
     path: '/readyz',
     summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it cannot.',
+    fails: 'the node cannot be asked; the body has the reason',
     answer: ({ health, reader, mempool: { refusedBlocks } }) => {
       const state = health()
       const { height, time } = reader.chain.tip.header

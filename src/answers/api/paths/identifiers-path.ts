@@ -21,7 +21,7 @@ import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { pathOf } from '../http/request-path.js'
 
 /** Media types of the options in the body of a POST. */
-const optionTypes = [resolutionType, dereferencingType, 'application/json']
+export const optionTypes = [resolutionType, dereferencingType, 'application/json']
 
 export interface IdentifiersOptions {
   readonly source: IdentifierSource

@@ -3,7 +3,7 @@ import type { Exchange } from '../http/exchange.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { bodyOf } from '../streams/answer-stream.js'
 import { StreamedAnswer } from '../streams/streamed-answer.js'
-import { lightPrefix, type LightRoute, lightRoutes, readLightQuery } from './light-routes.js'
+import { lightPrefix, type LightRoute, lightRoutes, readLightValues } from './light-routes.js'
 import type { NodePort } from './node-port.js'
 
 /** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
@@ -27,11 +27,11 @@ async function answer(
   exchange: Exchange,
   { context, sharedAnswers }: NodePort,
 ): Promise<HttpAnswer> {
-  const asked = { segments: exchange.segments, query: readLightQuery(exchange.query, route.query) }
-  const result = await route.run(context, asked)
+  const values = readLightValues(route, exchange.segments, exchange.query)
+  const result = await route.run(context, values)
   // A block with a confirm is never replaced, but on a devnet.
   const { hasValidators, devnet } = context.reader.chain.spec
-  const holds = hasValidators && !devnet && route.isFixed(asked)
+  const holds = hasValidators && !devnet && route.isFixed(values)
   const body =
     result instanceof StreamedAnswer ? await bodyOf(result, exchange.client, sharedAnswers) : JSON.stringify(result)
   const caching = holds ? `public, max-age=${forEver}, immutable` : 'no-cache'

@@ -1,121 +1,135 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { maxHeaders } from '../../../identity/proofs/work.js'
-import type { WantedBlock } from '../../prover/prover.js'
 import type { ApiContext } from '../api-context.js'
-import { readParameter } from '../parameters.js'
+import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
 import { changeList, headerList, historyProof } from '../results/proof-results.js'
 import { change, changes, headers, stateProof, trust } from '../schemas/proof-schemas.js'
+import type { NamesIn } from './rest-routes.js'
 
 /** Proofs by GET, for light resolvers and for caches in front of a node: one row a path. */
 
 export const lightPrefix = '/light/1/'
 
-/** The values of a request, by name. */
-export interface LightRequest {
-  /** Segments of the path, decoded. */
-  readonly segments: Readonly<Record<string, string | undefined>>
-  /** Parameters of the query. */
-  readonly query: ReadonlyMap<string, string>
-}
+/** Segments and parameters of the queries, by name. */
+export const lightParameters = {
+  did: { kind: 'did', meaning: 'a DID in full or its identifier alone' },
+  id: { kind: 'credentialId', meaning: 'the id of a credential in full' },
+  from: { kind: 'height', meaning: 'a height: of changes those above it, of headers the first one' },
+  count: { kind: 'count', meaning: 'of headers' },
+  history: { kind: 'flag', meaning: 'by all operations instead of the last; without a value, or true' },
+  issuer: { kind: 'did', meaning: 'a DID whose revocation counts besides those of owner and issuer' },
+  depth: {
+    kind: 'depth',
+    meaning: 'of the block as of which is proved, below the tip; 0 by default, 6 on a chain without validators',
+  },
+  height: { kind: 'height', meaning: 'of the block; not with depth' },
+} as const satisfies Readonly<Record<string, { readonly kind: ParameterKind; readonly meaning: string }>>
+
+export type LightName = keyof typeof lightParameters
+
+/** Values of a request, by name. */
+export type LightValues = { readonly [Name in LightName]?: ParameterValues[(typeof lightParameters)[Name]['kind']] }
 
 export interface LightRoute {
   /** Below {@link lightPrefix}, segments as `:name`. */
   readonly path: string
   /** One sentence for the reference. */
   readonly summary: string
-  /** Names that its query can have, with their meaning. */
-  readonly query: Readonly<Record<string, string>>
+  /** Names that its query can have. */
+  readonly query: readonly LightName[]
   readonly result: TSchema
   /** Whether an answer to this request holds for ever, on a chain whose blocks are confirmed. */
-  isFixed(request: LightRequest): boolean
+  isFixed(values: LightValues): boolean
   /** The result, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
-  run(context: ApiContext, request: LightRequest): Promise<unknown>
+  run(context: ApiContext, values: LightValues): Promise<unknown>
 }
 
-const block = {
-  depth: 'of the block as of which is proved, below the tip; 0 by default, 6 on a chain without validators',
-  height: 'of that block',
+/** A row whose handler has the values of its segments. */
+function route<Path extends string>(
+  path: Path,
+  row: Pick<LightRoute, 'summary' | 'result'> & Partial<Pick<LightRoute, 'query' | 'isFixed'>>,
+  run: (
+    context: ApiContext,
+    values: LightValues & Required<Pick<LightValues, NamesIn<Path> & LightName>>,
+  ) => Promise<unknown>,
+): LightRoute {
+  return { query: [], isFixed: () => false, ...row, path, run: run as LightRoute['run'] }
 }
-const hasHeight = ({ segments, query }: LightRequest) =>
-  segments['height'] !== undefined || query.get('height') !== undefined
+
+const block = ['depth', 'height'] as const
+const ofHeight = { isFixed: ({ height }: LightValues) => height !== undefined }
 
 export const lightRoutes: readonly LightRoute[] = [
-  {
-    path: 'did/:did',
-    summary: 'proves the latest state of a DID, or that it does not exist',
-    query: { history: 'by all operations instead of the last; without a value, or true', ...block },
-    result: stateProof,
-    isFixed: hasHeight,
-    run: async (context, { segments, query }) => {
-      const [did, block] = [segments['did'] ?? '', blockIn(query)]
-      return flagIn(query, 'history') ? historyProof(context, did, block) : context.resolver.proofs.did(did, block)
+  route(
+    'did/:did',
+    {
+      ...ofHeight,
+      summary: 'proves the latest state of a DID, or that it does not exist',
+      query: ['history', ...block],
+      result: stateProof,
     },
-  },
-  {
-    path: 'credential/:id',
-    summary: 'proves what its owner, its issuer and a DID that is named said of a credential',
-    query: { issuer: 'a DID whose revocation counts besides those of owner and issuer', ...block },
-    result: stateProof,
-    isFixed: hasHeight,
-    run: async ({ resolver }, { segments, query }) =>
-      resolver.proofs.credential(segments['id'] ?? '', { issuer: query.get('issuer'), ...blockIn(query) }),
-  },
-  {
-    path: 'trust',
-    summary: 'the trust root of the chain as this node has it; to believe it is to believe the node',
-    query: {},
-    result: trust,
-    isFixed: () => false,
-    run: async ({ resolver }) => resolver.proofs.trust(),
-  },
-  {
-    path: 'anchor',
-    summary: 'the validators after the newest block, and what proves that it names them',
-    query: {},
-    result: change,
-    isFixed: hasHeight,
-    run: async ({ resolver }) => resolver.proofs.anchor({}),
-  },
-  {
-    path: 'anchor/:height',
-    summary: 'the validators after a block, and what proves that it names them',
-    query: {},
-    result: change,
-    isFixed: hasHeight,
-    run: async ({ resolver }, { segments }) => resolver.proofs.anchor({ height: numberIn(segments, 'height') }),
-  },
-  {
-    path: 'changes/:from',
-    summary: 'the changes of validators above a height',
-    query: {},
-    result: changes,
-    isFixed: () => false,
-    run: async (context, { segments }) => changeList(context, numberIn(segments, 'from')),
-  },
-  {
-    path: 'headers/:from/:count',
-    summary: `headers with their work, at most ${maxHeaders}, in base64url`,
-    query: {},
-    result: Type.Array(headers.items),
-    isFixed: () => false,
-    run: async (context, { segments }) => {
-      const [from, count] = [numberIn(segments, 'from'), numberIn(segments, 'count')]
-      if (count <= maxHeaders) return headerList(context, from, count)
-      throw new RuleError('request-parameter', `count: at most ${maxHeaders} headers are given at once, not ${count}`)
+    (context, { did, history, depth, height }) =>
+      history === true
+        ? historyProof(context, did, { depth, height })
+        : context.resolver.proofs.did(did, { depth, height }),
+  ),
+  route(
+    'credential/:id',
+    {
+      ...ofHeight,
+      summary: 'proves what its owner, its issuer and a DID that is named said of a credential',
+      query: ['issuer', ...block],
+      result: stateProof,
     },
-  },
+    ({ resolver }, { id, ...wanted }) => resolver.proofs.credential(id, wanted),
+  ),
+  route(
+    'trust',
+    {
+      summary: 'the trust root of the chain as this node has it; to believe it is to believe the node',
+      result: trust,
+    },
+    async ({ resolver }) => resolver.proofs.trust(),
+  ),
+  route(
+    'anchor',
+    { summary: 'the validators after the newest block, and what proves that it names them', result: change },
+    ({ resolver }) => resolver.proofs.anchor({}),
+  ),
+  route(
+    'anchor/:height',
+    { ...ofHeight, summary: 'the validators after a block, and what proves that it names them', result: change },
+    ({ resolver }, { height }) => resolver.proofs.anchor({ height }),
+  ),
+  route(
+    'changes/:from',
+    { summary: 'the changes of validators above a height', result: changes },
+    async (context, { from }) => changeList(context, from),
+  ),
+  route(
+    'headers/:from/:count',
+    {
+      summary: `headers with their work, at most ${maxHeaders}, in base64url`,
+      result: Type.Array(headers.items),
+    },
+    async (context, { from, count }) => headerList(context, from, count),
+  ),
 ]
 
 /**
- * The parameters of a query, each at most once. `request-parameter` for names that a path does not have: an answer without what they
- * ask for would be misread.
+ * The values of a request, those of the query each at most once. `request-parameter` for names that a path does not have: an answer
+ * without what they ask for would be misread.
  */
-export function readLightQuery(search: string, names: LightRoute['query']): ReadonlyMap<string, string> {
+export function readLightValues(
+  { query }: Pick<LightRoute, 'query'>,
+  segments: Readonly<Record<string, string | undefined>>,
+  search: string,
+): LightValues {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!Object.hasOwn(names, name)) {
-      const known = Object.keys(names).join(', ') || 'none'
+    if (!(query as readonly string[]).includes(name)) {
+      const known = query.join(', ') || 'none'
       throw new RuleError(
         'request-parameter',
         `${name.slice(0, 80)}: not known here; parameters of this path: ${known}`,
@@ -124,24 +138,8 @@ export function readLightQuery(search: string, names: LightRoute['query']): Read
     if (found.has(name)) throw new RuleError('request-parameter', `${name}: given more than once`)
     found.set(name, value)
   }
-  return found
-}
-
-function flagIn(query: ReadonlyMap<string, string>, name: string): boolean {
-  const value = query.get(name)
-  if (value === undefined) return false
-  if (value === '' || value === 'true') return true
-  throw new RuleError('request-parameter', `${name}: no value or true is needed`)
-}
-
-function blockIn(query: ReadonlyMap<string, string>): WantedBlock {
-  const numberOf = (name: string) => {
-    const value = query.get(name)
-    return value === undefined ? undefined : readParameter('height', name, value)
-  }
-  return { depth: numberOf('depth'), height: numberOf('height') }
-}
-
-function numberIn(segments: LightRequest['segments'], name: string): number {
-  return readParameter('height', name, segments[name] ?? '')
+  const texts = [...Object.entries(segments), ...found] as [LightName, string][]
+  return Object.fromEntries(
+    texts.map(([name, text]) => [name, readParameter(lightParameters[name].kind, name, text)]),
+  ) as LightValues
 }

@@ -4,8 +4,9 @@ import { identifiersPrefix } from '../../identifiers/identifiers.js'
 import type { ApiContext } from '../api-context.js'
 import { jsonType } from '../http/answer-forms.js'
 import { restDescriptions } from '../http/error-mapping.js'
-import { parameterSchemas } from '../parameters.js'
-import { lightPrefix, type LightRoute, lightRoutes } from './light-routes.js'
+import { parameterKinds, type ParameterKind } from '../parameters.js'
+import { lightParameters, lightPrefix, type LightName, type LightRoute, lightRoutes } from './light-routes.js'
+import { identifiersItem } from './openapi-identifiers.js'
 import type { PlainRoute } from './plain-route.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
 import { closed } from '../schemas/common-schemas.js'
@@ -57,12 +58,16 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
       paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, method) }
     }
   }
-  for (const { path, summary } of plain) {
-    const responses = { default: { description: summary } }
+  for (const { path, summary, fails } of plain) {
+    const responses = {
+      200: { description: summary },
+      ...(fails === undefined ? {} : { 503: { description: fails } }),
+      default: response('a failure', failureSchemas.standard),
+    }
     paths[path] = { get: { operationId: operationId('GET', path), summary, responses } }
   }
   for (const route of lightRoutes) paths[lightPrefix + route.path.replace(/:(\w+)/g, '{$1}')] = lightItem(route)
-  paths[`${identifiersPrefix}/{identifier}`] = identifiersItem()
+  paths[`${identifiersPrefix}/{identifier}`] = identifiersItem
   return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
 }
 
@@ -80,62 +85,34 @@ export function openApiRoute(plain: (context: ApiContext) => readonly PlainRoute
   }
 }
 
-const segmentMeanings: Readonly<Record<string, string>> = {
-  did: 'a DID in full or its identifier alone, percent-encoded',
-  id: 'the id of a credential in full, percent-encoded',
-  height: 'of the block',
-  from: 'a height: of changes those above it, of headers the first one',
-  count: 'of headers',
-}
-
 /** A path for light resolvers. */
 function lightItem({ path, summary, query, result }: LightRoute) {
-  const segments = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: segmentMeanings[name as string] ?? '',
-    schema: { type: 'string' },
-  }))
-  const parameters = Object.entries(query).map(([name, description]) => ({
-    name,
-    in: 'query',
-    description,
-    schema: { type: 'string' },
-  }))
-  const responses = { 200: response('Success', result), default: response('a failure', lightFailure) }
+  const asked = (place: 'path' | 'query') => (name: LightName) => {
+    const { kind, meaning } = lightParameters[name]
+    return parameter(name, place, kind, meaning)
+  }
+  const segments = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as LightName)
+  const responses = {
+    200: response('Success', result),
+    400: response('a parameter has a wrong form, is not one of this path, or is given twice', lightFailure),
+    404: response('the node has no proof of that block', lightFailure),
+    503: response('the node is not in step with its chain, or busy', lightFailure),
+    default: response('any other failure', lightFailure),
+  }
   return {
     get: {
       operationId: operationId('GET', `light/${path}`),
       summary,
-      parameters: [...segments, ...parameters],
+      parameters: [...segments.map(asked('path')), ...query.map(asked('query'))],
       responses,
     },
   }
 }
 
-/** The HTTP binding of DID Resolution, whose answers the W3C specifies. */
-function identifiersItem() {
-  const identifier = {
-    name: 'identifier',
-    in: 'path',
-    required: true,
-    description: 'a DID, or a DID URL, encoded as a whole',
-    schema: { type: 'string' },
-  }
-  const summary = 'Resolves a DID, or dereferences a DID URL, as W3C DID Resolution has it; Accept chooses the form.'
-  const responses = {
-    200: { description: 'a result, a document, a part of it, or the endpoint of a service as text' },
-    303: { description: 'the endpoint of a service, unless the node answers it as text' },
-    410: { description: 'the DID is deactivated' },
-    default: { description: 'a result with an error' },
-  }
-  const common = { summary, parameters: [identifier], responses }
-  const content = { 'application/did-resolution': { schema: { type: 'object' } } }
-  return {
-    get: { operationId: 'getIdentifier', ...common },
-    post: { operationId: 'postIdentifier', ...common, requestBody: { required: true, content } },
-  }
+function parameter(name: string, place: 'path' | 'query', kind: ParameterKind, description?: string) {
+  const { schema } = parameterKinds[kind]
+  const required = place === 'path'
+  return { name, in: place, required, description: description ?? schema.description, schema }
 }
 
 function operation(route: RestRoute, method: string) {
@@ -143,13 +120,7 @@ function operation(route: RestRoute, method: string) {
     operationId: operationId(method, route.path),
     summary: route.summary,
     ...(route.deprecated ? { deprecated: true } : {}),
-    parameters: Object.entries(route.parameters).map(([name, kind]) => ({
-      name,
-      in: 'path',
-      required: true,
-      description: parameterSchemas[kind].description,
-      schema: parameterSchemas[kind],
-    })),
+    parameters: Object.entries(route.parameters).map(([name, kind]) => parameter(name, 'path', kind)),
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),

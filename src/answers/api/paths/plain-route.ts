@@ -16,5 +16,7 @@ export interface PlainRoute {
   readonly ownSite?: boolean
   /** One sentence for the reference. */
   readonly summary: string
+  /** When it answers 503; absent: never. */
+  readonly fails?: string
   answer(context: ApiContext): PlainAnswer | Promise<PlainAnswer>
 }

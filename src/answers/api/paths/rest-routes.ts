@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { ApiContext } from '../api-context.js'
-import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
+import { type ParameterValues, readParameter } from '../parameters.js'
 import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import {
   blockByHash,
@@ -36,7 +36,7 @@ export interface RestRoute {
   readonly methods: readonly ('GET' | 'POST')[]
   /** Below `/api/v1/`, parameters as `:name`. */
   readonly path: string
-  readonly parameters: Readonly<Record<string, ParameterKind>>
+  readonly parameters: Readonly<Record<string, RestParameterKind>>
   /** One sentence for the reference. */
   readonly summary: string
   /** Schema of the result on success. */
@@ -62,8 +62,10 @@ export const restPrefix = '/api/v1/'
 /** Kinds of parameters by their names in paths. */
 const kinds = { height: 'height', hash: 'hash', addr: 'address', assetid: 'assetId' } as const
 type Kinds = typeof kinds
+export type RestParameterKind = Kinds[keyof Kinds] | 'any'
 
-type NamesIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+/** Names of the `:name` segments of a path. */
+export type NamesIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | NamesIn<`/${Rest}`>
   : Path extends `${string}/:${infer Name}`
     ? Name

@@ -4,13 +4,19 @@ import { utf8 } from '../../../base/primitives/bytes.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { refuseManyValues } from '../http/large-body.js'
-import { transactionBytes } from '../results/transaction-results.js'
+import { parameterKinds, readParameter } from '../parameters.js'
 
-/** Body of `POST /api/v1/transaction`. */
-export const sendTransactionBody = Type.Object({
-  Action: Type.Literal('sendrawtransaction'),
-  data: Type.String({ description: 'the signed transaction in hex; Data is read where data is missing' }),
-})
+const transaction = parameterKinds.transaction.schema
+
+/** Body of `POST /api/v1/transaction`. The family's own documentation spells the member both ways. */
+export const sendTransactionBody = Type.Object(
+  {
+    Action: Type.Literal('sendrawtransaction'),
+    data: Type.Optional(transaction),
+    Data: Type.Optional(Type.Unknown({ description: 'read where data is missing' })),
+  },
+  { anyOf: [{ required: ['data'] }, { required: ['Data'], properties: { Data: transaction } }] },
+)
 
 /** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
 export async function sendTransaction({ mempool, limits }: ApiContext, body: Uint8Array | undefined): Promise<string> {
@@ -21,12 +27,11 @@ export async function sendTransaction({ mempool, limits }: ApiContext, body: Uin
   if (action !== 'sendrawtransaction') {
     throw new RuleError('request-action', `Action: only "sendrawtransaction" is known, not ${shorten(action)}`)
   }
-  // The family's own documentation spells the member both ways.
   const data = request.has('data') ? request.get('data') : request.get('Data')
   if (typeof data !== 'string' || data === '') {
     throw new RuleError('request-parameter', 'data: missing, empty or not a string; it is a signed transaction in hex')
   }
-  const { txid } = await mempool.accept(transactionBytes(data), { local: true })
+  const { txid } = await mempool.accept(readParameter('transaction', 'data', data), { local: true })
   return JSON.stringify(txid)
 }
 

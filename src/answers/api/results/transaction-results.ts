@@ -1,6 +1,5 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { displayHash, hex, toHex } from '../../../base/primitives/bytes.js'
-import { hexFault } from '../../../base/primitives/hex-fault.js'
+import { displayHash, toHex } from '../../../base/primitives/bytes.js'
 import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
@@ -128,11 +127,4 @@ export function transactionIds(context: ApiContext): StreamedAnswer {
 /** Key of text that depends on chain and pool, valid for their present content. */
 function poolKey({ reader, mempool }: ApiContext, ...names: readonly string[]): string {
   return chainKey(reader, mempool.additions, mempool.size, ...names)
-}
-
-/** The bytes of a transaction that a client sent as `data`. */
-export function transactionBytes(data: string): Uint8Array {
-  const fault = hexFault(data)
-  if (fault !== undefined) throw new RuleError('request-parameter', `data: it has to be a transaction in hex: ${fault}`)
-  return hex(data)
 }

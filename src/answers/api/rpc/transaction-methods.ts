@@ -5,7 +5,6 @@ import { readParameter } from '../parameters.js'
 import {
   decodedTransaction,
   transaction,
-  transactionBytes,
   transactionHex,
   transactionIds,
   transactionPool,
@@ -51,13 +50,14 @@ export const transactionMethods: readonly RpcMethod[] = [
     summary: 'Takes a signed transaction into the pool and answers its id.',
     params: Type.Object({ data }),
     result: txidResult,
-    run: async ({ mempool }, params) => (await mempool.accept(transactionBytes(params.data), { local: true })).txid,
+    run: async ({ mempool }, params) =>
+      (await mempool.accept(readParameter('transaction', 'data', params.data), { local: true })).txid,
   }),
   method({
     name: 'decoderawtransaction',
     summary: 'Shows what the bytes of a transaction say, signed or not; the chain is not asked.',
     params: Type.Object({ data }),
     result: transactionObject,
-    run: (_, params) => jsonText(decodedTransaction(transactionBytes(params.data))),
+    run: (_, params) => jsonText(decodedTransaction(readParameter('transaction', 'data', params.data))),
   }),
 ]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiContext } from '../../../../../src/answers/api/api-context.js'
-import { type LightRequest, lightRoutes, readLightQuery } from '../../../../../src/answers/api/paths/light-routes.js'
+import { lightRoutes, readLightValues } from '../../../../../src/answers/api/paths/light-routes.js'
 import { maxHeaders } from '../../../../../src/identity/proofs/work.js'
 
 /** A node that says what its proofs were asked for. */
@@ -27,15 +27,13 @@ function routeOf(path: string) {
   return route
 }
 
-/** A request as the plugin reads it. */
-function request(path: string, segments: LightRequest['segments'], search = ''): LightRequest {
-  return { segments, query: readLightQuery(search, routeOf(path).query) }
-}
+type Segments = Readonly<Record<string, string>>
 
 /** What a path asks of the node. */
-async function askedBy(path: string, segments: LightRequest['segments'], search = ''): Promise<unknown[]> {
+async function askedBy(path: string, segments: Segments, search = ''): Promise<unknown[]> {
   const { context, asked } = nodeAsked()
-  await routeOf(path).run(context, request(path, segments, search))
+  const route = routeOf(path)
+  await route.run(context, readLightValues(route, segments, search))
   return asked
 }
 
@@ -54,18 +52,18 @@ describe('the paths of light resolvers', () => {
       const [first] = await askedBy('did/:did', { did: 'x' }, search)
       expect(first).toMatchObject(['did', 'x', { history: true, height: 3 }])
     }
-    const credential = await askedBy('credential/:id', { id: 'x#y' }, 'issuer=z')
-    expect(credential).toEqual([['credential', 'x#y', { ...none, issuer: 'z' }]])
+    const credential = await askedBy('credential/:id', { id: 'did:ledger:x#y' }, 'issuer=z')
+    expect(credential).toEqual([['credential', 'did:ledger:x#y', { ...none, issuer: 'z' }]])
     expect(await askedBy('anchor', {})).toEqual([['anchor', {}]])
     expect(await askedBy('anchor/:height', { height: '7' })).toEqual([['anchor', { height: 7 }]])
     expect(await askedBy('trust', {})).toEqual([['trust']])
   })
 
   it('hold for ever where they name a height, and the states of such blocks alone', () => {
-    const fixed = (path: string, segments: LightRequest['segments'], search?: string) =>
-      routeOf(path).isFixed(request(path, segments, search))
+    const fixed = (path: string, segments: Segments, search = '') =>
+      routeOf(path).isFixed(readLightValues(routeOf(path), segments, search))
     expect(fixed('did/:did', { did: 'x' }, 'height=1')).toBe(true)
-    expect(fixed('credential/:id', { id: 'x' }, 'height=1&issuer=y')).toBe(true)
+    expect(fixed('credential/:id', { id: 'did:ledger:x#y' }, 'height=1&issuer=y')).toBe(true)
     expect(fixed('anchor/:height', { height: '1' })).toBe(true)
     expect(fixed('did/:did', { did: 'x' }, 'depth=1')).toBe(false)
     expect(fixed('anchor', {})).toBe(false)
@@ -74,12 +72,17 @@ describe('the paths of light resolvers', () => {
     }
   })
 
-  it.each<[string, LightRequest['segments'], string, string]>([
+  it.each<[string, Segments, string, string]>([
     ['did/:did', { did: 'x' }, 'history=no', 'history: no value or true'],
     ['did/:did', { did: 'x' }, 'height=-1', 'height'],
     ['anchor/:height', { height: 'x' }, '', 'height'],
     ['changes/:from', { from: '4294967296' }, '', 'from'],
-    ['headers/:from/:count', { from: '0', count: `${maxHeaders + 1}` }, '', `at most ${maxHeaders} headers`],
+    [
+      'headers/:from/:count',
+      { from: '0', count: `${maxHeaders + 1}` },
+      '',
+      `a count is an integer from 0 to ${maxHeaders}`,
+    ],
   ])('refuse wrong values: %s', async (path, segments, search, said) => {
     await expect(askedBy(path, segments, search)).rejects.toMatchObject(refused(said))
   })
@@ -87,19 +90,14 @@ describe('the paths of light resolvers', () => {
 
 describe('the query of a path', () => {
   it('has the parameters of the path, each once', () => {
-    const names = { a: '', b: '' }
-    expect([...readLightQuery('a=1&b=%20', names)]).toEqual([
-      ['a', '1'],
-      ['b', ' '],
-    ])
-    expect([...readLightQuery('', names)]).toEqual([])
-    const reading =
-      (search: string, known: Record<string, string> = names) =>
-      () =>
-        readLightQuery(search, known)
-    expect(reading('c=1')).toThrow(expect.objectContaining(refused('c: not known here; parameters of this path: a, b')))
-    expect(reading('a', {})).toThrow(expect.objectContaining(refused('parameters of this path: none')))
-    expect(reading('toString=1')).toThrow(expect.objectContaining(refused('toString: not known here')))
-    expect(reading('a=1&a=1')).toThrow(expect.objectContaining(refused('a: given more than once')))
+    const reading = (search: string, path = 'credential/:id') => readLightValues(routeOf(path), {}, search)
+    expect(reading('issuer=x&height=%31')).toEqual({ issuer: 'x', height: 1 })
+    expect(reading('')).toEqual({})
+    expect(() => reading('c=1')).toThrow(
+      expect.objectContaining(refused('c: not known here; parameters of this path: issuer, depth, height')),
+    )
+    expect(() => reading('a', 'trust')).toThrow(expect.objectContaining(refused('parameters of this path: none')))
+    expect(() => reading('toString=1')).toThrow(expect.objectContaining(refused('toString: not known here')))
+    expect(() => reading('depth=1&depth=1')).toThrow(expect.objectContaining(refused('depth: given more than once')))
   })
 })
