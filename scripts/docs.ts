@@ -1,4 +1,4 @@
-/** Writes the generated files of docs/, man/ and genesis/; with --check fails if one differs from its source. */
+/** Writes the generated files of docs/, man/, genesis/ and src/; with --check fails if one differs from its source. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { trustText } from '../src/program/cli/genesis-command.js'
@@ -8,7 +8,7 @@ import { cliPage } from './docs/cli-page.js'
 import { configurationPage } from './docs/configuration-page.js'
 import { errorsPage } from './docs/errors-page.js'
 import { operatePage } from './docs/fill-costs.js'
-import { jsonRpcPage } from './docs/json-rpc-page.js'
+import { jsonRpcPage, methodExamples } from './docs/json-rpc-page.js'
 import { limitsPage } from './docs/limits-page.js'
 import { manPage } from './docs/man-page.js'
 import { monitoringPage } from './docs/monitoring-page.js'
@@ -24,6 +24,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/operate.md': operatePage,
   'docs/rest.md': restPage,
   'man/didledger.1': manPage,
+  'src/answers/api/rpc/method-examples.ts': methodExamples,
   ...Object.fromEntries(shippedSpecs.map((name) => [`genesis/${name}.trust.json`, () => trustText(loadSpec(name))])),
 }
 

@@ -18,10 +18,31 @@ export function documentedMethods(): readonly RpcMethod[] {
   return rpcMethods({ devnet: {}, reader: { chain: { spec } } } as unknown as ApiContext)
 }
 
+let run: ReturnType<typeof runSamples> | undefined
+
+/** The exchanges of the samples, run once for all pages. */
+function runOnce(): ReturnType<typeof runSamples> {
+  return (run ??= runSamples(documentedMethods().map(({ name }) => name)))
+}
+
+/** The examples of rpc.discover: a line of JSON for every method. */
+export async function methodExamples(): Promise<string> {
+  const lines = [...(await runOnce())].map(([name, { request, shown }]) => {
+    const json = JSON.stringify({ params: request['params'], result: shown }).replace(/[\\']/g, '\\$&')
+    return `  ${/^\w+$/.test(name) ? name : `'${name}'`}: '${json}',`
+  })
+  return [
+    '/** A call of every method on a devnet, with its answer, as JSON text; written by `npm run docs`. */',
+    'export const methodExamples: Readonly<Record<string, string>> = {',
+    ...lines,
+    '}\n',
+  ].join('\n')
+}
+
 /** docs/json-rpc.md: every method with its parameters and a node's answer to one request. */
 export async function jsonRpcPage(): Promise<string> {
   const methods = documentedMethods()
-  const exchanges = await runSamples(methods.map(({ name }) => name))
+  const exchanges = await runOnce()
   const sections = methods.map((method) => {
     const { request, answer, shown } = exchanges.get(method.name) as Exchange & { readonly shown: unknown }
     return section(method, { request, answer: { ...answer, result: shown } })

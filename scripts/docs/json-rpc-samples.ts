@@ -35,7 +35,7 @@ const shownBackup = '/var/backups/didledger/monday'
 export const samples: Readonly<Record<string, Sample>> = {
   resolvedid: { params: () => ({ did: payer.did, all: false }) },
   query: { params: () => ({ service: 'LinkedDomains', limit: 1 }) },
-  did_resolveDID: { params: () => [{ did: payer.did }] },
+  did_resolveDID: { params: () => ({ did: payer.did, versionHeight: 2 }) },
   did_resolveCredential: { params: () => ({ id: `${payer.did}#email` }) },
   did_listCredentials: { params: () => ({ did: payer.did }) },
   did_prove: { params: () => ({ did: payer.did }) },
@@ -158,9 +158,10 @@ export const samples: Readonly<Record<string, Sample>> = {
   help: { params: () => ({}), shown: (text: string) => `${text.split('\n').slice(0, 4).join('\n')}\n…` },
   'rpc.discover': {
     params: () => ({}),
-    shown: ({ methods, ...document }: { methods: { name: string }[] }) => ({
+    // Its examples are made of the samples.
+    shown: ({ methods, ...document }: { methods: { name: string; examples: unknown }[] }) => ({
       ...document,
-      methods: [methods.find(({ name }) => name === 'getblockhash'), `… (${methods.length} methods)`],
+      methods: methods.flatMap(({ examples: _, ...row }) => (row.name === 'getblockhash' ? [row] : [])),
     }),
   },
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { documentedMethods } from '../../scripts/docs/json-rpc-page.js'
 import { runSamples, samples } from '../../scripts/docs/json-rpc-samples.js'
 
+import { openRpcDocument } from '../../src/answers/api/rpc/openrpc.js'
 import { codes } from '../../src/node/library/codes.js'
 import { repositoryFile, tableRows } from '../support/assert/markdown.js'
 import { expectSchema } from '../support/assert/schema.js'
@@ -37,5 +38,16 @@ describe('the answers of a node', () => {
     const { answer } = exchanges.get(name) as { answer: object }
     expect(Object.keys(answer)).toEqual(['id', 'jsonrpc', 'result'])
     expectSchema(result, (answer as { result: unknown }).result)
+  })
+
+  it.each(openRpcDocument(methods, '').methods)('$name are the example of rpc.discover', ({ name, examples }) => {
+    const { request, shown } = exchanges.get(name) ?? {}
+    const { params, result } = methods.find((row) => row.name === name) as (typeof methods)[number]
+    const [example] = examples
+    const given = Object.fromEntries(example?.params.map(({ name: parameter, value }) => [parameter, value]) ?? [])
+    expect([given, example?.result.value]).toEqual([{ ...(request?.['params'] as object) }, shown])
+    expect(Object.keys(params.properties)).toEqual(expect.arrayContaining(Object.keys(given)))
+    expectSchema(params, given)
+    expectSchema(result, example?.result.value)
   })
 })

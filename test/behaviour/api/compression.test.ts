@@ -40,7 +40,7 @@ async function ask(path: string, accepted: string | undefined, body?: string): P
 const call = (method: string, params: object = {}) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 
 it.each([
-  ['rpc.discover', '/rpc', call('rpc.discover'), 8],
+  ['rpc.discover', '/rpc', call('rpc.discover'), 7],
   ['openapi.json', '/openapi.json', undefined, 6],
   ['a block with its transactions', '/api/v1/block/details/height/1', undefined, 1.5],
   ['a batch', '/rpc', `[${Array.from({ length: 20 }, () => call('getblockbyheight', { height: 1 })).join()}]`, 4],

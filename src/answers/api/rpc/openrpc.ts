@@ -1,6 +1,7 @@
 import { OptionalKind, type TObject, type TSchema } from '@sinclair/typebox'
 import { defined } from '../../../base/primitives/defined.js'
 import type { Access, RpcMethod } from './method.js'
+import { methodExamples } from './method-examples.js'
 
 /** A parameter or result: its schema and the members beside it. */
 interface ContentDescriptor {
@@ -36,7 +37,17 @@ function describe({ name, summary, params, result, access, listed }: RpcMethod) 
     paramStructure: listed ? 'either' : 'by-name',
     params: parametersOf(params),
     result: descriptor('result', result),
+    examples: examplesOf(name),
   }
+}
+
+/** The call of a method that was made on a devnet; none of a method that is new. */
+function examplesOf(name: string) {
+  const text = methodExamples[name]
+  if (text === undefined) return []
+  const { params, result } = JSON.parse(text) as { params: object; result: unknown }
+  const given = Object.entries(params).map(([parameter, value]: [string, unknown]) => ({ name: parameter, value }))
+  return [{ name, params: given, result: { name: 'result', value: result } }]
 }
 
 /** The parameters of a method in the order that an array has. */

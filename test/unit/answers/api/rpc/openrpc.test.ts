@@ -23,6 +23,7 @@ const contentDescriptor = Type.Object(
   },
   closed,
 )
+const example = Type.Object({ name: Type.String({ minLength: 1 }), value: Type.Unknown() }, closed)
 const metaSchema = Type.Object(
   {
     openrpc: Type.String({ pattern: '^1\\.\\d+\\.\\d+$' }),
@@ -44,6 +45,10 @@ const metaSchema = Type.Object(
           paramStructure: Type.Union([Type.Literal('either'), Type.Literal('by-name'), Type.Literal('by-position')]),
           params: Type.Array(contentDescriptor),
           result: contentDescriptor,
+          examples: Type.Array(
+            Type.Object({ name: Type.String({ minLength: 1 }), params: Type.Array(example), result: example }, closed),
+            { minItems: 1 },
+          ),
         },
         closed,
       ),
