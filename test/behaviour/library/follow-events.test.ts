@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { RuleError, UserError } from '../../../src/index.js'
 import type { FollowedEvent } from '../../../src/clients/client/event-place.js'
@@ -8,7 +8,7 @@ import type { WebSocketClass } from '../../../src/clients/client/event-socket.js
 import { followEvents, type FollowOptions, mostWaiting } from '../../../src/clients/client/follow-events.js'
 import { NoAnswer } from '../../../src/clients/client/http.js'
 import { createNode, type LedgerNode } from '../../../src/index.js'
-import { devnet } from '../../../src/node/library/testing-entry.js'
+import { devnet, type TestDevnet } from '../../../src/node/library/testing-entry.js'
 import { busyness } from '../../support/process/patience.js'
 import { Workbench } from '../../support/process/workbench.js'
 
@@ -260,46 +260,50 @@ describe('followEvents', () => {
     expect((await some(blocks, 1)).map(brief)).toEqual(['+ block 4'])
   })
 
-  it('makes the node wait for a slow reader, and loses nothing', async () => {
-    const net = await testNet({ mining: 'manual' })
+  describe('of a long chain', () => {
     const blocks = 12_000
-    await net.mine(10_000)
-    await net.mine(blocks - 10_000)
-    let received = 0
-    class Counting extends WebSocket {
-      constructor(url: string) {
-        super(url)
-        this.on('message', (data: Buffer) => (received += data.length))
-      }
-    }
-    const events = follow({ url: net.urls.ws, topics: ['block'], from: { fromHeight: 1 }, WebSocket: Counting })
-    const heights = [await next(events)].map((event) => ('height' in event ? event.height : -1))
-    // The reader does something else for as long as the node sends.
-    await settled(() => received)
-    expect(received).toBeGreaterThan(mostWaiting * 0.9)
-    expect(received).toBeLessThan(mostWaiting * 1.3)
-    for await (const event of events) {
-      if ('height' in event) heights.push(event.height)
-      if (heights.length === blocks) break
-    }
-    expect(heights).toEqual(Array.from({ length: blocks }, (_, i) => i + 1))
-  })
+    let net: TestDevnet
+    beforeAll(async () => {
+      net = await devnet({ mining: 'manual' })
+      await net.mine(10_000)
+      await net.mine(blocks - 10_000)
+    })
+    afterAll(() => net?.close())
 
-  it('drops the connection of a slow reader in a page, and makes another when it has read', async () => {
-    const net = await testNet({ mining: 'manual' })
-    const blocks = 10_000
-    await net.mine(blocks)
-    const page = pageClass()
-    const events = follow({ url: net.urls.ws, topics: ['block'], from: { fromHeight: 1 }, WebSocket: page.class })
-    const heights = [await next(events)].map((event) => ('height' in event ? event.height : -1))
-    await expect.poll(() => page.made[0]?.readyState).toBe(WebSocket.CLOSED)
-    expect(page.made).toHaveLength(1)
-    for await (const event of events) {
-      if ('height' in event) heights.push(event.height)
-      if (heights.length === blocks) break
-    }
-    expect(heights).toEqual(Array.from({ length: blocks }, (_, i) => i + 1))
-    expect(page.made.length).toBeGreaterThan(1)
+    it('makes the node wait for a slow reader, and loses nothing', async () => {
+      let received = 0
+      class Counting extends WebSocket {
+        constructor(url: string) {
+          super(url)
+          this.on('message', (data: Buffer) => (received += data.length))
+        }
+      }
+      const events = follow({ url: net.urls.ws, topics: ['block'], from: { fromHeight: 1 }, WebSocket: Counting })
+      const heights = [await next(events)].map((event) => ('height' in event ? event.height : -1))
+      // The reader does something else for as long as the node sends.
+      await settled(() => received)
+      expect(received).toBeGreaterThan(mostWaiting * 0.9)
+      expect(received).toBeLessThan(mostWaiting * 1.3)
+      for await (const event of events) {
+        if ('height' in event) heights.push(event.height)
+        if (heights.length === blocks) break
+      }
+      expect(heights).toEqual(Array.from({ length: blocks }, (_, i) => i + 1))
+    })
+
+    it('drops the connection of a slow reader in a page, and makes another when it has read', async () => {
+      const page = pageClass()
+      const events = follow({ url: net.urls.ws, topics: ['block'], from: { fromHeight: 1 }, WebSocket: page.class })
+      const heights = [await next(events)].map((event) => ('height' in event ? event.height : -1))
+      await expect.poll(() => page.made[0]?.readyState).toBe(WebSocket.CLOSED)
+      expect(page.made).toHaveLength(1)
+      for await (const event of events) {
+        if ('height' in event) heights.push(event.height)
+        if (heights.length === blocks) break
+      }
+      expect(heights).toEqual(Array.from({ length: blocks }, (_, i) => i + 1))
+      expect(page.made.length).toBeGreaterThan(1)
+    })
   })
 
   it('makes another connection when one falls silent, and asks a quiet node before', async () => {
