@@ -144,7 +144,7 @@ async function writeBlock(
     const did = { id, state, reads: [], issuerKeys: [], document: { bytes: Buffer.from(text) } }
     return { fee: 0n, spent: [], did }
   })
-  const block = { header: { height, time: 0 }, transactions: [coinbase, ...carriers] }
+  const block = { header: { height, time: 0, previous: tip.header.hash }, transactions: [coinbase, ...carriers] }
   await putConnected(overlay, block, { state: new StateOverlay(new StoredState(overlay)), transactions, fees: 0n })
   const { hash, height: tipHeight } = tip.header
   await overlay.commit({ kind: 'pool', hash, height: tipHeight }, { sync: false })

@@ -39,7 +39,7 @@ export interface OpenOptions {
 }
 
 /** Units of the stages of an opening. */
-export const stepUnits = { files: 'tables', map: 'leaves', blocks: 'blocks' } as const
+export const stepUnits = { files: 'tables', map: 'leaves', days: 'blocks', blocks: 'blocks' } as const
 
 /** How far an opening is. */
 export interface OpenStep {
@@ -80,7 +80,7 @@ export async function openLedger(
       signatures,
       clock,
       log: env.log,
-      onMap: (done) => onStep({ stage: 'map', done }),
+      onMade: (stage, done, total) => onStep({ stage, done, ...defined({ total }) }),
       ...defined({ keepBlocks, archiveProofs }),
     })
     await checkRecentBlocks(chain, span, at('blocks'))

@@ -71,4 +71,5 @@ export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { m
   })
   meta.version.put(overlay, schemaVersion)
   putRules(overlay)
+  meta.days.put(overlay, 0)
 }

@@ -59,7 +59,7 @@ import { PreparedBlocks } from './prepared-blocks.js'
 import { pruneBlocks, type PrunedChain } from './prune-chain.js'
 import { bodyOf } from './read-body.js'
 import { putTip, type Reorganised } from './reorganise.js'
-import { resumeChain } from './resume-chain.js'
+import { resumeChain, type Resuming } from './resume-chain.js'
 import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
 
 /** @limit count: blocks and other jobs that wait for the writer */
@@ -81,8 +81,7 @@ export interface ChainOptions extends Pick<Env, 'clock' | 'log'> {
   readonly keepBlocks?: number
   /** Whether every state of the map of DIDs is kept for proofs, not only those of the last blocks. */
   readonly archiveProofs?: boolean
-  /** Takes the number of leaves while the map of DIDs is made for a chain that had none. */
-  readonly onMap?: (leaves: number) => void
+  readonly onMade?: Resuming['onMade']
   /** Bytes of blocks in a batch of a reorganisation; tests need few. */
   readonly reorganisationBytes?: number
 }
@@ -140,8 +139,8 @@ export class Chain {
   /** Opens the chain in a database; writes genesis into an empty one. */
   static async open(options: ChainOptions): Promise<Chain> {
     const chain = new Chain(options)
-    const { log, onMap } = options
-    const tip = await resumeChain({ ...chain.#checking, headers: chain.headers, log, ...defined({ onMap }) })
+    const { log, onMade } = options
+    const tip = await resumeChain({ ...chain.#checking, headers: chain.headers, log, ...defined({ onMade }) })
     if (tip === undefined) await chain.#writeGenesis()
     else chain.#tip = tip
     chain.#prunedHeight = prunedHeight(options.database)

@@ -18,28 +18,40 @@ import { Reorganisation } from './reorganise.js'
 export interface Resuming extends Checking {
   readonly headers: HeaderIndex
   readonly log: Log
-  /** Takes the number of leaves while the map of DIDs is made for a chain that had none. */
-  readonly onMap?: (leaves: number) => void
+  /** Takes the progress while the map of DIDs (leaves) or the counters of days (blocks) are made for a chain that had none. */
+  readonly onMade?: (what: 'map' | 'days', done: number, total?: number) => void
 }
 
 /**
  * Takes up the chain that a database holds, before there is any reader: checks that it is the chain of the spec, and that its blocks
- * are valid by rules that came later, makes the map of DIDs where it has none, and finishes a reorganisation that a stop cut short.
+ * are valid by rules that came later, makes the map of DIDs and counts the days where it has none, and finishes a reorganisation that
+ * a stop cut short.
  * Resolves with the tip; undefined where the database is empty. Rejects with a StorageError for another chain, and for damage.
  */
 export async function resumeChain(resuming: Resuming): Promise<KnownHeader | undefined> {
-  const { database, sanity, onMap } = resuming
+  const { database, sanity, onMade = () => {} } = resuming
   const row = tipRow(database)
   if (row === undefined) return undefined
   const stored = storedTip(row, resuming)
   await checkByRules(database, sanity.spec, row)
   if (hasMap(database) !== keepsMap(sanity.spec)) {
     const { keepMap } = await import('../storage/care/build-map.js')
-    await keepMap(database, keepsMap(sanity.spec), onMap)
+    await keepMap(database, keepsMap(sanity.spec), (leaves) => onMade('map', leaves))
+  }
+  if (!(await hasDays(database, row.height))) {
+    const { makeDays } = await import('./count-days.js')
+    await makeDays(resuming, row, (done, total) => onMade('days', done, total))
   }
   const tip = await finishReorganisation(stored, resuming)
   if (hasMap(database)) checkMapAt(database, tip.header.height, storedMapRoot(database), resuming)
   return tip
+}
+
+/** Whether the days count every block up to a height. A version that knows no days connects blocks and counts none. */
+async function hasDays(database: Database, height: number): Promise<boolean> {
+  if (meta.days.get(database) === undefined) return false
+  const rows = await database.rows(tables.day.range())
+  return rows.reduce((sum, [, row]) => sum + tables.day.decode(row).blocks, 0n) === BigInt(height)
 }
 
 function tipRow(database: Database): TipRow | undefined {

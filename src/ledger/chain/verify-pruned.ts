@@ -3,13 +3,14 @@ import { damaged, StorageError } from '../storage/failure.js'
 import { hasMap } from '../storage/rows/map/map-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
+import { checkDays } from './count-days.js'
 import { checkRecentBlocks } from './check-recent-blocks.js'
 import { readEveryRow, type VerifyStep } from './replay-chain.js'
 
 /**
  * Checks a chain that prunes as far as that is possible: that every row is readable, that the headers follow each other and have
- * their confirms, the histories of DIDs and the map over them, and the blocks that keep their transactions. What the others changed cannot be worked out again. Returns
- * undefined, or what is wrong.
+ * their confirms, the histories of DIDs and the map over them, the counters of days but for fees that are not known any more, and the
+ * blocks that keep their transactions. What the others changed cannot be worked out again. Returns undefined, or what is wrong.
  */
 export async function verifyPruned(
   chain: Chain,
@@ -29,6 +30,7 @@ export async function verifyPruned(
     await checkRecentBlocks(chain, { fromHeight: 0 }, (done) =>
       progress({ stage: 'blocks', done: pruned + done, total }),
     )
+    await checkDays(chain, chain.tip.header)
     return undefined
   } catch (error) {
     if (error instanceof StorageError && error.kind !== 'environment') return error.message

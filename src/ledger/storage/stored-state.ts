@@ -15,6 +15,7 @@ import { outpointKey, outputKey } from '../../base/primitives/input.js'
 import { type Output, ownerOf } from '../../base/primitives/output.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
+import { addToDay, takeFromDay } from './rows/day-rows.js'
 import { credentialState, declaredIssuer, popCredential } from './rows/credential-rows.js'
 import { didKey, didOperation, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
 import { present, type RowReader } from './rows/row-reader.js'
@@ -84,7 +85,7 @@ const addressesAtOnce = 32
 
 /** The part of a block that its rows hold. */
 export interface RowsBlock {
-  readonly header: Pick<Block['header'], 'height' | 'time'>
+  readonly header: Pick<Block['header'], 'height' | 'time' | 'previous'>
   readonly transactions: Block['transactions']
 }
 
@@ -144,6 +145,7 @@ export async function putConnected(
   await index.stage(overlay, height, depth)
   const spent = transactions.map((connectedTx) => connectedTx.spent)
   const sideChains = await runCooperatively(provedSteps(overlay, transactions))
+  addToDay(overlay, block, connected.fees)
   overlay.put(tables.undo.key(height), await runCooperatively(undoSteps({ spent, dids, credentials, sideChains })))
   return leaves
 }
@@ -233,6 +235,7 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   await forEachCooperatively(documents.values(), ({ did, key }) => putDocument(overlay, did, key))
   for (const undone of [...undo.credentials].reverse()) popCredential(overlay, undone)
   takeBackProved(overlay, undo.sideChains)
+  takeFromDay(overlay, block, undo.spent)
   const changed = [...documents.values()].map(({ did, key, ordinal, before }) => {
     return { ordinal, before, after: overlay.get(key), exists: tables.didHead.get(overlay, did) !== undefined }
   })

@@ -160,6 +160,7 @@ export async function runNode(
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
   files: 'the files of the database are being checked',
   map: 'the map of DIDs, to which blocks commit, is being made',
+  days: 'the blocks of each day are being counted',
   blocks: 'the last blocks are being checked',
   pool: 'the transactions of the pool are being checked again',
   state: 'the blocks of the state file are being connected',

@@ -13,9 +13,11 @@ import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
 import { coinbaseInput } from '../../../src/base/primitives/input.js'
+import { zeroHash } from '../../../src/base/primitives/hash.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import type { Database } from '../../../src/ledger/storage/database.js'
 import { KnownDocuments } from '../../../src/ledger/storage/write/known-documents.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
 import { putConnected, putDisconnected, type RowsBlock, StoredState } from '../../../src/ledger/storage/stored-state.js'
 import { didRules, type Holder, specification } from './did.js'
@@ -70,6 +72,8 @@ export class DidRows {
     readonly cast: Cast,
   ) {
     this.overlay = new Overlay(database)
+    // The block before each.
+    this.overlay.put(tables.header.key(zeroHash), new Uint8Array(84))
   }
 
   async connect(deeds: readonly Deed[]): Promise<void> {
@@ -100,7 +104,7 @@ export class DidRows {
       connected.push({ fee: 0n, spent: [], did: connectedOperation(applied) })
       done.push({ who: deed.who, kind, document })
     }
-    const block = { header: { height, time: 0 }, transactions }
+    const block = { header: { height, time: 0, previous: zeroHash }, transactions }
     const result: ConnectedBlock = { state, transactions: connected, fees: 0n }
     await putConnected(this.overlay, block, result, { documents: this.known })
     this.blocks.push({ block, done })

@@ -44,6 +44,22 @@ export interface LeftBranchRow {
   readonly forkHeight: number
 }
 
+/** Counters of a day, in the order in which its row has them. */
+export const dayCounters = [
+  'blocks',
+  'transactions',
+  'creations',
+  'updates',
+  'deactivations',
+  'credentials',
+  'fees',
+  'intervals',
+  'seconds',
+] as const
+
+/** Sums over the blocks of a day, of the genesis block none. */
+export type DayCounters = Readonly<Record<(typeof dayCounters)[number], bigint>>
+
 /** @tuning bytes: AuxPow of a stored header */
 const maxAuxPow = 16 * 1024 + 1024
 
@@ -79,6 +95,12 @@ const headerRecord = rowOf(
 
 const leftBranch = rowOf(form.record<LeftBranchRow>({ tip, forkHeight: form.u32 }))
 
+const day = codec<DayCounters>(
+  8 * dayCounters.length,
+  (writer, value) => dayCounters.reduce((into, name) => into.i64(value[name]), writer),
+  (reader) => Object.fromEntries(dayCounters.map((name) => [name, reader.i64()])) as unknown as DayCounters,
+)
+
 export const chainTables = {
   header: table(0x02, [hash('block hash')], headerRecord),
   active: table(0x03, [u32('height')], raw(32)),
@@ -90,4 +112,6 @@ export const chainTables = {
   /** By a rising number: the same branch may be left twice. */
   leftBranch: table(0x10, [u64('number')], leftBranch),
   sideChain: table(0x1d, [hash('hash of the genesis block of a side chain')], height),
+  /** By the time of the header, in UTC. No row for a day without blocks. */
+  day: table(0x1e, [u32('day')], day),
 }

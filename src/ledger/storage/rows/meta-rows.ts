@@ -61,4 +61,6 @@ export const meta = {
   dropped: row('dropped', height),
   /** Number of the rules by which all blocks were checked. */
   rules: row('rules', rowOf(form.u8)),
+  /** There if the days of all blocks are counted: height up to which their fees are not. */
+  days: row('days', height),
 }

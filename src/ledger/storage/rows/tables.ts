@@ -31,6 +31,7 @@
  *   1b key of the page, height u32                 → that page before the block at this height; empty: there was none
  *   1c height u32                                  → map root after the block, then the keys of the pages that it changed
  *   1d hash of the genesis block of a side chain   → height of its latest block of which a block has a proof of work u32
+ *   1e day u32                                     → counters of the blocks of that day since 1970
  *   20 txid                                        → pooled transaction: arrival u64, bytes
  *   21 txid                                        → why a pooled transaction was dropped: ff, order u64, text
  *   22 public key of the peer                      → facts about the peer and its address (network/)
@@ -54,6 +55,7 @@ export type { Key } from './layout.js'
 export { rangeOf } from './layout.js'
 export { meta, schemaVersion } from './meta-rows.js'
 export type * from './chain-tables.js'
+export { dayCounters } from './chain-tables.js'
 export type * from './coin-tables.js'
 export type * from './did-tables.js'
 export type { MapPlace } from './map-tables.js'
@@ -92,6 +94,7 @@ export const derivedTables = [
   tables.posting,
   tables.tokenCount,
   tables.mapPage,
+  tables.day,
 ].map(numberOf)
 
 function numberOf({ number }: { readonly number: number }): number {

@@ -10,7 +10,7 @@ import { memoryStore } from '../../../support/builders/chain.js'
 import { testSpec } from '../../../support/builders/spec.js'
 
 describe('the rows of genesis', () => {
-  it('name the layout and the rules, and a map of DIDs where the chain keeps one', async () => {
+  it('name the layout and the rules, that days are counted, and a map of DIDs where the chain keeps one', async () => {
     const genesis = genesisBlock(parseSpec(testSpec()))
     for (const map of [true, false]) {
       const database = await Database.over(memoryStore())
@@ -19,6 +19,7 @@ describe('the rows of genesis', () => {
       await overlay.commit({ kind: 'genesis', height: 0, hash: genesis.header.hash }, { sync: false })
       expect(database.get(meta.version.key)).toEqual(Buffer.of(schemaVersion))
       expect(database.get(meta.rules.key)).toEqual(Buffer.of(1))
+      expect(meta.days.get(database)).toBe(0)
       expect(database.get(tables.active.key(0))).toEqual(Buffer.from(genesis.header.hash))
       expect(hasMap(database)).toBe(map)
       await database.close()

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BlockStatus, type HeaderRecord, meta, tables } from '../../../../../src/ledger/storage/rows/tables.js'
+import {
+  type BlockStatus,
+  type DayCounters,
+  dayCounters,
+  type HeaderRecord,
+  meta,
+  tables,
+} from '../../../../../src/ledger/storage/rows/tables.js'
 import { plainForm } from '../../../../support/assert/plain-form.js'
 import {
   amount,
@@ -107,6 +114,9 @@ const rows: Values<typeof tables, Coded> = {
   ordinal: location,
   posting: postings,
   sideChain: u32,
+  day: fc
+    .tuple(...dayCounters.map(() => fc.bigInt(-(1n << 63n), (1n << 63n) - 1n)))
+    .map((sums) => Object.fromEntries(dayCounters.map((name, i) => [name, sums[i]])) as unknown as DayCounters),
   indexUndo: fc.array(
     fc.record({ key: bytes(5, 21), value: fc.option(bytes(0, 300), { nil: undefined }) }).map(({ key, value }) => ({
       key: Buffer.from(key),
@@ -141,6 +151,7 @@ const metaRows: Values<typeof meta, keyof typeof meta> = {
   proofs: u32,
   dropped: u32,
   rules: u8,
+  days: u32,
 }
 
 interface Row {

@@ -1,0 +1,82 @@
+import { Transaction } from '../../base/primitives/transaction.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
+import type { Database } from '../storage/database.js'
+import { damaged } from '../storage/failure.js'
+import { addCounters, countersOf, dayOf, feesOf } from '../storage/rows/day-rows.js'
+import { prunedHeight } from '../storage/rows/prune-rows.js'
+import { present } from '../storage/rows/row-reader.js'
+import { type DayCounters, meta, tables, type TipRow } from '../storage/rows/tables.js'
+import { Overlay } from '../storage/write/overlay.js'
+import type { HeaderIndex } from './header-index.js'
+
+/** Makes and checks the counters of days by the blocks. What a block gave up no longer tells its fees, but everything else. */
+
+interface CountedChain {
+  readonly database: Database
+  readonly headers: HeaderIndex
+}
+
+/** Days with their counters, and the last day of which some fees are not known; -1: none. */
+interface CountedDays {
+  readonly days: ReadonlyMap<number, DayCounters>
+  readonly incomplete: number
+}
+
+/** Counts the days of a chain whose database has not all of them. All are one batch, so a kill before it does no harm. */
+export async function makeDays(
+  chain: CountedChain,
+  tip: TipRow,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<void> {
+  const { database } = chain
+  const { days } = await countDays(chain, tip.height, progress)
+  const overlay = new Overlay(database)
+  for (const [key] of await database.rows(tables.day.range())) overlay.del(key)
+  for (const [day, counters] of days) overlay.put(tables.day.key(day), tables.day.encode(counters))
+  meta.days.put(overlay, prunedHeight(database))
+  await overlay.commit({ kind: 'layout', ...tip }, { sync: false })
+}
+
+/** Throws a damage where the counters of a day are not those of its blocks, as far as these tell. */
+export async function checkDays(chain: CountedChain, { height }: Pick<TipRow, 'height'>): Promise<void> {
+  const { days, incomplete } = await countDays(chain, height)
+  const rows = await chain.database.rows(tables.day.range())
+  const areRight = rows.every(([key, row]) => {
+    const [day] = tables.day.fields(key)
+    const [counters, { fees }] = [days.get(day), tables.day.decode(row)]
+    return counters && row.equals(tables.day.encode(day <= incomplete ? { ...counters, fees } : counters))
+  })
+  if (!areRight || rows.length !== days.size) throw damaged('the counters of days are not those of the blocks')
+}
+
+async function countDays(
+  { database, headers }: CountedChain,
+  top: number,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<CountedDays> {
+  const days = new Map<number, DayCounters>()
+  let incomplete = -1
+  const pruned = prunedHeight(database)
+  let before: number | undefined
+  for (let height = 1; height <= top; height++) {
+    const { header, transactionCount: count } = headers.activeAt(height)
+    const transactions = await transactionsAt(database, height)
+    const { spent } = present(tables.undo.get(database, height), `the undo record of height ${height}`)
+    const fees = height > pruned ? feesOf(transactions, spent) : 0n
+    const day = dayOf(header)
+    days.set(day, addCounters(days.get(day), countersOf({ header, transactions }, { before, fees, count })))
+    if (height <= pruned) incomplete = day
+    before = header.time
+    progress(height, top)
+  }
+  return { days, incomplete }
+}
+
+/** The transactions that the block at a height has; without its transfers and coinbase, where it gave them up. */
+async function transactionsAt(database: Database, height: number): Promise<Transaction[]> {
+  const transactions: Transaction[] = []
+  for (const [, bytes] of await database.rows(tables.transaction.range(height))) {
+    transactions.push(await runCooperatively(Transaction.fromBytesSteps(bytes)))
+  }
+  return transactions
+}
