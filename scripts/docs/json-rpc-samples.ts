@@ -55,6 +55,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getblock: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 1 }) },
   getblockbyheight: { params: () => ({ height: 1 }) },
   listblocks: { params: () => ({ limit: 1 }) },
+  listdays: nothing,
   getconfirmbyheight: { params: () => ({ height: 1 }) },
   getconfirmbyhash: { params: ({ devnet }) => ({ blockhash: hashAt(devnet, 1), verbosity: 0 }) },
   getarbitersinfo: nothing,

@@ -298,6 +298,16 @@ export const apiRows = [
     refusal: 'limit',
   }),
   limit({
+    name: 'answers/api/api-limits.apiLimits.listedDays',
+    unit: 'count',
+    value: 10_000,
+    feed: onlyFor(/days from 2000-01-01 on/, (n) => {
+      const to = new Date(Date.UTC(2000, 0, n)).toISOString().slice(0, 10)
+      return rpc(call('listdays', { from: '2000-01-01', to }))
+    }),
+    refusal: 'to: 10001 days from 2000-01-01 on, at most 10000',
+  }),
+  limit({
     name: 'answers/api/api-limits.apiLimits.poolObjects',
     unit: 'count',
     value: 10_000,

@@ -62,6 +62,8 @@ export const apiLimits = {
   listedCoins: 10_000,
   /** @limit count: rows of a page: `getaddresshistory`, `listblocks`, `listdidoperations`, `listvoters` */
   pageRows: 100,
+  /** @limit count: days of one `listdays`: 27 years */
+  listedDays: 10_000,
   /** @tuning count: blocks that one page of `listdidoperations` examines */
   pageBlocks: 2000,
   /**

@@ -57,6 +57,7 @@ const alternatives: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   getaddresshistory: { limit: 1 },
   listblocks: { before: 1, limit: 1 },
   listdidoperations: { limit: 1 },
+  listdays: { from: '2026-01-01', to: '2026-01-01' },
 }
 
 const texts = [

@@ -367,7 +367,7 @@ describe('countdids', () => {
   })
 })
 
-const methods = ['getaddresshistory', 'listblocks', 'listdidoperations', 'listvoters', 'countdids']
+const methods = ['getaddresshistory', 'listblocks', 'listdidoperations', 'listvoters', 'listdays', 'countdids']
 const paramsOf = (method: string) => (method === 'getaddresshistory' ? { address: testAddress(10) } : {})
 
 test('they are answered over HTTP as without a carrier', async () => {

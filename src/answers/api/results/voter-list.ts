@@ -1,5 +1,4 @@
 import type { Static } from '@sinclair/typebox'
-import { RuleError } from '../../../base/errors/rule-error.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import type { Confirm } from '../../../base/primitives/confirm.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
@@ -8,23 +7,19 @@ import { apiLimits } from '../api-limits.js'
 import type { listedVoters } from '../schemas/block-schemas.js'
 import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import { heldConfirms } from './held-confirms.js'
+import { type AskedRange, boundsOf, checkRange } from './asked-range.js'
 import { snapshotAnswer } from './snapshot-answer.js'
-
-/** Heights from which to show voters, both included. */
-export interface HeightRange {
-  readonly from: number | undefined
-  readonly to: number | undefined
-}
 
 type VoterRow = Static<typeof listedVoters>['heights'][number]
 
 /** Voters of blocks by their confirms, and each set of validators once. `request-parameter` for a range that is no range, or too long. */
-export function voterList({ reader }: ApiContext, range: HeightRange): StreamedAnswer {
-  checkRange(range)
+export function voterList({ reader }: ApiContext, range: AskedRange): StreamedAnswer {
+  checkRange(range, apiLimits.pageRows, 'heights')
   const { chain } = reader
   return snapshotAnswer(reader, ['voters', range.from ?? '', range.to ?? ''], async (state, sink) => {
     if (!chain.spec.hasValidators) return { validators: [], heights: [] }
-    const blocks = await state.blocks(heightsOf(range, state.tip.height))
+    const { first, last } = boundsOf(range, apiLimits.pageRows, state.tip.height)
+    const blocks = await state.blocks(Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i))
     const confirms = await heldConfirms(chain, state, blocks)
     const sets = new ValidatorSets()
     const heights: VoterRow[] = []
@@ -37,22 +32,6 @@ export function voterList({ reader }: ApiContext, range: HeightRange): StreamedA
     }
     return { validators: sets.list, heights }
   })
-}
-
-function checkRange({ from, to }: HeightRange): void {
-  if (from === undefined || to === undefined) return
-  if (from > to) throw new RuleError('request-parameter', `from: ${from} is above to, ${to}`)
-  const most = apiLimits.pageRows
-  const count = to - from + 1
-  if (count > most) throw new RuleError('request-parameter', `to: ${count} heights from ${from} on, at most ${most}`)
-}
-
-/** The heights of a range that the chain has, ascending: at most as many as a page has rows. */
-function heightsOf({ from, to }: HeightRange, tip: number): number[] {
-  const most = apiLimits.pageRows
-  const last = Math.min(to ?? (from === undefined ? tip : from + most - 1), tip)
-  const first = from ?? Math.max(0, last - most + 1)
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
 }
 
 function voterRow(height: number, { number, positions }: ValidatorSet, { proposal, votes }: Confirm): VoterRow {

@@ -14,6 +14,7 @@ import {
   wholeBlockByHash,
 } from '../results/block-results.js'
 import { chainInfo } from '../results/chain-info.js'
+import { dayList } from '../results/day-list.js'
 import * as blocks from '../schemas/block-schemas.js'
 import { chainInfoSchema } from '../schemas/chain-schemas.js'
 import {
@@ -27,6 +28,7 @@ import {
 } from '../schemas/common-schemas.js'
 import { JsonText, method, type RpcMethod } from './method.js'
 
+const dayParam = (description: string) => Type.String({ description: `YYYY-MM-DD: ${description}` })
 const none = Type.Object({})
 const blockhash = hashParam('hash of a block, on the active chain or off it')
 const blockVerbosity = verbosityParam(2, '0 the bytes in hex, 1 the ids of its transactions, 2 whole transactions')
@@ -98,6 +100,18 @@ export const chainMethods: readonly RpcMethod[] = [
     }),
     result: blocks.listedBlocks,
     run: (context, { before, limit = rowsUnasked }) => blockList(context, before, limit),
+  }),
+  method({
+    name: 'listdays',
+    summary:
+      `Sums over the blocks of each day of a range of at most ${apiLimits.listedDays} days in UTC, the last ones by default: ` +
+      `transactions, operations, fees, and how long the blocks took.`,
+    params: Type.Object({
+      from: Type.Optional(dayParam('first day')),
+      to: Type.Optional(dayParam('last day; beyond that of the tip it is that one')),
+    }),
+    result: blocks.listedDays,
+    run: (context, { from, to }) => dayList(context, { from, to }),
   }),
   method({
     name: 'getconfirmbyheight',

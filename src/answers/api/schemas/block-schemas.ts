@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { bytes, closed, hash, publicKey, uint32 } from './common-schemas.js'
+import { amount, bytes, closed, hash, publicKey, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 import { transactionObject, txid } from './transaction-schemas.js'
 
@@ -67,6 +67,25 @@ export const listedBlocks = closed({
       view: Type.Optional(view),
     }),
     { description: 'newest first; fewer than asked for above genesis where they are large' },
+  ),
+})
+
+export const listedDays = closed({
+  height: uint32('of the tip as of which the list holds'),
+  days: Type.Array(
+    closed({
+      day: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description: 'in UTC, by the times of the blocks' }),
+      blocks: count('of that day'),
+      transactions: count('in them, without the coinbases'),
+      creations: count('DIDs created'),
+      updates: count('of DIDs'),
+      deactivations: count('of DIDs'),
+      credentials: count('declared or revoked'),
+      fees: Type.Optional(amount('that the transactions paid; absent where the node no longer has all of them')),
+      intervals: count('blocks with another one before them than the genesis block'),
+      seconds: count('from the block before each of these, together'),
+    }),
+    { description: 'ascending; without days that have no block but the genesis block' },
   ),
 })
 

@@ -10,7 +10,7 @@ import { type DayCounters, dayCounters, tables } from './tables.js'
 
 /** One row for each day in UTC: sums over its blocks, which are added with the rows of a block and subtracted when it is taken back. */
 
-const secondsOfDay = 86_400
+export const secondsOfDay = 86_400
 
 /** A block whose day is counted. */
 interface CountedBlock {
