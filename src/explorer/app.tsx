@@ -10,6 +10,7 @@ import { visible } from './text/safe-text.js'
 import { AddressPage } from './views/address-page.js'
 import { BlockPage } from './views/block-page.js'
 import { BlocksPage } from './views/blocks.js'
+import { ChartsPage } from './views/charts-page.js'
 import { CredentialPage } from './views/credential-page.js'
 import { DevnetPage } from './views/devnet-page.js'
 import { DidPage } from './views/did-page.js'
@@ -31,6 +32,7 @@ const pages: Readonly<Record<PageName, Page>> = {
   address: AddressPage,
   block: BlockPage,
   blocks: BlocksPage,
+  charts: ChartsPage,
   credential: CredentialPage,
   devnet: DevnetPage,
   did: DidPage,
@@ -45,6 +47,7 @@ const pages: Readonly<Record<PageName, Page>> = {
 
 const menu: readonly (readonly [page: PageName, title: string])[] = [
   ['', 'Chain'],
+  ['charts', 'Charts'],
   ['find', 'Find DIDs'],
   ['validators', 'Validators'],
   ['node', 'Node'],

@@ -14,6 +14,7 @@ export const pageNames = [
   'address',
   'block',
   'blocks',
+  'charts',
   'credential',
   'devnet',
   'did',

@@ -36,6 +36,7 @@ function subjects(): Readonly<Record<PageName, readonly string[]>> {
     address: [scene.address, 'no address'],
     block: ['1', node.chain.tip.hash, '99999'],
     blocks: [''],
+    charts: [''],
     credential: [scene.declared],
     devnet: [''],
     did: [scene.ada, scene.bob, scene.mallory, unused],

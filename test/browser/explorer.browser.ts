@@ -130,6 +130,7 @@ describe('pages', () => {
       [`did/${scene.ada}`, 'resolvedid', scene.ada],
       [`credential/${encodeURIComponent(scene.declared)}`, 'did_resolveCredential', scene.ada],
       ['validators', 'getarbitersinfo', 'ondutyarbiter'],
+      ['charts', 'listdays', 'days'],
     ]
     for (const [path, method, part] of cases) {
       await explorer.load(`/#/${path}`)

@@ -17,6 +17,8 @@ export type Confirm = Static<typeof blocks.confirmObject>
 export type Voters = Static<typeof blocks.listedVoters>
 export type BlockList = Static<typeof blocks.listedBlocks>
 export type ListedBlock = BlockList['blocks'][number]
+export type DayList = Static<typeof blocks.listedDays>
+export type CountedDay = DayList['days'][number]
 export type OperationList = Static<typeof dids.listedOperations>
 export type ListedOperation = OperationList['operations'][number]
 /** Cursor of the next page of a list. */

@@ -38,9 +38,19 @@ export function coinsOf(units: bigint): string {
 
 /** Units of 10^-8 that a fee pays for a byte, with two decimals where they say something. */
 export function feeRate(fee: string, size: number): string {
-  const rate = Number(unitsOf(fee) ?? 0n) / size
-  if (!Number.isFinite(rate)) return '?'
-  return rate >= 100 ? whole(Math.round(rate)) : String(Number(rate.toFixed(2)))
+  return rounded(Number(unitsOf(fee) ?? 0n) / size)
+}
+
+/** A number in few digits: whole from 100 on, else with two decimals where they say something. */
+export function rounded(value: number): string {
+  if (!Number.isFinite(value)) return '?'
+  return value >= 100 ? whole(Math.round(value)) : String(Number(value.toFixed(2)))
+}
+
+/** Units of 10^-8 as coins, rounded to whole units. */
+export function amountText(units: number): string {
+  const { coins = '?', decimals = '' } = amountParts(coinsOf(BigInt(Math.round(units)))) ?? {}
+  return `${coins}.${decimals}`
 }
 
 /** Bytes with a unit: 815 B, 12.3 kB, 4.0 MB. */

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { amountParts, bytes, coinsOf, counted, feeRate, unitsOf, whole } from '../../../../src/explorer/text/numbers.js'
+import {
+  amountParts,
+  amountText,
+  bytes,
+  coinsOf,
+  counted,
+  feeRate,
+  rounded,
+  unitsOf,
+  whole,
+} from '../../../../src/explorer/text/numbers.js'
 
 describe('numbers', () => {
   it('groups digits', () => {
@@ -39,6 +49,12 @@ describe('numbers', () => {
       '2 blocks',
       '2 entries',
     ])
+  })
+
+  it('rounds to few digits', () => {
+    const values = [0, 0.004, 0.005, 1 / 3, 99.994, 99.5, 100.4, 1e6, NaN]
+    expect(values.map(rounded)).toEqual(['0', '0', '0.01', '0.33', '99.99', '99.5', '100', '1\u202f000\u202f000', '?'])
+    expect([0, 99.6, 123_456_789_012].map(amountText)).toEqual(['0.00', '0.000001', '1\u202f234.56789012'])
   })
 
   it.each([
