@@ -4,6 +4,7 @@ import { useLive } from './ask/use-answer.js'
 import { searchTarget } from './find/search-target.js'
 import { Heading, Panel } from './parts/panel.js'
 import { useScrollHint } from './parts/scroll.js'
+import { Plain } from './parts/values.js'
 import { linkTo, pageNames, type PageName, readRoute, type Route } from './route.js'
 import { whole } from './text/numbers.js'
 import { visible } from './text/safe-text.js'
@@ -89,7 +90,7 @@ export function App() {
       </header>
       <Banner />
       <main id="main" ref={main} tabIndex={-1}>
-        {Shown === undefined ? <NoPage /> : <Shown key={`${page}/${subject}`} {...route} />}
+        {Shown === undefined ? <NoPage name={page} /> : <Shown key={`${page}/${subject}`} {...route} />}
       </main>
     </>
   )
@@ -225,13 +226,17 @@ function storedTheme(): ThemeName {
   }
 }
 
-function NoPage() {
+function NoPage({ name }: { name: string }) {
   return (
     <>
       <Heading kind="No such page" />
       <Panel title="Nothing is here">
+        <p role="alert">
+          “<Plain text={name} />” is the name of no page, and no height, hash, address or DID.
+        </p>
         <p>
-          <a href={linkTo('')}>What happens on the chain</a>
+          <a href={linkTo('search', name)}>Look for it as a text</a>, or see{' '}
+          <a href={linkTo('')}>what happens on the chain</a>.
         </p>
       </Panel>
     </>

@@ -38,14 +38,21 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 const idForm = /^(did(:|%3a).*|(0x)?[0-9a-f]{64}|[E8i][1-9A-HJ-NP-Za-km-z]{33}|\d+)$/i
 
 /**
- * Reads `#/page/subject?name=value`; an id alone is looked for by the page of searches. Text that cannot be decoded is taken as it stands.
+ * Reads `#/page/subject?name=value`; an id alone is looked for by the page of searches. Text that cannot be decoded is taken as it stands,
+ * a hash in the form of the node: in small letters, without 0x.
  */
 export function readRoute(hash: string): Route {
-  const [path = '', query = ''] = splitOnce(hash.replace(/^#\/?/, ''), '?')
+  const [written = '', query = ''] = splitOnce(hash.replace(/^#\/?/, ''), '?')
+  const path = written.replace(/\/+$/, '')
   const options = new Map(new URLSearchParams(query))
   if (idForm.test(path)) return { page: 'search', subject: decoded(path), options }
   const [page = '', subject = ''] = splitOnce(path, '/')
-  return { page: otherNames.get(page) ?? page, subject: decoded(subject), options }
+  return { page: otherNames.get(page) ?? decoded(page), subject: hashIn(subject) ?? decoded(subject), options }
+}
+
+/** The hash that a text is, in display hex as the node writes it; undefined for other text. */
+export function hashIn(text: string): string | undefined {
+  return /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1]?.toLowerCase()
 }
 
 /** The address of a page. Options that are undefined are left out. */

@@ -15,7 +15,15 @@ it.each([
   [`#/${'ab'.repeat(32)}`, 'search', 'ab'.repeat(32), {}],
   ['#EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', 'search', 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', {}],
   ['#/7', 'search', '7', {}],
+  ['#/Ada%20L%2E', 'Ada L.', '', {}],
+  ['#/7/', 'search', '7', {}],
   ['#/7/a', '7', 'a', {}],
+  ['#/block/7/', 'block', '7', {}],
+  [`#/tx/0x${'AB'.repeat(32)}`, 'transaction', 'ab'.repeat(32), {}],
+  [`#/transaction/${'ab'.repeat(32)}`, 'transaction', 'ab'.repeat(32), {}],
+  [`#/block/${'AB'.repeat(32)}`, 'block', 'ab'.repeat(32), {}],
+  [`#/${'ab'.repeat(31)}`, 'ab'.repeat(31), '', {}],
+  ['#iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', 'search', 'iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', {}],
 ])('reads %j', (hash, page, subject, options) => {
   const route = readRoute(hash)
   expect([route.page, route.subject, Object.fromEntries(route.options)]).toEqual([page, subject, options])
