@@ -138,8 +138,8 @@ function Search() {
         autocapitalize="off"
         spellcheck={false}
         maxLength={400}
-        aria-label="search for a height, hash, transaction, address, DID, credential or type of service"
-        placeholder="height, hash, address, DID, credential, service type"
+        aria-label="search for a height, hash, transaction, address, DID, credential, name or type of service"
+        placeholder="height, hash, address, DID, name, service type"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type LedgerNode } from '../../src/index.js'
+import { whole } from '../../src/explorer/text/numbers.js'
 import { ExplorerBrowser, type Explorer, type View } from '../support/web/explorer.js'
 import { hostile, playScene, type Scene } from '../support/web/explorer-scene.js'
 
@@ -208,10 +209,57 @@ describe('pages', () => {
       await search(text)
       await heading(name)
     }
+    await search('ada love')
+    await panel('DIDs with such a name in a credential').locator(`a[title="${scene.ada}"]`).waitFor()
+    await panel('DIDs with such a service').getByText('0 DIDs').waitFor()
     await search('dentityhu')
     await explorer.page.locator(`a[title="${scene.ada}"]`).waitFor()
     await search(`${scene.address.slice(0, -1)}x`)
     await explorer.shows(/checksum is wrong/)
+  })
+
+  it('an id in the address leads to its page, and what is none is named', async () => {
+    const cases: [string, string | RegExp][] = [
+      ['2', 'Block 2'],
+      [node.chain.genesis, 'Block 0'],
+      [scene.payment, 'Transaction transfer'],
+      [`tx/0x${scene.payment.toUpperCase()}`, 'Transaction transfer'],
+      [scene.address, 'Address'],
+      [scene.ada, 'DID'],
+    ]
+    for (const [path, name] of cases) {
+      await explorer.load(`/#/${path}`)
+      await heading(name)
+    }
+    await explorer.load(`/#/${scene.payment.slice(1)}`)
+    await explorer.page.getByRole('alert').getByText(scene.payment.slice(1)).waitFor()
+    await explorer.load('/#/tx/12')
+    await explorer.page
+      .getByRole('alert')
+      .getByText(/^Invalid params: txid/)
+      .waitFor()
+  })
+
+  it.each([
+    [10_000, true],
+    [10_001, false],
+  ])('a search on a chain of %i documents reads them unasked: %j', async (valid, unasked) => {
+    const tab = await open()
+    await tab.page.route(/\/rpc$/, async (route) => {
+      if (!(route.request().postData() ?? '').includes('countdids')) return route.continue()
+      return route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: { valid } } })
+    })
+    await tab.load('/#/search/lovelace')
+    const names = tab.page.getByRole('region', { name: 'DIDs with such a name in a credential' })
+    await names.getByText(unasked ? '1 DID' : '0 DIDs').waitFor()
+    const button = names.getByRole('button', { name: `Read up to ${whole(valid)} documents` })
+    expect(await button.count()).toBe(unasked ? 0 : 1)
+    if (!unasked) await button.click()
+    await names.locator(`a[title="${scene.ada}"]`).waitFor()
+    await tab.load('/#/search/Ada%20Lovelace')
+    await names.locator(`a[title="${scene.ada}"]`).waitFor()
+    expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
+    await tab.close()
   })
 
   it('the builder finds DIDs, and shows condition and call', async () => {

@@ -13,6 +13,15 @@ interface Kind {
   condition(value: string, name: string): Json
 }
 
+/** Claims of a credential that name its subject. */
+const nameClaims = ['name', 'alternateName', 'givenName', 'familyName', 'legalName', 'nickname']
+
+/** A test for texts that contain the value in any case, or begin with it where the operator for parts refuses one of its characters. */
+function containing(value: string): Json {
+  const isRefused = /[\\^$.|?*+()[\]{}]/.test(value)
+  return isRefused ? { $gte: value, $lt: `${value}\uffff` } : { $regex: value, $options: 'i' }
+}
+
 export const kinds = {
   service: {
     label: 'has a service of type',
@@ -22,7 +31,7 @@ export const kinds = {
   servicePart: {
     label: 'has a service whose type contains',
     hint: 'domain',
-    condition: (value) => ({ 'service.type': { $regex: value, $options: 'i' } }),
+    condition: (value) => ({ service: { type: containing(value) } }),
   },
   endpoint: {
     label: 'has a service whose endpoint begins with',
@@ -34,6 +43,21 @@ export const kinds = {
     label: 'has a credential of type',
     hint: 'ProfileCredential',
     condition: (value) => ({ credential: { type: [value] } }),
+  },
+  named: {
+    label: 'has a credential with the name',
+    hint: 'Ada Lovelace',
+    condition: (value) => ({ $or: nameClaims.map((name) => ({ credential: { subject: { [name]: value } } })) }),
+  },
+  namePart: {
+    label: 'has a credential with a name that contains',
+    hint: 'Ada',
+    // That a claim is there is in the index: documents without one are not read.
+    condition: (value) => ({
+      $or: nameClaims.map((name) => {
+        return { credential: { subject: { [name]: { $exists: true, ...(containing(value) as object) } } } }
+      }),
+    }),
   },
   issuer: {
     label: 'has a credential issued by',

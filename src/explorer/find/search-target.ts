@@ -1,10 +1,11 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { hashIn } from '../route.js'
 
 /** Things that a text in the search box may name. Pure. */
 
 export type SearchTarget =
-  | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'service'; readonly text: string }
+  | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'text'; readonly text: string }
   | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
 
 const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
@@ -15,16 +16,17 @@ export function searchTarget(input: string): SearchTarget | undefined {
   if (text === '') return undefined
   const height = text.replace(/^#|[\s\u202f,]/g, '')
   if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
-  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return { kind: 'hash', text: text.replace(/^0x/i, '').toLowerCase() }
+  const hash = hashIn(text)
+  if (hash !== undefined) return { kind: 'hash', text: hash }
   const url = didUrlIn(text)
   if (url !== undefined) return didTarget(url)
-  const hash = parseAddress(text)
-  if (hash?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
-  if (hash !== undefined) return { kind: 'address', text }
+  const address = parseAddress(text)
+  if (address?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
+  if (address !== undefined) return { kind: 'address', text }
   if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) {
     return { kind: 'wrong', text, reason: 'This looks like an address or a DID, but its checksum is wrong.' }
   }
-  return { kind: 'service', text }
+  return { kind: 'text', text }
 }
 
 /** The subject of a page about a DID: the identifier of one alone is taken as well. */

@@ -1,9 +1,9 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
-import type { Found } from '../ask/shapes.js'
+import type { DidCount, Found } from '../ask/shapes.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
-import { conditionOf } from '../find/condition.js'
+import { conditionOf, type KindName } from '../find/condition.js'
 import { type SearchTarget, searchTarget } from '../find/search-target.js'
 import { Answered, Heading, Panel } from '../parts/panel.js'
 import { Plain } from '../parts/values.js'
@@ -11,7 +11,7 @@ import { linkTo, type Route } from '../route.js'
 import { counted } from '../text/numbers.js'
 import { FoundTable } from './found-table.js'
 
-/** Opens the page that the text of a search names, else the DIDs with such a service. */
+/** Opens the page that the text of a search names, else the DIDs with such a name or service. */
 
 export function SearchPage({ subject }: Route) {
   const target = searchTarget(subject)
@@ -54,7 +54,7 @@ function Target({ target }: { target: SearchTarget }) {
     )
   }
   if (target.kind === 'hash') return <ByHash hash={target.text} />
-  if (target.kind === 'service') return <ByService text={target.text} />
+  if (target.kind === 'text') return <ByText text={target.text} />
   return null
 }
 
@@ -92,21 +92,69 @@ function ByHash({ hash }: { hash: string }) {
 }
 
 const rows = 20
+/** Most documents of a chain that are read for a part of a text without being asked to: the index has whole texts alone. */
+const readUnasked = 10_000
 
-function ByService({ text }: { text: string }) {
-  const condition = conditionOf([{ kind: 'servicePart', value: text, name: '', negated: false }], 'all')
-  const answer = useCall<Found>('query', { query: JSON.stringify(condition), limit: rows }, { every: 'once' })
+/** DIDs by a text that is no id: in the names of credentials, and in the types of services. */
+function ByText({ text }: { text: string }) {
+  const count = useCall<DidCount>('countdids', {}, { every: 'once' })
   return (
-    <Panel title="DIDs with such a service">
+    <>
       <p class="quiet">
-        “<Plain text={text} />” is no height, hash, address, DID or credential, so it was looked for in the types of
-        services. <a href={linkTo('find', '', { q: JSON.stringify(condition) })}>Refine</a>
+        “<Plain text={text} />” is no height, hash, address, DID or credential, so it was looked for in names and types.
       </p>
-      <Answered answer={answer}>
-        {({ total, document }) => (
+      <Answered answer={count}>
+        {({ valid }) => (
           <>
-            <p>{counted(total, 'DID')}</p>
-            <FoundTable documents={document} />
+            <Matches title="DIDs with such a name in a credential" text={text} documents={valid} kinds={byName} />
+            <Matches title="DIDs with such a service" text={text} documents={valid} kinds={byService} />
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+/** Kinds of conditions by a whole text, which the index answers, and by a part of one. */
+type TextKinds = readonly [whole: KindName, part: KindName]
+const byName: TextKinds = ['named', 'namePart']
+const byService: TextKinds = ['service', 'servicePart']
+
+interface MatchesProps {
+  readonly title: string
+  readonly text: string
+  /** Number of documents that a search may have to read. */
+  readonly documents: number
+  readonly kinds: TextKinds
+}
+
+function Matches({ title, text, documents, kinds: [whole, part] }: MatchesProps) {
+  const [reads, setReads] = useState(documents <= readUnasked)
+  const row = { kind: reads ? part : whole, value: text, name: '', negated: false }
+  const query = JSON.stringify(conditionOf([row], 'all'))
+  const answer = useCall<Found>('query', { query, limit: rows }, { every: 'once' })
+  return (
+    <Panel title={title} note={<a href={linkTo('find', '', { q: query })}>Refine</a>}>
+      {!reads && (
+        <p>
+          The index has whole texts alone, with the same capitals.{' '}
+          <button type="button" onClick={() => setReads(true)}>
+            Read up to {counted(documents, 'document')} for parts of texts
+          </button>
+        </p>
+      )}
+      <Answered answer={answer}>
+        {({ total, count, document: found }) => (
+          <>
+            <p>
+              {counted(total, 'DID')}
+              {total > count && (
+                <>
+                  , of which the first {count} are here. <a href={linkTo('find', '', { q: query })}>All of them</a>
+                </>
+              )}
+            </p>
+            {total > 0 && <FoundTable documents={found} />}
           </>
         )}
       </Answered>

@@ -22,6 +22,14 @@ it('one row is its condition, several are joined, none is every DID', () => {
   expect(conditionOf([row('did', '  ')], 'all')).toEqual({})
 })
 
+it('a part of a text is looked for by the operator for parts, or from its beginning where that refuses it', () => {
+  const type = (value: string) => conditionOf([row('servicePart', value)], 'all')
+  expect(type('Hub')).toEqual({ service: { type: { $regex: 'Hub', $options: 'i' } } })
+  expect(type('Hub.v2')).toEqual({ service: { type: { $gte: 'Hub.v2', $lt: 'Hub.v2\uffff' } } })
+  const names = JSON.stringify(conditionOf([row('namePart', 'Dr. (h.c.) Ada')], 'all'))
+  expect(() => compileCondition(names)).not.toThrow()
+})
+
 it('a row with a name needs it', () => {
   expect(isComplete(row('claimIs', 'x'))).toBe(false)
   expect(isComplete(row('claimIs', 'x', { name: 'y' }))).toBe(true)

@@ -13,8 +13,8 @@ it.each([
   ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', 'did', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'],
   ['did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#', 'did', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'],
   ['did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#a', 'credential', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc#a'],
-  ['LinkedDomains', 'service', 'LinkedDomains'],
-  ['<script>', 'service', '<script>'],
+  ['LinkedDomains', 'text', 'LinkedDomains'],
+  ['<script>', 'text', '<script>'],
 ])('%j names a %s', (input, kind, text) => expect(searchTarget(input)).toEqual({ kind, text }))
 
 const known = 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
@@ -48,7 +48,7 @@ it.each([
 
 it.each(['https://resolver.example/1.0/identifiers/', 'https://example.org/mydid:ledger:x', 'candid:ledger:x'])(
   '%s names no DID',
-  (input) => expect(searchTarget(input)).toEqual({ kind: 'service', text: input }),
+  (input) => expect(searchTarget(input)).toEqual({ kind: 'text', text: input }),
 )
 
 it.each([
