@@ -171,6 +171,10 @@ export const samples: Readonly<Record<string, Sample>> = {
   dev_setTime: { params: () => ({ time: sceneTime + 90_000 }) },
   dev_setNextBlockTime: { params: () => ({ time: sceneTime + 172_800 }) },
   dev_accounts: { params: () => ({}), shown: (accounts: object[]) => accounts.slice(0, 1) },
+  dev_keys: {
+    params: () => ({}),
+    shown: ({ mnemonic, keys }: { mnemonic: string; keys: object[] }) => ({ mnemonic, keys: keys.slice(0, 1) }),
+  },
   dev_faucet: { params: () => ({ address: payee.address, amount: '1.5' }) },
   dev_snapshot: nothing,
   dev_revert: { params: () => ({ id: 1 }) },

@@ -54,7 +54,7 @@ describe('devnet --accounts', () => {
     await node.stop()
   })
 
-  it('and --mnemonic: the accounts that the node lists, without a private key', async () => {
+  it('and --mnemonic: the accounts that the node lists, without a private key, which dev_keys tells', async () => {
     const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
     const node = await NodeProcess.start('devnet', '--accounts', '12', '--mnemonic', words, '--balance', '7.5')
     const printed = lineOf(node).accounts
@@ -73,6 +73,10 @@ describe('devnet --accounts', () => {
       .toBe('8.50000000')
     const text = JSON.stringify(listed)
     for (const secret of [words, ...printed.map(({ key }) => key)]) expect(text).not.toContain(secret)
+    expect(await node.client.rpc('dev_keys', {})).toMatchObject({
+      mnemonic: words,
+      keys: printed.map(({ key }, index) => ({ index, privateKey: key })),
+    })
     await node.stop()
   })
 

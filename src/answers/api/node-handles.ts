@@ -74,19 +74,25 @@ export interface NodeHealth {
   readonly clockOffset?: number
 }
 
-/** An account that a devnet pays at its start, by the public part of its key alone. */
+/** An account that a devnet pays at its start. */
 export interface DevnetAccount {
   readonly index: number
   readonly address: string
   readonly did: string
   /** 33 bytes, compressed. */
   readonly publicKey: Uint8Array
+  /** 32 bytes. */
+  readonly privateKey: Uint8Array
+  /** The second key of its DID. */
+  readonly recovery?: { readonly privateKey: Uint8Array }
 }
 
 /** Controls that only a devnet offers. Refusals are RuleErrors. */
 export interface DevnetControl {
   /** Those that have coins from the start, by index. */
   readonly accounts: readonly DevnetAccount[]
+  /** BIP-39 mnemonic of these accounts. */
+  readonly mnemonic: string
   /** Makes blocks; resolves with their hashes in display hex. */
   mine(blocks: number): Promise<string[]>
   /** Moves the clock; resolves with its new time in Unix seconds. */

@@ -27,7 +27,8 @@ import { solveEmptyRun } from '../../ledger/production/empty-blocks.js'
 import type { OwnValidator } from '../../ledger/production/mining.js'
 import { Producer } from '../../ledger/production/producer.js'
 import { Overlay } from '../../ledger/storage/write/overlay.js'
-import type { Account } from '../../clients/wallet/accounts.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import { devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
 import { latestTime } from './clock.js'
 import type { DevnetParts } from './devnet-parts.js'
@@ -80,7 +81,8 @@ export class Devnet {
   /** The state file once it was read, or was found missing: before, it is not written at the end. */
   #stateFile: StateFile | undefined
   #saved: { readonly file: string; readonly height: number } | undefined
-  #accounts: readonly Account[] = []
+  #accounts: readonly SigningAccount[] = []
+  #mnemonic = devnetMnemonic
   #seeded: SeededDids | undefined
   #stopped = false
   #loading = false
@@ -209,6 +211,7 @@ export class Devnet {
   /** Pays accounts what they lack, and makes the block with the payment. To be called before {@link start}. */
   async fund(funding: Funding): Promise<void> {
     this.#accounts = fundedAccounts(funding)
+    this.#mnemonic = funding.mnemonic ?? devnetMnemonic
     const parts = { ...this.#options, faucet: this.#faucet }
     if (await fundAccounts(parts, this.#accounts, funding)) await this.#producer.produce()
   }
@@ -229,8 +232,13 @@ export class Devnet {
   }
 
   /** The accounts of {@link fund}, by index. */
-  get accounts(): readonly Account[] {
+  get accounts(): readonly SigningAccount[] {
     return this.#accounts
+  }
+
+  /** Mnemonic of these accounts. */
+  get mnemonic(): string {
+    return this.#mnemonic
   }
 
   /** The DIDs of {@link seed}. */

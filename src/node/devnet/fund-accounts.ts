@@ -4,7 +4,7 @@ import { parseAddress, type ProgramHash } from '../../base/primitives/address.js
 import { formatAmount } from '../../base/primitives/amount.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { tables } from '../../ledger/storage/rows/tables.js'
-import { type Account, accountOf } from '../../clients/wallet/accounts.js'
+import type { Account, SigningAccount } from '../../clients/wallet/accounts.js'
 import type { Payee } from '../../clients/wallet/build-transaction.js'
 import {
   devnetAccountCount,
@@ -30,10 +30,13 @@ interface FundingParts extends Pick<DevnetParts, 'chain' | 'mempool'> {
   readonly faucet: Faucet
 }
 
-/** The accounts that have coins when a devnet starts, without their private keys. */
-export function fundedAccounts({ accounts = devnetAccountCount, mnemonic = devnetMnemonic }: Funding): Account[] {
+/** The accounts that have coins when a devnet starts. */
+export function fundedAccounts({
+  accounts = devnetAccountCount,
+  mnemonic = devnetMnemonic,
+}: Funding): SigningAccount[] {
   const account = devnetAccountsOf(mnemonic)
-  return Array.from({ length: accounts }, (_, index) => accountOf(account(index).publicKey, index))
+  return Array.from({ length: accounts }, (_, index) => account(index))
 }
 
 /**

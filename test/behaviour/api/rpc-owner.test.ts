@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tokenProof } from '../../../src/answers/api/http/token-proof.js'
 import { hex, toHex } from '../../../src/base/primitives/bytes.js'
+import type { DevnetControl } from '../../../src/answers/api/node-handles.js'
+import { generateMnemonic } from '../../../src/base/crypto/hd.js'
+import { systemRandom } from '../../../src/base/runtime/system-random.js'
+import { devnetMnemonic } from '../../../src/clients/wallet/devnet-accounts.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { contextOf } from '../../support/client/api.js'
 import { owner, RpcClient } from '../../support/client/rpc.js'
@@ -48,6 +52,21 @@ describe('provetoken', () => {
       expect(await rpc().refusal('provetoken', { nonce: bad })).toMatchObject({ code: -32602 })
     }
     expect(await new RpcClient(contextOf(node)).refusal('provetoken', { nonce })).toMatchObject({ code: -32601 })
+  })
+})
+
+describe('dev_keys', () => {
+  const rpc = (mnemonic: string) =>
+    new RpcClient(contextOf(node, { devnet: { mnemonic, accounts: [] } as unknown as DevnetControl }))
+
+  test('tells another mnemonic than that of every devnet to this machine alone', async () => {
+    const own = generateMnemonic(systemRandom)
+    expect(await rpc(own).call('dev_keys')).toEqual({ mnemonic: own, keys: [] })
+    const refusal = await rpc(own).refusal('dev_keys', {}, stranger)
+    expect(refusal).toMatchObject({ code: -32010, data: expect.stringContaining('who are you') as string })
+    expect(JSON.stringify(refusal)).not.toContain(own)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'dev_keys', params: {} })
+    expect((await rpc(devnetMnemonic).askText(body, stranger)).result).toMatchObject({ mnemonic: devnetMnemonic })
   })
 })
 

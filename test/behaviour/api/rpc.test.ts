@@ -7,7 +7,7 @@ import { conditionLimits } from '../../../src/identity/did-query/condition.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
-import { devnetAccount } from '../../../src/clients/wallet/devnet-accounts.js'
+import { devnetAccount, devnetMnemonic } from '../../../src/clients/wallet/devnet-accounts.js'
 import { type Answer, ask, contextOf, serve } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -27,6 +27,7 @@ const calls: unknown[][] = []
 
 const devnet: DevnetControl = {
   accounts: [{ ...devnetAccount(0), address: testAddress(3) }],
+  mnemonic: devnetMnemonic,
   snapshot: async () => 1,
   revert: async () => {},
   setTime: async (time) => (calls.push(['setTime', time]), time),
@@ -571,8 +572,19 @@ describe('dev_ methods', () => {
     for (const secret of [privateKey, recovery?.privateKey ?? privateKey]) expect(text).not.toContain(toHex(secret))
   })
 
+  test('dev_keys: the mnemonic, and the private keys of each', async () => {
+    const { privateKey, recovery = { privateKey } } = devnetAccount(0)
+    const keys = [{ index: 0, privateKey: toHex(privateKey), recoveryKey: toHex(recovery.privateKey) }]
+    expect((await call('dev_keys', {})).body).toEqual({
+      id: 1,
+      jsonrpc: '2.0',
+      result: { mnemonic: devnetMnemonic, keys },
+    })
+  })
+
   test.each([
     ['dev_accounts', [1]],
+    ['dev_keys', { index: 0 }],
     ['dev_mine', { blocks: 1.5 }],
     ['dev_mine', { blocks: '1' }],
     ['dev_mine', { blocks: null }],
@@ -618,7 +630,7 @@ describe('dev_ methods', () => {
     ['a name that was pointed here', { ...json, host: 'evil.example', origin: 'http://evil.example' }],
   ])('refuse %s', async (_, headers: Record<string, string>) => {
     calls.length = 0
-    expectError((await call('dev_mine', { blocks: 1 }, headers)).body, -32010, 1)
+    for (const method of ['dev_mine', 'dev_keys']) expectError((await call(method, {}, headers)).body, -32010, 1)
     expect(calls).toEqual([])
   })
 
@@ -635,7 +647,14 @@ describe('dev_ methods', () => {
   test('do not exist where the node is no devnet', async () => {
     const plain = await serve(contextOf(node))
     try {
-      for (const method of ['dev_accounts', 'dev_mine', 'dev_increaseTime', 'dev_setNextBlockTime', 'dev_faucet']) {
+      for (const method of [
+        'dev_accounts',
+        'dev_keys',
+        'dev_mine',
+        'dev_increaseTime',
+        'dev_setNextBlockTime',
+        'dev_faucet',
+      ]) {
         const body = JSON.stringify({ id: 1, method, params: {} })
         expectError((await ask(plain.port, '/rpc', { method: 'POST', headers: json, body })).body, -32601, 1)
       }

@@ -8,6 +8,7 @@ import { zeroHash } from '../../../src/base/primitives/hash.js'
 const unable = () => Promise.reject(new Error('this devnet does nothing'))
 export const idleDevnet: DevnetControl = {
   accounts: [],
+  mnemonic: '',
   mine: unable,
   increaseTime: unable,
   setTime: unable,

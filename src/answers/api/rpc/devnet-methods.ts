@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { parseAddress } from '../../../base/primitives/address.js'
 import { toHex } from '../../../base/primitives/bytes.js'
-import { maxDevnetAccounts } from '../../../clients/wallet/devnet-accounts.js'
+import { isDevnetMnemonic, maxDevnetAccounts } from '../../../clients/wallet/devnet-accounts.js'
 import type { ApiContext } from '../api-context.js'
 import type { DevnetAccount, DevnetControl } from '../node-handles.js'
 import { readAmount, readParameter } from '../parameters.js'
@@ -10,7 +10,7 @@ import { StreamedAnswer, writeText } from '../streams/streamed-answer.js'
 import { balance } from '../results/coin-results.js'
 import { amount, amountParam, closed, hash, hashParam, oneOf, publicKey } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
-import { method, type MethodRow, type RpcMethod } from './method.js'
+import { method, type MethodRow, type RpcCaller, type RpcMethod } from './method.js'
 
 /** Methods of a devnet alone. */
 export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly RpcMethod[] {
@@ -62,6 +62,31 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
         { maxItems: maxDevnetAccounts },
       ),
       run: (_, context) => devnet.accounts.map((account) => accountResult(context, account)),
+    }),
+    control({
+      name: 'dev_keys',
+      summary:
+        'The mnemonic of the accounts, and the private keys of each, in hex; those of another mnemonic than that of every devnet on this machine alone, or with the token.',
+      result: closed({
+        mnemonic: Type.String({ description: 'that of every devnet, or of --mnemonic' }),
+        keys: Type.Array(
+          closed({
+            index: Type.Integer({ minimum: 0, description: 'n of its path' }),
+            privateKey: hash('of the account'),
+            recoveryKey: Type.Optional(hash('of the second key of its DID')),
+          }),
+          { maxItems: maxDevnetAccounts },
+        ),
+      }),
+      run: (_, _context, { strangerRefusal }) => {
+        if (strangerRefusal !== undefined && !isDevnetMnemonic(devnet.mnemonic)) {
+          throw new RuleError(
+            'request-forbidden',
+            `dev_keys: the mnemonic is not that of every devnet; ${strangerRefusal}`,
+          )
+        }
+        return { mnemonic: devnet.mnemonic, keys: devnet.accounts.map(keysResult) }
+      },
     }),
     control({
       name: 'dev_faucet',
@@ -138,7 +163,7 @@ export function devnetMethods(devnet: DevnetControl, maxMoney: bigint): readonly
   ]
 }
 
-/** Without the private key: the mnemonic may be the user's own. */
+/** Without the private key: most programs that list accounts show them. */
 function accountResult({ reader }: ApiContext, { index, address, did, publicKey: key }: DevnetAccount) {
   return {
     index,
@@ -147,6 +172,10 @@ function accountResult({ reader }: ApiContext, { index, address, did, publicKey:
     publicKey: toHex(key),
     balance: balance(reader, readParameter('address', 'address', address)),
   }
+}
+
+function keysResult({ index, privateKey, recovery }: DevnetAccount) {
+  return { index, privateKey: toHex(privateKey), ...(recovery && { recoveryKey: toHex(recovery.privateKey) }) }
 }
 
 /**
@@ -169,7 +198,7 @@ function dumped(devnet: DevnetControl): StreamedAnswer {
 
 function control<P extends TObject>(
   row: Omit<MethodRow<P>, 'access' | 'decimalText' | 'run'> & {
-    readonly run: (params: Static<P>, context: ApiContext) => unknown
+    readonly run: (params: Static<P>, context: ApiContext, caller: RpcCaller) => unknown
   },
 ): RpcMethod {
   return method<P>({
@@ -178,6 +207,6 @@ function control<P extends TObject>(
     params: { ...(row.params ?? (Type.Object({}) as P)), additionalProperties: false },
     access: 'control',
     decimalText: false,
-    run: (context, params) => row.run(params, context),
+    run: (context, params, caller) => row.run(params, context, caller),
   })
 }

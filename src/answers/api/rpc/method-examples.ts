@@ -74,6 +74,7 @@ export const methodExamples: Readonly<Record<string, string>> = {
   dev_setTime: '{"params":{"time":1800090000},"result":1800090000}',
   dev_setNextBlockTime: '{"params":{"time":1800172800},"result":1800172800}',
   dev_accounts: '{"params":{},"result":[{"index":0,"address":"EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG","did":"did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc","publicKey":"0276a477581e6ba4e28ad4bed795d94e5bad7a5bf4d7e67e865f98d2a009f82b59","balance":"9984.99999372"}]}',
+  dev_keys: '{"params":{},"result":{"mnemonic":"test test test test test test test test test test test junk","keys":[{"index":0,"privateKey":"f8a612a395a1d03b55a3b71ef23289052c4006efe377d0a0024c332e372cff0f","recoveryKey":"168a58a83d05b7d0dc99731b7301fc4dea6a82a983a09f532fd4b0603f8f0bde"}]}}',
   dev_faucet: '{"params":{"address":"ENDyipsk2GW4bBAmpRoNBV3GKV55Nxw2RD","amount":"1.5"},"result":"2bcf8f8077d2089443edb14d5208ea9a2dcae36ae7f7fb11e89ef423c382a2b4"}',
   dev_snapshot: '{"params":{},"result":1}',
   dev_revert: '{"params":{"id":1},"result":true}',
