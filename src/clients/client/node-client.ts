@@ -22,11 +22,9 @@ import type {
 } from '../../identity/did/resolution.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
-import { parseAmount } from '../../base/primitives/amount.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { txType } from '../../base/primitives/payload.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { outpointKey } from '../../base/primitives/input.js'
@@ -35,6 +33,7 @@ import { payerOf } from '../wallet/build-transaction.js'
 import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
+import { coinsBesidePool, pendingCoins } from '../wallet/pending-coins.js'
 import { askResolver } from './ask-resolver.js'
 import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js'
 import { exchange, NoAnswer, NodeRefusal } from './http.js'
@@ -144,13 +143,7 @@ export class NodeClient {
    */
   async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
     const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
-    const spent = new Set(
-      pool.flatMap(({ vin }) => vin.map(({ txid, vout }) => outpointKey({ txid: hashBytes(txid), index: vout }))),
-    )
-    const pending = pool.flatMap((transaction) => pendingCoins(transaction, address, displayHash(assetId)))
-    const confirmed = new Set(listed.map(outpointKey))
-    const fresh = pending.filter((coin) => !confirmed.has(outpointKey(coin)))
-    return [...listed, ...fresh].filter((coin) => !spent.has(outpointKey(coin)))
+    return coinsBesidePool(listed, pool, address, assetId)
   }
 
   /**
@@ -166,9 +159,7 @@ export class NodeClient {
       addresses.flatMap((address, i) => (listed[i] ?? []).map((coin) => [outpointKey(coin), { address, ...coin }])),
     )
     const pending = pool.flatMap((transaction) =>
-      addresses.flatMap((address) =>
-        pendingCoins(transaction, address, displayHash(assetId)).map((coin) => ({ address, ...coin })),
-      ),
+      addresses.flatMap((address) => pendingCoins(transaction, address, assetId).map((coin) => ({ address, ...coin }))),
     )
     for (const coin of pending) owned.set(outpointKey(coin), coin)
     return pool.flatMap(({ txid, vin }) => {
@@ -487,13 +478,4 @@ function decodedOrUndefined(hexText: string): Transaction | undefined {
 /** Nothing where the node refuses an answer; other failures are thrown on. */
 function unlessRefused(error: unknown): undefined {
   if (!(error instanceof NodeRefusal)) throw error
-}
-
-function pendingCoins({ txid, type, vout }: NodeTransaction, address: string, assetId: string): SpendableCoin[] {
-  if (type === txType.coinbase) return []
-  return vout.flatMap((output) => {
-    const value = parseAmount(output.value) ?? 0n
-    if (output.address !== address || output.assetid !== assetId || value === 0n) return []
-    return [{ txid: hashBytes(txid), index: output.n, value, outputLock: output.outputlock, confirmations: 0 }]
-  })
 }

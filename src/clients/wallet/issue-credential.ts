@@ -1,7 +1,9 @@
 import { UserError } from '../../base/errors/rule-error.js'
+import { toHex } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
 import type { KeyInput } from '../../base/crypto/key-forms.js'
+import type { Random } from '../../base/runtime/env.js'
 import { makeJws } from '../../identity/credentials/compact-jws.js'
 import { type CredentialPlan, membersOf, requireCredential } from '../../identity/credentials/credential-plan.js'
 import { jwtCredentialPayload, readJwtCredential } from '../../identity/credentials/jwt-credential.js'
@@ -94,6 +96,13 @@ function fullId(id: string, did: string): string {
   const full = id.startsWith('did:') ? id : `${did}#${id.replace(/^#/, '')}`
   if (isCredentialId(full, rules)) return full
   throw new UserError(`${id.slice(0, 200)} is no name of a credential: 1 to 128 letters, digits and . _ - are`, 2)
+}
+
+/** A name for a credential that has none: `degree-1f6b3a90` for a DegreeCredential. */
+export function newCredentialName(types: readonly string[], random: Random): string {
+  const word = (types.find((type) => type !== 'VerifiableCredential') ?? '').replace(/Credential$/, '')
+  const plain = word.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
+  return `${plain || 'credential'}-${toHex(random.bytes(4))}`
 }
 
 /**

@@ -1,5 +1,3 @@
-import type { Random } from '../../base/runtime/env.js'
-
 /** The entry `didledger-client/wallet`: keys, addresses, transactions and DID operations, without a node, a network or a clock. */
 
 export type { Code } from '../../base/errors/error-codes.js'
@@ -94,8 +92,4 @@ export {
   type TransactionFile,
   transactionFileJson,
 } from '../../clients/wallet/transaction-file.js'
-
-/** Unpredictable bytes of this machine, for mnemonics, keys and nonces. */
-export const systemRandom: Random = {
-  bytes: (length) => globalThis.crypto.getRandomValues(new Uint8Array(length)),
-}
+export { systemRandom } from '../../base/runtime/system-random.js'

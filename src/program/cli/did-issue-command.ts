@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { NodeClient } from '../../clients/client/node-client.js'
@@ -8,6 +7,7 @@ import {
   issueCredential,
   issueCredentialJwt,
   type NewCredential,
+  newCredentialName,
   type SignedBy,
 } from '../../clients/wallet/issue-credential.js'
 import { parseJson } from '../../clients/wallet/parse-json.js'
@@ -121,7 +121,7 @@ async function issue(context: CliContext, options: IssueOptions): Promise<void> 
   const { by, now } = await signedBy(context, options)
   const { type: types, subject, context: contexts } = options
   const expires = changedExpiry(options, now)
-  const id = options.id ?? newName(context, types)
+  const id = options.id ?? newCredentialName(types, context.random)
   const credential: NewCredential = { id, types, claims, ...defined({ subject, expires, context: contexts }) }
   const text = options.format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
   const read = readSignedCredential(text, { method: didMethod, chain: true })
@@ -143,13 +143,6 @@ function claimsOf({ claim = [], claims }: IssueOptions): Record<string, unknown>
   }
   if (all.size === 0) throw new UserError('a credential says something: --claim name=text, or --claims FILE', 2)
   return Object.fromEntries(all)
-}
-
-/** A name for a credential that has none: `degree-1f6b3a90` for a DegreeCredential. */
-function newName({ random }: CliContext, types: readonly string[]): string {
-  const word = (types.find((type) => type !== 'VerifiableCredential') ?? '').replace(/Credential$/, '')
-  const plain = word.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
-  return `${plain || 'credential'}-${toHex(random.bytes(4))}`
 }
 
 async function present(context: CliContext, files: readonly string[], options: PresentOptions): Promise<void> {
