@@ -138,11 +138,17 @@ module.exports = {
     ),
     forbidden(
       'pages-in-browsers',
-      '^src/explorer/',
+      '^src/explorer/(?!sign/)',
       srcExcept(
         '^src/(explorer/|base/(errors|primitives)/|identity/did/|clients/light/|answers/api/schemas/|ledger/events/)',
       ),
       'pages run in a browser: rooms below them that do so too, packages for browsers, and types of answers',
+    ),
+    forbidden(
+      'pages-sign-when-asked',
+      '^src/explorer/(?!sign/)',
+      { path: '^src/explorer/sign/', ...atOnce },
+      'only the forms of a devnet sign',
     ),
     forbidden('pages-know-answers-as-types', '^src/explorer/', {
       path: '^src/(answers|ledger)/',

@@ -6,7 +6,8 @@
  *   WebSocket -> LiveEvents -> version rises -> pages ask again; without it the tip is asked for
  *   search box -> searchTarget -> the page of what was named
  *
- * Imports api, did, errors, light, primitives; used by none.
+ * Imports api, crypto, did, errors, light, primitives, runtime, wallet; used by none.
+ * - sign/ signs for accounts of a devnet, and is loaded when a form of its page is sent.
  * - Built by Vite into dist/pages; nothing of Node is in it.
  * - Texts of documents, and of a node, are hostile: all pass through text/one-door, long ones through Plain, links through outsideLink.
  * - What is drawn within Word of="proved" comes from verify/proved-view alone; what the node says stands in a Word of="said".

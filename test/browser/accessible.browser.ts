@@ -73,19 +73,50 @@ async function violations(): Promise<string[]> {
   )
 }
 
+/** Violations and sideways scrolling on both widths and in both schemes. */
+async function faults(what: string): Promise<Record<string, string[]>> {
+  await tab.page.evaluate(axe)
+  const found: Record<string, string[]> = {}
+  for (const width of widths) {
+    for (const colorScheme of schemes) {
+      await tab.page.setViewportSize({ width, height: 900 })
+      await tab.page.emulateMedia({ colorScheme })
+      const here = await violations()
+      const excess = await tab.page.evaluate(
+        'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+      )
+      if (excess === true) here.push('wider than the screen')
+      if (here.length > 0) found[`${what} ${colorScheme} ${width}`] = here
+    }
+  }
+  return found
+}
+
 it.each([...pageNames, 'no such page'] as const)('axe finds nothing on the page "%s"', async (page) => {
   for (const subject of page === 'no such page' ? [''] : subjects()[page]) {
     await open(linkTo(page, subject))
-    await tab.page.evaluate(axe)
-    const found: Record<string, string[]> = {}
-    for (const width of widths) {
-      for (const colorScheme of schemes) {
-        await tab.page.setViewportSize({ width, height: 900 })
-        await tab.page.emulateMedia({ colorScheme })
-        const here = await violations()
-        if (here.length > 0) found[`${page} ${subject} ${colorScheme} ${width}`] = here
-      }
-    }
-    expect(found).toEqual({})
+    expect(await faults(`${page} ${subject}`)).toEqual({})
   }
+})
+
+it('axe finds nothing on the forms of a devnet that were sent, with what they and its secrets show', async () => {
+  await open(linkTo('devnet'))
+  const panel = (name: string) => tab.page.getByRole('region', { name, exact: true })
+  for (const name of ['show the mnemonic', 'show the private key of account 3']) {
+    await panel('Accounts').getByRole('button', { name }).click()
+  }
+  await panel('Send coins').getByLabel('to', { exact: true }).fill('Ada')
+  await panel('Send coins').getByRole('button', { name: 'Send' }).click()
+  await panel('Send coins').getByRole('alert').waitFor()
+  await panel('Create a DID').getByRole('combobox').selectOption('3')
+  await panel('Create a DID').getByRole('button', { name: 'Create' }).click()
+  await panel('Create a DID')
+    .getByText(/in block/)
+    .waitFor()
+  const issue = panel('Issue a credential')
+  await issue.getByRole('textbox', { name: /Claims/ }).fill('name=Ada')
+  await issue.getByRole('button', { name: 'Sign' }).click()
+  await issue.getByRole('button', { name: 'Declare on the chain' }).click()
+  await issue.getByText(/in block/).waitFor()
+  expect(await faults('devnet')).toEqual({})
 })

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createNode } from '../../src/index.js'
 import { PageFiles } from '../../src/answers/api/http/page-files.js'
@@ -8,7 +9,7 @@ import { portBase } from '../support/process/ports.js'
 import { Directories, NodeProcess } from '../support/process/spawn.js'
 import { rounds } from '../support/process/thorough.js'
 import { whole } from '../../src/explorer/text/numbers.js'
-import { ExplorerBrowser } from '../support/web/explorer.js'
+import { type Explorer, ExplorerBrowser } from '../support/web/explorer.js'
 
 /** Pages whose chain changes below them. */
 
@@ -92,16 +93,74 @@ it('the devnet shows the accounts that it was started with, and pays them', asyn
   await tab.page.getByRole('button', { name: `pay 0.5 coins to ${accounts[11]?.['address']}` }).click()
   await rows.nth(11).getByText('50.5').waitFor()
   await field.fill('nothing')
-  await tab.page.getByPlaceholder('an address').fill(accounts[1]?.['address'] ?? '')
+  await tab.page.getByPlaceholder('an address', { exact: true }).fill(accounts[1]?.['address'] ?? '')
   await tab.page.getByRole('button', { name: 'Pay', exact: true }).click()
   await tab.page
     .getByRole('alert')
     .getByText(/amount/)
     .waitFor()
-  expect(tab.misdeeds.foreign).toEqual([])
+  await keysAreShown(tab, words, accounts)
+  await formsAreSent(tab, accounts)
+  expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
   await tab.close()
   await node.stop()
 })
+
+type Accounts = readonly Record<string, string>[]
+
+async function keysAreShown({ page }: Explorer, words: string, accounts: Accounts): Promise<void> {
+  const panel = page.getByRole('region', { name: 'Accounts', exact: true })
+  await panel.getByText('Keys and mnemonic').click()
+  await panel.getByText('never use them for anything of value').waitFor()
+  const secrets = [
+    ['show the mnemonic', words],
+    ['show the private key of account 11', accounts[11]?.['key'] ?? ''],
+  ] as const
+  for (const [button, text] of secrets) {
+    expect(await panel.getByText(text).count()).toBe(0)
+    await panel.getByRole('button', { name: button }).click()
+    await panel.getByText(text).waitFor()
+  }
+}
+
+/** Registers the DID of account 11, issues a credential about it and declares it, and pays the DID; a refusal stands in its form. */
+async function formsAreSent({ page }: Explorer, accounts: Accounts): Promise<void> {
+  const [payer, did] = [accounts[1]?.['address'] ?? '', accounts[11]?.['did'] ?? '']
+  const panel = (name: string) => page.getByRole('region', { name, exact: true })
+  const inBlock = (name: string) => panel(name).getByText(/sent by .* in block/)
+
+  const issue = panel('Issue a credential')
+  await issue.getByRole('combobox').selectOption('11')
+  await issue.getByRole('textbox', { name: /Claims/ }).fill('name=Ada')
+  await issue.getByRole('button', { name: 'Sign' }).click()
+  await issue.getByRole('alert').getByText(`${did} is not registered`).waitFor()
+
+  const create = panel('Create a DID')
+  await create.getByRole('combobox').selectOption('11')
+  await create.getByRole('button', { name: 'Create' }).click()
+  await inBlock('Create a DID').waitFor()
+  await create.getByRole('button', { name: 'Create' }).click()
+  await create
+    .getByRole('alert')
+    .getByText(/is created already/)
+    .waitFor()
+
+  await issue.getByRole('button', { name: 'Sign' }).click()
+  await issue.getByText('Ada', { exact: true }).waitFor()
+  const saved = page.waitForEvent('download')
+  await issue.getByRole('button', { name: 'Save' }).click()
+  expect(JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'))).toMatchObject({ issuer: did })
+  await issue.getByRole('button', { name: 'Declare on the chain' }).click()
+  await inBlock('Issue a credential').waitFor()
+
+  const send = panel('Send coins')
+  await send.getByRole('combobox').selectOption('1')
+  await send.getByLabel('to', { exact: true }).fill(did)
+  await send.getByRole('button', { name: 'Send' }).click()
+  await inBlock('Send coins').waitFor()
+  await send.locator('a[href^="#/transaction/"]').click()
+  await page.locator(`main a[title="${payer}"]`).first().waitFor()
+}
 
 it('an address with very many transactions is read page by page', async () => {
   const blocks = rounds(2_000, 100_000)

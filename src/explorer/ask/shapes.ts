@@ -29,4 +29,17 @@ export type ChainInfo = Static<typeof chains.chainInfoSchema>
 export type DidCount = Static<typeof dids.didCountSchema>
 export type Found = Static<typeof dids.queryResult>
 export type ArbitersInfo = Static<typeof nodes.arbitersInfo>
+/** An account of a devnet that has coins from the start. */
+export interface DevnetAccount {
+  readonly index: number
+  readonly address: string
+  readonly did: string
+  readonly publicKey: string
+  readonly balance: string
+}
+/** The secrets of these accounts. */
+export interface DevnetKeys {
+  readonly mnemonic: string
+  readonly keys: readonly { readonly index: number; readonly privateKey: string; readonly recoveryKey?: string }[]
+}
 export type SyncStatus = Static<typeof nodes.syncStatus>

@@ -3,6 +3,20 @@ import { useState } from 'preact/hooks'
 import { NodeGone, Refusal } from '../ask/refusal.js'
 import { Failure } from './panel.js'
 
+/** Lets the browser save a text as a file. */
+export function saveFile(name: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
+
+function asFailure(error: unknown): Refusal | NodeGone {
+  if (error instanceof NodeGone || error instanceof Refusal) return error
+  return new Refusal(0, error instanceof Error ? error.message : String(error), '')
+}
+
 /** Carries out the action of a button, and reports its result. */
 export function useAction() {
   const [busy, setBusy] = useState(false)
@@ -15,7 +29,7 @@ export function useAction() {
       setDone(await work())
     } catch (error) {
       setDone(undefined)
-      setFailure(error instanceof NodeGone || error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+      setFailure(asFailure(error))
     } finally {
       setBusy(false)
     }

@@ -2,18 +2,22 @@ import { useState } from 'preact/hooks'
 import { chainClock, useChainNow } from '../ask/chain-clock.js'
 import { useMethods } from '../ask/methods.js'
 import { ask } from '../ask/node-rpc.js'
-import { useCall } from '../ask/use-answer.js'
+import type { DevnetAccount } from '../ask/shapes.js'
+import { type Answer, useCall } from '../ask/use-answer.js'
 import { useAction } from '../parts/action.js'
 import { CountField, Field, LineForm } from '../parts/form.js'
 import { Answered, Facts, Heading, Panel, Table } from '../parts/panel.js'
-import { AddressName, Amount, Copy, DidName, TransactionName } from '../parts/values.js'
+import { AddressName, Amount, Copy, DidName } from '../parts/values.js'
 import { counted } from '../text/numbers.js'
 import { duration, moment } from '../text/times.js'
+import { DevnetForms, Sent } from './devnet-forms.js'
+import { DevnetKeysPart } from './devnet-keys.js'
 import { ChainTools } from './devnet-tools.js'
 
 /** Tools that only a devnet has: coins from nothing, blocks by hand, another time, another past. */
 export function DevnetPage() {
   const known = useMethods()
+  const accounts = useCall<DevnetAccount[]>('dev_accounts')
   return (
     <>
       <Heading kind="Devnet" />
@@ -29,7 +33,8 @@ export function DevnetPage() {
             <Mine />
             <Clock />
           </div>
-          <Accounts />
+          <Accounts answer={accounts} />
+          <DevnetForms accounts={accounts.value ?? []} />
           <ChainTools known={known} />
         </>
       )}
@@ -107,27 +112,13 @@ function Clock() {
   )
 }
 
-/** An account that has coins from the start. */
-interface DevnetAccount {
-  readonly index: number
-  readonly address: string
-  readonly did: string
-  readonly balance: string
-}
-
-function Accounts() {
-  const answer = useCall<DevnetAccount[]>('dev_accounts')
+function Accounts({ answer }: { answer: Answer<DevnetAccount[]> }) {
   const [amount, setAmount] = useState('100')
   const [other, setOther] = useState('')
   const { run, report } = useAction()
   const pay = (address: string) =>
     void run(async () => {
-      const txid = await ask<string>('dev_faucet', { address: address.trim(), amount })
-      return (
-        <>
-          paid by <TransactionName text={txid} />
-        </>
-      )
+      return <Sent txid={await ask<string>('dev_faucet', { address: address.trim(), amount })} />
     })
   return (
     <Panel title="Accounts" note={<span class="quiet">those that have coins from the start</span>}>
@@ -174,6 +165,7 @@ function Accounts() {
           />
         )}
       </Answered>
+      <DevnetKeysPart accounts={answer.value ?? []} />
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask } from '../ask/node-rpc.js'
-import { useAction } from '../parts/action.js'
+import { saveFile, useAction } from '../parts/action.js'
 import { CountField, LineForm } from '../parts/form.js'
 import { Panel } from '../parts/panel.js'
 import { linkTo } from '../route.js'
@@ -39,6 +39,7 @@ const shown = new Set([
   'dev_increaseTime',
   'dev_setNextBlockTime',
   'dev_accounts',
+  'dev_keys',
   'dev_faucet',
   'dev_snapshot',
   'dev_revert',
@@ -103,12 +104,7 @@ function StateFile({ known }: { known: ReadonlySet<string> }) {
   const save = () =>
     void run(async () => {
       const state = await ask<unknown>('dev_dumpState')
-      const text = typeof state === 'string' ? state : JSON.stringify(state)
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-      link.download = 'devnet-state.json'
-      link.click()
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+      saveFile('devnet-state.json', typeof state === 'string' ? state : JSON.stringify(state))
       return 'the browser was given the state, to be saved'
     })
   const load = (file: File) =>
