@@ -162,6 +162,25 @@ async function formsAreSent({ page }: Explorer, accounts: Accounts): Promise<voi
   await page.locator(`main a[title="${payer}"]`).first().waitFor()
 }
 
+it('what a form sent waits for its block where blocks are made by hand, and then has it', async () => {
+  const node = await createNode({ network: 'devnet', api: { portBase: 0 }, mining: 'manual' })
+  const tab = await browser.open(node.api?.rest ?? '')
+  await tab.load('/#/devnet')
+  const send = tab.page.getByRole('region', { name: 'Send coins', exact: true })
+  await send.getByLabel('to', { exact: true }).fill(node.wallet.account(1).address)
+  for (let sent = 1; sent <= 2; sent++) {
+    await send.getByRole('button', { name: 'Send' }).click()
+    await expect.poll(() => node.mempool.size).toBe(sent)
+  }
+  await send.getByText(/which waits for a block/).waitFor()
+  await tab.page.getByRole('button', { name: 'Mine' }).click()
+  await send.getByText(/in block/).waitFor()
+  expect(node.chain.balance(node.wallet.account(1).address)).toBe(10_002n * 100_000_000n)
+  expect(tab.misdeeds).toEqual({ errors: [], foreign: [] })
+  await tab.close()
+  await node.close()
+})
+
 it('an address with very many transactions is read page by page', async () => {
   const blocks = rounds(2_000, 100_000)
   const node = await createNode({ network: 'devnet', api: { portBase: 0 } })

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function mined(...txids: string[]): Promise<void> {
   await node.devnet?.mine(1)
-  for (const txid of txids) expect((await node.chain.transaction(txid))?.height).toBe(node.chain.height)
+  for (const txid of txids) expect(node.chain.transaction(txid)?.height).toBe(node.chain.height)
 }
 
 describe('the page of a devnet', () => {
