@@ -28,23 +28,25 @@ const views = [
   { width: 390, height: 844 },
 ]
 
-describe('the page of a DID', () => {
-  it.each(views)('does not move while it loads: %j', async (view) => {
+describe('the pages of DIDs and of the devnet', () => {
+  it.each(views)('do not move while they load: %j', async (view) => {
     const tab = await browser.open(node.api?.rest ?? '', view)
     await tab.page.addInitScript(observeShifts)
     await tab.page.route(/\/(rpc|light|api)/, async (route) => {
       await setTimeout(answerTime)
       await route.continue()
     })
-    for (const did of [scene.ada, scene.bob, scene.mallory, node.wallet.account(9).did]) {
-      await tab.load(`/#/did/${did}`)
-      await tab.shows(/✓ proved/)
+    const dids = [scene.ada, scene.bob, scene.mallory, node.wallet.account(9).did]
+    const cases = dids.map((did) => [`/#/did/${did}`, /✓ proved/] as const)
+    for (const [path, text] of [...cases, ['/#/devnet', 'Issue a credential'] as const]) {
+      await tab.load(path)
+      await tab.shows(text)
       await expectStill(tab)
     }
     await tab.close()
   })
 
-  it('has the document above proof and keys', async () => {
+  it('that of a DID has the document above proof and keys', async () => {
     const tab = await browser.open(node.api?.rest ?? '', views[1])
     await tab.load(`/#/did/${scene.ada}`)
     await tab.shows(/✓ proved/)

@@ -34,8 +34,9 @@ export function DevnetPage() {
             <Clock />
           </div>
           <Accounts answer={accounts} />
-          <DevnetForms accounts={accounts.value ?? []} />
-          <ChainTools known={known} />
+          {accounts.value !== undefined && <DevnetForms accounts={accounts.value} />}
+          {/* The table of accounts would push them down. */}
+          {(accounts.value ?? accounts.failure) !== undefined && <ChainTools known={known} />}
         </>
       )}
     </>
@@ -165,7 +166,7 @@ function Accounts({ answer }: { answer: Answer<DevnetAccount[]> }) {
           />
         )}
       </Answered>
-      <DevnetKeysPart accounts={answer.value ?? []} />
+      {answer.value !== undefined && <DevnetKeysPart accounts={answer.value} />}
     </Panel>
   )
 }
