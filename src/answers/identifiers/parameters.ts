@@ -1,12 +1,10 @@
 import {
-  oneOption,
   type OptionPair,
   optionFault,
   type OptionValues,
   queryPairs,
   type ResolutionParameters,
   resolutionOptions,
-  textOption,
 } from '../../identity/did/resolution-options.js'
 import { utf8 } from '../../base/primitives/bytes.js'
 import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
@@ -37,14 +35,14 @@ type Place = 'url' | 'options'
 type Given = readonly [name: string, value: JsonValue | undefined, place: Place]
 
 /** Every name with the values that it can have: what leads to a document, and what to a part of it. */
-export const identifierOptions: ReadonlyMap<string, OptionValues> = new Map([
+export const identifierOptions: ReadonlyMap<string, OptionValues> = new Map<string, OptionValues>([
   ...resolutionOptions,
-  ['relativeRef', textOption('a relative reference of RFC 3986', relativeReference)],
+  ['relativeRef', { needed: 'a relative reference of RFC 3986', form: relativeReference }],
   [
     'verificationRelationship',
-    oneOption(`one of ${verificationRelationships.join(', ')}`, ...verificationRelationships),
+    { needed: `one of ${verificationRelationships.join(', ')}`, values: verificationRelationships },
   ],
-  ['proof', oneOption('true or history', true, 'true', 'history')],
+  ['proof', { needed: 'true or history', values: [true, 'true', 'history'] }],
 ])
 
 export interface OptionTexts {

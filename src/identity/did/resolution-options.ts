@@ -17,53 +17,36 @@ export interface ResolutionParameters {
 
 /** The values that an option can have: some, or texts of a form. */
 export interface OptionValues {
-  /** JSON Schema. `date-time`: of a day that exists. */
-  readonly schema: { readonly enum: readonly (string | boolean)[] } | TextSchema
-  /** The values in words. */
+  /** In words. */
   readonly needed: string
-}
-
-export interface TextSchema {
-  readonly type: 'string'
-  readonly pattern: string
-  readonly format?: 'date-time'
-}
-
-/** Texts of a form. */
-export function textOption(needed: string, pattern: string, format: Pick<TextSchema, 'format'> = {}): OptionValues {
-  return { schema: { type: 'string', pattern, ...format }, needed }
-}
-
-/** Some values. */
-export function oneOption(needed: string, ...values: readonly (string | boolean)[]): OptionValues {
-  return { schema: { enum: values }, needed }
+  readonly values?: readonly (string | boolean)[]
+  /** Pattern of the texts. */
+  readonly form?: string
+  /** Whether the day of a text has to exist. */
+  readonly isDate?: boolean
 }
 
 /** Returns what is wrong with a value; undefined: nothing. */
-export function optionFault({ schema, needed }: OptionValues, value: unknown): string | undefined {
-  const holds = 'enum' in schema ? schema.enum.includes(value as string) : isOfForm(schema, value)
-  return holds ? undefined : `${needed} is needed`
-}
-
-function isOfForm({ pattern, format }: TextSchema, value: unknown): boolean {
-  if (typeof value !== 'string' || !new RegExp(pattern).test(value)) return false
-  return format === undefined || parseDate(value) !== undefined
+export function optionFault({ needed, values, form = '', isDate }: OptionValues, value: unknown): string | undefined {
+  const isText =
+    typeof value === 'string' && new RegExp(form).test(value) && !(isDate && parseDate(value) === undefined)
+  return (values?.includes(value as string) ?? isText) ? undefined : `${needed} is needed`
 }
 
 /** The specification has texts in ASCII alone. */
-const text = textOption('a text of ASCII characters', '^[\\x20-\\x7e]+$')
-const flag = oneOption('true or false', true, false, 'true', 'false')
+const text = { needed: 'a text of ASCII characters', form: '^[\\x20-\\x7e]+$' }
+const flag = { needed: 'true or false', values: [true, false, 'true', 'false'] }
 
 /** The names that lead to a document, with the values that each can have. */
-export const resolutionOptions: ReadonlyMap<string, OptionValues> = new Map([
-  ['versionId', textOption('the txid of a version in 64 lowercase hex digits', '^[0-9a-f]{64}$')],
-  ['versionTime', textOption('a real date YYYY-MM-DDTHH:MM:SSZ', dateForm.source, { format: 'date-time' })],
+export const resolutionOptions: ReadonlyMap<string, OptionValues> = new Map<string, OptionValues>([
+  ['versionId', { needed: 'the txid of a version in 64 lowercase hex digits', form: '^[0-9a-f]{64}$' }],
+  ['versionTime', { needed: 'a real date YYYY-MM-DDTHH:MM:SSZ', form: dateForm.source, isDate: true }],
   ['service', text],
   ['serviceType', text],
   // Both without effect: ids are absolute, and no answer is older than the tip.
   ['expandRelativeUrls', flag],
   ['noCache', flag],
-  ['transformKeys', oneOption('Multikey or JsonWebKey', 'Multikey', 'JsonWebKey')],
+  ['transformKeys', { needed: 'Multikey or JsonWebKey', values: ['Multikey', 'JsonWebKey'] }],
 ])
 
 /** A name with its value; the value is undefined where it is no percent-encoded UTF-8. */

@@ -8,6 +8,7 @@ import {
   uriListType,
 } from '../../identifiers/media-types.js'
 import { identifierOptions } from '../../identifiers/parameters.js'
+import type { OptionValues } from '../../../identity/did/resolution-options.js'
 import { problems } from '../../identifiers/problem.js'
 import { closed } from '../schemas/common-schemas.js'
 import { optionTypes } from './identifiers-path.js'
@@ -21,10 +22,15 @@ const together: Readonly<Record<string, string>> = {
   verificationRelationship: '; with a fragment, without service and serviceType',
 }
 
-const options = [...identifierOptions].map(([name, { schema, needed }]) => ({
-  ...{ name, schema },
-  description: needed + (together[name] ?? ''),
+const options = [...identifierOptions].map(([name, values]) => ({
+  ...{ name, values },
+  description: values.needed + (together[name] ?? ''),
 }))
+
+function schemaOf({ values, form, isDate }: OptionValues) {
+  if (values !== undefined) return { enum: values }
+  return { type: 'string', pattern: form, ...(isDate ? { format: 'date-time' } : {}) }
+}
 
 const identifier = {
   name: 'identifier',
@@ -36,16 +42,17 @@ const identifier = {
 }
 
 /** Options in the query are texts. */
-const query = options.map(({ schema, ...option }) => ({
-  ...option,
-  in: 'query',
-  schema:
-    'enum' in schema ? { type: 'string', enum: schema.enum.filter((value) => typeof value === 'string') } : schema,
-}))
+const query = options.map(({ values, ...option }) => {
+  const schema = schemaOf(values)
+  const texts = schema.enum && { enum: schema.enum.filter((value) => typeof value === 'string') }
+  return { ...option, in: 'query', schema: { ...schema, type: 'string', ...texts } }
+})
 
 const body = {
   type: 'object',
-  properties: Object.fromEntries(options.map(({ name, schema, description }) => [name, { ...schema, description }])),
+  properties: Object.fromEntries(
+    options.map(({ name, values, description }) => [name, { ...schemaOf(values), description }]),
+  ),
   additionalProperties: false,
   not: {
     anyOf: [
