@@ -9,6 +9,8 @@ const common = {
   hookTimeout: testPatience,
   teardownTimeout: testPatience,
   expect: { poll: { timeout: pollPatience } },
+  // What a module compiles to is the same for all projects, and in the next run.
+  experimental: { fsModuleCache: true },
   // Tests make much garbage that does not live long: with a larger young generation they take a tenth less of the processor.
   execArgv: ['--max-semi-space-size=64'],
 }

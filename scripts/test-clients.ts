@@ -58,7 +58,7 @@ function install(): string | undefined {
 const missing = install()
 if (missing === undefined) {
   process.exitCode =
-    run('npx', ['tsc', '--noEmit', '-p', 'test/clients/tsconfig.json']) ||
+    run('node', ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/clients/tsconfig.json']) ||
     run('npx', ['vitest', 'run', '--config', 'scripts/config/clients.config.ts', ...process.argv.slice(2)])
 } else {
   console.log(`left out: test:clients, whose packages cannot be had from the registry (npm: ${missing})`)

@@ -205,7 +205,7 @@ describe('the package didledger-client', () => {
     }
     writeFileSync(join(project, 'typed.ts'), typed)
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.ts'] }))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
     expect((await runTool(project, process.execPath, tsc, '-p', '.')).out).toBe('')
     const declarations = packed.files.filter(({ path }) => path.endsWith('.d.ts'))
     const specifiers = declarations.flatMap(({ path }) =>
