@@ -20,14 +20,12 @@ const doorImports = ['node:process', 'process', 'node:console', 'console'].map((
   name,
   message: doorMessage,
 }))
-const namedExports = { selector: 'ExportDefaultDeclaration', message: 'named exports only' }
 const nestedGenerator =
   'V8 keeps what a generator function within a function closes over; make it one of the module, or a method'
 // V8 allocates a map among the old objects for each closure of a generator function that runs. Collections of young objects treat all
 // that the map refers to as alive, so that what it closes over, on the way of a block the whole block, stays until a full collection
 // (docs/decisions/0031-keep-queued-blocks-encoded.md).
 const syntax = [
-  namedExports,
   { selector: ':function :function[generator=true]', message: nestedGenerator },
   { selector: 'PropertyDefinition[static=false] :function[generator=true]', message: nestedGenerator },
 ]
@@ -53,18 +51,10 @@ const pureSyntax = [
   { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'pure layers know no clock' },
 ]
 
+// Rules of this repository alone; .oxlintrc.json has those that others share.
 export default tseslint.config(
-  { ignores: ['**/dist/', 'coverage/', 'node_modules/'] },
-  ...tseslint.configs.recommended,
-  {
-    files: ['**/*.{ts,tsx}'],
-    rules: {
-      '@typescript-eslint/no-explicit-any': 'error',
-      '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      'no-restricted-syntax': ['error', namedExports],
-    },
-  },
+  { ignores: ['**/dist/', 'coverage/', 'node_modules/', 'test/*', '!test/support/'] },
+  { files: ['**/*.{ts,tsx}'], languageOptions: { parser: tseslint.parser } },
   { files: ['src/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...syntax, ...operationLiterals] } },
   {
     files: ['src/**/*.{ts,tsx}'],
@@ -105,6 +95,4 @@ export default tseslint.config(
     rules: { 'didledger/openings': 'error' },
   },
   { files: ['src/**/*.{ts,tsx}'], rules: { 'didledger/riddles': 'error' } },
-  // Vitest takes the default export of these.
-  { files: ['**/*.config.ts', 'scripts/mutants/worker.ts'], rules: { 'no-restricted-syntax': 'off' } },
 )

@@ -14,7 +14,7 @@ export interface Lies {
   readonly response?: (url: string) => Response | undefined | Promise<Response | undefined>
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any
 
 /** The `fetch` of a world in which each host is a server; the last one answers for hosts that are not named. */

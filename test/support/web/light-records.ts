@@ -73,7 +73,7 @@ async function recorded(
     get: (target, method: 'resolve' | 'resolveCredential') => {
       return (...args: unknown[]) => {
         calls.push({ method, args })
-        return (target[method] as (...all: unknown[]) => unknown).apply(target, args)
+        return Reflect.apply(target[method] as (...all: unknown[]) => unknown, target, args)
       }
     },
   })
