@@ -16,6 +16,7 @@ import { TestChain } from '../support/builders/chain.js'
 import { HostilePeer } from '../support/fakes/hostile-peer.js'
 import { until } from '../support/network/test-network.js'
 import { stopwatch } from '../support/process/patience.js'
+import { rounds } from '../support/process/thorough.js'
 import { Directories } from '../support/process/spawn.js'
 import { ended, expectBan, expectBounds, pause, Probe, type Seen, Victim } from '../support/process/attacked-node.js'
 import { testKey, testPublicKey, testSpec } from '../support/builders/spec.js'
@@ -71,7 +72,7 @@ async function grow(blocks: number, seconds = 15): Promise<void> {
 /** Seconds between two blocks at most: a validator that is told of a higher chain waits so long for it before it votes again. */
 const blockTime = 10
 /** Blocks that have to be made while an attack lasts, at least. */
-const blocksUnderAttack = 3
+const blocksUnderAttack = rounds(2, 3)
 
 /**
  * Watches the victim while it is attacked: meanwhile all get blocks at the usual pace, and two more afterwards. `attack` goes on,
