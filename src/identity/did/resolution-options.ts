@@ -16,15 +16,19 @@ export interface ResolutionParameters {
 }
 
 /** The values that an option can have: some, or texts of a form. */
-export interface OptionValues {
+export type OptionValues = {
   /** In words. */
   readonly needed: string
-  readonly values?: readonly (string | boolean)[]
-  /** Pattern of the texts. */
-  readonly form?: string
-  /** Whether the day of a text has to exist. */
-  readonly isDate?: boolean
-}
+} & (
+  | { readonly values: readonly (string | boolean)[]; readonly form?: never; readonly isDate?: never }
+  | {
+      readonly values?: never
+      /** Pattern of the texts. */
+      readonly form: string
+      /** Whether the day of a text has to exist. */
+      readonly isDate?: boolean
+    }
+)
 
 /** Returns what is wrong with a value; undefined: nothing. */
 export function optionFault({ needed, values, form = '', isDate }: OptionValues, value: unknown): string | undefined {
