@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions } from 'esbuild'
@@ -7,10 +8,11 @@ import { buildPages } from './build-pages.js'
 import { licencesOf } from './bundle-licences.js'
 
 /**
- * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads a few files for a command and for a node,
- * instead of 1,744 (docs/decisions/0020-program-is-bundled.md).
+ * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads two files for a command and for a node, instead
+ * of 1,744 (docs/decisions/0020-program-is-bundled.md).
  *
- * - src/program/cli/main.ts becomes main.js, src/base/crypto/worker.ts worker.js, which threads run; what only some commands need is a chunk.
+ * - src/program/cli/main.ts becomes program.js, and src/base/crypto/worker.ts worker.js, which threads run.
+ * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code: in CommonJS, of which alone code can be kept.
  * - level stays outside: it loads the binary of its machine.
  * - src/explorer becomes dist/pages, which the REST port serves.
  *
@@ -25,15 +27,19 @@ const packagesRoot = dirname(realpathSync(`${root}node_modules`))
 
 const common = {
   absWorkingDir: packagesRoot,
+  outdir: folder,
   bundle: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  format: 'cjs',
+  // Code that is kept cannot import: what is left of imports becomes `require`.
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': 'urlOfThisFile' },
+  banner: { js: "const urlOfThisFile=require('node:url').pathToFileURL(__filename).href;" },
   // Names of functions stay, for stack traces.
   minifyWhitespace: true,
   sourcemap: 'linked',
-  // Packages in CommonJS load modules of Node by `require`, which a file of ESM has not.
-  banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
+  external: ['level'],
   metafile: true,
   logLevel: 'warning',
 } satisfies BuildOptions
@@ -41,11 +47,14 @@ const common = {
 rmSync(folder, { recursive: true, force: true })
 const program = await build({
   ...common,
-  entryPoints: { main: `${root}src/program/cli/main.ts`, worker: `${root}src/base/crypto/worker.ts` },
-  outdir: folder,
-  splitting: true,
-  external: ['level'],
+  entryPoints: { program: `${root}src/program/cli/main.ts`, worker: `${root}src/base/crypto/worker.ts` },
 })
+const starter = await build({
+  ...common,
+  entryPoints: { main: `${root}src/program/cli/bundled-main.ts` },
+  define: { ...common.define, programDigest: JSON.stringify(digestOf(`${folder}/program.js`)) },
+})
+writeFileSync(`${folder}/package.json`, `${JSON.stringify({ type: 'commonjs' })}\n`)
 chmodSync(`${folder}/main.js`, 0o755)
 
 const commit = commitOfCheckout()
@@ -53,10 +62,15 @@ if (commit === undefined) rmSync(`${root}dist/commit.txt`, { force: true })
 else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
 
 const inputs = [
-  ...Object.keys(program.metafile.inputs),
+  ...[program, starter].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
   ...(await buildPages()).map((file) => relative(packagesRoot, file)),
 ]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))
+
+/** SHA-256 of a file, hex. */
+function digestOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
 
 /** The commit of this checkout; undefined where the package lies in a checkout of something else, or in none. */
 function commitOfCheckout(): string | undefined {

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The folder of the package: the nearest one above this module, in sources, build and bundle, that has a package.json. */
+/** A file that the package has in its folder, and in no folder below. */
+const ownFile = 'genesis/devnet.json'
+/** The folder of the package: the nearest one above this module, in sources, build and bundle, with that file. */
+
 const root = rootAbove(new URL(import.meta.url))
 
 /** A file or folder of the package, by its path from there; that of a folder ends in a slash. */
@@ -27,9 +30,9 @@ export function buildCommit(): string | undefined {
 
 function rootAbove(place: URL): URL {
   const folder = new URL('.', place)
-  if (existsSync(new URL('package.json', folder))) return folder
+  if (existsSync(new URL(ownFile, folder))) return folder
   const parent = new URL('..', folder)
   if (parent.href === folder.href)
-    throw new Error(`no folder above ${place.pathname} has a package.json: install didledger again`)
+    throw new Error(`no folder above ${place.pathname} has ${ownFile}: install didledger again`)
   return rootAbove(parent)
 }

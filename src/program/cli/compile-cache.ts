@@ -1,25 +1,90 @@
-import { mkdirSync, statSync } from 'node:fs'
-import module from 'node:module'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import module, { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { Script } from 'node:vm'
 import type { CliContext } from './cli-context.js'
 import { homeOf, userFolder } from './user-folders.js'
 
-/** Members of `node:module` from Node 22.1 on. */
-interface Caching {
-  readonly enableCompileCache?: (directory: string) => unknown
+/** A script in CommonJS without `import()`, and where code that was compiled of it is kept. */
+export interface Compiled {
+  /** Path of the script. */
+  readonly file: string
+  /** SHA-256 of the script, hex: code of another one is not run. */
+  readonly digest: string
+  /** First word of the command line: each command keeps the functions that it called. */
+  readonly command: string | undefined
+  /** Folder of the kept code; undefined where nothing can be kept. */
+  readonly folder: string | undefined
 }
 
+/** Bytes of the digest before kept code. */
+const digestSize = 32
+
 /**
- * Has Node keep what it compiles of modules that are loaded from now on, where it can, so that the next command starts sooner. It keeps
- * them in a folder of this user alone, and in none of a user who lends the home directory: what lies there is run as it is.
+ * Folder of this user in which compiled code is kept; made where it is missing. Undefined without a home directory, where nothing can be
+ * written, and for a user who lends the home directory: what lies in it is run as it is, so that no one else may write there.
  */
-export function keepCompiled(env: CliContext['env'], { enableCompileCache }: Caching = module as Caching): void {
-  if (enableCompileCache === undefined) return
+export function cacheFolder(env: CliContext['env']): string | undefined {
   try {
     const folder = userFolder('cache', { platform: process.platform, env, home: () => homeOf(env) })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const { uid, mode } = statSync(folder)
-    if (process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)) enableCompileCache(folder)
+    return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0) ? folder : undefined
   } catch {
-    // Without a home directory, or where nothing can be written, it is compiled each time.
+    return undefined
   }
+}
+
+/**
+ * Runs a script in CommonJS in this process, from code that an earlier run compiled where it is kept: to compile all of the program takes
+ * longer than most commands. Code is written when the process ends, with the functions that were called; the compile cache of Node 22
+ * and later has none of those.
+ */
+export function runCompiled({ file, digest, command, folder }: Compiled): void {
+  const require = createRequire(file)
+  if (folder === undefined) {
+    require(file)
+    return
+  }
+  const node = process.version.split('.')[0]
+  const kept = join(folder, `${/^[a-z]+$/.exec(command ?? '')?.[0] ?? 'help'}-${node}.code`)
+  const cachedData = readKept(kept, digest)
+  const script = new Script(module.wrap(readFileSync(file, 'latin1')), {
+    filename: file,
+    ...(cachedData === undefined ? {} : { cachedData }),
+  })
+  if (script.cachedDataRejected !== false) {
+    process.once('exit', () => writeKept(kept, digest, script.createCachedData()))
+  }
+  const own = { exports: {} }
+  const run = script.runInThisContext() as (...names: unknown[]) => void
+  run.call(own.exports, own.exports, require, own, file, dirname(file))
+}
+
+/** Kept code of the script with a digest for this Node; undefined where it is missing or damaged, since V8 looks at little of it. */
+function readKept(kept: string, digest: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(kept)
+    const code = bytes.subarray(digestSize)
+    return digestOf(digest, code).equals(bytes.subarray(0, digestSize)) ? code : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes code beside its place and moves it there, so that no process reads half of it. */
+function writeKept(kept: string, digest: string, code: Buffer): void {
+  const written = `${kept}.${process.pid}`
+  try {
+    writeFileSync(written, Buffer.concat([digestOf(digest, code), code]), { mode: 0o600 })
+    renameSync(written, kept)
+  } catch {
+    // A full disk, say: it is compiled the next time too.
+  }
+}
+
+/** SHA-256 over the script's digest, version and architecture of Node, and the code. */
+function digestOf(script: string, code: Buffer): Buffer {
+  return createHash('sha256').update(`${script} ${process.version} ${process.arch}\n`).update(code).digest()
 }

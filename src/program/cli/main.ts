@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * Turns a command line into calls of a node, a wallet or a file, and the result into text, JSON and an exit code.
  *
@@ -24,11 +23,9 @@ import { endWithOutput } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
-import { keepCompiled } from './compile-cache.js'
 
 const args = process.argv.slice(2)
 const surroundings = processSurroundings()
-keepCompiled(surroundings.env)
 endWithOutput((error) => {
   sayFailure(new UserError(`standard output cannot be written: ${fileReason(error)}`), args, surroundings)
 })
@@ -42,4 +39,5 @@ if (process.listenerCount('warning') > 0) {
   process.on('warning', ({ name, message }) => surroundings.err(lineThroughDoor(`${name}: ${message}`)))
 }
 
-process.exitCode = await runCommand(args, surroundings)
+// Bundled into CommonJS, which has no `await` here.
+void runCommand(args, surroundings).then((code) => (process.exitCode = code))

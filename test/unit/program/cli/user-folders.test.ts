@@ -1,9 +1,7 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defaultDataDir } from '../../../../src/program/cli/chain-data-dir.js'
-import { keepCompiled } from '../../../../src/program/cli/compile-cache.js'
 import { homeOf, userFolder } from '../../../../src/program/cli/user-folders.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
@@ -69,31 +67,5 @@ describe('the home directory', () => {
       expect(() => homeOf({}, ofUser)).toThrow(`${variable} is not set, ${hint}`)
       expect(() => homeOf({ [variable]: 'h' }, ofUser)).toThrow(`${variable} is h, which is no absolute path, ${hint}`)
     }
-  })
-})
-
-describe.skipIf(process.platform === 'win32')('what Node compiles', () => {
-  const home = mkdtempSync(join(tmpdir(), 'didledger-home-'))
-  const folder = join(home, '.cache/didledger')
-  const kept = (env: Record<string, string>) => {
-    const folders: string[] = []
-    keepCompiled(env, { enableCompileCache: (directory) => folders.push(directory) })
-    return folders
-  }
-  afterAll(() => rmSync(home, { recursive: true }))
-
-  it('is kept in a folder of this user alone', () => {
-    expect(kept({ HOME: home })).toEqual([folder])
-    expect(statSync(folder).mode & 0o777).toBe(0o700)
-    expect(kept({ HOME: home })).toEqual([folder])
-  })
-
-  it('is not kept where others can write, or nothing can be', () => {
-    chmodSync(folder, 0o770)
-    expect(kept({ HOME: home })).toEqual([])
-    writeFileSync(join(home, 'file'), '')
-    expect(kept({ HOME: home, XDG_CACHE_HOME: join(home, 'file') })).toEqual([])
-    keepCompiled({ HOME: home, XDG_CACHE_HOME: join(home, 'other') }, {})
-    expect(existsSync(join(home, 'other'))).toBe(false)
   })
 })
