@@ -22,7 +22,7 @@ import type { Outpoint, TransactionFields } from '../../src/base/primitives/tran
 import { systemEnv } from '../../src/base/runtime/process-env.js'
 import { buildCreate, buildDeactivate, buildUpdate, type DocumentPlan } from '../../src/identity/did/build.js'
 import { Chain } from '../../src/ledger/chain/chain.js'
-import { didRootAfter, nextDidRoot } from '../../src/ledger/chain/did-root-commitment.js'
+import { didRootAfter, nextDidRoot } from '../../src/ledger/chain/next-commitments.js'
 import { commitmentAttribute } from '../../src/ledger/consensus/commitment.js'
 import { checkTransaction } from '../../src/ledger/consensus/connect.js'
 import { StateOverlay } from '../../src/ledger/consensus/ledger.js'

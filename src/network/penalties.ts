@@ -89,6 +89,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'coinbase-commitment': bytes(50),
   'coinbase-witness-root': bytes(20),
   'coinbase-did-root': bytes(20),
+  'coinbase-coin-root': bytes(20),
   'coinbase-validators': bytes(50),
   'coinbase-too-large': bytes(50),
   'coinbase-value': bytes(50),

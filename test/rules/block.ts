@@ -1,5 +1,5 @@
 import { BlockBudget } from '../../src/ledger/consensus/block-budget.js'
-import { didRootAfter } from '../../src/ledger/chain/did-root-commitment.js'
+import { coinRootOf, didRootAfter } from '../../src/ledger/chain/next-commitments.js'
 import { commitmentAttribute } from '../../src/ledger/consensus/commitment.js'
 import { noWork } from '../../src/ledger/consensus/signature-work.js'
 import { sign } from '../../src/base/crypto/keys.js'
@@ -7,10 +7,11 @@ import type { Code } from '../../src/base/errors/error-codes.js'
 import { brokenRule } from '../../src/base/errors/broken-rule.js'
 import { type AuxPow, maxAuxPowSize } from '../../src/base/primitives/auxpow.js'
 import { Block } from '../../src/base/primitives/block.js'
+import { concat } from '../../src/base/primitives/bytes.js'
 import { type Hash, zeroHash } from '../../src/base/primitives/hash.js'
 import { standardProgram } from '../../src/base/primitives/program.js'
 import { parseSpec } from '../../src/base/primitives/spec.js'
-import type { Transaction } from '../../src/base/primitives/transaction.js'
+import { attributeUsage, type Transaction } from '../../src/base/primitives/transaction.js'
 import { coinbaseInput } from '../../src/base/primitives/input.js'
 import type { Attribute, TransactionFields } from '../../src/base/primitives/transaction-fields.js'
 import {
@@ -56,10 +57,22 @@ function commitment({ chain }: TestChain, spec = chain.spec): Attribute {
   return commitmentAttribute(spec, 1, { witnessRoot: zeroHash, didRoot: didRootAfter(chain, 0) })
 }
 
+/** The plan of the first block that commits to all coins, on a chain that grows up to it. */
+async function committing(test: TestChain): Promise<BlockPlan> {
+  await test.mineEmpty(287)
+  return { coinRoot: await coinRootOf(test.chain, 288) }
+}
+
+/** Commitments of block 1 as if it were one that commits to all coins. */
+function early(test: TestChain): Attribute {
+  const { data } = commitment(test)
+  return { usage: attributeUsage.memo, data: concat(data, Uint8Array.of(4), zeroHash) }
+}
+
 const planned =
-  (plan: BlockPlan | ((chain: TestChain) => BlockPlan) = {}): Build =>
-  (chain) =>
-    craftBlock(chain.chain, typeof plan === 'function' ? plan(chain) : plan)
+  (plan: BlockPlan | ((chain: TestChain) => BlockPlan | Promise<BlockPlan>) = {}): Build =>
+  async (chain) =>
+    craftBlock(chain.chain, typeof plan === 'function' ? await plan(chain) : plan)
 
 const rich = 100_000_000_000n
 
@@ -188,6 +201,24 @@ const coinbaseRows: readonly RuleRow[] = [
     'coinbase-did-root',
     planned(() => ({})),
     planned(() => ({ didRoot: zeroHash })),
+  ),
+  row(
+    'coinbase-coin-root',
+    planned((chain) => committing(chain)),
+    planned(async (chain) => ({ ...(await committing(chain)), coinRoot: zeroHash })),
+    { coinInterval: 288 },
+  ),
+  row(
+    'coinbase-commitment',
+    planned((chain) => committing(chain)),
+    planned(async (chain) => ({ ...(await committing(chain)), coinRoot: undefined })),
+    { coinInterval: 288 },
+  ),
+  row(
+    'coinbase-commitment',
+    planned(() => ({})),
+    planned((chain) => ({ coinbase: { attributes: [early(chain)] } })),
+    { coinInterval: 288 },
   ),
   row(
     'coinbase-validators',

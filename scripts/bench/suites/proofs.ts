@@ -52,7 +52,7 @@ async function atSize(shop: Workshop, beside: Beside, size: number): Promise<Row
 /** One block of creates, connected over and over: with the map, in a node that has run for a while or has just started, or without. */
 async function connecting(shop: Workshop, { verifier }: Beside, dids: string): Promise<Row[]> {
   const { chain } = shop
-  const { database, sanity } = chain
+  const { database, sanity, coinRoots } = chain
   const block = await mineBlock(
     chain,
     Array.from({ length: operations }, () => shop.carry(create(holder()))),
@@ -63,7 +63,7 @@ async function connecting(shop: Workshop, { verifier }: Beside, dids: string): P
   let bytes = 0
   const into = (overlay: Overlay, mapMemory: MapMemory) => {
     const fresh = { signatures: new SignatureCache(), documents: new KnownDocuments(), mapMemory }
-    return connectInto(overlay, block, { sanity, genesis: chain.genesis.header.hash, verifier, ...fresh })
+    return connectInto(overlay, block, { sanity, genesis: chain.genesis.header.hash, verifier, coinRoots, ...fresh })
   }
   const connect = {
     with: () => async () => {

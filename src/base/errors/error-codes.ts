@@ -86,6 +86,7 @@ const texts = {
   'coinbase-commitment': 'the commitment attribute is missing, repeated, or has other entries than the spec asks',
   'coinbase-witness-root': 'the committed witness root is not that of the transactions',
   'coinbase-did-root': 'the committed root is not that of the state of all DIDs after the block',
+  'coinbase-coin-root': 'the committed root is not that of the coins 288 blocks before',
   'coinbase-validators': 'the committed validators are not those of the next height',
   'coinbase-too-large': 'the unsigned part of the coinbase has more than the 64 KiB that a proof may carry',
   'coinbase-value': 'the coinbase pays more than subsidy and fees',

@@ -16,6 +16,17 @@ export function sha256(data: Uint8Array | string): Hash {
   return Buffer.from(nodeCrypto.hash('sha256', data, 'binary'), 'latin1')
 }
 
+/** A SHA-256 of data that comes in pieces. */
+export interface RunningHash {
+  update(data: Uint8Array): unknown
+  /** Ends it. */
+  digest(): Hash
+}
+
+export function runningSha256(): RunningHash {
+  return nodeCrypto?.createHash('sha256') ?? sha256InScript.create()
+}
+
 /** Memory for a hash that is hashed again at once. */
 const inner = allocate(32)
 /** Memory for two nodes of a tree. */

@@ -11,6 +11,7 @@ import type { Fees } from './fees.js'
 import { sha256 } from './hash.js'
 import { coordinatesOf } from './p256.js'
 import type { RegisterAsset } from './payload.js'
+import { coinDepth } from './coin-depth.js'
 import { canonicalJson, type JsonValue, parseStrictJson } from './strict-json.js'
 
 /** The spec of a chain: everything on which its nodes must agree. The file format is in docs/genesis.md. */
@@ -42,6 +43,11 @@ function schemaOfSpec() {
   )
   const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
   const didRoot = Type.Literal(true, { description: 'blocks commit to the state of all DIDs; absent: they do not' })
+  const coinInterval = integer(
+    coinDepth,
+    0xffffffff,
+    'blocks from one that commits to all coins to the next; absent: none does',
+  )
 
   return Type.Object(
     {
@@ -91,6 +97,7 @@ function schemaOfSpec() {
         }),
       ),
       didRoot: Type.Optional(didRoot),
+      coinInterval: Type.Optional(coinInterval),
       sideChainOrder: Type.Optional(
         Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
       ),
@@ -110,7 +117,10 @@ function schemaOfSpec() {
           {
             height: integer(1, 0xffffffff),
             name: Type.String({ minLength: 1 }),
-            parameters: Type.Partial(Type.Object({ validators, fees, specifications, didRoot }, strict), strict),
+            parameters: Type.Partial(
+              Type.Object({ validators, fees, specifications, didRoot, coinInterval }, strict),
+              strict,
+            ),
           },
           strict,
         ),
@@ -132,6 +142,12 @@ export interface Params {
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   /** Whether a coinbase commits to the state of all DIDs after its block. Once it does it stays so. */
   readonly didRoot: boolean
+}
+
+/** Heights of the blocks that commit to all coins: the multiples of `interval` that are not below `from`. */
+export interface CoinRootHeights {
+  readonly from: number
+  readonly interval: number
 }
 
 /** A chain spec, checked, with its texts parsed. */
@@ -181,6 +197,8 @@ export interface Spec {
    * ones would decide otherwise than others.
    */
   readonly sideChainOrder: boolean
+  /** The blocks that commit to all coins; absent: none does. */
+  readonly coinRoots?: CoinRootHeights
   /** sha256 of the canonical JSON without `upgrades` and `validatorNames`, bound by the genesis coinbase. */
   readonly digest: Uint8Array
   /** Digest of the upgrades at or below a height as they were written, for comparison between nodes. */
@@ -242,13 +260,21 @@ function readJson(text: string): JsonValue {
 }
 
 /** The members of a spec file that change with the height. */
-type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot'>
+type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot' | 'coinInterval'>
 
 /** The rules that change at a height. */
 interface Upgrade {
   readonly height: number
   readonly names: string[]
   readonly parameters: Partial<Rules>
+}
+
+/** The heights of blocks that commit to all coins. */
+function coinRootHeights(file: SpecFile): Pick<Spec, 'coinRoots'> {
+  for (const { height, parameters } of [{ height: 0, parameters: file as Partial<Rules> }, ...upgradesByHeight(file)]) {
+    if (parameters.coinInterval !== undefined) return { coinRoots: { from: height, interval: parameters.coinInterval } }
+  }
+  return {}
 }
 
 /** The rules as a function of the height. */
@@ -258,10 +284,15 @@ function sectionsOf(file: SpecFile): Spec['sections'] {
   let rules: Rules = file
   for (const { height, names, parameters } of upgradesByHeight(file)) {
     const name = names.join(', ')
+    refuse(
+      ![undefined, parameters.coinInterval ?? rules.coinInterval].includes(rules.coinInterval),
+      `upgrade ${name}: coinInterval stays ${rules.coinInterval}`,
+    )
     rules = { ...rules, ...parameters }
     refuse(rules.validators.length > 0 !== hasValidators, `upgrade ${name}: cannot switch between validators and none`)
     refuse(file.devnet && rules.validators.length !== 1, `upgrade ${name}: a devnet has exactly one validator`)
-    sections.push({ height, params: paramsOf(rules) })
+    const isOfCoinsAlone = Object.keys(parameters).join() === 'coinInterval'
+    if (!isOfCoinsAlone) sections.push({ height, params: paramsOf(rules) })
   }
   return sections
 }
@@ -364,6 +395,7 @@ function buildSpec(text: string, file: SpecFile, value: Map<string, JsonValue>):
     hasValidators,
     validatorNames: file.validatorNames ?? {},
     sideChainOrder: file.sideChainOrder === true,
+    ...coinRootHeights(file),
     digest: sha256(fromUtf8(canonicalJson(bound))),
     upgradesDigest: (height) =>
       sha256(fromUtf8(canonicalJson(upgrades.filter((_, i) => (file.upgrades[i]?.height ?? 0) <= height)))),
@@ -381,6 +413,25 @@ export function paramsAt(spec: Spec, height: number): Params {
     if (section.height <= height) found = section
   }
   return found.params
+}
+
+/**
+ * The first block from a height on that commits to all coins, and the height of the state whose coins they are; undefined where none does.
+ */
+export function nextCoinRoot(
+  { coinRoots }: Spec,
+  height: number,
+): { readonly height: number; readonly state: number } | undefined {
+  if (coinRoots === undefined) return undefined
+  const { from, interval } = coinRoots
+  const next = Math.ceil(Math.max(height, from, 1) / interval) * interval
+  return { height: next, state: next - coinDepth }
+}
+
+/** Height of the state whose coins the block at a height commits to; undefined: it commits to none. */
+export function coinStateOf(spec: Spec, height: number): number | undefined {
+  const next = nextCoinRoot(spec, height)
+  return next?.height === height ? next.state : undefined
 }
 
 /** Whether nodes keep the map of DIDs: its root is committed to from some height on. */

@@ -1,4 +1,5 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
+import { coinDepth } from '../../base/primitives/coin-depth.js'
 import { CodecError, decodeAll, type Reader } from '../../base/primitives/codec.js'
 import { zeroHash } from '../../base/primitives/hash.js'
 import { type Attribute, attributeUsage } from '../../base/primitives/transaction-fields.js'
@@ -59,14 +60,18 @@ function require(found: number, wanted: number, what: string): void {
 
 /**
  * Returns the commitments of a coinbase by tag; `anchor-commitment` unless they are exactly those required, the root of DIDs among them.
+ * Some blocks with 288 below them commit to the coins too, which no proof of a DID depends on.
  */
-export function commitmentsIn(attributes: readonly Attribute[], hasValidators: boolean): Commitments {
+export function commitmentsIn(
+  attributes: readonly Attribute[],
+  { hasValidators, height }: { readonly hasValidators: boolean; readonly height: number },
+): Commitments {
   const [found, second] = attributes.filter(({ usage, data }) => usage === attributeUsage.memo && isCommitments(data))
   if (found === undefined || second !== undefined) return fail('anchor-commitment', 'not exactly one attribute')
   const entries = decodeCommitments(found.data)
   if (entries === undefined) return fail('anchor-commitment', 'entries of a broken form')
-  const { witnessRoot, didRoot, nextValidators } = commitmentTag
-  const tags = [...entries.keys()].join()
+  const { witnessRoot, didRoot, nextValidators, coinRoot } = commitmentTag
+  const tags = [...entries.keys()].filter((tag) => tag !== coinRoot || height < coinDepth).join()
   const wanted = [witnessRoot, didRoot, ...(hasValidators ? [nextValidators] : [])].join()
   return tags === wanted ? entries : fail('anchor-commitment', `entries ${tags} instead of ${wanted}`)
 }

@@ -83,7 +83,7 @@ export function committedBlock(anchor: Anchor, header: Header, hasValidators: bo
   if (!equalBytes(foldBranch(sha256d(coinbase), pieces(branch, hashSize), 0), header.merkleRoot)) {
     fail('anchor-branch', 'it leads to another merkle root')
   }
-  const entries = commitmentsIn(attributes, hasValidators)
+  const entries = commitmentsIn(attributes, { hasValidators, height: header.height })
   const nextKeys = entries.get(commitmentTag.nextValidators)
   return { header, didRoot: entries.get(commitmentTag.didRoot) as Hash, nextKeys }
 }

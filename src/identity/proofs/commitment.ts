@@ -9,8 +9,8 @@ import type { Hash } from '../../base/primitives/hash.js'
 const magic = fromUtf8('LDG1')
 const entrySize = 33
 
-/** 4, a digest of the coins, and 5, a root for complete searches, are reserved. */
-export const commitmentTag = { witnessRoot: 1, didRoot: 2, nextValidators: 3 } as const
+/** 5, a root for complete searches, is reserved. */
+export const commitmentTag = { witnessRoot: 1, didRoot: 2, nextValidators: 3, coinRoot: 4 } as const
 
 /** Entries by tag, in ascending order. */
 export type Commitments = ReadonlyMap<number, Hash>

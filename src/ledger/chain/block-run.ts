@@ -11,7 +11,7 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { parseConfirm } from '../../base/primitives/confirm.js'
 import type { Header } from '../../base/primitives/header.js'
-import type { Spec } from '../../base/primitives/spec.js'
+import { coinStateOf, type Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../storage/database.js'
@@ -75,7 +75,7 @@ export async function checkConfirmOf(
   if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
 }
 
-/** Result of a run of blocks: everything before the first block that breaks a rule. */
+/** Result of a run of blocks: everything before the first block that breaks a rule, or needs rows of this run to be on disk. */
 export interface ConnectedRun {
   readonly overlay: Overlay
   readonly connected: readonly HeldBlock[]
@@ -132,6 +132,9 @@ export async function connectRun(
   }
   try {
     for (const incoming of blocks) {
+      const state = coinStateOf(sanity.spec, (run.at(-1) ?? tip.header).height + 1)
+      // The coins that it commits to are those of a state of this run.
+      if (state !== undefined && state > tip.header.height) break
       const staged = await stage(incoming, waiting?.layer ?? overlay).catch(async (error: unknown) => {
         // What is wrong with the block before it comes first.
         await finishWaiting()
@@ -148,15 +151,22 @@ export async function connectRun(
   return { overlay, connected }
 }
 
+/** Rules by which a block has the root of this node's own state. */
+const ownState: Partial<Record<RuleError['code'], string>> = {
+  'coinbase-did-root': 'DIDs',
+  'coinbase-coin-root': 'coins',
+}
+
 /**
  * A rule that a block with a verified confirm, or of a pinned hash, broke. What validators confirm has the root of this node's own
  * state: with another one this node's rows are wrong, or the validators are, and no peer is to blame. So it is thrown as a failure
  * that stops the node; all other rules are returned. The keys of a devnet are public, and prove nothing.
  */
 export function unlessConfirmed(error: RuleError, spec: Spec): RuleError {
-  if (error.code !== 'coinbase-did-root' || !spec.hasValidators || spec.devnet) return error
+  const of = ownState[error.code]
+  if (of === undefined || !spec.hasValidators || spec.devnet) return error
   throw new StorageError(
-    `a block that the validators confirm commits to another state of all DIDs than this node has: ${error.message}; ` +
+    `a block that the validators confirm commits to another state of all ${of} than this node has: ${error.message}; ` +
       'what this node holds is wrong, or they are; run: npx didledger chain verify --data-dir DIR',
     'damage',
   )

@@ -53,6 +53,7 @@ import {
   type HeldBlock,
   type IncomingBlock,
 } from './chain-change.js'
+import { ClosedError, CoinRoots } from './coin-roots.js'
 import { connectInto } from './connect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { PreparedBlocks } from './prepared-blocks.js'
@@ -108,6 +109,7 @@ export class Chain {
   readonly #documents = new KnownDocuments()
   /** Parts of the map of DIDs that need not be hashed again. */
   readonly mapMemory = new MapMemory()
+  readonly coinRoots: CoinRoots
   readonly #options: ChainOptions
   readonly #checking: Checking
   readonly #prepared = new PreparedBlocks()
@@ -133,7 +135,17 @@ export class Chain {
     const { sanity, confirmSignatures } = this
     const { mapMemory } = this
     const genesis = this.genesis.header.hash
-    this.#checking = { ...options, sanity, genesis, confirmSignatures, documents: this.#documents, mapMemory }
+    const coinRoots = new CoinRoots({ ...options, genesis })
+    this.coinRoots = coinRoots
+    this.#checking = {
+      ...options,
+      sanity,
+      genesis,
+      confirmSignatures,
+      documents: this.#documents,
+      mapMemory,
+      coinRoots,
+    }
   }
 
   /** Opens the chain in a database; writes genesis into an empty one. */
@@ -152,6 +164,7 @@ export class Chain {
       arrival: () => chain.#arrival,
       pursued: () => chain.#pursued?.(),
     })
+    chain.coinRoots.follow(chain.#tip.header)
     return chain
   }
 
@@ -207,7 +220,7 @@ export class Chain {
   }
 
   /**
-   * Accepts consecutive blocks on top of the tip in one batch; resolves with their number when all is on disk. Leading blocks
+   * Accepts consecutive blocks on top of the tip in one batch, or in several where one commits to coins of another; resolves with their number when all is on disk. Leading blocks
    * already on the chain are skipped. A block breaks a rule → those before it are connected, and it rejects with a {@link
    * BlockRunError}. `assumed`: signatures of transactions, operations, credentials and confirms are assumed valid, everything
    * else is checked. `following`: blocks known to follow these; a block that is deep below them gets no row to take the index
@@ -247,6 +260,7 @@ export class Chain {
 
   /** Waits for the writer and writes a clean point. */
   async close(): Promise<void> {
+    await this.coinRoots.close()
     await this.#queue.idle()
     // Between two tips: the next start resumes after the last batch.
     if (this.#stuck !== undefined) return
@@ -265,7 +279,8 @@ export class Chain {
     try {
       return await job()
     } catch (error) {
-      if (!(error instanceof RuleError || error instanceof BlockRunError)) this.fail(error)
+      const isKnown = error instanceof RuleError || error instanceof BlockRunError || error instanceof ClosedError
+      if (!isKnown) this.fail(error)
       throw error
     }
   }
@@ -419,7 +434,8 @@ export class Chain {
     const top = connected.at(-1)?.block.header
     if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
     if (top !== undefined) await this.#change(overlay, changeOf({ connected }), { kind: 'block', top })
-    if (failure === undefined) return incoming.length
+    if (failure === undefined && connected.length === run.length) return incoming.length
+    if (failure === undefined) return this.#acceptRun(incoming, { assumed, following })
     // Accepted singly it breaks the same rule, and is marked as invalid.
     const broken = run[connected.length] as IncomingBlock
     if (!this.spec.hasValidators) await this.#accept(broken.block).catch(passRuleError)
@@ -447,6 +463,7 @@ export class Chain {
   }
 
   async #follow(change: ChainChange, indexers: readonly ChainIndexer[]): Promise<void> {
+    this.coinRoots.follow(this.#tip.header)
     for (const indexer of indexers) await indexer.follow(change)
     this.events.emit('change', change)
   }

@@ -1,10 +1,11 @@
-import { checkDidRoot } from '../consensus/commitment.js'
+import { checkCoinRoot, checkDidRoot } from '../consensus/commitment.js'
 import { BlockConnector, type BlockTransaction, type ConnectedBlock, transactionsAtOnce } from '../consensus/connect.js'
 import type { SignatureCache } from '../../base/crypto/signature-cache.js'
 import { RunningChecks, type Verifier } from '../../base/crypto/verifier.js'
 import type { Block } from '../../base/primitives/block.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { SignatureCheck } from '../../base/primitives/signature.js'
+import { coinStateOf } from '../../base/primitives/spec.js'
 import { eachSteps } from '../../base/primitives/steps.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
@@ -17,6 +18,7 @@ import { tables } from '../storage/rows/tables.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
 import type { CommitmentContext } from './check-map.js'
+import type { CoinRoots, CoinState } from './coin-roots.js'
 
 /** Operations whose documents are noted in one step. */
 const operationsAtOnce = 16
@@ -27,6 +29,7 @@ export interface Connecting extends CommitmentContext {
   readonly signatures: SignatureCache
   readonly documents: KnownDocuments
   readonly mapMemory: MapMemory
+  readonly coinRoots: CoinRoots
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs?: boolean
 }
@@ -42,7 +45,7 @@ export interface ConnectOptions {
 /** A block whose rows are staged, while its signatures may still be verified. */
 export interface StagedBlock {
   readonly event: HeldBlock
-  /** Resolves when the signatures hold and the root is right; rejects with the RuleError of what is not so. */
+  /** Resolves when the signatures hold and the roots are right; rejects with the RuleError of what is not so. */
   readonly verified: Promise<void>
 }
 
@@ -80,13 +83,23 @@ export async function stageBlock(
   const root = await putRows(overlay, block, connected, { knownHeight, ...connecting })
   overlay.put(tables.active.key(block.header.height), block.header.hash)
   const { header, transactions } = block
-  const verified = verifying.then(() => {
-    if (root === undefined) return
-    checkDidRoot(sanity.spec, header.height, transactions[0] as Transaction, didRoot(connecting.genesis, root))
+  const coins = coinsOf(overlay, header.height, connecting)
+  coins?.catch(() => {})
+  const verified = verifying.then(async () => {
+    const coinbase = transactions[0] as Transaction
+    if (root !== undefined) checkDidRoot(sanity.spec, header.height, coinbase, didRoot(connecting.genesis, root))
+    if (coins !== undefined) checkCoinRoot(coinbase, (await coins).root)
   })
   verified.catch(() => {})
   const { dids, credentialIds } = connected.state
   return { event: heldBlock(block, { dids: [...dids.keys()], credentials: [...credentialIds] }), verified }
+}
+
+/** The coins that the block at a height commits to, on the branch of an overlay; undefined: it commits to none. */
+function coinsOf(overlay: Overlay, height: number, { sanity, coinRoots }: Connecting): Promise<CoinState> | undefined {
+  const state = coinStateOf(sanity.spec, height)
+  const hash = state === undefined ? undefined : overlay.get(tables.active.key(state))
+  return state === undefined || hash === undefined ? undefined : coinRoots.of({ hash, height: state })
 }
 
 /** Stages the rows of a connected block; resolves with the root of the map after it, undefined where there is no map. */

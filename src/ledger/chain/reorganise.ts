@@ -1,7 +1,7 @@
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import type { Block } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import type { Spec } from '../../base/primitives/spec.js'
+import { coinStateOf, type Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { meta, tables, type TipRow } from '../storage/rows/tables.js'
@@ -146,6 +146,7 @@ export class Reorganisation {
   async #connect({ hash, height }: TipRow, { assumed }: { assumed: boolean }): Promise<void> {
     const known = this.#headers.known(hash)
     await this.#makeRoom(known.size)
+    await this.#coverCoins(height)
     const body = await readSideBody(this.#overlay, hash)
     if (!assumed) await this.#options.foresee?.(body)
     const layer = new Overlay(this.#overlay)
@@ -154,6 +155,15 @@ export class Reorganisation {
     this.#overlay.del(tables.sideBody.key(hash))
     this.#setStatus(known, 'active')
     this.#move({ hash, height })
+  }
+
+  /** Writes the staged rows where the block at a height commits to coins of a state among them. */
+  async #coverCoins(height: number): Promise<void> {
+    const state = coinStateOf(this.#options.sanity.spec, height)
+    const hash = state === undefined ? undefined : this.#overlay.get(tables.active.key(state))
+    if (state === undefined || hash === undefined || this.#options.coinRoots.covers({ hash, height: state })) return
+    await this.#write({ sync: false })
+    this.#newOverlay()
   }
 
   /** Writes the last batch; readers may see the new branch afterwards. */

@@ -1,11 +1,12 @@
 import type { Chain } from '../chain/chain.js'
 import { type KnownHeader, runAncestry } from '../chain/header-index.js'
-import { didRootAfter } from '../chain/did-root-commitment.js'
+import { coinRootOf, didRootAfter } from '../chain/next-commitments.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'
 import { zeroHash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
+import { coinStateOf } from '../../base/primitives/spec.js'
 import type { Random } from '../../base/runtime/env.js'
 import { solve } from './solve.js'
 import { type TemplateContent, templateOf } from './template.js'
@@ -24,7 +25,7 @@ export interface EmptyRunRequest {
 
 /**
  * Blocks without transactions, each with its work, one on top of the other. None of them is on the chain: `acceptBlocks` takes
- * them in one batch. Fewer than `count` when `stop` returned true.
+ * them in one batch. Fewer than `count` when `stop` returned true, and before a block that commits to coins of one of them.
  */
 export async function solveEmptyRun(
   chain: Chain,
@@ -37,9 +38,12 @@ export async function solveEmptyRun(
   while (blocks.length < count) {
     const ancestry = runAncestry(chain.headers, base, run)
     const parent = run.at(-1) ?? base.header
+    const height = parent.height + 1
+    if ((coinStateOf(chain.spec, height) ?? 0) > base.header.height) break
     const content: TemplateContent = {
       ...nothing,
       didRoot,
+      coinRoot: await coinRootOf(chain, height),
       parent: { header: parent },
       bits: requiredBits(chain.spec, ancestry),
       time: Math.max(time(parent.time), earliestTime(chain.spec, ancestry)),

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
-import type { NextOperation } from '../chain/did-root-commitment.js'
+import type { NextOperation } from '../chain/next-commitments.js'
 import { BlockBudget } from '../consensus/block-budget.js'
 import { ConnectableTransaction, type ConnectedTransaction, transactionSteps } from '../consensus/connect.js'
 import { StateOverlay, type StateView } from '../consensus/ledger.js'

@@ -14,7 +14,7 @@
  */
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
-import { nextDidRoot } from '../chain/did-root-commitment.js'
+import { coinRootOf, nextDidRoot } from '../chain/next-commitments.js'
 import { commitmentAttribute } from '../consensus/commitment.js'
 import { earliestTime, requiredBits } from '../consensus/context.js'
 import { subsidyAt } from '../consensus/subsidy.js'
@@ -41,6 +41,8 @@ export interface Selection extends Chosen {
   readonly time: number
   /** Root of the state of all DIDs after the block; undefined if the chain commits to none. */
   readonly didRoot: Hash | undefined
+  /** Root of the coins of an earlier state; undefined where the block commits to none. */
+  readonly coinRoot: Hash | undefined
   /** Merkle branch from the coinbase to the root in the header. */
   readonly branch: readonly Hash[]
 }
@@ -76,12 +78,14 @@ export async function selectTransactions(
   const bits = requiredBits(chain.spec, ancestry)
   const time = Math.max(wanted, earliestTime(chain.spec, ancestry))
   const { transactions, fees, witnessRoot, operations } = await choose(chain, pool, { ...extent, parent })
-  const didRoot = await nextDidRoot(chain, time, operations).catch((error: unknown) => {
+  const unlessMoved = (error: unknown) => {
     if (chain.tip === parent) throw error
     return zeroHash
-  })
+  }
+  const didRoot = await nextDidRoot(chain, time, operations).catch(unlessMoved)
+  const coinRoot = await coinRootOf(chain, parent.header.height + 1).catch(unlessMoved)
   const branch = await runCooperatively(firstBranchSteps(transactions.map(({ hash }) => hash)))
-  return { parent, bits, time, transactions, fees, witnessRoot, operations, didRoot, branch }
+  return { parent, bits, time, transactions, fees, witnessRoot, operations, didRoot, coinRoot, branch }
 }
 
 /** A block of the selection with a coinbase for one address, without work. */
@@ -103,15 +107,12 @@ export function templateOf(chain: Chain, content: TemplateContent, request: Temp
 
 function buildCoinbase(
   chain: Chain,
-  { parent, fees, witnessRoot, didRoot }: TemplateContent,
+  { parent, fees, ...committed }: TemplateContent,
   { payTo, nonce }: TemplateRequest,
 ): Transaction {
   const { spec, assetId } = chain.sanity
   const height = parent.header.height + 1
-  const attributes = [
-    { usage: attributeUsage.nonce, data: nonce },
-    commitmentAttribute(spec, height, { witnessRoot, didRoot }),
-  ]
+  const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitmentAttribute(spec, height, committed)]
   return new Transaction({
     version: 0,
     payloadVersion: 4,

@@ -173,6 +173,12 @@ export class Database extends StoredRows {
     })
   }
 
+  /** The rows on disk, even while readers are held at an earlier state, for a reader of many steps. */
+  freezeNewest(): FrozenRows {
+    const view = new View(this.#level.snapshot())
+    return frozenRows(this.#level, view, () => view.retire())
+  }
+
   /** The writer's cache of coins; undefined while readers are held at earlier rows. */
   get coins(): CoinCache | undefined {
     return this.view === undefined ? this.newest.coins : undefined

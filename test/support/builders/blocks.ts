@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
-import { didRootAfter } from '../../../src/ledger/chain/did-root-commitment.js'
+import { didRootAfter } from '../../../src/ledger/chain/next-commitments.js'
 import { commitmentAttribute } from '../../../src/ledger/consensus/commitment.js'
 import { earliestTime, requiredBits } from '../../../src/ledger/consensus/context.js'
 import { checkTransaction } from '../../../src/ledger/consensus/connect.js'
@@ -122,6 +122,8 @@ export interface BlockPlan {
   readonly coinbase?: Partial<TransactionFields>
   /** Root of all DIDs after the block, if the chain commits to it; by default that of the parent, which is active. */
   readonly didRoot?: Hash
+  /** Root of all coins, where the block commits to them. */
+  readonly coinRoot?: Hash | undefined
   /** Makes the coinbase like no other; random unless given. */
   readonly nonce?: Uint8Array
   /** Fields of the header to replace. */
@@ -153,8 +155,8 @@ export function coinbaseOf(chain: Chain, plan: BlockPlan = {}): Transaction {
     programs: [],
   }
   const root = witnessRoot([new Transaction(fields), ...transactions])
-  const { didRoot = craftedDidRoot(chain, plan) } = plan
-  const commitment = commitmentAttribute(spec, height, { witnessRoot: root, didRoot })
+  const { didRoot = craftedDidRoot(chain, plan), coinRoot } = plan
+  const commitment = commitmentAttribute(spec, height, { witnessRoot: root, didRoot, coinRoot })
   const attributes = [{ usage: attributeUsage.nonce, data: nonce }, commitment]
   return new Transaction({ ...fields, attributes, ...coinbase })
 }

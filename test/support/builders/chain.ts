@@ -14,10 +14,12 @@ import { parseAddress, type ProgramHash, singleKeyCode } from '../../../src/base
 import type { Block } from '../../../src/base/primitives/block.js'
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { confirmBytes } from '../../../src/base/primitives/confirm.js'
+import { defined } from '../../../src/base/primitives/defined.js'
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
 import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
+import { solveEmptyRun } from '../../../src/ledger/production/empty-blocks.js'
 import { solve } from '../../../src/ledger/production/solve.js'
 import { buildTemplate } from './template.js'
 import type { Log } from '../../../src/base/runtime/env.js'
@@ -157,6 +159,22 @@ export class TestChain {
       blocks.push(block)
     }
     return blocks
+  }
+
+  /** Mines empty blocks in few batches. */
+  async mineEmpty(count: number): Promise<void> {
+    const [random, payTo] = [{ bytes: (n: number) => randomBytes(n) }, hashOf(testAddress(20))]
+    const { chain } = this
+    for (let left = count; left > 0;) {
+      const time = (parentTime: number) => parentTime + 1
+      const run = await solveEmptyRun(chain, { base: chain.tip, count: left, payTo, random, time, stop: () => false })
+      this.clock.time = Math.max(this.clock.time, (run.at(-1) as Block).header.time * 1000)
+      await chain.acceptBlocks(
+        run.map((block) => ({ block: block.bytes, ...defined({ confirm: this.confirmFor(block) }) })),
+      )
+      left -= run.length
+    }
+    await this.mempool.settled()
   }
 
   /** The confirm by all validators; undefined on a chain without. */

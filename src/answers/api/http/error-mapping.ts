@@ -116,6 +116,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'coinbase-commitment': block,
   'coinbase-witness-root': block,
   'coinbase-did-root': block,
+  'coinbase-coin-root': block,
   'coinbase-validators': block,
   'coinbase-too-large': block,
   'coinbase-value': block,

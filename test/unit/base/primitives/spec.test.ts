@@ -8,7 +8,15 @@ import { concat, fromUtf8, toHex, utf8 } from '../../../../src/base/primitives/b
 import { genesisBlock, registerAssetTransaction } from '../../../../src/base/primitives/genesis.js'
 import { sha256, zeroHash } from '../../../../src/base/primitives/hash.js'
 import type { Payload } from '../../../../src/base/primitives/payload.js'
-import { paramsAt, parseSpec, quorum, validatorChanges, validatorsHash } from '../../../../src/base/primitives/spec.js'
+import {
+  coinStateOf,
+  nextCoinRoot,
+  paramsAt,
+  parseSpec,
+  quorum,
+  validatorChanges,
+  validatorsHash,
+} from '../../../../src/base/primitives/spec.js'
 import { coinbaseInput } from '../../../../src/base/primitives/input.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { runs } from '../../../support/builders/arbitraries.js'
@@ -158,6 +166,9 @@ describe('a chain spec is refused', () => {
     ['upgrades/0/name', { upgrades: [upgrade(1, {}, '')] }],
     ['upgrade b: heights', { upgrades: [upgrade(6, {}, 'a'), upgrade(5, {}, 'b')] }],
     ['upgrade u: cannot switch', { upgrades: [upgrade(5, { validators: [] })] }],
+    ['coinInterval', { coinInterval: 287 }],
+    ['upgrade u: coinInterval stays 300', { coinInterval: 300, upgrades: [upgrade(5, { coinInterval: 301 })] }],
+    ['upgrades/0/parameters/coinInterval', { upgrades: [upgrade(5, { coinInterval: 287 })] }],
     [
       'upgrade u: cannot switch',
       { validators: [], producer: 'miners', upgrades: [upgrade(5, { validators: [key(0)] })] },
@@ -369,5 +380,31 @@ describe('allocations', () => {
     expect(toHex(parseAddress(testAddress(10)) as Uint8Array)).toBe(
       toHex(parseSpec(testSpec()).allocations[0]?.programHash as Uint8Array),
     )
+  })
+})
+
+describe('the blocks that commit to all coins', () => {
+  const statesOf = (overrides: SpecOverrides, heights: readonly number[]) =>
+    heights.map((height) => coinStateOf(parseSpec(testSpec(overrides)), height))
+
+  it('are the multiples of the interval, none without one', () => {
+    expect(statesOf({ coinInterval: 288 }, [0, 1, 287, 288, 289, 576])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      0,
+      undefined,
+      288,
+    ])
+    expect(statesOf({}, [0, 288])).toEqual([undefined, undefined])
+    expect(nextCoinRoot(parseSpec(testSpec({ coinInterval: 300 })), 0)).toEqual({ height: 300, state: 12 })
+    expect(nextCoinRoot(parseSpec(testSpec({ coinInterval: 300 })), 301)).toEqual({ height: 600, state: 312 })
+    expect(nextCoinRoot(parseSpec(testSpec()), 0)).toBe(undefined)
+  })
+
+  it('begin at the height of an upgrade, which later ones may repeat', () => {
+    const upgrades = [upgrade(577, { coinInterval: 288 }), upgrade(900, { coinInterval: 288 })]
+    expect(statesOf({ upgrades }, [288, 576, 864, 1152])).toEqual([undefined, undefined, 576, 864])
+    expect(nextCoinRoot(parseSpec(testSpec({ upgrades })), 1)).toEqual({ height: 864, state: 576 })
   })
 })

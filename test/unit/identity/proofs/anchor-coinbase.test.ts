@@ -60,10 +60,13 @@ describe.each([
 
 describe('the commitments of a coinbase', () => {
   const given = [...hashes].map(([tag, hash]) => `${tag} ${toHex(hash)}`)
-  const of = (...all: readonly Uint8Array[]) =>
+  const of = (...all: readonly Uint8Array[]) => at(288, ...all)
+  const at = (height: number, ...all: readonly Uint8Array[]) =>
     outcome(() => {
       const attributes = all.map((one) => ({ ...memo, data: one }))
-      return [...commitmentsIn(attributes, true)].map(([tag, hash]) => `${tag} ${toHex(hash)}`)
+      return [...commitmentsIn(attributes, { hasValidators: true, height })].map(
+        ([tag, hash]) => `${tag} ${toHex(hash)}`,
+      )
     })
 
   it('are all that is asked', async () => {
@@ -71,12 +74,19 @@ describe('the commitments of a coinbase', () => {
     expect(await of(Uint8Array.of(1), data)).toEqual(given)
   })
 
+  it('may have coins of 288 blocks before', async () => {
+    const coins = new Uint8Array(32)
+    const committing = encodeCommitments(new Map([...hashes, [4, coins]]))
+    expect(await at(288, committing)).toEqual([...given, `4 ${toHex(coins)}`])
+    expect(await at(287, committing)).toBe('anchor-commitment')
+  })
+
   it.each<[string, readonly Uint8Array[]]>([
     ['none', [Uint8Array.of(1)]],
     ['two', [data, data]],
     ['a byte more', [concat(data, Uint8Array.of(0))]],
     ['a tag twice', [concat(data, data.subarray(-33))]],
-    ['a tag more', [encodeCommitments(new Map([...hashes, [4, new Uint8Array(32)]]))]],
+    ['a tag more', [encodeCommitments(new Map([...hashes, [5, new Uint8Array(32)]]))]],
     ['a tag less', [encodeCommitments(new Map([...hashes].slice(0, 2)))]],
   ])('are refused where there are %s', async (_, all) => {
     expect(await of(...all)).toBe('anchor-commitment')

@@ -11,14 +11,14 @@ import { holder } from '../../../support/builders/did.js'
 
 it('a block that connects leaves known what its documents say, so that the next operation need not read them', async () => {
   const test = await TestChain.open()
-  const { sanity, genesis } = test.chain
+  const { sanity, genesis, coinRoots } = test.chain
   const ada = holder()
   const created = await test.carry(ada.create(), ada.did)
   const fees = 100_000_000_000n - created.outputs.reduce((sum, { value }) => sum + value, 0n)
   const block = craftBlock(test.chain, { transactions: [created], fees })
   const documents = new KnownDocuments()
   const parts = { verifier: createInlineVerifier(), signatures: new SignatureCache(), mapMemory: new MapMemory() }
-  const connecting = { ...parts, sanity, genesis: genesis.header.hash, documents }
+  const connecting = { ...parts, sanity, genesis: genesis.header.hash, documents, coinRoots }
   await connectInto(new Overlay(test.database), block, connecting)
   expect(documents.facts(created.txid)).toMatchObject({ keys: { id: ada.did }, credentials: new Set() })
   await test.close()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { didRootAfter } from '../../../../src/ledger/chain/did-root-commitment.js'
+import { didRootAfter } from '../../../../src/ledger/chain/next-commitments.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
 import { meta } from '../../../../src/ledger/storage/rows/tables.js'
 import { TestChain } from '../../../support/builders/chain.js'

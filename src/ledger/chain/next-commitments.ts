@@ -1,5 +1,6 @@
 import type { ConnectedOperation } from '../consensus/connect.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { coinStateOf } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
@@ -20,6 +21,12 @@ export interface NextOperation {
 export function didRootAfter({ database, genesis }: Chain, height: number): Hash | undefined {
   const root = hasMap(database) ? mapRootAfter(database, height) : undefined
   return root && didRoot(genesis.header.hash, root)
+}
+
+/** Returns the commitment to all coins of a block at a height above an active one; undefined: it commits to none. */
+export async function coinRootOf({ coinRoots, headers, spec }: Chain, height: number): Promise<Hash | undefined> {
+  const state = coinStateOf(spec, height)
+  return state === undefined ? undefined : (await coinRoots.of(headers.activeAt(state).header)).root
 }
 
 /**
