@@ -2,6 +2,10 @@ import { importBlocks } from '../../src/ledger/chain/block-file.js'
 import { HeaderIndex, type KnownHeader } from '../../src/ledger/chain/header-index.js'
 import { leavingBlocks } from '../../src/ledger/chain/rewind-chain.js'
 import { SideBlocks } from '../../src/ledger/chain/side-blocks.js'
+import { checkState } from '../../src/ledger/state/check-state.js'
+import { partKind, readParts } from '../../src/ledger/state/parts.js'
+import { encodeHead } from '../../src/ledger/state/state-head.js'
+import { createInlineVerifier } from '../../src/base/crypto/inline.js'
 import { checkClock } from '../../src/ledger/consensus/context.js'
 import { concat } from '../../src/base/primitives/bytes.js'
 import { auxPowBytes } from '../../src/base/primitives/auxpow.js'
@@ -15,6 +19,15 @@ import { configOf } from '../support/builders/config.js'
 import { fakeHeader } from '../support/builders/votes.js'
 import { miningOf } from '../support/client/api.js'
 import { closing, each, everyDoor, limit, mib, onlyFor } from './limit.js'
+
+async function* piecesOf<T>(...pieces: readonly T[]): AsyncGenerator<T> {
+  yield* pieces
+}
+
+/** The head of a state without leaves, in subtrees at a depth. */
+function headOf(genesis: Uint8Array, depth: number): Uint8Array {
+  return encodeHead({ genesis, height: 288, coins: 0, sum: 0n, depth, confirm: new Uint8Array(0) })
+}
 
 /** Runs over a new chain. */
 async function onChain<T>(run: (test: TestChain) => Promise<T>, overrides = withoutValidators): Promise<T> {
@@ -100,6 +113,32 @@ export const chainLimits = [
     value: 64 * 1024,
     feed: onlyFor(/out of bounds/, (n) => record(1000, n)),
     refusal: 'a length is out of bounds',
+  }),
+  limit({
+    name: 'ledger/state/parts.maxPart',
+    unit: 'bytes',
+    value: 64 * mib,
+    feed: onlyFor(/does not follow/, async (n) => {
+      const head = new Writer(9).u8(1).u32(0).u32(n).finish()
+      for await (const part of readParts(piecesOf(concat(Buffer.from('DLS1'), head)))) return String(part.number)
+      return undefined
+    }),
+    refusal: 'does not follow',
+  }),
+  limit({
+    name: 'ledger/state/state-head.maxDepth',
+    unit: 'levels',
+    value: 20,
+    feed: onlyFor(/subtrees at depth/, (n) =>
+      onChain(
+        async ({ spec, chain }) => {
+          const parts = [{ kind: partKind.head, number: 0, bytes: headOf(chain.genesis.header.hash, n) }]
+          await checkState(piecesOf(...parts), { spec, verifier: createInlineVerifier() })
+        },
+        { ...withoutValidators, coinInterval: 288 },
+      ),
+    ),
+    refusal: 'subtrees at depth',
   }),
   limit({
     name: 'ledger/chain/branches.reorganisationDepth',

@@ -19,7 +19,7 @@ export interface CoinSet {
   readonly sum: bigint
 }
 
-/** What a rule reads of a state besides coins, DIDs and credentials. */
+/** Rows that a rule reads of a state besides coins, DIDs and credentials. */
 export interface RuleRows {
   /** Rows of table 1d, key and value, in the order of their keys; empty where no side chain is proved, or no rule reads them. */
   readonly sideChains: Uint8Array

@@ -28,11 +28,12 @@ import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { Database } from '../../ledger/storage/database.js'
 import { syncFile } from '../../ledger/storage/replace-file.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
-import { onOwnFile, StorageError } from '../../ledger/storage/failure.js'
+import { onOwnFile } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
-import { fileReason } from '../../clients/wallet/files.js'
+import { onFile } from './on-file.js'
 import { backUp } from './chain-backup.js'
+import { registerStateCheck, writeState } from './chain-state.js'
 import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
 import type { CliContext } from './cli-context.js'
 import { heightOption, type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
@@ -68,8 +69,8 @@ type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 export function registerChain(program: Command, context: CliContext): void {
   const chain = program.command('chain').description('look after the chain in a data directory')
-  const command = (usage: string, description: string, example = usage) =>
-    (usage === 'info' ? withOutput : withQuiet)(chain.command(usage))
+  const spoken = (made: Command, description: string, example: string) =>
+    (made.name() === 'info' ? withOutput : withQuiet)(made)
       .description(description)
       .option(
         '--genesis <name|file>',
@@ -77,6 +78,8 @@ export function registerChain(program: Command, context: CliContext): void {
       )
       .option('--data-dir <directory>', 'the data directory (default: that of "start" for the chain of --genesis)')
       .addHelpText('after', examples(`chain ${example} --data-dir ./devnet`))
+  const command = (usage: string, description: string, example = usage) =>
+    spoken(chain.command(usage), description, example)
 
   command('info', 'height, tip and state digest').action((options: ChainOptions) =>
     withTools(context, options, (tools) => info(context, tools, options)),
@@ -106,6 +109,17 @@ export function registerChain(program: Command, context: CliContext): void {
     (file: string, options: ChainOptions) =>
       withTools(context, options, (tools) => exportTo(context, tools, options, file)),
   )
+  const state = chain.command('state').description('files of all coins, DIDs and credentials after a block')
+  spoken(
+    state.command('write <file>'),
+    'write the latest state whose coins a block commits to',
+    'state write state.dls',
+  ).action((file: string, options: ChainOptions) =>
+    withTools(context, options, (tools) =>
+      withLedger(tools, ({ chain: one }) => writeState(context, one, file, options)),
+    ),
+  )
+  registerStateCheck(state, context)
   command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
     (file: string, options: ChainOptions) =>
       withTools(context, options, (tools) => importFrom(context, tools, options, file), file),
@@ -384,17 +398,4 @@ async function openSalvaged({
   )
   if (repair) await Database.repair(directory.salvaged)
   return { source: await Database.openDamaged(directory.salvaged), damages }
-}
-
-/** Runs with a file of the user; a failure of the file is a {@link UserError} that begins with its name. */
-async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error instanceof StorageError) throw error
-    if (error instanceof UserError) throw new UserError(`${file}: ${error.message}`)
-    throw (error as NodeJS.ErrnoException).syscall === undefined
-      ? error
-      : new UserError(`${file}: ${fileReason(error)}`)
-  }
 }

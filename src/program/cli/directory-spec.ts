@@ -1,6 +1,9 @@
 import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesisOfBlocks } from '../../ledger/chain/block-file.js'
+import { readParts } from '../../ledger/state/parts.js'
+import { readHead } from '../../ledger/state/state-head.js'
+import { Reader } from '../../base/primitives/codec.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { shippedSpecs } from '../../node/library/shipped.js'
 import { displayHash, toHex } from '../../base/primitives/bytes.js'
@@ -35,6 +38,23 @@ export async function specOfBlocks(file: string): Promise<Spec> {
   const found = shippedOf(toHex(genesis))
   if (found !== undefined) return found
   throw unknown(`it holds blocks of a chain with the genesis block ${displayHash(genesis)}`)
+}
+
+/** The spec of the shipped chain whose state a file holds; else a {@link UserError}. */
+export async function specOfState(file: string): Promise<Spec> {
+  if (!statSync(file).isFile()) throw unknown('it can be read only once')
+  const stream = createReadStream(file)
+  try {
+    for await (const { bytes } of readParts(stream)) {
+      const { genesis } = readHead(new Reader(bytes))
+      const found = shippedOf(toHex(genesis))
+      if (found !== undefined) return found
+      throw unknown(`it holds the state of a chain with the genesis block ${displayHash(genesis)}`)
+    }
+  } finally {
+    stream.destroy()
+  }
+  throw new UserError('it holds no state')
 }
 
 /** `genesis`: in hex, internal order. */

@@ -1,0 +1,359 @@
+/**
+ * A state of a chain as parts that are each checked by themselves: all coins, DIDs and credentials after a block (format 16).
+ *
+ *   chain -> stateParts (write-state.ts): outlines of blocks, coins by chunks, leaves of the map by subtrees -> stateFile (parts.ts)
+ *   file  -> readParts -> checkState
+ *     blocks   headers by hash and work, outlines by their headers (block-outline.ts), the last one by its confirm
+ *     coins    chunks by the tree in the last block's coinbase
+ *     leaves   subtrees by the map in the coinbase of the state's block (map-parts.ts), transactions by outlines (leaf-record.ts)
+ *
+ * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by cli.
+ * - Nothing is believed of a part before it is checked against parts that were.
+ * - A checker needs the spec of the chain alone.
+ */
+import { runChecks, type Verifier } from '../../base/crypto/verifier.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { displayHash, equalBytes, toHex } from '../../base/primitives/bytes.js'
+import { CodecError, Reader } from '../../base/primitives/codec.js'
+import { workOf } from '../../base/primitives/compact.js'
+import { parseConfirm } from '../../base/primitives/confirm.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
+import { type Hash, sha256, sha256d } from '../../base/primitives/hash.js'
+import { Header, headerSize } from '../../base/primitives/header.js'
+import { coinDepth } from '../../base/primitives/coin-depth.js'
+import { coinStateOf, paramsAt, type Spec } from '../../base/primitives/spec.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
+import { Yielder } from '../../base/runtime/cooperative.js'
+import { checkProofOfWork } from '../../identity/proofs/auxpow-proof.js'
+import type { Entry } from '../../identity/proofs/history.js'
+import { didRoot } from '../../identity/proofs/map-tree.js'
+import { checkConfirm } from '../consensus/check-confirm.js'
+import { checkCoinRoot, checkDidRoot } from '../consensus/commitment.js'
+import { checkHeaderContext } from '../consensus/context.js'
+import { CoinHasher, coinRoot } from '../consensus/coin-root.js'
+import { type BlockOutline, checkOutline, readOutline } from './block-outline.js'
+import { kept, leafOf, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
+import { ascend, isSubtree, prefixOf, rootOfSubtrees, subtreeOf, subtreeSize } from './map-parts.js'
+import { beforeParts, follows, type Part, partKind, type PartPlace } from './parts.js'
+import { maxDepth, readHead, type StateHead } from './state-head.js'
+
+/** A part that is not what the blocks commit to, or no part. */
+export class StateError extends UserError {
+  readonly part: PartPlace
+
+  constructor({ kind, number }: PartPlace, reason: string) {
+    const name = Object.entries(partKind).find(([, value]) => value === kind)?.[0] ?? kind
+    super(`part ${name} ${number}: ${reason}`)
+    this.part = { kind, number }
+  }
+}
+
+/** A state that was checked. */
+export interface CheckedState {
+  readonly height: number
+  readonly hash: Hash
+  /** The block that commits to the coins, and its time in Unix seconds. */
+  readonly committing: Pick<Header, 'height' | 'id' | 'time'>
+  readonly transactions: number
+  readonly dids: number
+  readonly credentials: number
+  readonly coins: number
+  readonly sum: bigint
+  /** Work of its headers, on a chain without validators. */
+  readonly work: bigint
+}
+
+export interface StateCheckOptions {
+  readonly spec: Spec
+  readonly verifier: Verifier
+}
+
+/** Checks the parts of a state one by one, each against those before it; {@link StateError} for the first that is wrong. */
+export async function checkState(parts: AsyncIterable<Part>, options: StateCheckOptions): Promise<CheckedState> {
+  const check = new StateCheck(options)
+  for await (const part of parts) await check.take(part)
+  return check.finish()
+}
+
+/** Heights and hashes of a chain, 84 bytes each. */
+class HeaderChain {
+  readonly #genesis: Header
+  readonly #bytes: Buffer[] = []
+  tip: Header
+  work = 0n
+
+  constructor(genesis: Header) {
+    this.#genesis = genesis
+    this.tip = genesis
+  }
+
+  add(header: Header): void {
+    this.#bytes.push(Buffer.from(header.bytes))
+    this.work += workOf(header.bits)
+    this.tip = header
+  }
+
+  at(height: number): Header {
+    if (height === 0) return this.#genesis
+    const bytes = this.#bytes[height - 1]
+    if (bytes?.length !== headerSize) throw new RuleError('block-height', `there is no block ${height}`)
+    return Header.read(new Reader(bytes))
+  }
+}
+
+/**
+ * The check of one state. A confirm of its validators, or the work of its headers, stands behind the block that commits to its coins; the
+ * hashes of headers bind all blocks below, these their transactions, and the coinbase of the state's block the map.
+ */
+class StateCheck {
+  readonly #options: StateCheckOptions
+  readonly #genesis: Header
+  readonly #headers: HeaderChain
+  #last = beforeParts
+  #head: StateHead | undefined
+  /** The coinbases of the state's block and of the one that commits to its coins. */
+  #stateCoinbase: Transaction | undefined
+  #committing: BlockOutline | undefined
+  /** Hashes of the transactions of each block up to the state, 64 bytes each. */
+  readonly #hashes: Buffer[] = [Buffer.alloc(0)]
+  #transactions = 0
+  #sideChains: Uint8Array = new Uint8Array(0)
+  readonly #chunks: Hash[] = []
+  readonly #map: Uint8Array[] = []
+  readonly #coins = new CoinHasher()
+  #isConfirmed = false
+  #isMapRight = false
+  #prefix = 0
+  #dids = 0
+  #credentials = 0
+
+  constructor(options: StateCheckOptions) {
+    this.#options = options
+    this.#genesis = genesisBlock(options.spec).header
+    this.#headers = new HeaderChain(this.#genesis)
+  }
+
+  /** Checks the next part. */
+  async take(part: Part): Promise<void> {
+    await wrapping(part, async () => {
+      const reader = new Reader(part.bytes)
+      if (!follows(this.#last, part))
+        throw new CodecError(`it does not follow part ${this.#last.number} of kind ${this.#last.kind}`)
+      this.#last = part
+      if (part.kind !== partKind.head && this.#head === undefined) throw new CodecError('there is no head')
+      if (part.kind > partKind.blocks) await this.#standing()
+      switch (part.kind) {
+        case partKind.head:
+          return this.#takeHead(reader)
+        case partKind.blocks:
+          return this.#takeBlocks(reader)
+        case partKind.sideChains:
+          this.#sideChains = part.bytes
+          return
+        case partKind.chunks:
+          return this.#takeChunks(reader)
+        case partKind.coins:
+          return this.#takeCoins(part)
+        case partKind.map:
+          return this.#takeMap(part)
+        case partKind.leaves:
+          return this.#takeLeaves(reader)
+        default:
+          throw new CodecError('it is of no kind')
+      }
+    })
+  }
+
+  /** The whole of it; throws where something is missing. */
+  finish(): Promise<CheckedState> {
+    return wrapping(this.#last, () => this.#finish())
+  }
+
+  async #finish(): Promise<CheckedState> {
+    if (this.#head === undefined) throw new CodecError('there is nothing in it')
+    await this.#standing()
+    const head = this.#head
+    this.#requireCoinRoot()
+    const { count, sum } = this.#coins.finish()
+    if (count !== head.coins || sum !== head.sum) {
+      throw new RuleError(
+        'coinbase-coin-root',
+        `${count} coins of ${sum}, and the head names ${head.coins} of ${head.sum}`,
+      )
+    }
+    if (this.#prefix !== 2 ** head.depth) {
+      throw new RuleError('coinbase-did-root', `leaves of ${this.#prefix} subtrees of ${2 ** head.depth}`)
+    }
+    const { header } = this.#committing as BlockOutline
+    return {
+      height: head.height,
+      hash: this.#headers.at(head.height).hash,
+      committing: header,
+      transactions: this.#transactions,
+      dids: this.#dids,
+      credentials: this.#credentials,
+      coins: count,
+      sum,
+      work: this.#options.spec.hasValidators ? 0n : this.#headers.work,
+    }
+  }
+
+  #takeHead(reader: Reader): void {
+    const head = readHead(reader)
+    requireEnd(reader)
+    if (!equalBytes(head.genesis, this.#genesis.hash)) {
+      throw new CodecError(`it is of another chain, with genesis ${displayHash(head.genesis)}`)
+    }
+    const { spec } = this.#options
+    if (coinStateOf(spec, head.height + coinDepth) !== head.height) {
+      throw new CodecError(`no block commits to the coins of height ${head.height}`)
+    }
+    if (!paramsAt(spec, head.height).didRoot) {
+      throw new CodecError(`block ${head.height} commits to no state of DIDs`)
+    }
+    if (head.depth > maxDepth) throw new CodecError(`subtrees at depth ${head.depth}, at most ${maxDepth}`)
+    this.#head = head
+  }
+
+  async #takeBlocks(reader: Reader): Promise<void> {
+    const { spec } = this.#options
+    const { height: state } = this.#head as StateHead
+    const yielder = new Yielder()
+    while (reader.remaining > 0) {
+      const outline = readOutline(reader, spec)
+      const { header, auxPow } = outline
+      const { tip } = this.#headers
+      if (!equalBytes(header.previous, tip.hash))
+        throw new RuleError('block-stale', `block ${header.height} does not follow`)
+      if (header.height > state + coinDepth) throw new RuleError('block-height', `block ${header.height} is above it`)
+      checkHeaderContext(spec, header, { parent: tip, at: (height) => this.#headers.at(height) })
+      if (auxPow !== undefined) checkProofOfWork(spec, header, auxPow)
+      checkOutline(spec, outline)
+      this.#headers.add(header)
+      if (header.height === state) this.#stateCoinbase = outline.coinbase
+      if (header.height === state + coinDepth) this.#committing = outline
+      if (header.height <= state) {
+        this.#transactions += outline.transactions.length + 1
+        this.#hashes.push(Buffer.concat(outline.transactions.flatMap(({ txid, digest }) => [txid, digest])))
+      }
+      if (yielder.over) await yielder.next()
+    }
+  }
+
+  /** Requires that validators or work stand behind the blocks, once all of them are there. */
+  async #standing(): Promise<void> {
+    if (this.#isConfirmed) return
+    const { spec, verifier } = this.#options
+    const { confirm, height } = this.#head as StateHead
+    const { header } = this.#committing ?? {}
+    if (header === undefined)
+      throw new RuleError('block-height', `its blocks do not reach height ${height + coinDepth}`)
+    if (spec.hasValidators) await runChecks(checkConfirm(spec, header, parseConfirm(confirm)), verifier)
+    this.#isConfirmed = true
+  }
+
+  #takeChunks(reader: Reader): void {
+    while (reader.remaining > 0) this.#chunks.push(reader.hash())
+  }
+
+  /** Requires that the hashes of chunks are those that the block commits to. */
+  #requireCoinRoot(): void {
+    const { genesis, height, coins, sum } = this.#head as StateHead
+    const set = { leaves: this.#chunks, count: coins, sum, sideChains: this.#sideChains }
+    checkCoinRoot((this.#committing as BlockOutline).coinbase, coinRoot(genesis, height, set))
+  }
+
+  #takeCoins({ number, bytes }: Part): void {
+    if (number === 0) this.#requireCoinRoot()
+    const leaf = this.#chunks[number]
+    if (leaf === undefined || !equalBytes(leaf, sha256(Buffer.concat([Buffer.of(0), bytes])))) {
+      throw new RuleError('coinbase-coin-root', 'its hash is not among those of the chunks, at its place')
+    }
+    this.#coins.add(bytes)
+  }
+
+  #takeMap({ number, bytes }: Part): void {
+    const { depth, genesis, height } = this.#head as StateHead
+    const wanted = Math.min(2 ** depth - number * 0x10000, 0x10000) * subtreeSize
+    if (bytes.length !== wanted)
+      throw new RuleError('coinbase-did-root', `${bytes.length} bytes of subtrees, not ${wanted}`)
+    this.#map.push(bytes)
+    if ((number + 1) * 0x10000 < 2 ** depth) return
+    const root = rootOfSubtrees(Buffer.concat(this.#map))
+    if (root === undefined) throw new RuleError('coinbase-did-root', 'a subtree is of no kind')
+    checkDidRoot(this.#options.spec, height, this.#stateCoinbase as Transaction, didRoot(genesis, root))
+    this.#isMapRight = true
+  }
+
+  async #takeLeaves(reader: Reader): Promise<void> {
+    const { depth } = this.#head as StateHead
+    const [first, count] = [reader.u32(), reader.u32()]
+    if (!this.#isMapRight) throw new CodecError('the map is not there')
+    if (first !== this.#prefix || first + count > 2 ** depth) {
+      throw new RuleError('coinbase-did-root', `subtrees from ${first} on, after ${this.#prefix} of ${2 ** depth}`)
+    }
+    const yielder = new Yielder()
+    for (; this.#prefix < first + count; this.#prefix++) {
+      const records = reader.list(reader.remaining, leafSize, () => readLeaf(reader))
+      const leaves = records.map(leafOf)
+      for (const [i, { key }] of leaves.entries()) {
+        const before = leaves[i - 1]
+        if (prefixOf(key, depth) !== this.#prefix || (before !== undefined && !ascend(before.key, key))) {
+          throw new RuleError('coinbase-did-root', `leaf ${toHex(key)} is not in its place`)
+        }
+      }
+      if (!isSubtree(this.#subtree(this.#prefix), subtreeOf(leaves, depth))) {
+        throw new RuleError('coinbase-did-root', `the leaves of subtree ${this.#prefix} are not those of the map`)
+      }
+      for (const record of records) this.#takeLeaf(record)
+      if (yielder.over) await yielder.next()
+    }
+    requireEnd(reader)
+  }
+
+  #subtree(prefix: number): Uint8Array {
+    const part = this.#map[prefix >>> 16] as Uint8Array
+    const at = (prefix & 0xffff) * subtreeSize
+    return part.subarray(at, at + subtreeSize)
+  }
+
+  /** Checks the transactions of a leaf whose entries are those of the map. */
+  #takeLeaf(record: LeafRecord): void {
+    const wanted = kept(record)
+    if (record.transactions.length !== wanted.length) {
+      throw new RuleError('coinbase-did-root', `${record.transactions.length} transactions, not ${wanted.length}`)
+    }
+    for (const [i, position] of wanted.entries()) {
+      const { txid, height } = record.entries[position] as Entry
+      const digest = this.#digestOf(height, txid)
+      if (digest === undefined || !equalBytes(digest, sha256d(record.transactions[i] as Uint8Array))) {
+        throw new RuleError('coinbase-witness-root', `block ${height} has another transaction ${toHex(txid)}`)
+      }
+    }
+    if (record.credential === undefined) this.#dids++
+    else this.#credentials++
+  }
+
+  /** The hash of all bytes of a transaction of a block. */
+  #digestOf(height: number, txid: Hash): Hash | undefined {
+    const hashes = this.#hashes[height] ?? Buffer.alloc(0)
+    for (let at = 0; at < hashes.length; at += 64) {
+      if (equalBytes(hashes.subarray(at, at + 32), txid)) return hashes.subarray(at + 32, at + 64)
+    }
+    return undefined
+  }
+}
+
+function requireEnd(reader: Reader): void {
+  if (reader.remaining > 0) throw new CodecError(`${reader.remaining} bytes too many`)
+}
+
+/** Runs a check of a part, and names the part where it fails. */
+async function wrapping<T>(part: PartPlace, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (!(error instanceof RuleError || error instanceof CodecError)) throw error
+    throw new StateError(part, error.message)
+  }
+}

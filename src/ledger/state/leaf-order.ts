@@ -1,0 +1,135 @@
+import { namedCredential } from '../../identity/did/named-did.js'
+import { didKey, operationAt } from '../storage/rows/did-reader.js'
+import { present } from '../storage/rows/row-reader.js'
+import { didText } from '../storage/rows/map/leaf-changes.js'
+import { tables } from '../storage/rows/tables.js'
+import type { FrozenRows } from '../storage/stored-rows.js'
+import { didMapKey, type Leaf, type MapKey } from '../../identity/proofs/map-tree.js'
+import { kept, leafOf, type LeafRecord } from './leaf-record.js'
+import { Yielder } from '../../base/runtime/cooperative.js'
+
+/** Bytes of a key and the program hash of its DID. */
+const itemSize = 32 + 21
+/** Keys are sorted by their first byte before all others. */
+const buckets = 256
+const pageBytes = 64 * 1024
+
+/** The leaves of the map after a block in the order of their keys, from rows that later blocks may have added to. */
+export class LeafOrder {
+  readonly #rows: FrozenRows
+  readonly #height: number
+  /** Keys with program hashes, by the first byte of the key. */
+  readonly #dids: readonly Bucket[]
+  /** Leaves that there are now, those of later blocks too. */
+  readonly size: number
+
+  private constructor(rows: FrozenRows, height: number, dids: readonly Bucket[], credentials: number) {
+    this.#rows = rows
+    this.#height = height
+    this.#dids = dids
+    this.size = dids.reduce((sum, { length }) => sum + length, 0) + credentials
+  }
+
+  /** Reads the keys of all DIDs. */
+  static async of(rows: FrozenRows, height: number): Promise<LeafOrder> {
+    const dids = Array.from({ length: buckets }, () => new Bucket())
+    const yielder = new Yielder()
+    for await (const page of rows.pages(tables.didHead.range(), pageBytes)) {
+      for (const [key] of page) {
+        const [did] = tables.didHead.fields(key)
+        const place = didMapKey(didText(did))
+        dids[place[0] as number]?.add(place, did)
+        if (yielder.over) await yielder.next()
+      }
+    }
+    let credentials = 0
+    for await (const page of rows.pages(tables.credential.range(), pageBytes)) credentials += page.length
+    return new LeafOrder(rows, height, dids, credentials)
+  }
+
+  async *leaves(): AsyncGenerator<Leaf, void, void> {
+    for await (const record of this.#records()) yield leafOf(record)
+  }
+
+  /** The same with their transactions. */
+  async *records(): AsyncGenerator<LeafRecord, void, void> {
+    for await (const record of this.#records()) {
+      const wanted = kept(record).map((i) => {
+        const { txid } = present(record.entries[i], 'an operation')
+        const { height, index } = present(tables.location.get(this.#rows, txid), 'the place of an operation')
+        return tables.transaction.key(height, index)
+      })
+      const transactions = (await this.#rows.getMany(wanted)).map((bytes) => present(bytes, 'a transaction'))
+      yield { ...record, transactions }
+    }
+  }
+
+  async *#records(): AsyncGenerator<Omit<LeafRecord, 'transactions'>, void, void> {
+    for (const [first, bucket] of this.#dids.entries()) {
+      const dids = bucket.inOrder()
+      let next = 0
+      for await (const credential of this.#credentials(first)) {
+        for (; next < dids.length && Buffer.compare((dids[next] as Keyed).key, credential.key) < 0; next++) {
+          yield* this.#did(dids[next] as Keyed)
+        }
+        yield credential.record
+      }
+      for (; next < dids.length; next++) yield* this.#did(dids[next] as Keyed)
+    }
+  }
+
+  /** The record of a DID; none where it was created later. */
+  async *#did({ did }: Keyed): AsyncGenerator<Omit<LeafRecord, 'transactions'>, void, void> {
+    const entries: LeafRecord['entries'][number][] = []
+    for (const [, row] of await this.#rows.rows(tables.didOperation.range(did), {})) {
+      const entry = tables.didOperation.decode(row)
+      if (entry.height <= this.#height) entries.push(entry)
+    }
+    if (entries.length > 0) yield { did, entries }
+  }
+
+  /** The credentials whose keys begin with a byte. */
+  async *#credentials(first: number) {
+    const { gte, lt } = tables.credential.range()
+    const from = Buffer.concat([gte, Buffer.of(first)])
+    const to = first === buckets - 1 ? lt : Buffer.concat([gte, Buffer.of(first + 1)])
+    for await (const page of this.#rows.pages({ gte: from, lt: to }, pageBytes)) {
+      for (const [rowKey, row] of page) {
+        const entries = tables.credential.decode(row).filter(({ height }) => height <= this.#height)
+        const [entry] = entries
+        if (entry === undefined) continue
+        const [key] = tables.credential.fields(rowKey)
+        const { id, signer } = present(
+          namedCredential(operationAt(this.#rows, entry)),
+          'the credential of an operation',
+        )
+        yield { key, record: { did: present(didKey(signer), 'the key of a signer'), credential: id, entries } }
+      }
+    }
+  }
+}
+
+/** A DID with the key of its leaf. */
+interface Keyed {
+  readonly key: MapKey
+  readonly did: Uint8Array
+}
+
+/** Keys and program hashes, one after another in memory that grows. */
+class Bucket {
+  #bytes = Buffer.alloc(64 * itemSize)
+  length = 0
+
+  add(key: MapKey, did: Uint8Array): void {
+    const at = this.length * itemSize
+    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)])
+    this.#bytes.set(key, at)
+    this.#bytes.set(did, at + 32)
+    this.length++
+  }
+
+  inOrder(): Keyed[] {
+    const all = Array.from({ length: this.length }, (_, i) => this.#bytes.subarray(i * itemSize, (i + 1) * itemSize))
+    return all.sort(Buffer.compare).map((item) => ({ key: item.subarray(0, 32), did: item.subarray(32) }))
+  }
+}

@@ -1,0 +1,67 @@
+import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
+import { formOfNumber } from '../../base/primitives/did-operation.js'
+import { addressOf, type ProgramHash } from '../../base/primitives/address.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import {
+  type Entry,
+  entryBytes,
+  emptyHistory,
+  entrySize,
+  extendHistory,
+  readEntry,
+  valueOfHistory,
+} from '../../identity/proofs/history.js'
+import { credentialMapKey, didMapKey, type Leaf } from '../../identity/proofs/map-tree.js'
+
+/** A leaf of the map with what it stands for: the history of a DID, or of one DID's operations on a credential. */
+
+export interface LeafRecord {
+  /** The DID, or the DID of the signer. */
+  readonly did: ProgramHash
+  /** Absolute id of a credential; undefined for a leaf of a DID. */
+  readonly credential?: string
+  /** All operations, oldest first. */
+  readonly entries: readonly Entry[]
+  /** Bytes of the transactions of {@link kept} entries, in that order. */
+  readonly transactions: readonly Uint8Array[]
+}
+
+/** Least bytes of a record. */
+export const leafSize = 21 + 1 + 1 + entrySize
+
+/**
+ * Positions of the entries whose transactions a state has: of a DID the operation that holds the document, and the one that deactivated it;
+ * of a credential all.
+ */
+export function kept({ credential, entries }: Pick<LeafRecord, 'credential' | 'entries'>): number[] {
+  const all = [...entries.keys()]
+  if (credential !== undefined) return all
+  const document = all.findLast((i) => formOfNumber((entries[i] as Entry).operation)?.effect !== 'end')
+  return all.filter((i) => i === document || formOfNumber((entries[i] as Entry).operation)?.effect === 'end')
+}
+
+/** The leaf: where it is in the map, and what it binds. */
+export function leafOf({ did, credential, entries }: Omit<LeafRecord, 'transactions'>): Leaf {
+  const text = `did:${didMethod}:${addressOf(did)}`
+  const key = credential === undefined ? didMapKey(text) : credentialMapKey(credential, text)
+  const { operation: last } = entries.at(-1) as Entry
+  const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)
+  return { key, value: valueOfHistory({ last, count: entries.length, digest }) }
+}
+
+export function writeLeaf(writer: Writer, { did, credential, entries, transactions }: LeafRecord): void {
+  writer.bytes(did).varstring(credential ?? '')
+  writer.varuint(entries.length)
+  for (const entry of entries) writer.bytes(entryBytes(entry))
+  writer.varuint(transactions.length)
+  for (const bytes of transactions) writer.varbytes(bytes)
+}
+
+/** Reads a record; throws a CodecError, and a RuleError where it has no entry. */
+export function readLeaf(reader: Reader): LeafRecord {
+  const [did, credential] = [reader.take(21), reader.varstring(reader.remaining)]
+  const entries = reader.list(reader.remaining, entrySize, () => readEntry(reader.take(entrySize)))
+  if (entries.length === 0) throw new CodecError('a leaf without an operation')
+  const transactions = reader.list(reader.remaining, 1, () => reader.varbytes(reader.remaining))
+  return { did, ...(credential !== '' && { credential }), entries, transactions }
+}

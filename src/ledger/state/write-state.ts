@@ -1,0 +1,216 @@
+import { readAuxPow } from '../../base/primitives/auxpow.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { concat } from '../../base/primitives/bytes.js'
+import { Reader, Writer } from '../../base/primitives/codec.js'
+import { nextCoinRoot } from '../../base/primitives/spec.js'
+import { Transaction } from '../../base/primitives/transaction.js'
+import { Yielder } from '../../base/runtime/cooperative.js'
+import type { Leaf } from '../../identity/proofs/map-tree.js'
+import type { Chain } from '../chain/chain.js'
+import type { CoinState } from '../chain/coin-roots.js'
+import { coinRowsAfter } from '../chain/coins-after.js'
+import type { KnownHeader } from '../chain/header-index.js'
+import { chunkCoins, coinRowSize } from '../consensus/coin-root.js'
+import { tables } from '../storage/rows/tables.js'
+import type { FrozenRows } from '../storage/stored-rows.js'
+import { type BlockOutline, writeOutline } from './block-outline.js'
+import { LeafOrder } from './leaf-order.js'
+import { leafOf, type LeafRecord, writeLeaf } from './leaf-record.js'
+import { prefixOf, subtreeBytes, subtreeOf } from './map-parts.js'
+import { type Part, partBytes, partKind } from './parts.js'
+import { encodeHead, maxDepth } from './state-head.js'
+
+/** Leaves of a subtree, about: a part has thousands of them. */
+const usualLeaves = 256
+/** Subtrees in a part. */
+const subtreesAtOnce = 0x10000
+
+/** Sizes of parts; tests need small ones. */
+export interface WritingOptions {
+  readonly leavesAtOnce?: number
+  readonly bytes?: number
+}
+
+/** A state that a chain can write, and the block that commits to its coins. */
+export interface WritableState {
+  readonly state: KnownHeader
+  readonly committing: KnownHeader
+}
+
+/** The latest state whose coins a block of the chain commits to; a {@link UserError} where there is none, or the chain has given up what it needs. */
+export function latestState({ spec, headers, tip, prunedHeight }: Chain): WritableState {
+  const { height: top } = tip.header
+  const { interval = 0 } = spec.coinRoots ?? {}
+  const last = nextCoinRoot(spec, Math.max(1, top - interval + 1))
+  if (last === undefined) throw new UserError(`blocks of ${spec.name} commit to no coins: its spec has no coinInterval`)
+  if (last.height > top) {
+    throw new UserError(`the first block that commits to coins is ${last.height}, and the chain ends at height ${top}`)
+  }
+  if (prunedHeight > 0) {
+    throw new UserError(
+      `the chain is pruned: blocks 1 to ${prunedHeight} have given up the transactions of which a state names the hashes; write it where a node keeps all`,
+    )
+  }
+  return { state: headers.activeAt(last.state), committing: headers.activeAt(last.height) }
+}
+
+/**
+ * The parts of a state, from a snapshot of the rows. Blocks above it may come meanwhile. Holds 53 bytes in memory for each DID.
+ */
+export async function* stateParts(
+  chain: Chain,
+  { state, committing }: WritableState,
+  { leavesAtOnce = usualLeaves, bytes = partBytes }: WritingOptions = {},
+): AsyncGenerator<Omit<Part, 'number'>, void, void> {
+  const coins = await chain.coinRoots.of(state.header)
+  const rows = chain.database.freezeNewest()
+  const { height } = state.header
+  const as = { height, tip: chain.tip.header.height }
+  try {
+    const order = await LeafOrder.of(rows, height)
+    const depth = depthFor(order.size / leavesAtOnce)
+    const confirm = rows.get(tables.confirm.key(committing.header.hash)) ?? new Uint8Array(0)
+    const { hash: genesis } = chain.genesis.header
+    const head = { genesis, height, coins: coins.count, sum: coins.sum, depth, confirm }
+    yield { kind: partKind.head, bytes: encodeHead(head) }
+    yield* blockParts(chain, rows, { top: committing.header.height, bytes })
+    if (coins.sideChains.length > 0) yield { kind: partKind.sideChains, bytes: coins.sideChains }
+    yield* coinParts(rows, as, coins)
+    yield* mapParts(order, depth)
+    yield* leafParts(order, { depth, bytes })
+  } finally {
+    rows.close()
+  }
+}
+
+function depthFor(subtrees: number): number {
+  return Math.min(maxDepth, Math.max(0, Math.ceil(Math.log2(subtrees))))
+}
+
+async function* blockParts(
+  chain: Chain,
+  rows: FrozenRows,
+  { top, bytes: most }: { readonly top: number; readonly bytes: number },
+): AsyncGenerator<Omit<Part, 'number'>> {
+  const yielder = new Yielder()
+  let writer = new Writer()
+  let size = 0
+  for (let height = 1; height <= top; height++) {
+    const one = new Writer()
+    writeOutline(one, await outlineOf(rows, chain.headers.activeAt(height), chain.spec.hasValidators))
+    const bytes = one.finish()
+    if (size > 0 && size + bytes.length > most) {
+      yield { kind: partKind.blocks, bytes: writer.finish() }
+      writer = new Writer()
+      size = 0
+    }
+    writer.bytes(bytes)
+    size += bytes.length
+    if (yielder.over) await yielder.next()
+  }
+  yield { kind: partKind.blocks, bytes: writer.finish() }
+}
+
+async function outlineOf(rows: FrozenRows, known: KnownHeader, hasValidators: boolean): Promise<BlockOutline> {
+  const { header, auxPow } = known
+  const [coinbase, ...others] = (await rows.rows(tables.transaction.range(header.height), {})).map(([, bytes]) =>
+    Transaction.fromBytes(bytes),
+  )
+  return {
+    header,
+    ...(!hasValidators && { auxPow: readAuxPow(new Reader(auxPow)) }),
+    coinbase: coinbase as Transaction,
+    transactions: others.map((tx) => ({ txid: tx.hash, digest: Buffer.from(tx.digestKey, 'latin1') })),
+  }
+}
+
+async function* coinParts(
+  rows: FrozenRows,
+  as: { readonly height: number; readonly tip: number },
+  { leaves }: CoinState,
+): AsyncGenerator<Omit<Part, 'number'>> {
+  for (let at = 0; at < leaves.length; at += subtreesAtOnce) {
+    yield { kind: partKind.chunks, bytes: concat(...leaves.slice(at, at + subtreesAtOnce)) }
+  }
+  let chunk: Uint8Array[] = []
+  let room = chunkCoins * coinRowSize
+  for await (const piece of coinRowsAfter(rows, as)) {
+    for (let at = 0; at < piece.length;) {
+      const some = piece.subarray(at, at + room)
+      chunk.push(some)
+      at += some.length
+      room -= some.length
+      if (room > 0) continue
+      yield { kind: partKind.coins, bytes: concat(...chunk) }
+      chunk = []
+      room = chunkCoins * coinRowSize
+    }
+  }
+  if (chunk.some(({ length }) => length > 0)) yield { kind: partKind.coins, bytes: concat(...chunk) }
+}
+
+/** The leaves of each subtree at a depth, in order, the empty ones too. */
+async function* subtrees<T>(
+  leaves: AsyncIterable<T>,
+  depth: number,
+  leafIn: (one: T) => Leaf,
+): AsyncGenerator<readonly T[], void, void> {
+  let prefix = 0
+  let some: T[] = []
+  for await (const one of leaves) {
+    for (const place = prefixOf(leafIn(one).key, depth); prefix < place; prefix++) {
+      yield some
+      some = []
+    }
+    some.push(one)
+  }
+  for (; prefix < 2 ** depth; prefix++) {
+    yield some
+    some = []
+  }
+}
+
+async function* mapParts(order: LeafOrder, depth: number): AsyncGenerator<Omit<Part, 'number'>> {
+  let some: Uint8Array[] = []
+  for await (const leaves of subtrees(order.leaves(), depth, (leaf) => leaf)) {
+    some.push(subtreeBytes(subtreeOf(leaves, depth)))
+    if (some.length < subtreesAtOnce) continue
+    yield { kind: partKind.map, bytes: concat(...some) }
+    some = []
+  }
+  if (some.length > 0) yield { kind: partKind.map, bytes: concat(...some) }
+}
+
+/** Parts with the records of some subtrees each: prefix of the first u32, their number u32, then for each the number of records, a compact size, and these. */
+async function* leafParts(
+  order: LeafOrder,
+  { depth, bytes: most }: { readonly depth: number; readonly bytes: number },
+): AsyncGenerator<Omit<Part, 'number'>> {
+  let [first, next, size] = [0, 0, 0]
+  let some: Uint8Array[] = []
+  const part = () => {
+    const bytes = concat(
+      new Writer(8)
+        .u32(first)
+        .u32(next - first)
+        .finish(),
+      ...some,
+    )
+    ;[first, size, some] = [next, 0, []]
+    return { kind: partKind.leaves, bytes }
+  }
+  for await (const records of subtrees(order.records(), depth, leafOf)) {
+    const bytes = subtreeRecords(records)
+    if (size > 0 && size + bytes.length > most) yield part()
+    some.push(bytes)
+    size += bytes.length
+    next++
+  }
+  yield part()
+}
+
+function subtreeRecords(records: readonly LeafRecord[]): Uint8Array {
+  const writer = new Writer(1024).varuint(records.length)
+  for (const record of records) writeLeaf(writer, record)
+  return writer.finish()
+}

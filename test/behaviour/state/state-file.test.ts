@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
+import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
+import { concat } from '../../../src/base/primitives/bytes.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { checkState, StateError } from '../../../src/ledger/state/check-state.js'
+import { type Part, partKind, readParts, stateFile } from '../../../src/ledger/state/parts.js'
+import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { Crowd, random } from '../../support/builders/random-chain.js'
+import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
+import { rounds } from '../../support/process/thorough.js'
+
+const seed = Number(process.env['DIDLEDGER_SEED'] ?? 1)
+const committing: SpecOverrides = { ...oneValidator(), producer: 'sponsor', coinInterval: 330 }
+const state = 330 - 288
+const verifier = createInlineVerifier()
+
+/** A chain whose people pay, keep DIDs, and declare and revoke credentials, before and after the state at 42. */
+async function busy(overrides: SpecOverrides): Promise<TestChain> {
+  const test = await TestChain.open(overrides, { signatures: new SignatureCache() })
+  const crowd = new Crowd(random(seed))
+  const [ada, bea] = [holder(), holder()]
+  await test.publish(ada.create(), ada.did)
+  await test.publish(bea.create(), bea.did)
+  const declare = (name: string) => test.publish(ada.declare(ada.issue(ada.did, { id: `${ada.did}#${name}` })), ada.did)
+  const acts = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      for (let some = 0; some < 3; some++) await crowd.act(test)
+      test.clock.time += 1000
+      await test.mine()
+    }
+  }
+  await declare('one')
+  await declare('two')
+  await acts(20)
+  await test.publish(bea.deactivate(), bea.did)
+  await test.mineEmpty(state - test.reader.height)
+  // What comes later is no part of the state: also of leaves that it has.
+  await test.publish(ada.revoke(`${ada.did}#one`), ada.did)
+  await declare('three')
+  await acts(8)
+  await test.mineEmpty(335 - test.reader.height)
+  return test
+}
+
+async function partsOf({ chain }: TestChain, options?: WritingOptions): Promise<Part[]> {
+  const parts: Part[] = []
+  for await (const part of readParts(stateFile(stateParts(chain, latestState(chain), options)))) parts.push(part)
+  return parts
+}
+
+async function* each(parts: readonly Part[]): AsyncGenerator<Part> {
+  yield* parts
+}
+
+async function* inPieces(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+const reasonOf = (check: Promise<unknown>) =>
+  check.then(
+    () => 'right',
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(StateError)
+      return String((error as StateError).message)
+    },
+  )
+
+describe.each([
+  ['with validators', committing],
+  ['of work', { ...withoutValidators, coinInterval: 330 }],
+])('a state of a chain %s', (_, overrides) => {
+  let test: TestChain
+  let parts: Part[]
+  const check = (some: readonly Part[], spec = test.spec) => checkState(each(some), { spec, verifier })
+  beforeAll(async () => {
+    test = await busy(overrides)
+    parts = await partsOf(test, { leavesAtOnce: 2, bytes: 3_000 })
+  })
+  afterAll(() => test.close())
+
+  it('is right, whatever the sizes of its parts, and has what there was at its height', async () => {
+    const counts = { dids: 0, coins: 0, transactions: 1 }
+    for await (const page of test.database.pages(tables.didOperation.range(), 1e5)) {
+      counts.dids += page.filter(([key, row]) => {
+        return tables.didOperation.fields(key)[1] === 0 && tables.didOperation.decode(row).height <= state
+      }).length
+    }
+    counts.coins = (await test.chain.coinRoots.of(test.activeHeader(state).header)).count
+    for (let height = 1; height <= state; height++) counts.transactions += test.activeHeader(height).transactionCount
+    const wanted = { ...counts, transactions: counts.transactions - 1, height: state, credentials: 2 }
+    expect(await check(parts)).toMatchObject({ ...wanted, committing: { height: 330 } })
+    expect(await check(await partsOf(test))).toMatchObject(wanted)
+    const kinds = new Set(parts.map(({ kind }) => kind))
+    expect([...kinds]).toEqual([1, 2, 4, 5, 6, 7])
+    expect(parts.filter(({ kind }) => kind === partKind.leaves).length).toBeGreaterThan(1)
+    expect(parts.filter(({ kind }) => kind === partKind.blocks).length).toBeGreaterThan(1)
+  })
+
+  it('is refused when any byte of it is another', async () => {
+    const roll = random(seed)
+    for (let i = 0; i < rounds(60, 1000); i++) {
+      const at = roll(parts.length)
+      const part = parts[at] as Part
+      const bytes = Uint8Array.from(part.bytes)
+      const place = roll(bytes.length)
+      bytes[place]! ^= 1 << roll(8)
+      const changed = parts.map((one, j) => (j === at ? { ...one, bytes } : one))
+      const reason = await reasonOf(check(changed))
+      // Nothing binds what a block of the parent chain is besides its work.
+      if (part.kind === partKind.blocks && !test.spec.hasValidators) continue
+      expect({ reason, kind: part.kind, number: part.number, place }).not.toMatchObject({ reason: 'right' })
+    }
+  })
+
+  it('is refused when any part of it is missing, cut or there twice', async () => {
+    for (const [i, part] of parts.entries()) {
+      const without = parts.filter((one) => one !== part)
+      const cut = parts.map((one) => (one === part ? { ...one, bytes: one.bytes.subarray(0, -1) } : one))
+      const twice = [...parts.slice(0, i + 1), part, ...parts.slice(i + 1)]
+      for (const some of [without, cut, twice])
+        expect({ i, reason: await reasonOf(check(some)) }).not.toMatchObject({ reason: 'right' })
+    }
+    expect(await reasonOf(check([]))).not.toBe('right')
+  })
+
+  it('is refused for another chain', async () => {
+    const other = parseSpec(testSpec({ ...overrides, maturity: 2, time: test.spec.time + 1 }))
+    expect(await reasonOf(check(parts, other))).toContain('another chain')
+    const never = parseSpec(testSpec({ ...overrides, maturity: 2, coinInterval: undefined }))
+    expect(await reasonOf(check(parts, never))).not.toBe('right')
+  })
+})
+
+describe('a file of a state', () => {
+  const part = (kind: Part['kind'], ...bytes: number[]) => ({ kind, bytes: Uint8Array.from(bytes) })
+  async function fileOf(...parts: Omit<Part, 'number'>[]): Promise<Buffer> {
+    const pieces: Uint8Array[] = []
+    const all = async function* () {
+      yield* parts
+    }
+    for await (const piece of stateFile(all())) pieces.push(piece)
+    return Buffer.from(concat(...pieces))
+  }
+  const read = async (bytes: Uint8Array, size?: number) => {
+    const parts: Part[] = []
+    for await (const one of readParts(inPieces(bytes, size))) parts.push(one)
+    return parts.map(({ kind, number, bytes: content }) => [kind, number, ...content])
+  }
+
+  it('has numbered parts and a list of them', async () => {
+    const file = await fileOf(part(1, 5), part(2, 6), part(2, 7), part(4))
+    for (const size of [1, 7, 1000]) {
+      expect(await read(file, size)).toEqual([
+        [1, 0, 5],
+        [2, 0, 6],
+        [2, 1, 7],
+        [4, 0],
+      ])
+    }
+  })
+
+  it('is refused cut at any place, and with any byte changed or more behind it', async () => {
+    const file = await fileOf(part(1, 5), part(2, 6))
+    for (let at = 0; at < file.length; at++) {
+      await expect(read(file.subarray(0, at))).rejects.toThrow(/ends too early|does not begin/)
+      const changed = Buffer.from(file)
+      changed[at]! ^= 1
+      await expect(read(changed)).rejects.toThrow()
+    }
+    await expect(read(Buffer.concat([file, Buffer.of(0)]))).rejects.toThrow('more behind its end')
+  })
+
+  it('is refused with parts out of order, or too large', async () => {
+    await expect(read(await fileOf(part(2, 1), part(1, 1)))).rejects.toThrow('does not follow')
+    const file = await fileOf(part(1, 5))
+    file.writeUInt32LE(64 * 1024 * 1024 + 1, 9)
+    await expect(read(file)).rejects.toThrow('67108865 bytes does not follow')
+    file.writeUInt32LE(64 * 1024 * 1024, 9)
+    await expect(read(file)).rejects.toThrow('ends too early')
+  })
+})
