@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions } from 'esbuild'
 import { buildPages } from './build-pages.js'
@@ -22,11 +22,11 @@ import { licencesOf } from './bundle-licences.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}dist/cli`
-// The bundle names modules of packages from here: never by a place of this machine, also where node_modules is a link.
-const packagesRoot = dirname(realpathSync(`${root}node_modules`))
 
 const common = {
-  absWorkingDir: packagesRoot,
+  absWorkingDir: root,
+  // The bundle names modules by their way from here: never by a place of this machine, also where node_modules is a link.
+  preserveSymlinks: true,
   outdir: folder,
   bundle: true,
   platform: 'node',
@@ -63,9 +63,9 @@ else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
 
 const inputs = [
   ...[program, starter].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
-  ...(await buildPages()).map((file) => relative(packagesRoot, file)),
+  ...(await buildPages()).map((file) => relative(root, file)),
 ]
-writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, packagesRoot))
+writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, root))
 
 /** SHA-256 of a file, hex. */
 function digestOf(file: string): string {
