@@ -65,6 +65,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     apiLimits,
     ApiServer,
     BodyBudget,
+    HeightGate,
     KeptAnswers,
     NodeMetrics,
     openMetricsPort,
@@ -78,7 +79,8 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   const health = (): NodeHealth => {
     const alarm = voting?.status().alarm
     const { stalled, clockOffset } = watch ?? {}
-    return { failed, stage, sync: sync(), standing: standing(), ...defined({ alarm, stalled, clockOffset }) }
+    const best = node.network?.network.sync.beyond.better?.height
+    return { failed, stage, sync: sync(), standing: standing(), ...defined({ best, alarm, stalled, clockOffset }) }
   }
   const metrics = new NodeMetrics({
     chain,
@@ -102,6 +104,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     access: api,
     ...(devnet === undefined ? {} : { allowedOrigins: new AllowedOrigins(tuning.devnet?.allowedOrigins ?? [], log) }),
     sharedAnswers: new SharedAnswers(new AnswerAdmission({ ...apiLimits, ...api })),
+    heights: new HeightGate(chain, { ...apiLimits, ...api }),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     calls: new KeptAnswers(resolver, { ...apiLimits, ...api }.callCache),
     dataDir: directory.path,

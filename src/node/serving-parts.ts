@@ -2,6 +2,7 @@
 export { apiLimits } from '../answers/api/api-limits.js'
 export { AllowedOrigins } from '../answers/api/http/allowed-origins.js'
 export { BodyBudget } from '../answers/api/http/body-budget.js'
+export { HeightGate } from '../answers/api/http/height-gate.js'
 export { KeptAnswers } from '../answers/api/http/kept-answers.js'
 export { PageFiles } from '../answers/api/http/page-files.js'
 export { NodeMetrics } from '../answers/api/metrics/node-metrics.js'

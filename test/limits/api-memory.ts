@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { type Holder, SharedBytes } from '../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
 import { BodyBudget } from '../../src/answers/api/http/body-budget.js'
+import { HeightGate } from '../../src/answers/api/http/height-gate.js'
 import { boundUnread, ConnectionShares } from '../../src/answers/api/http/connections.js'
 import { BoundedSource } from '../../src/answers/api/servers/bounded-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
@@ -18,7 +19,8 @@ import { TestChain } from '../support/builders/chain.js'
 import { sizedTransaction } from '../support/builders/pool-entries.js'
 import { contextOf } from '../support/client/api.js'
 import { rest } from '../support/fakes/manual-time.js'
-import { each, everyDoor, limit, mib } from './limit.js'
+import { heightChain } from '../support/fakes/height-chain.js'
+import { each, everyDoor, failureOf, limit, mib } from './limit.js'
 
 /** A connection that only has an address, and does nothing. */
 class QuietSocket extends EventEmitter {
@@ -99,6 +101,18 @@ async function waiting(count: number): Promise<string | undefined> {
   const outcomes = each(count, () => bytes.take(1, holder, end.signal).then(String, (error: Error) => error.message))
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
   end.abort(new Error('the test is over'))
+  await Promise.all(outcomes)
+  return refused
+}
+
+/** Requests of one client that wait for a height, the last of them with a body of so many bytes. */
+async function waitingForHeight(count: number, held = 0): Promise<string | undefined> {
+  const { chain, rise } = heightChain()
+  const gate = new HeightGate(chain, apiLimits)
+  const client = { share: 'one', signal: new AbortController().signal }
+  const outcomes = each(count, (i) => failureOf(gate.wait(1, () => client, i === count - 1 ? held : 0) ?? rest()))
+  const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
+  rise(1)
   await Promise.all(outcomes)
   return refused
 }
@@ -249,6 +263,20 @@ export const apiMemoryRows = [
     value: 64,
     feed: waiting,
     refusal: 'too many large answers are being made',
+  }),
+  limit({
+    name: 'answers/api/api-limits.apiLimits.heightWaiting',
+    unit: 'count',
+    value: 1024,
+    feed: waitingForHeight,
+    refusal: 'not yet at 1',
+  }),
+  limit({
+    name: 'answers/api/api-limits.apiLimits.heightBody',
+    unit: 'bytes',
+    value: 8 * 1024,
+    feed: (n) => waitingForHeight(1, n),
+    refusal: 'not yet at 1',
   }),
   limit({
     name: 'answers/api/api-limits.apiLimits.rateRequests',

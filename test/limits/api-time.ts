@@ -4,6 +4,7 @@ import { vi } from 'vitest'
 import { AnswerAdmission, type ReadHolder, SharedBytes } from '../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
 import { type AnswerReader, SharedAnswers } from '../../src/answers/api/streams/shared-answer.js'
+import { HeightGate } from '../../src/answers/api/http/height-gate.js'
 import { inTurn, watchBodies } from '../../src/answers/api/http/connections.js'
 import { Listeners } from '../../src/answers/api/http/listeners.js'
 import { StreamedAnswer } from '../../src/answers/api/streams/streamed-answer.js'
@@ -12,6 +13,7 @@ import { EventLog } from '../../src/ledger/events/event-log.js'
 import { TestChain } from '../support/builders/chain.js'
 import { contextOf } from '../support/client/api.js'
 import { WsClient } from '../support/client/ws.js'
+import { heightChain } from '../support/fakes/height-chain.js'
 import { rest } from '../support/fakes/manual-time.js'
 import { withPassingTime } from '../support/fakes/passing-time.js'
 import { each, everyDoor, failureOf, limit, mib } from './limit.js'
@@ -77,6 +79,18 @@ function waitingFor(milliseconds: number): Promise<string | undefined> {
     const outcome = failureOf(bytes.take(1, holder, signal).then((end) => end()))
     await pass(milliseconds - 1)
     release()
+    return outcome
+  })
+}
+
+/** A request that waits for a height, which comes in the last of so many milliseconds. */
+function waitingForHeight(milliseconds: number): Promise<string | undefined> {
+  return withPassingTime(async (pass) => {
+    const { chain, rise } = heightChain()
+    const client = { share: 'one', signal: new AbortController().signal }
+    const outcome = failureOf(new HeightGate(chain, apiLimits).wait(1, () => client) ?? rest())
+    await pass(milliseconds - 1)
+    rise(1)
     return outcome
   })
 }
@@ -218,6 +232,13 @@ export const apiTimeRows = [
     value: 10_000,
     feed: bodyWithout,
     refusal: 'the body is given up',
+  }),
+  limit({
+    name: 'answers/api/api-limits.apiLimits.heightWait',
+    unit: 'ms',
+    value: 2000,
+    feed: waitingForHeight,
+    refusal: 'not yet at 1',
   }),
   limit({
     name: 'answers/api/api-limits.apiLimits.answersPatience',

@@ -91,6 +91,7 @@ const rpc =
 const resolve = rpc('{"id":1,"method":"resolvedid","params":{"did":"x","all":false}}')
 const query = (params: string): Request => rpc(`{"id":1,"method":"query","params":${params}}`)
 const height = path('block/height')
+const heightAt = (least: number) => path('block/height', { headers: { 'x-min-height': String(least) } })
 
 /** A transaction that the node takes, in a body that is changed on its way. */
 function sent(change: (body: Record<string, unknown>) => unknown): Request {
@@ -246,6 +247,7 @@ export const requestRules: RuleRow[] = [
     accepts: async () => void (await readHistory(longHistory(historyLimits.operations))),
     refuses: async () => void (await readHistory(longHistory(historyLimits.operations + 1))),
   },
+  overWire('behind-height', heightAt(0), heightAt(1), { limits: { heightWait: 1 } }),
   {
     code: 'busy',
     accepts: () => new JobQueue(1).run(async () => {}),

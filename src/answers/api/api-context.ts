@@ -25,6 +25,7 @@ import type { AccessOptions } from './http/access-options.js'
 import type { AllowedOrigins } from './http/allowed-origins.js'
 import type { ApiLimits } from './api-limits.js'
 import type { BodyBudget } from './http/body-budget.js'
+import type { HeightGate } from './http/height-gate.js'
 import type { KeptAnswers } from './http/kept-answers.js'
 import type { SharedAnswers } from './streams/shared-answer.js'
 import type { NodeMetrics } from './metrics/node-metrics.js'
@@ -80,6 +81,8 @@ export interface ApiContext {
   readonly allowedOrigins?: AllowedOrigins
   /** Answers in progress, shared by all interfaces; absent: each interface has its own. */
   readonly sharedAnswers?: SharedAnswers
+  /** Waits for heights, shared likewise. */
+  readonly heights?: HeightGate
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
   /** Answers to calls that are kept, shared likewise. */

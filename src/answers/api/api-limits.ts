@@ -125,6 +125,12 @@ export const apiLimits = {
   wsConnections: 2000,
   /** @limit count: frames of a WebSocket message */
   wsFragments: 1024,
+  /** @limit ms: wait of a request for a block of the height that it names */
+  heightWait: 2000,
+  /** @limit count: requests that wait for such a block, on all interfaces together */
+  heightWaiting: 1024,
+  /** @limit bytes: JSON-RPC with `minHeight` that waits; a longer one is refused at once below that height */
+  heightBody: 8 * 1024,
   /** @tuning count: messages of a WebSocket connection that wait for an answer; at this number reading stops */
   wsWaiting: 16,
   /** @limit bytes: unanswered messages and unsent answers of all WebSocket connections */

@@ -66,6 +66,8 @@ export interface NodeHealth {
   readonly stage: 'starting' | 'serving' | 'stopping'
   readonly sync: Pick<SyncProgress, 'catchingUp' | 'height' | 'target'>
   readonly standing: Standing
+  /** Height of the best proved block, while it is not connected. */
+  readonly best?: number
   /** State that only a person can resolve, such as two confirmed blocks at one height. */
   readonly alarm?: string
   /** Absent while the chain advances. */

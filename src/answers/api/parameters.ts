@@ -23,8 +23,8 @@ interface Kind<Value> {
 /** Characters that a JSON body with a transaction has beside it. */
 const transactionFrame = '{"Action":"sendrawtransaction","data":""}'.length
 
-/** @limit number: height in a path */
-const maxHeight = 0xffffffff
+/** @limit number: height in a path, or that a request names */
+export const maxHeight = 0xffffffff
 
 export const parameterKinds = {
   height: whole('a height', { ...heightParam, maximum: maxHeight }),

@@ -13,7 +13,7 @@ import { credentialMembers, pageMembers, queryMembers, resolveMembers } from '..
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { askResolver } from './ask-resolver.js'
 import { longestTimer, requireWhole } from './arguments.js'
-import { NodeRefusal } from './http.js'
+import { type HttpOptions, NodeRefusal } from './http.js'
 import { baseUrl } from './node-url.js'
 import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
 import { callResolver } from './rpc.js'
@@ -23,6 +23,11 @@ export interface HttpResolverOptions {
   readonly timeout?: number
   /** Maximum bytes of an answer; 16 MiB by default. */
   readonly maxAnswer?: number
+  /**
+   * Whether no answer is older than those before it, whichever node behind one URL gives it: each request names the greatest height seen.
+   * A node that does not reach it in 2 s refuses as `behind-height`.
+   */
+  readonly neverOlder?: boolean
 }
 
 /** @tuning ms: one request of an `HttpResolver`, by default */
@@ -46,6 +51,7 @@ const codeOf: Readonly<Record<number, Code>> = {
   [-32005]: 'busy',
   [-32010]: 'request-forbidden',
   [-32012]: 'proof-unavailable',
+  [-32022]: 'behind-height',
 }
 
 /**
@@ -54,17 +60,27 @@ const codeOf: Readonly<Record<number, Code>> = {
  */
 export class HttpResolver {
   readonly url: string
-  readonly #options: { readonly timeout: number; readonly maxAnswer: number; readonly hint: string }
+  readonly #options: Pick<HttpOptions, 'timeout' | 'maxAnswer' | 'hint' | 'heights'>
 
   /** `url`: the JSON-RPC endpoint, `http://127.0.0.1:20336` for a devnet on this machine. A UserError for another text. */
   constructor(url: string, options: HttpResolverOptions = {}) {
     if (typeof url !== 'string') throw new UserError('HttpResolver: a URL is needed')
     this.url = baseUrl(url)
-    requireOptions('HttpResolver', options, ['timeout', 'maxAnswer'])
-    const { timeout = questionTimeout, maxAnswer = maxResolverAnswer } = options
+    requireOptions('HttpResolver', options, ['timeout', 'maxAnswer', 'neverOlder'])
+    const { timeout = questionTimeout, maxAnswer = maxResolverAnswer, neverOlder = false } = options
+    if (typeof neverOlder !== 'boolean')
+      throw new UserError(`neverOlder: ${String(neverOlder)} is neither true nor false`)
     requireWhole('timeout', timeout, [1, longestTimer])
     requireWhole('maxAnswer', maxAnswer, [1, Number.MAX_SAFE_INTEGER])
-    this.#options = { timeout, maxAnswer, hint }
+    this.#options = { timeout, maxAnswer, hint, ...(neverOlder && { heights: { least: 0 } }) }
+  }
+
+  /** Has later answers hold as of a height at least: that of the block with what was written. Needs `neverOlder`. */
+  atLeast(height: number): void {
+    requireWhole('height', height, [0, 0xffffffff])
+    const { heights } = this.#options
+    if (heights === undefined) throw new UserError('HttpResolver: atLeast needs the option neverOlder')
+    heights.least = Math.max(heights.least, height)
   }
 
   /**

@@ -52,8 +52,15 @@ export interface HttpOptions {
   readonly reads?: boolean
   /** Ends the request; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** The least height as of which answers have to hold; each answer raises it to its own. */
+  readonly heights?: SeenHeight | undefined
   /** The owner's token, which opens methods of the node that are for its owner alone. */
   readonly token?: string | undefined
+}
+
+/** The greatest height that a client has seen or written; 0: none. */
+export interface SeenHeight {
+  least: number
 }
 
 /** The answer of a node, not interpreted. */
@@ -92,14 +99,14 @@ export async function exchangeText(
   signal?.addEventListener('abort', leave, { once: true })
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
-    const init: RequestInit = { signal: deadline.signal, redirect: 'error' }
     const isPost = body !== undefined
-    const ask = () =>
-      fetch(url, isPost ? { ...init, method: 'POST', headers: headersOf(options), body: JSON.stringify(body) } : init)
+    const init: RequestInit = { signal: deadline.signal, redirect: 'error', headers: headersOf(options, isPost) }
+    const ask = () => fetch(url, isPost ? { ...init, method: 'POST', body: JSON.stringify(body) } : init)
     const mayRepeat = !isPost || options.reads === true
     const response = await ask().catch((error: unknown) =>
       mayRepeat && wasClosed(error) ? ask() : Promise.reject(error),
     )
+    if (options.heights !== undefined && response.ok) raise(options.heights, response)
     return { response, text: await readBody(response, options.maxAnswer ?? maxAnswer, deadline.signal) }
   } catch (error) {
     signal?.throwIfAborted()
@@ -117,10 +124,17 @@ function ageIn({ headers }: Response): AnswerAge | undefined {
   return isAge ? { height: Number(height), age: Number(age) } : undefined
 }
 
-function headersOf({ token }: HttpOptions): Record<string, string> {
+/** Raises what a client has seen to the height of an answer. */
+function raise(heights: SeenHeight, { headers }: Response): void {
+  const height = headers.get('x-chain-height') ?? ''
+  if (/^[0-9]{1,10}$/.test(height)) heights.least = Math.max(heights.least, Number(height))
+}
+
+function headersOf({ token, heights }: HttpOptions, isPost: boolean): Record<string, string> {
   return {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(isPost ? { 'content-type': 'application/json' } : {}),
+    ...(isPost && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
+    ...(heights === undefined || heights.least === 0 ? {} : { 'x-min-height': String(heights.least) }),
   }
 }
 

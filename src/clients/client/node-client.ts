@@ -36,7 +36,7 @@ import { parseCoins } from '../wallet/coins-file.js'
 import { coinsBesidePool, pendingCoins } from '../wallet/pending-coins.js'
 import { askResolver } from './ask-resolver.js'
 import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js'
-import { exchange, NoAnswer, NodeRefusal } from './http.js'
+import { exchange, type HttpOptions, NoAnswer, NodeRefusal } from './http.js'
 import { baseUrl, otherInterface } from './node-url.js'
 import {
   asAmount,
@@ -72,6 +72,8 @@ export interface NodeClientOptions {
   readonly rest?: string
   /** Milliseconds for one request; 30 000 by default. */
   readonly timeout?: number
+  /** Whether no answer is older than those before it, by whichever node behind one URL. */
+  readonly neverOlder?: boolean
 }
 
 /** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
@@ -86,11 +88,11 @@ export interface WaitOptions {
  */
 export class NodeClient {
   readonly rest: string
-  readonly #timeout: number
+  readonly #asking: Pick<HttpOptions, 'timeout' | 'heights'>
 
-  constructor({ rest = defaultRestUrl, timeout = 30_000 }: NodeClientOptions = {}) {
+  constructor({ rest = defaultRestUrl, timeout = 30_000, neverOlder = false }: NodeClientOptions = {}) {
     this.rest = baseUrl(rest)
-    this.#timeout = timeout
+    this.#asking = { timeout, ...(neverOlder && { heights: { least: 0 } }) }
   }
 
   /** Height of the node's tip. */
@@ -259,7 +261,7 @@ export class NodeClient {
 
   /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
   rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
-    return callRpc(`${this.rest}/rpc`, method, params, { timeout: this.#timeout, token })
+    return callRpc(`${this.rest}/rpc`, method, params, { ...this.#asking, token })
   }
 
   /** The answer to a call without parameters; undefined where the node does not know the method. */
@@ -273,7 +275,7 @@ export class NodeClient {
   }
 
   #ofDids(method: string, params: RpcParams): Promise<unknown> {
-    return callResolver(`${this.rest}/rpc`, method, params, { timeout: this.#timeout })
+    return callResolver(`${this.rest}/rpc`, method, params, this.#asking)
   }
 
   /** Reason why the chain of the node does not advance, in a sentence; undefined while it does, or if the node does not report it. */
@@ -381,7 +383,7 @@ export class NodeClient {
   /** The `Result` of a successful envelope. */
   async #envelope(path: string, what: string, body?: unknown): Promise<unknown> {
     const url = `${this.rest}/api/v1/${path}`
-    const answer = await exchange(url, body, { timeout: this.#timeout })
+    const answer = await exchange(url, body, this.#asking)
     if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
       const other = await otherInterface(url, answer, 'REST')
       if (other !== undefined) throw other

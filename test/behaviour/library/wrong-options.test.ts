@@ -189,7 +189,7 @@ const cases: Readonly<Record<string, Case>> = {
   HttpResolver: {
     call: (options) => new HttpResolver('http://127.0.0.1:1', options),
     right: () => ({}),
-    wrong: { timeout: whole, maxAnswer: whole },
+    wrong: { timeout: whole, maxAnswer: whole, neverOlder: flag },
   },
   'HttpResolver.resolve': {
     call: (options) => remote().resolve(did(), options),

@@ -1,7 +1,8 @@
 import type { Code } from '../../../base/errors/error-codes.js'
 import { type RuleError } from '../../../base/errors/rule-error.js'
+import { defined } from '../../../base/primitives/defined.js'
 import { interfaceErrors, restDescriptions } from './error-mapping.js'
-import { retryAfter, statusOf } from './failures.js'
+import { retryAfterOf, statusOf } from './failures.js'
 import type { RefusalForm } from './path-row.js'
 
 /** The forms that answers have on the wire. A result is JSON text already. */
@@ -37,13 +38,11 @@ export function jsonForm(envelope: Envelope): RefusalForm {
     status: statusOf(rule),
     headers: {
       'content-type': jsonType,
-      ...(passing.includes(rule.code) ? { 'retry-after': String(retryAfter) } : {}),
+      ...defined({ 'retry-after': retryAfterOf(rule.code)?.toString() }),
     },
     body: failure(envelope, rule),
   })
 }
-
-const passing: readonly Code[] = ['busy', 'resolver-behind']
 
 /** Returns the code of a failure before a method was read: an unknown method is an invalid request then. */
 function rpcCodeWithoutMethod(error: RuleError): number {

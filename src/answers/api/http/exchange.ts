@@ -65,6 +65,11 @@ export class Exchange implements AccessRequest {
     return shareOf(this.#access.clientAddress(this.request))
   }
 
+  /** Notes the height as of which the answer holds. */
+  holdsAt(height: string): void {
+    this.answerHeaders['x-chain-height'] = height
+  }
+
   #signal(): AbortSignal {
     const abort = new AbortController()
     const { response, request } = this

@@ -1,11 +1,17 @@
+import type { Code } from '../../../base/errors/error-codes.js'
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
 import { interfaceErrors } from './error-mapping.js'
 
-/** Seconds after which a client refused as `busy` should try again. */
-export const retryAfter = 2
+/** Seconds after which a client should try again, by the code of a temporary refusal. */
+const retries: Readonly<Partial<Record<Code, number>>> = { busy: 2, 'resolver-behind': 2, 'behind-height': 1 }
+
+/** Seconds of `Retry-After` of a refusal; undefined where it is no temporary one. */
+export function retryAfterOf(code: Code): number | undefined {
+  return retries[code]
+}
 
 /**
  * The RuleError to report for any thrown value. An unexpected error is logged with its stack and becomes `internal`, without details;

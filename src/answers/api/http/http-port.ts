@@ -5,6 +5,7 @@ import type { Log } from '../../../base/runtime/env.js'
 import type { ApiLimits } from '../api-limits.js'
 import type { Access } from './access.js'
 import { jsonForm } from './answer-forms.js'
+import { leastHeightOf } from './height-gate.js'
 import { BodyBudget, readBody } from './body-budget.js'
 import { Exchange } from './exchange.js'
 import { parserFailure, ruleErrorOf } from './failures.js'
@@ -108,9 +109,27 @@ export class HttpPort {
           preflight(exchange.headers, this.#options.access.originHeaders(exchange)),
         )
       this.#admit(exchange, row)
+      // Before the body is read: what waits takes no memory that others need.
+      const awaited = heightAwaited(exchange, row)
+      if (awaited !== undefined) return void this.#takeAfter(awaited, exchange, row)
     } catch (error) {
       return this.#fail(exchange, row, error)
     }
+    this.#takeBody(exchange, row)
+  }
+
+  async #takeAfter(awaited: Promise<void>, exchange: Exchange, row: PathRow): Promise<void> {
+    try {
+      await awaited
+    } catch (error) {
+      return this.#fail(exchange, row, error)
+    }
+    this.#takeBody(exchange, row)
+  }
+
+  /** Reads the body, where the row takes one, and answers. */
+  #takeBody(exchange: Exchange, row: PathRow): void {
+    const { request, response } = exchange
     const { body: most } = row
     if (most === undefined || exchange.method !== 'POST') return void this.#run(exchange, row)
     const counted = this.#bodies.begin(response)
@@ -175,6 +194,7 @@ export class HttpPort {
 
   async #run(exchange: Exchange, row: PathRow): Promise<void> {
     try {
+      if (row.heights !== undefined) exchange.holdsAt(row.heights.text)
       this.#send(exchange, row, row.kept?.(exchange) ?? (await row.run(exchange)))
     } catch (error) {
       this.#fail(exchange, row, error)
@@ -185,6 +205,7 @@ export class HttpPort {
     const rule = ruleErrorOf(error, this.#options.log)
     const { url, headers } = exchange
     const { accept } = headers
+    if (row?.heights !== undefined) exchange.answerHeaders['x-chain-height'] ??= row.heights.text
     this.#send(exchange, row, this.#formAt(url)(rule, { url, accept }), rule)
   }
 
@@ -221,6 +242,12 @@ export class HttpPort {
     const name = `${request.method} ${request.url}`
     log.live.write('calls', callLine({ via: 'rest', name, status, failure, milliseconds }))
   }
+}
+
+/** The wait for the height that a request names; undefined: there is none. */
+function heightAwaited(exchange: Exchange, { heights }: PathRow): Promise<void> | undefined {
+  const height = heights === undefined ? undefined : leastHeightOf(exchange.headers)
+  return height === undefined ? undefined : heights?.wait(height, () => exchange.client)
 }
 
 /** Whether others than programs of this machine reach a port. */

@@ -1,5 +1,6 @@
 import type { RuleError } from '../../../base/errors/rule-error.js'
 import type { AnswerStream } from '../streams/answer-stream.js'
+import type { HeightGate } from './height-gate.js'
 import type { Exchange } from './exchange.js'
 
 /** A complete answer, or one whose body is made while it is sent. */
@@ -43,6 +44,8 @@ export interface PathRow {
   readonly showsCalls?: boolean
   /** Headers of every answer that {@link run} gives or refuses. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The chain that it answers from, at whose height a request may have to wait; absent: answers name no height. */
+  readonly heights?: HeightGate
   /** Throws before the body is read. */
   refuse?(exchange: Exchange): void
   /** An earlier answer that still holds. */

@@ -16,7 +16,8 @@ import type { Log } from '../../../base/runtime/env.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
 import type { ApiLimits } from '../api-limits.js'
 import type { Exchange } from '../http/exchange.js'
-import { retryAfter, statusOf } from '../http/failures.js'
+import { retryAfterOf, statusOf } from '../http/failures.js'
+import type { HeightGate } from '../http/height-gate.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { pathOf } from '../http/request-path.js'
 
@@ -31,15 +32,18 @@ export interface IdentifiersOptions {
   readonly dereference?: Dereference | undefined
   readonly log: Log
   readonly limits: Pick<ApiLimits, 'identifierOptions'>
+  /** The chain of a node; absent: a driver, which has none. */
+  readonly heights?: HeightGate
 }
 
 /** The HTTP binding of DID Resolution. */
-export function identifiersPath({ source, now, dereference, log, limits }: IdentifiersOptions): PathRow {
+export function identifiersPath({ source, now, dereference, log, limits, heights }: IdentifiersOptions): PathRow {
   return {
     path: `${identifiersPrefix}/*`,
     methods: ['GET', 'HEAD', 'POST'],
     form: (rule, { url, accept }) => refusalOf({ ...identifierOf(url), accept }, rule),
     body: limits.identifierOptions,
+    ...defined({ heights }),
     refuse: requireOptions,
     run: async ({ method, headers, url, body, client }) => {
       const options = body?.length === 0 ? undefined : body
@@ -70,7 +74,7 @@ function refusalOf(request: Pick<IdentifierRequest, 'identifier' | 'accept'>, ru
   if (code === 'internal') return refuseIdentifier(request, new Problem('INTERNAL_ERROR', detail))
   const status = statusOf(rule)
   const title = STATUS_CODES[status] ?? ''
-  return refuseIdentifier(request, { status, title, detail, ...(code === 'busy' ? { retryAfter } : {}) })
+  return refuseIdentifier(request, { status, title, detail, ...defined({ retryAfter: retryAfterOf(code) }) })
 }
 
 function answerOf({ body, ...answer }: IdentifierAnswer): HttpAnswer {

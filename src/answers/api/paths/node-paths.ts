@@ -23,14 +23,14 @@ import { nodeRpcPaths } from './rpc-path.js'
 
 /** Every path of a node's REST port. */
 export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets: boolean }): PathRow[] {
-  const { context, limits } = port
+  const { context, limits, heights } = port
   const { resolver, log, dereference, pages } = context
   const source = { source: resolver, now: () => resolver.now() }
   return [
     ...restPaths(port),
     ...nodeRpcPaths(port),
     ...lightPaths(port),
-    identifiersPath({ ...source, dereference, log, limits }),
+    identifiersPath({ ...source, dereference, log, limits, heights }),
     ...plainPaths(plainRoutesOf(context), context),
     ...(webSockets ? [webSocketRow] : []),
     ...(pages === undefined ? [] : pagePaths(pages)),

@@ -11,6 +11,7 @@ import { identifierOptions } from '../../identifiers/parameters.js'
 import type { OptionValues } from '../../../identity/did/resolution-options.js'
 import { problems } from '../../identifiers/problem.js'
 import { closed } from '../schemas/common-schemas.js'
+import { behindHeight, heightHeaders, minHeightParameter } from './openapi-heights.js'
 import { optionTypes } from './identifiers-path.js'
 
 /** The HTTP binding of DID Resolution in OpenAPI, from what reads its requests. */
@@ -86,12 +87,19 @@ function results(document: TSchema, content: TSchema, said: TSchema) {
 
 /** Answers by status; the problems of one status are one answer. */
 function responses(ofHttp: Readonly<Record<string, string>>) {
-  const causes: Record<string, string> = { ...ofHttp, 503: 'the node is not in step with its chain' }
+  const causes: Record<string, string> = {
+    ...ofHttp,
+    503: `the node is not in step with its chain, or ${behindHeight}`,
+  }
   for (const [name, { status }] of Object.entries(problems)) {
     causes[status] = causes[status] === undefined ? name : `${causes[status]}, ${name}`
   }
   return {
-    200: { description: 'a result, a document, a part of it, or the endpoint of a service as text', content: found },
+    200: {
+      description: 'a result, a document, a part of it, or the endpoint of a service as text',
+      headers: heightHeaders,
+      content: found,
+    },
     303: { description: 'the endpoint of a service, unless the node answers it as text' },
     410: { description: 'the DID is deactivated', content: found },
     ...Object.fromEntries(
@@ -109,13 +117,13 @@ export const identifiersItem = {
   get: {
     operationId: 'getIdentifier',
     summary,
-    parameters: [identifier, ...query],
+    parameters: [identifier, ...query, minHeightParameter],
     responses: { 304: { description: 'If-None-Match names the answer' }, ...responses({}) },
   },
   post: {
     operationId: 'postIdentifier',
     summary,
-    parameters: [identifier],
+    parameters: [identifier, minHeightParameter],
     requestBody: { content: Object.fromEntries(optionTypes.map((type) => [type, { schema: body }])) },
     responses: responses({
       413: 'the body is too large',

@@ -6,6 +6,7 @@ import { jsonType } from '../http/answer-forms.js'
 import { restDescriptions } from '../http/error-mapping.js'
 import { parameterKinds, type ParameterKind } from '../parameters.js'
 import { lightParameters, lightPrefix, type LightName, type LightRoute, lightRoutes } from './light-routes.js'
+import { behindHeight, heightHeaders, minHeightParameter } from './openapi-heights.js'
 import { identifiersItem } from './openapi-identifiers.js'
 import type { PlainRoute } from './plain-route.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
@@ -58,13 +59,19 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
       paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, method) }
     }
   }
-  for (const { path, summary, fails } of plain) {
+  for (const { path, summary, fails, query = {} } of plain) {
     const responses = {
       200: { description: summary },
       ...(fails === undefined ? {} : { 503: { description: fails } }),
+      ...(Object.keys(query).length > 0 && {
+        400: response('a parameter has a wrong form, or is given twice', failureSchemas.standard),
+      }),
       default: response('a failure', failureSchemas.standard),
     }
-    paths[path] = { get: { operationId: operationId('GET', path), summary, responses } }
+    const parameters = Object.entries(query).map(([name, { kind, meaning }]) => parameter(name, 'query', kind, meaning))
+    paths[path] = {
+      get: { operationId: operationId('GET', path), summary, ...(parameters.length > 0 && { parameters }), responses },
+    }
   }
   for (const route of lightRoutes) paths[lightPrefix + route.path.replace(/:(\w+)/g, '{$1}')] = lightItem(route)
   paths[`${identifiersPrefix}/{identifier}`] = identifiersItem
@@ -120,11 +127,18 @@ function operation(route: RestRoute, method: string) {
     operationId: operationId(method, route.path),
     summary: route.summary,
     ...(route.deprecated ? { deprecated: true } : {}),
-    parameters: Object.entries(route.parameters).map(([name, kind]) => parameter(name, 'path', kind)),
+    parameters: [
+      ...Object.entries(route.parameters).map(([name, kind]) => parameter(name, 'path', kind)),
+      minHeightParameter,
+    ],
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
-    responses: { 200: response('Success', successSchema(route)), ...failures(route) },
+    responses: {
+      200: { ...response('Success', successSchema(route)), headers: heightHeaders },
+      ...failures(route),
+      503: response(behindHeight, failureSchemas[route.envelope]),
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ApiContext } from '../api-context.js'
+import type { ParameterKind } from '../parameters.js'
 
 /** An answer in a form of its own, without envelope. */
 export interface PlainAnswer {
@@ -16,7 +17,10 @@ export interface PlainRoute {
   readonly ownSite?: boolean
   /** One sentence for the reference. */
   readonly summary: string
+  /** Parameters of the query, with their forms and meanings. */
+  readonly query?: Readonly<Record<string, { readonly kind: ParameterKind; readonly meaning: string }>>
   /** When it answers 503; absent: never. */
   readonly fails?: string
-  answer(context: ApiContext): PlainAnswer | Promise<PlainAnswer>
+  /** `query`: text after the question mark. A RuleError for one that this path does not take. */
+  answer(context: ApiContext, query: string): PlainAnswer | Promise<PlainAnswer>
 }

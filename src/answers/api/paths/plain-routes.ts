@@ -20,8 +20,8 @@ export function plainPaths(routes: readonly PlainRoute[], context: ApiContext): 
     methods: ['GET'],
     form: jsonForm('standard'),
     ownSite,
-    run: async () => {
-      const { status, contentType, body } = await answer(context)
+    run: async ({ query }) => {
+      const { status, contentType, body } = await answer(context, query)
       // A cached state would be outdated.
       return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body }
     },

@@ -32,6 +32,7 @@ export function restPaths(port: NodePort): PathRow[] {
     path: restPrefix + route.path,
     methods: route.methods,
     form: jsonForm(route.envelope),
+    heights: port.heights,
     ...(route.methods.includes('POST') ? { body: port.limits.restBody } : {}),
     kept: ({ path }) => {
       const body = kept.get(path)?.body

@@ -1,12 +1,16 @@
 import type { AnswerAge } from '../../../identity/did/resolution.js'
+import type { Code } from '../../../base/errors/error-codes.js'
+import { defined } from '../../../base/primitives/defined.js'
 import { mapKey } from '../../../base/primitives/bytes.js'
 import { ageHeaders } from '../../identifiers/identifier-answer.js'
 import { ageOf } from '../../resolver/standing.js'
 import type { ApiLimits } from '../api-limits.js'
 import type { Access } from '../http/access.js'
 import { jsonForm, jsonType } from '../http/answer-forms.js'
+import { interfaceErrors } from '../http/error-mapping.js'
 import type { Exchange } from '../http/exchange.js'
-import { retryAfter } from '../http/failures.js'
+import { retryAfterOf } from '../http/failures.js'
+import type { HeightGate } from '../http/height-gate.js'
 import { type KeptAnswer, KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
@@ -42,7 +46,10 @@ export function rpcPathsOf({ core, access, limits, body, paths = rpcPaths }: Rpc
 }
 
 /** JSON-RPC of a node, which keeps answers to short calls, and says how old an answer is. */
-export function nodeRpcPaths({ context, limits, sharedAnswers, access }: NodePort, paths = rpcPaths): PathRow[] {
+export function nodeRpcPaths(
+  { context, limits, sharedAnswers, heights, access }: NodePort,
+  paths = rpcPaths,
+): PathRow[] {
   const { resolver } = context
   const core = new RpcCore(context, rpcMethods(context), sharedAnswers)
   const kept = context.calls ?? new KeptAnswers(resolver, limits.callCache)
@@ -55,16 +62,17 @@ export function nodeRpcPaths({ context, limits, sharedAnswers, access }: NodePor
   }
   const run = async (exchange: Exchange): Promise<HttpAnswer> => {
     const { body } = exchange
-    const caller = new HttpCaller(exchange, access)
+    const caller = new HttpCaller(exchange, access, heights)
     const { answersAt, standing } = resolver
     const answer = await core.handle(body, caller)
     if (typeof answer === 'string' && caller.kept !== undefined && body !== undefined && body.length <= longestCall) {
       kept.set(mapKey(body), { ...caller.kept, body: Buffer.from(answer) }, answersAt)
     }
-    return answerOf(answer, limits.answerPart, () => ageOf(standing) ?? ageOf(resolver.standing))
+    const given = await answerOf(answer, limits.answerPart, () => ageOf(standing) ?? ageOf(resolver.standing))
+    return { ...given, ...defined({ status: caller.status }) }
   }
   const rows = rpcPathsOf({ core, access, limits, body: limits.rpcBody, paths })
-  return rows.map((row) => ({ ...row, kept: keptFor, run }))
+  return rows.map((row) => ({ ...row, heights, kept: keptFor, run }))
 }
 
 const json = { 'content-type': jsonType }
@@ -94,9 +102,15 @@ class HttpCaller implements RpcCaller {
   /** Parts of the answer that may be kept. */
   kept: Pick<KeptAnswer, 'method' | 'until'> | undefined
 
-  constructor(exchange: Exchange, access: Access) {
+  /** HTTP status of a refusal that balancers have to see; undefined: that of every answer of a method. */
+  status: number | undefined
+  readonly #heights: HeightGate | undefined
+
+  /** `heights`: the chain of a node; absent: answers come from elsewhere. */
+  constructor(exchange: Exchange, access: Access, heights?: HeightGate) {
     this.#exchange = exchange
     this.#access = access
+    this.#heights = heights
   }
 
   get client(): AnswerClient {
@@ -124,9 +138,19 @@ class HttpCaller implements RpcCaller {
     return this.#access.elsewhereRefusal(this.#exchange)
   }
 
-  /** The status stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header. */
-  refusedBusy(): void {
-    this.#exchange.answerHeaders['retry-after'] = String(retryAfter)
+  /**
+   * The status of `busy` stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
+   */
+  refused(code: Code): void {
+    this.#exchange.answerHeaders['retry-after'] = String(retryAfterOf(code))
+    if (code === 'behind-height') this.status = interfaceErrors[code].http
+  }
+
+  async awaitHeight(height: number, held: number): Promise<void> {
+    const heights = this.#heights
+    if (heights === undefined) return
+    await heights.wait(height, () => this.client, held)
+    this.#exchange.holdsAt(heights.text)
   }
 
   keep(method: string, until: number): void {

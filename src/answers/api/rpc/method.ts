@@ -33,8 +33,12 @@ export interface RpcCaller {
   readonly client: AnswerClient
   /** Whether the carrier sends the age of an answer that does not contain it. */
   readonly showsAge?: boolean
-  /** Called for each request refused as `busy`, in time for what the carrier sends beside the answer. */
-  refusedBusy?(): void
+  /** Called for each request refused for now, in time for what the carrier sends beside the answer. */
+  refused?(code: 'busy' | 'behind-height'): void
+  /**
+   * Resolves once the chain has a height, for a body of so many bytes; rejects with `behind-height`. Absent: the carrier knows no height.
+   */
+  awaitHeight?(height: number, held: number): Promise<void>
   /** Called with what may be answered again to the same call. */
   keep?(method: string, until: number): void
   /** Receiver of events; only on a connection that stays open. */

@@ -15,6 +15,7 @@ import type { ApiContext } from '../api-context.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
+import { isHeight, requireHeight } from '../http/height-gate.js'
 import { interfaceErrors } from '../http/error-mapping.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
@@ -82,7 +83,22 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     } catch (error) {
       return this.#refuse(error, began)
     }
-    return Array.isArray(requests) ? this.#batch(requests, ids, caller) : this.#answer(requests, ids[0], caller)
+    const height = leastHeightOf(requests)
+    const behind = height === undefined ? undefined : await this.#awaitHeight(height, body, caller)
+    if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller, behind)
+    return behind === undefined ? this.#batch(requests, ids, caller) : this.#refuse(behind, began)
+  }
+
+  /** Waits for the height that a body names; returns the refusal where the chain does not reach it. */
+  async #awaitHeight(height: number, body: Uint8Array | undefined, caller: RpcCaller): Promise<RuleError | undefined> {
+    try {
+      await caller.awaitHeight?.(height, body?.length ?? 0)
+      return undefined
+    } catch (error) {
+      const failure = ruleErrorOf(error, this.#log)
+      if (failure.code === 'behind-height') caller.refused?.(failure.code)
+      return failure
+    }
   }
 
   /** Counts a call that was answered without {@link handle}. */
@@ -95,7 +111,8 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     let separator = '['
     let size = 0
     for (const [i, request] of requests.entries()) {
-      const answer = await this.#answer(request, ids[i], caller, size > this.#limits.batchAnswers)
+      const refusal = size > this.#limits.batchAnswers ? batchIsFull() : undefined
+      const answer = await this.#answer(request, ids[i], caller, refusal)
       if (answer === undefined) continue
       yield separator
       separator = ','
@@ -115,12 +132,12 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     }
   }
 
-  /** `full`: earlier answers were so large that this request is only refused. */
+  /** `refusal`: why this request is not run, once it is known to be one. */
   async #answer(
     request: unknown,
     numericId: string | undefined,
     caller: RpcCaller,
-    full = false,
+    refusal?: RuleError,
   ): Promise<RpcAnswer | undefined> {
     const began = performance.now()
     let call: Call
@@ -131,7 +148,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     }
     const { id } = call
     try {
-      if (full) throw new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
+      if (refusal !== undefined) throw refusal
       const result = await this.#run(call, caller)
       if (result instanceof StreamedAnswer) return await this.#inParts(result, call, caller, began)
       this.#count(call.method, 'ok', began)
@@ -142,7 +159,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
-      if (failure.code === 'busy') caller.refusedBusy?.()
+      if (failure.code === 'busy') caller.refused?.(failure.code)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
   }
@@ -199,6 +216,19 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
   }
 }
 
+function batchIsFull(): RuleError {
+  return new RuleError('busy', 'the answers of this batch are large enough; ask in another one')
+}
+
+/** The highest `minHeight` of the requests of a body; values that are no heights are refused with their request. */
+function leastHeightOf(requests: unknown): number | undefined {
+  const named = (Array.isArray(requests) ? requests : [requests]).flatMap((request) => {
+    const value = isObject(request) ? own(request, 'minHeight') : undefined
+    return isHeight(value) ? [value] : []
+  })
+  return named.length === 0 ? undefined : Math.max(...named)
+}
+
 /** A carrier computes its refusals when they are read: a public method reads none. */
 function refusalOf({ access }: Pick<RpcMethod, 'access'>, caller: RpcCaller): string | undefined {
   if (access === 'public') return undefined
@@ -242,6 +272,7 @@ function readCall(request: unknown, numericId: string | undefined): Call {
   if (params !== undefined && typeof params !== 'object') {
     throw new RuleError('request-form', 'params: neither an object nor an array')
   }
+  requireHeight(own(request, 'minHeight'))
   const id = own(request, 'id')
   // Clients of the parent chain write "" or "1.0" and expect an answer to each call.
   if (id === undefined) return { id: version === '2.0' ? undefined : 'null', method, params }

@@ -4,6 +4,7 @@ import { apiLimits } from '../api-limits.js'
 import { Access } from '../http/access.js'
 import { accessDefaults } from '../http/access-options.js'
 import { jsonForm } from '../http/answer-forms.js'
+import { HeightGate } from '../http/height-gate.js'
 import { HttpPort } from '../http/http-port.js'
 import { loopbackHosts } from '../http/origin.js'
 import { nodePaths } from '../paths/node-paths.js'
@@ -45,8 +46,9 @@ export class ApiServer {
       context.allowedOrigins,
     )
     const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(limits))
+    const heights = context.heights ?? new HeightGate(context.reader.chain, limits)
     const server = new ApiServer(context)
-    const node = { context, limits, access, sharedAnswers, restart: () => void server.restart() }
+    const node = { context, limits, access, sharedAnswers, heights, restart: () => void server.restart() }
     server.#http = await HttpPort.open({
       ...{ hosts, port, limits, access, log, ...defined({ bodies, upgrade: sockets?.onRestPort }) },
       tallyOf: (path) => metrics.requests(path),

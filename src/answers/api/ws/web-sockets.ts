@@ -29,6 +29,7 @@ import type { NodeMetrics } from '../metrics/node-metrics.js'
 import { loopbackHosts } from '../http/origin.js'
 import { pathOf } from '../http/request-path.js'
 import { rpcMethods } from '../rpc/all-methods.js'
+import { HeightGate } from '../http/height-gate.js'
 import { RpcCore } from '../rpc/rpc-core.js'
 import { placeOf } from '../http/token-proof.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
@@ -86,6 +87,7 @@ export class WebSockets {
       core: new RpcCore(context, rpcMethods(context), sharedAnswers, 'websocket'),
       events,
       limits: this.#limits,
+      heights: context.heights ?? new HeightGate(context.reader.chain, this.#limits),
       log: context.log,
       rate: new RequestRate(this.#limits),
       subscriptions: this.#subscriptions,

@@ -11,6 +11,7 @@ import type { ApiLimits } from '../api-limits.js'
 import { rpcFailure } from '../http/answer-forms.js'
 import { idleRanks } from '../http/connections.js'
 import { ruleErrorOf } from '../http/failures.js'
+import type { HeightGate } from '../http/height-gate.js'
 import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { type AnswerStream, beginningOf } from '../streams/answer-stream.js'
@@ -25,6 +26,7 @@ export interface Shared {
   readonly core: RpcCore
   readonly events: EventLog
   readonly limits: ApiLimits
+  readonly heights: HeightGate
   readonly log: Log
   /** Subscriptions that receive new events. */
   readonly subscriptions: Set<Subscription>
@@ -86,7 +88,10 @@ export class WsConnection implements Subscriber, EventSink {
     this.#local = peer.local
     const client = { share: peer.share, signal: this.#gone.signal }
     // A copy would ask for each refusal, which reports it.
-    this.#caller = Object.assign(peer.access, { client, subscriber: this })
+    this.#caller = Object.assign(peer.access, {
+      ...{ client, subscriber: this },
+      awaitHeight: async (height: number, held: number) => shared.heights.wait(height, () => client, held),
+    })
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary))
     ws.on('pong', () => (this.#alive = true))
     ws.on('ping', () => (this.#alive = true))

@@ -86,6 +86,27 @@ describe('HttpResolver', () => {
     expect(await failure(resolver.listCredentials(did))).toBeInstanceOf(UserError)
   })
 
+  it('names the greatest height that it has seen or written, where no answer may be older', async () => {
+    const named: unknown[] = []
+    const heights = [5, 4, 9]
+    const url = await answering((request, response) => {
+      named.push(request.headers['x-min-height'])
+      response.setHeader('x-chain-height', heights[named.length - 1] ?? 'x')
+      response.end(JSON.stringify({ id: 1, jsonrpc: '2.0', result: { did, status: 3 } }))
+    })
+    const resolver = new HttpResolver(url, { neverOlder: true })
+    await resolver.resolve(did)
+    await resolver.resolve(did)
+    resolver.atLeast(7)
+    await resolver.resolve(did)
+    resolver.atLeast(8)
+    await resolver.resolve(did)
+    await new HttpResolver(url).resolve(did)
+    expect(named).toEqual([undefined, '5', '7', '9', undefined])
+    expect(() => new HttpResolver(url).atLeast(1)).toThrow(UserError)
+    for (const height of [-1, 1.5, 2 ** 32]) expect(() => resolver.atLeast(height)).toThrow(UserError)
+  })
+
   it('asks for the last operation unless all are wanted', async () => {
     const asked: unknown[] = []
     const resolver = new HttpResolver(await node({ id: 1, jsonrpc: '2.0', result: { did, status: 3 } }, asked))
@@ -115,6 +136,7 @@ describe('HttpResolver', () => {
     [-32602, 'request-parameter'],
     [-32001, 'resolver-behind'],
     [-32005, 'busy'],
+    [-32022, 'behind-height'],
     [-32601, 'request-action'],
     [-32600, 'request-form'],
     [-32010, 'request-forbidden'],

@@ -55,6 +55,38 @@ describe('/readyz', () => {
     expect(answer.body).not.toHaveProperty('reason')
   })
 
+  it('is not while more blocks are missing than within grants', async () => {
+    const asked = async (query: string) => {
+      const { status, body } = await ask(server.port, `/readyz${query}`)
+      return [status, (body as { status: string }).status]
+    }
+    expect(await asked('?within=0')).toEqual([200, 'ready'])
+    health = { ...health, best: 3 }
+    expect(await asked('')).toEqual([200, 'ready'])
+    expect(await asked('?within=3')).toEqual([200, 'ready'])
+    expect(await asked('?within=2')).toEqual([503, 'behind'])
+    expect((await ask(server.port, '/readyz?within=0')).body).toMatchObject({
+      reason: 'at height 0, 3 blocks below the best proved one',
+    })
+    health = { ...health, standing: behind(0, 9) }
+    expect(await asked('?within=3')).toEqual([503, 'catching up'])
+  })
+
+  it('refuses a within that is no number of blocks', async () => {
+    for (const query of [
+      'within',
+      'within=',
+      'within=-1',
+      'within=01',
+      'within=x',
+      'within=1&within=1',
+      'within=4294967296',
+    ]) {
+      const { status, body } = await ask(server.port, `/readyz?${query}`)
+      expect([query, status, body]).toMatchObject([query, 400, { Error: 42002 }])
+    }
+  })
+
   it('counts the blocks of this node that were refused, and says why until one of that height is there', async () => {
     const shown = async () => (await ask(server.port, '/readyz')).body
     expect(await shown()).toMatchObject({ refusedBlocks: 0 })
