@@ -16,6 +16,8 @@ export interface NetworkTarget extends PeerSettings {
   readonly mdns: boolean
   /** Block up to which signatures are not verified, once peers have proved that it is on the chain. */
   readonly assumeValid?: AssumedBlock
+  /** Node that a follower follows: URL of its REST port, or its address for peers. */
+  readonly follow?: string
 }
 
 /** Settings of a node without options. */
@@ -45,6 +47,14 @@ export const networkOptions = table('network', {
     description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
     expects: `a list of 1 to ${maxListedPeers} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
     check: (addresses) => addresses.every(isPeerAddress),
+  }),
+  follow: option({
+    flag: '--follow <node>',
+    schema: Type.String({ minLength: 1, maxLength: 512 }),
+    description:
+      'be a follower of this node: take its blocks, pass transactions on to it, have no pool and no vote; URL of its REST port, or its address for peers',
+    expects: 'a URL such as http://192.0.2.7:20334, or an address such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338',
+    check: (node) => isPeerAddress(node) || (/^https?:\/\//i.test(node) && URL.canParse(node)),
   }),
   hosts: option({
     flag: '--p2p-host <address...>',

@@ -35,6 +35,8 @@ export interface NetworkOptions extends Env, Pick<PeerManagerOptions, 'transport
   readonly mempool: Mempool
   readonly verifier: Verifier
   readonly assumeValid?: AssumedBlock
+  /** Whether transactions are exchanged with peers; true if absent. */
+  readonly hasPool?: boolean
 }
 
 /** The network side of a node: peers, sync, relay of transactions, blocks, candidates and votes. */
@@ -78,7 +80,8 @@ export class Network {
     serveChain(peers, { chain, mempool, voting, candidates })
     const blocks = new BlockRelay({ chain, peers, sync })
     const votes = { start: () => voting && this.votes.start(voting), close: () => this.votes.close() }
-    const components = [this.#transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
+    const transactions = this.#options.hasPool === false ? [] : [this.#transactions]
+    const components = [...transactions, blocks, sync, ...(candidates === undefined ? [] : [votes, candidates])]
     // Handlers are registered before any peer can connect.
     for (const component of components) {
       component.start()

@@ -247,6 +247,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'history-size': state,
   'answer-unproved': state,
   'resolver-behind': state,
+  'followed-unreachable': state,
   'behind-height': state,
   busy: state,
   internal: state,

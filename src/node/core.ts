@@ -33,6 +33,8 @@ export interface CoreOptions {
   readonly poolLimits?: Partial<PoolLimits>
   /** Takes the progress of reading the stored pool; without `total`: how much there is is unknown. */
   readonly onPool?: (done: number, total?: number) => void
+  /** Whether it follows another node: no pool, no vote. */
+  readonly follows?: boolean
   /** Absent: no peers. */
   readonly peering?: CorePeering
   readonly validator?: CoreValidator
@@ -60,13 +62,25 @@ const noNetwork: VoteNetwork = { broadcast: () => {}, fetch: () => Promise.resol
 
 /** Loads what is stored; nothing is sent before {@link Core.start}. */
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const { chain, verifier, signatures, env, poolLimits = {}, onPool, peering, validator, payTo } = options
+  const {
+    chain,
+    verifier,
+    signatures,
+    env,
+    poolLimits = {},
+    onPool,
+    peering,
+    validator,
+    payTo,
+    follows = false,
+  } = options
   const stored = { limits: poolLimits, ...defined({ onStored: onPool }) }
-  const mempool = await Mempool.open({ ...env, chain, verifier, signatures, ...stored })
+  const mempool = await Mempool.open({ ...env, chain, verifier, signatures, ...stored, closed: follows })
   const dependencies = { ...env, chain, mempool, verifier }
-  const network = peering === undefined ? undefined : await Network.open({ ...dependencies, ...peering })
+  const network =
+    peering === undefined ? undefined : await Network.open({ ...dependencies, ...peering, hasPool: !follows })
   const voting =
-    chain.spec.hasValidators && !chain.spec.devnet
+    chain.spec.hasValidators && !chain.spec.devnet && !follows
       ? await Voting.open({ ...dependencies, ...validator, payTo, network: network?.votes ?? noNetwork })
       : undefined
   return {

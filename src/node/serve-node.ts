@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../answers/api/api-context.js'
 import type { NodeHealth, NetworkView } from '../answers/api/node-handles.js'
 import { isLoopbackName, loopbackHosts } from '../answers/api/http/origin.js'
@@ -6,6 +7,7 @@ import { networkVersion, servicesOf } from '../network/wire/status-message.js'
 import { defined } from '../base/primitives/defined.js'
 import type { Log } from '../base/runtime/env.js'
 import { packageVersion } from '../base/runtime/package-files.js'
+import { RuleError } from '../base/errors/rule-error.js'
 import type { NodeTuning } from './options-to-node.js'
 import { portOf } from './ports.js'
 import type { Node, NodeNetwork } from './start-node.js'
@@ -54,6 +56,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     voting,
     backups,
     watch,
+    followed,
   } = node
   let stage: NodeHealth['stage'] = 'starting'
   let failed = false
@@ -70,6 +73,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     NodeMetrics,
     openMetricsPort,
     PageFiles,
+    PassedOn,
     SharedAnswers,
     WebSockets,
     WsServer,
@@ -96,7 +100,8 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     reader,
     mempool,
     resolver,
-    mining,
+    mining: followed === undefined ? mining : noMining,
+    ...(followed && { followed: new PassedOn(followed.api) }),
     adminToken,
     backups,
     log,
@@ -118,7 +123,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
       id: identity.id,
       version: networkVersion,
       services: network === undefined ? 0 : servicesOf(chain),
-      relay: true,
+      relay: followed === undefined,
       transactionCount: counter.total,
       receivedCount: network?.receivedCount ?? 0,
       ports,
@@ -129,7 +134,10 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   }
   const servers: { close(): Promise<void> }[] = []
   const close = async () => {
+    const seconds = stage === 'serving' && !failed ? (api.drain ?? 0) : 0
     stage = 'stopping'
+    // Balancers ask at intervals, and send requests until they are told.
+    if (seconds > 0) await setTimeout(seconds * 1000)
     metrics.close()
     await Promise.all(servers.map((server) => server.close()))
   }
@@ -156,6 +164,21 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   stage = 'serving'
   const openAt = hosts.filter((host) => !isLoopbackName(host))
   return { ports, metrics: metricsUrl, host: urlHost(hosts), openAt, close }
+}
+
+/** Block production of a follower. */
+const noMining: ApiContext['mining'] = {
+  active: false,
+  template: () => Promise.reject(followersMine()),
+  submit: () => Promise.reject(followersMine()),
+  mine: () => Promise.reject(followersMine()),
+  toggle: () => {
+    throw followersMine()
+  },
+}
+
+function followersMine(): RuleError {
+  return new RuleError('mining-impossible', 'this node follows another, and makes no blocks: ask that one')
 }
 
 /** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */

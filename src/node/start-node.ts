@@ -9,7 +9,7 @@
  *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
+ * Imports api, chain, client, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
  * voting; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
@@ -55,6 +55,7 @@ import { ChainWatch, watchInterval } from './chain-watch.js'
 import { chainProver } from './chain-prover.js'
 import { type Core, type CoreValidator, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
+import type { Followed } from './followed-node.js'
 import { watchOpenFiles } from './open-files.js'
 import type { NodeTuning } from './options-to-node.js'
 import { StepWatch } from './step-watch.js'
@@ -68,6 +69,8 @@ export interface NodeOptions {
   readonly env: Env
   /** Absent, and on a devnet: no peers. */
   readonly peering?: NodePeering
+  /** The node that a follower follows. */
+  readonly followed?: Followed
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
   /** Takes the progress of all that it does before it serves. */
@@ -124,6 +127,8 @@ export interface Node {
   /** On a chain with validators that is no devnet. */
   readonly voting: Voting | undefined
   readonly network: NodeNetwork | undefined
+  /** The node that a follower follows; undefined for every other node. */
+  readonly followed: Followed | undefined
   readonly backups: BackupJob
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
@@ -163,6 +168,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     poolLimits: tuning.mempool,
     onPool: (done, total) => onStep?.({ stage: 'pool', done, ...defined({ total }) }),
     payTo: tuning.mining?.payTo,
+    follows: options.followed !== undefined,
     peering,
     validator: validator && (await validatorOf(options, validator, directory, stack)),
   })
@@ -210,6 +216,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     clock,
     failure,
     network: network && transport && { network, transport },
+    followed: options.followed,
     close: () => stack.close(),
   }
 }
@@ -256,11 +263,11 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
 }
 
 /** The peer key, and with peers the transport. */
-async function openPeering({ spec, env, peering, tuning = {} }: NodeOptions, directory: DataDirectory) {
+async function openPeering({ spec, env, peering, followed, tuning = {} }: NodeOptions, directory: DataDirectory) {
   const identity = await loadIdentity(directory.peerKey, env.random)
   if (peering === undefined || spec.devnet) return { identity }
   const { secretKey, publicKey } = identity
-  const settings: NetworkTarget = { ...networkDefaults, ...tuning.network }
+  const settings: NetworkTarget = { ...networkDefaults, ...(followed && followerOf(followed)), ...tuning.network }
   const { hosts, mdns, assumeValid } = settings
   const { port } = peering
   const genesis = genesisBlock(spec).header.hash
@@ -268,9 +275,15 @@ async function openPeering({ spec, env, peering, tuning = {} }: NodeOptions, dir
   return { identity, transport, peering: { transport, publicKey, settings, assumeValid } }
 }
 
+/** Settings of a follower that are not the owner's: it looks for no other nodes. */
+function followerOf({ peer }: Followed): Pick<NetworkTarget, 'peers' | 'outbound'> {
+  return { peers: [peer], outbound: 0 }
+}
+
 /** Whether peers are named, or may be found: without them the node does not know how far the chain is. */
-function expectsPeers({ peering, tuning = {} }: NodeOptions): boolean {
+function expectsPeers({ peering, followed, tuning = {} }: NodeOptions): boolean {
   if (peering === undefined) return false
+  if (followed !== undefined) return true
   const { peers, mdns } = { ...networkDefaults, ...tuning.network }
   return peers.length > 0 || mdns
 }

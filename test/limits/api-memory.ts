@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events'
-import type { Socket } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Holder, SharedBytes } from '../../src/answers/api/streams/admission.js'
@@ -9,6 +10,7 @@ import { HeightGate } from '../../src/answers/api/http/height-gate.js'
 import { boundUnread, ConnectionShares } from '../../src/answers/api/http/connections.js'
 import { BoundedSource } from '../../src/answers/api/servers/bounded-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
+import { PassedOn } from '../../src/answers/api/http/passed-on.js'
 import { RequestRate } from '../../src/answers/api/http/request-rate.js'
 import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
 import { WsConnection } from '../../src/answers/api/ws/ws-connection.js'
@@ -109,10 +111,23 @@ async function waiting(count: number): Promise<string | undefined> {
 async function waitingForHeight(count: number, held = 0): Promise<string | undefined> {
   const { chain, rise } = heightChain()
   const gate = new HeightGate(chain, apiLimits)
-  const client = { share: 'one', signal: new AbortController().signal }
-  const outcomes = each(count, (i) => failureOf(gate.wait(1, () => client, i === count - 1 ? held : 0) ?? rest()))
+  const client = () => ({ share: 'one', signal: new AbortController().signal })
+  const outcomes = each(count, (i) => failureOf(gate.wait(1, client, i === count - 1 ? held : 0) ?? rest()))
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
   rise(1)
+  await Promise.all(outcomes)
+  return refused
+}
+
+/** Transactions that a follower passes on to a node that does not answer. */
+async function passingOn(count: number): Promise<string | undefined> {
+  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const outcomes = each(count, () => failureOf(passed.call('sendrawtransaction', {})))
+  const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
+  server.closeAllConnections()
+  server.close()
   await Promise.all(outcomes)
   return refused
 }
@@ -293,6 +308,13 @@ export const apiMemoryRows = [
     beyond: 59_999,
     feed: (n) => rate(() => '1.1.1.1', 12_000, n),
     refusal: 'request-rate',
+  }),
+  limit({
+    name: 'answers/api/http/passed-on.atOnce',
+    unit: 'count',
+    value: 64,
+    feed: passingOn,
+    refusal: 'too many transactions are being passed on',
   }),
   limit({
     name: 'answers/api/servers/bounded-source.maxWaiting',

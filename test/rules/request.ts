@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import type { ApiContext } from '../../src/answers/api/api-context.js'
 import type { ApiLimits } from '../../src/answers/api/api-limits.js'
 import type { ApiServer } from '../../src/answers/api/servers/node-server.js'
+import { PassedOn } from '../../src/answers/api/http/passed-on.js'
 import type { BackupView, NetworkView } from '../../src/answers/api/node-handles.js'
 import { ProvedAnswers } from '../../src/answers/api/servers/proved-answers.js'
 import { maxSnapshotBytes, type Snapshot, Snapshots } from '../../src/node/devnet/snapshots.js'
@@ -246,6 +247,12 @@ export const requestRules: RuleRow[] = [
     code: 'history-size',
     accepts: async () => void (await readHistory(longHistory(historyLimits.operations))),
     refuses: async () => void (await readHistory(longHistory(historyLimits.operations + 1))),
+  },
+  {
+    ...overWire('followed-unreachable', unchanged, unchanged, {
+      context: { followed: new PassedOn('http://127.0.0.1:9') },
+    }),
+    accepts: overWire('followed-unreachable', unchanged, unchanged).accepts,
   },
   overWire('behind-height', heightAt(0), heightAt(1), { limits: { heightWait: 1 } }),
   {

@@ -29,7 +29,15 @@ import type { HeightGate } from './http/height-gate.js'
 import type { KeptAnswers } from './http/kept-answers.js'
 import type { SharedAnswers } from './streams/shared-answer.js'
 import type { NodeMetrics } from './metrics/node-metrics.js'
-import type { BackupView, DevnetControl, NetworkView, NodeHealth, NodeInfo, VotingView } from './node-handles.js'
+import type {
+  BackupView,
+  DevnetControl,
+  FollowedView,
+  NetworkView,
+  NodeHealth,
+  NodeInfo,
+  VotingView,
+} from './node-handles.js'
 import type { PageFiles } from './http/page-files.js'
 
 /** Everything that the interfaces need from the node. */
@@ -65,6 +73,8 @@ export interface ApiContext {
   readonly metricsApart?: boolean
   /** How the address of a service is answered; absent: by a redirect. */
   readonly dereference?: Dereference
+  /** The node to which a follower passes what clients send; absent: this node has a pool. */
+  readonly followed?: FollowedView
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
   /** Absent: the node makes no backups. */

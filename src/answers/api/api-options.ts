@@ -15,6 +15,8 @@ export interface ApiTarget extends ApiLimits, AccessOptions {
   readonly metricsHosts: readonly string[]
   /** How the address of a service is answered. */
   readonly dereference: Dereference
+  /** Seconds for which a node that was told to stop still serves, while `/readyz` says that it stops. */
+  readonly drain: number
 }
 
 /** Default of the option of a node, a driver and a light resolver. */
@@ -69,6 +71,12 @@ export const apiOptions = table('api', {
     ...oneOf(dereferenceForms),
     default: 'redirect',
     description: dereferenceText,
+  }),
+  drain: option({
+    flag: '--drain <seconds>',
+    ...wholeNumber(0, 3600, 's'),
+    default: 0,
+    description: 'how long a node that was told to stop goes on serving with /readyz at 503, so that balancers notice',
   }),
   connections: tuning({
     flag: '--connections <n>',

@@ -25,6 +25,23 @@ export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence' | 'vote
 /** Makes backups of the running node. */
 export type BackupView = Pick<BackupJob, 'follow'>
 
+/** The node that a follower follows: it takes what clients send. Refusals of this node are RuleErrors. */
+export interface FollowedView {
+  /** Base URL of its REST port. */
+  readonly url: string
+  /** Result of its JSON-RPC; rejects with its error as it stands. */
+  call(method: string, params: unknown): Promise<unknown>
+  /** Its answer to a POST of JSON at a path of its REST port. */
+  post(path: string, body: string): Promise<PassedAnswer>
+}
+
+/** An answer of HTTP as another node gave it. */
+export interface PassedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
 /** State of the node at this moment. */
 export interface NodeInfo {
   /** Version of the program. */

@@ -244,6 +244,7 @@ const texts = {
   'history-size': 'the history of the DID is too long to be given at once',
   'answer-unproved': 'no node asked gives an answer whose proof holds',
   'resolver-behind': 'the node is not in step with its chain, so it cannot resolve now',
+  'followed-unreachable': 'the node that this one follows does not answer',
   'behind-height': 'the node has not reached the height that the request names',
   busy: 'a queue is full; try again',
   internal: 'an unforeseen failure; the log says more',

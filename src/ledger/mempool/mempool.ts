@@ -84,6 +84,8 @@ export interface MempoolOptions {
   readonly log: Log
   /** Differences from {@link policy}. */
   readonly limits?: Partial<PoolLimits>
+  /** Whether it takes nothing, of what is stored either. */
+  readonly closed?: boolean
   /** Takes the progress of {@link Mempool.open}; without `total`: how much there is is unknown. */
   readonly onStored?: (done: number, total?: number) => void
 }
@@ -168,7 +170,7 @@ export class Mempool implements ChainIndexer {
   /** Opens the pool with its stored content; transactions that became invalid are dropped with a reason. */
   static async open(options: MempoolOptions): Promise<Mempool> {
     const pool = new Mempool(options)
-    const stored = await pool.#store.load()
+    const stored = options.closed === true ? [] : await pool.#store.load()
     await pool.#left.look()
     const waiting = stored.map(({ arrival, bytes }) => ({ arrival, transaction: Transaction.kept(bytes) }))
     // Of one millisecond, what would have refused others came after them: they are in the pool.
@@ -263,6 +265,7 @@ export class Mempool implements ChainIndexer {
    * RuleError.
    */
   async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
+    if (this.#options.closed === true) throw new RuleError('pool-full', 'the node follows another, and has no pool')
     refuseLarge(bytes, this.#surroundings)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw brokenRule('pool-coinbase')

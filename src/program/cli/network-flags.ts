@@ -21,6 +21,21 @@ export function peeringOf(config: Config, spec: Spec): NodePeering | undefined {
   return { port: portOf('p2p', config.tuning.node?.portBase) }
 }
 
+/** The node to follow, as the owner names it; undefined: the node is no follower. Refuses settings that a follower has no use for. */
+export function followOf(config: Config, spec: Spec): string | undefined {
+  const { network = {}, voting = {}, mining = {} } = config.tuning
+  const { follow, enabled, peers } = network
+  if (follow === undefined) return undefined
+  if (spec.devnet) throw useless(config, 'network.follow', `${spec.name} is a devnet, and a devnet has one node`)
+  if (enabled === false) throw useless(config, 'network.follow', 'network.enabled is false')
+  const why = 'network.follow makes the node a follower'
+  if (peers !== undefined) throw useless(config, 'network.peers', `${why}, whose one peer is the node that it follows`)
+  if (voting.keyFile !== undefined) throw useless(config, 'voting.validatorKey', `${why}, which does not vote`)
+  if (voting.signer !== undefined) throw useless(config, 'voting.validatorSigner', `${why}, which does not vote`)
+  if (mining.payTo !== undefined) throw useless(config, 'mining.payTo', `${why}, which makes no blocks`)
+  return follow
+}
+
 /** Key and sign state reset of a validator; undefined if the node does not vote. */
 export function validatorOf(
   config: Config,

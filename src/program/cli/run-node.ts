@@ -1,4 +1,5 @@
 import type { Config } from '../../node/config/config.js'
+import { followedNode } from '../../node/followed-node.js'
 import { serve, type Servers } from '../../node/serve-node.js'
 import { type Node, type NodeOptions, type StartStep, startNode, startUnits } from '../../node/start-node.js'
 import { durationText } from '../console/progress-text.js'
@@ -22,6 +23,12 @@ import { endAtOnce, stopSignal } from './stop-signal.js'
 export interface RunOptions extends QuietOptions {
   /** Whether the end of standard input stops the node. */
   readonly stopOnEof?: boolean
+}
+
+/** Options that a command chooses beside the settings of a node. */
+export interface ChosenOptions extends Omit<NodeOptions, 'env' | 'tuning' | 'onStep' | 'followed'> {
+  /** The node to follow, as its owner names it. */
+  readonly follow?: string
 }
 
 /** Start output of a node: `value` with --json, else `lines`. */
@@ -58,6 +65,7 @@ export function startOf(
     ...(metrics === undefined ? [] : [`Metrics   ${metrics}`]),
     ...(openAt.length > 0 ? [`Open      to other machines too, at ${openAt.join(', ')}`] : []),
     ...start.p2p.map((address) => `P2P       ${address}`),
+    ...(node.followed === undefined ? [] : [`Follows   ${node.followed.api}, by its peers at ${node.followed.peer}`]),
     ...votesLine(node.voting?.status().signing),
     ...blocksLine(node),
     `Data      ${start.dataDir}`,
@@ -103,7 +111,7 @@ export async function runNode(
   context: CliContext,
   config: Config,
   options: RunOptions,
-  chosen: Omit<NodeOptions, 'env' | 'tuning' | 'onStep'>,
+  { follow, ...chosen }: ChosenOptions,
   present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
   const { stopOnEof = false } = options
@@ -123,7 +131,10 @@ export async function runNode(
     /** Since when it serves; a node that never did has not stopped. */
     const served: { since?: number } = {}
     const progress = startProgress(opened)
-    const node = await startNode({ ...chosen, env, tuning, onStep: progress.show }).finally(progress.end)
+    const followed = follow === undefined ? undefined : await followedNode(follow, log)
+    const node = await startNode({ ...chosen, ...defined({ followed }), env, tuning, onStep: progress.show }).finally(
+      progress.end,
+    )
     stack.defer(async () => {
       await node.close()
       if (served.since === undefined) return

@@ -10,7 +10,7 @@ import { waysToSet, withConfig } from './config-options.js'
 import { namingTheRepair } from './repair-hint.js'
 import { defaultDataDir } from './chain-data-dir.js'
 import { loadSpec } from './load-spec.js'
-import { peeringOf, validatorOf } from './network-flags.js'
+import { followOf, peeringOf, validatorOf } from './network-flags.js'
 import { examples } from './print-output.js'
 import { type RunOptions, runNode, startOf } from './run-node.js'
 
@@ -20,15 +20,16 @@ interface StartFlags extends RunOptions {
 }
 
 export function registerStart(program: Command, context: CliContext): void {
-  withConfig<StartFlags>(program.command('start'), 'start', context, (config, flags) => {
+  withConfig<StartFlags>(program.command('start'), 'start', context, async (config, flags) => {
     const genesis = config.tuning.node?.genesis
     if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
     const spec = loadSpec(genesis)
     const chosenDir = config.tuning.storage?.dataDir
     const dataDir = chosenDir ?? defaultDataDir(context, spec)
     const peering = peeringOf(config, spec)
+    const follow = followOf(config, spec)
     const validator = validatorOf(config, spec, flags.resetSignState)
-    const chosen = { spec, ...defined({ peering, validator }) }
+    const chosen = { spec, ...defined({ peering, validator, follow }) }
     return namingTheRepair({ genesis, dataDir }, () =>
       runNode(context, config.withDefault(storageOptions.dataDir, dataDir), flags, chosen, (node, servers) => {
         const { start, lines } = startOf(node, servers)
@@ -55,6 +56,7 @@ export function registerStart(program: Command, context: CliContext): void {
       'after',
       examples(
         'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
+        'start --genesis corp.json --data-dir ./data --follow http://192.0.2.7:20334 --prune 1000',
         'start --genesis pow',
         'start --config node.json5 --print-config',
       ),

@@ -274,6 +274,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'history-size': request(45002, 413, -32005),
   'answer-unproved': request(45002, 502, -32013),
   'resolver-behind': request(45002, 503, -32001),
+  'followed-unreachable': request(45002, 502, -32023),
   'behind-height': request(45002, 503, -32022),
   busy: request(45002, 503, -32005),
   internal: request(45002, 500, -32603),

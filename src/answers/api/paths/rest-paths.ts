@@ -9,6 +9,7 @@
  */
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { utf8 } from '../../../base/primitives/bytes.js'
 import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import { KeptAnswers } from '../http/kept-answers.js'
@@ -42,6 +43,13 @@ export function restPaths(port: NodePort): PathRow[] {
   }))
 }
 
+/** Text of a body that is passed on to another node. */
+function textOf(body: Uint8Array | undefined): string {
+  const text = body === undefined ? undefined : utf8(body)
+  if (text === undefined) throw new RuleError('request-json', 'the body is missing or not UTF-8')
+  return text
+}
+
 const json = { 'content-type': jsonType }
 
 async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, port: NodePort): Promise<HttpAnswer> {
@@ -51,6 +59,9 @@ async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, p
     if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
   }
   if (route.body !== undefined && !isJson(exchange.headers)) throw brokenRule('request-media-type')
+  if (route.body !== undefined && context.followed !== undefined) {
+    return context.followed.post(restPrefix + route.path, textOf(exchange.body))
+  }
   const request = { context, segments: exchange.segments, body: exchange.body }
   const { tip } = context.reader.chain
   const lasts = route.lasts(request)

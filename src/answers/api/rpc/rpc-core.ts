@@ -17,6 +17,7 @@ import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { isHeight, requireHeight } from '../http/height-gate.js'
 import { interfaceErrors } from '../http/error-mapping.js'
+import { PassedError } from '../http/passed-on.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
@@ -157,11 +158,18 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       const [before, after] = rpcFrame(id)
       return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
     } catch (error) {
+      if (error instanceof PassedError) return this.#pass(call, error, began)
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
       if (failure.code === 'busy') caller.refused?.(failure.code)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
+  }
+
+  /** The error of another node, as it stands. */
+  #pass({ id, method }: Call, { code, json }: PassedError, began: number): string | undefined {
+    this.#count(method, code, began)
+    return id === undefined ? undefined : `{"id":${id},"jsonrpc":"2.0","error":${json}}`
   }
 
   /** Resolves when the beginning of the answer is there: until then it can still be refused. */

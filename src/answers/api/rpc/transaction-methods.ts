@@ -50,7 +50,8 @@ export const transactionMethods: readonly RpcMethod[] = [
     summary: 'Takes a signed transaction into the pool and answers its id.',
     params: Type.Object({ data }),
     result: txidResult,
-    run: async ({ mempool }, params) =>
+    run: async ({ mempool, followed }, params) =>
+      followed?.call('sendrawtransaction', params) ??
       (await mempool.accept(readParameter('transaction', 'data', params.data), { local: true })).txid,
   }),
   method({
