@@ -33,6 +33,7 @@ const alike = await HttpPort.open({
       methods: ['GET', 'POST'],
       form: ({ message }) => ({ status: 400, headers: {}, body: message }),
       body: apiLimits.restBody,
+      headers: { 'x-chain-height': '3' },
       run: ({ path }) => ({ headers: { 'content-type': type }, body: answerTo(path) }),
     },
   ],
