@@ -126,13 +126,18 @@ export function errorAnswer(
   return { ...answer, headers: { ...answer.headers, ...defined({ 'retry-after': retryAfter?.toString() }) } }
 }
 
+/** Whether If-None-Match names a tag, compared weakly; `etag` without `W/`. */
+export function isKnownTag(etag: string, ifNoneMatch: string): boolean {
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || ifNoneMatch.trim() === '*'
+}
+
 /**
  * The answer, or 304 without a body if If-None-Match names the answer; a cache may take over the headers of either, so they are the same.
  */
 export function unlessKnown(answer: IdentifierAnswer, ifNoneMatch: string | undefined): IdentifierAnswer {
   const { etag, 'content-type': type } = answer.headers
   if (answer.status !== 200 || etag === undefined || ifNoneMatch === undefined) return answer
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  if (!tags.includes(etag) && ifNoneMatch.trim() !== '*') return answer
+  if (!isKnownTag(etag, ifNoneMatch)) return answer
   return { status: 304, headers: { ...common, etag, ...defined({ 'content-type': type }) }, body: '' }
 }

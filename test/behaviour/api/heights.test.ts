@@ -140,6 +140,34 @@ it('ends the wait of a client that is gone', async () => {
   await expect.poll(() => events.listenerCount('change')).toBe(before)
 })
 
+describe('the tag of an answer of REST', () => {
+  const asked = (path: string, tag?: string) =>
+    ask(server.port, `/api/v1/${path}`, tag === undefined ? {} : { headers: { 'if-none-match': tag } })
+
+  it('is that of the tip, kept or not, and gives 304 until the next block', async () => {
+    await node.mine()
+    const first = await asked('block/details/height/0')
+    const tag = String(first.headers['etag'])
+    expect(tag).toMatch(/^W\/"[0-9a-f]{32}"$/)
+    expect((await asked('block/details/height/0')).headers['etag']).toBe(tag)
+    expect((await asked('block/height')).headers['etag']).toBe(tag)
+    for (const known of [tag, `"x", ${tag.slice(2)}`, '*']) {
+      const { status, text, headers } = await asked('block/details/height/0', known)
+      expect([status, text, headers['etag'], headers['x-chain-height']]).toEqual([304, '', tag, '1'])
+    }
+    await node.mine()
+    const next = await asked('block/details/height/0', tag)
+    expect(next.status).toBe(200)
+    expect(next.headers['etag']).not.toBe(tag)
+  })
+
+  it('is not there for what depends on more, or is refused', async () => {
+    for (const path of ['transactionpool', 'node/state', 'block/details/height/9', 'block/hash/x']) {
+      expect((await asked(path, '*')).headers).not.toHaveProperty('etag')
+    }
+  })
+})
+
 describe('minHeight of a call', () => {
   it('answers at that height, and waits for it', async () => {
     expect((await rpc(call('getcurrentheight', { minHeight: 0 }))).body).toMatchObject({ id: 7, result: 0 })

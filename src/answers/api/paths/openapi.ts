@@ -136,6 +136,7 @@ function operation(route: RestRoute, method: string) {
       : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
     responses: {
       200: { ...response('Success', successSchema(route)), headers: heightHeaders },
+      ...(route.body === undefined && { 304: { description: 'If-None-Match names the answer' } }),
       ...failures(route),
       503: response(behindHeight, failureSchemas[route.envelope]),
     },

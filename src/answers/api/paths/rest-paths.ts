@@ -10,6 +10,8 @@
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { utf8 } from '../../../base/primitives/bytes.js'
+import type { Chain } from '../../../ledger/chain/chain.js'
+import { isKnownTag } from '../../identifiers/identifier-answer.js'
 import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import { KeptAnswers } from '../http/kept-answers.js'
@@ -29,17 +31,18 @@ export function restPaths(port: NodePort): PathRow[] {
     },
   }
   const kept = new KeptAnswers(tips, port.limits.answerCache)
+  const tag = tipTag(reader.chain)
   return restRoutes.map((route) => ({
     path: restPrefix + route.path,
     methods: route.methods,
     form: jsonForm(route.envelope),
     heights: port.heights,
     ...(route.methods.includes('POST') ? { body: port.limits.restBody } : {}),
-    kept: ({ path }) => {
-      const body = kept.get(path)?.body
-      return body && { headers: json, body }
+    kept: (exchange) => {
+      const body = kept.get(exchange.path)?.body
+      return body && tagged(exchange, tag(), body)
     },
-    run: (exchange) => answer(route, exchange, kept, port),
+    run: (exchange) => answer(route, exchange, kept, port, tag),
   }))
 }
 
@@ -50,9 +53,38 @@ function textOf(body: Uint8Array | undefined): string {
   return text
 }
 
+/** Hex digits of a hash in a tag. */
+const tagLength = 32
+
 const json = { 'content-type': jsonType }
 
-async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, port: NodePort): Promise<HttpAnswer> {
+/**
+ * ETag of answers that depend on the chain alone: a beginning of the hash of the tip, so that all nodes of a fleet have the same one at a
+ * tip. Weak, since coding and program may differ.
+ */
+function tipTag(chain: Pick<Chain, 'tip'>): () => string {
+  let at: Chain['tip'] | undefined
+  let tag = ''
+  return () => {
+    if (chain.tip !== at) tag = `"${(at = chain.tip).header.id.slice(0, tagLength)}"`
+    return tag
+  }
+}
+
+/** An answer that holds until the tip changes; 304 without a body for a client that has it. */
+function tagged({ headers }: Exchange, tag: string, body: HttpAnswer['body']): HttpAnswer {
+  const known = headers['if-none-match']
+  if (known !== undefined && isKnownTag(tag, known)) return { status: 304, headers: { etag: `W/${tag}` } }
+  return { headers: { etag: `W/${tag}`, ...json }, body }
+}
+
+async function answer(
+  route: RestRoute,
+  exchange: Exchange,
+  kept: KeptAnswers,
+  port: NodePort,
+  tag: () => string,
+): Promise<HttpAnswer> {
   const { context, access, sharedAnswers, restart } = port
   if (route.control) {
     const refusal = access.strangerRefusal(exchange)
@@ -65,6 +97,7 @@ async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, p
   const request = { context, segments: exchange.segments, body: exchange.body }
   const { tip } = context.reader.chain
   const lasts = route.lasts(request)
+  const tipAt = tag()
   const result = await route.run(request)
   const frame = frameOf(route.envelope)
   const body =
@@ -72,6 +105,7 @@ async function answer(route: RestRoute, exchange: Exchange, kept: KeptAnswers, p
       ? Buffer.from(frame[0] + result + frame[1])
       : await bodyOf(result, exchange.client, sharedAnswers, frame)
   if (lasts && body instanceof Buffer) kept.set(exchange.path, { body }, tip)
+  if (lasts) return tagged(exchange, tipAt, body)
   if (route.path !== 'restart') return { headers: json, body }
   return { headers: { ...json, connection: 'close' }, body, sent: restart }
 }

@@ -81,8 +81,10 @@ test('every answer of REST has a schema that is closed, in the envelope of its p
     const statuses = Object.keys(operation.responses)
     expect(statuses).toEqual(expect.arrayContaining(['200', 'default']))
     const envelope = path.includes('/confirm/') ? ['error', 'id', 'jsonrpc', 'result'] : ['Desc', 'Error', 'Result']
-    for (const { description, content } of Object.values(operation.responses)) {
+    for (const [status, { description, content }] of Object.entries(operation.responses)) {
       expect(description).not.toBe('')
+      // An answer that the client has comes without a body.
+      if (status === '304') continue
       const schema = content?.['application/json']?.schema as { required: string[]; additionalProperties: boolean }
       expect(schema).toMatchObject({ required: envelope, additionalProperties: false })
     }
