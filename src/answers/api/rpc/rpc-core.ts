@@ -230,11 +230,16 @@ function batchIsFull(): RuleError {
 
 /** The highest `minHeight` of the requests of a body; values that are no heights are refused with their request. */
 function leastHeightOf(requests: unknown): number | undefined {
-  const named = (Array.isArray(requests) ? requests : [requests]).flatMap((request) => {
-    const value = isObject(request) ? own(request, 'minHeight') : undefined
-    return isHeight(value) ? [value] : []
-  })
-  return named.length === 0 ? undefined : Math.max(...named)
+  if (!Array.isArray(requests)) return heightIn(requests)
+  return requests.reduce<number | undefined>((least, request) => {
+    const height = heightIn(request)
+    return height === undefined || (least !== undefined && least >= height) ? least : height
+  }, undefined)
+}
+
+function heightIn(request: unknown): number | undefined {
+  const value = isObject(request) ? own(request, 'minHeight') : undefined
+  return isHeight(value) ? value : undefined
 }
 
 /** A carrier computes its refusals when they are read: a public method reads none. */
