@@ -267,7 +267,7 @@ async function openPeering({ spec, env, peering, followed, tuning = {} }: NodeOp
   const identity = await loadIdentity(directory.peerKey, env.random)
   if (peering === undefined || spec.devnet) return { identity }
   const { secretKey, publicKey } = identity
-  const settings: NetworkTarget = { ...networkDefaults, ...(followed && followerOf(followed)), ...tuning.network }
+  const settings: NetworkTarget = { ...networkDefaults, ...tuning.network, ...(followed && followerOf(followed)) }
   const { hosts, mdns, assumeValid } = settings
   const { port } = peering
   const genesis = genesisBlock(spec).header.hash
@@ -275,7 +275,7 @@ async function openPeering({ spec, env, peering, followed, tuning = {} }: NodeOp
   return { identity, transport, peering: { transport, publicKey, settings, assumeValid } }
 }
 
-/** Settings of a follower that are not the owner's: it looks for no other nodes. */
+/** Settings of a follower: it looks for no other nodes. */
 function followerOf({ peer }: Followed): Pick<NetworkTarget, 'peers' | 'outbound'> {
   return { peers: [peer], outbound: 0 }
 }

@@ -17,9 +17,17 @@ export interface RequestBounds {
 
 const agent = new Agent({ keepAlive: true })
 
+/** Failure of a request over a connection that was kept open: the server may close one just when it is used again. */
+class KeptClosed extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+  }
+}
+
 /**
  * One exchange of HTTP by Node's own client, of which a server has loaded most already: fetch takes 20 MB more. A GET, or a POST of JSON
- * text. Rejects without a complete answer within its bounds.
+ * text. Rejects without a complete answer within its bounds. A request that fails over a kept connection is sent again, once: only what
+ * may arrive twice is to be sent.
  */
 export async function requestText(url: string, body: string | undefined, bounds: RequestBounds): Promise<TextAnswer> {
   const { timeout, maxAnswer } = bounds
@@ -28,11 +36,14 @@ export async function requestText(url: string, body: string | undefined, bounds:
   const request = isSecure ? (await import('node:https')).request : plainRequest
   const options: RequestOptions = { signal, ...(isSecure ? {} : { agent }) }
   const posted = body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' } }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(url, { ...options, ...posted }, resolve)
-      .on('error', reject)
-      .end(body)
-  })
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(url, { ...options, ...posted }, resolve)
+      asked.on('error', (error) => reject(asked.reusedSocket ? new KeptClosed(error) : error)).end(body)
+    })
+  const response = await ask().catch((error: unknown) =>
+    error instanceof KeptClosed && !signal.aborted ? ask() : Promise.reject(error),
+  )
   let size = 0
   response.on('data', (part: Buffer) => {
     size += part.length
