@@ -43,8 +43,10 @@ describe.each(Object.entries(checks))('%s', (name, check) => {
     expect(text).toContain('/metrics')
   })
 
-  it.runIf(asking.includes(name))('asks for a path that there is, with a parameter that it has', () => {
+  it('asks for a path that there is, with a parameter that it has, where it can ask', () => {
     const [, path, parameter = ''] = /(\/readyz)\?(\w+)=\d+/.exec(text) ?? []
+    expect(path !== undefined).toBe(asking.includes(name))
+    if (path === undefined) return
     expect(healthRoutes.find((route) => route.path === path)?.query).toHaveProperty(parameter)
   })
 
@@ -54,8 +56,9 @@ describe.each(Object.entries(checks))('%s', (name, check) => {
   })
 
   const [command] = check('')
-  const isInstalled = spawnSync(command, ['-v']).error === undefined
-  it.runIf(isInstalled)('is a file that the balancer takes', () => {
+  // Where it is not, .ci/run says so.
+  if (spawnSync(command, ['-v']).error !== undefined) return
+  it('is a file that the balancer takes', () => {
     // The names are those of containers.
     const file = bench.write(name, text.replaceAll(/follower-\d+:/g, '127.0.0.1:'))
     const [, ...args] = check(file)
