@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { heldBytes } from '../../support/assert/heap-probe.js'
 import { WebSocket } from 'ws'
 import type { ApiLimits } from '../../../src/answers/api/api-limits.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
@@ -585,14 +586,10 @@ describe('the server', () => {
         await Promise.all(Array.from({ length: 100 }, () => client.call('resolvedid', resolution)))
       }
     }
-    const used = () => {
-      globalThis.gc?.()
-      return process.memoryUsage().heapUsed
-    }
     await ask10k()
-    const before = used()
+    const before = heldBytes()
     await ask10k()
-    expect(used() - before).toBeLessThan(20_000_000)
+    expect(heldBytes() - before).toBeLessThan(1_000_000)
     await client.close()
     await test.mine()
     const last = await open()

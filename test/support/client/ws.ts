@@ -22,15 +22,19 @@ export class WsClient {
   /** Resolves when the connection ends. */
   readonly closed: Promise<{ code: number; reason: string }>
   onEvent: (event: ToldEvent) => void = () => {}
-  readonly #waiting = new Map<unknown, (answer: RpcAnswer) => void>()
+  readonly #waiting = new Map<unknown, { resolve(answer: RpcAnswer): void; reject(error: Error): void }>()
   #changed: () => void = () => {}
   #lastId = 0
+  #end: Error | undefined
 
   private constructor(ws: WebSocket) {
     this.ws = ws
     this.closed = new Promise((resolve) => {
       ws.once('close', (code, reason) => {
         resolve({ code, reason: reason.toString() })
+        this.#end = new Error(`closed with ${code}: ${reason.toString()}`)
+        for (const { reject } of this.#waiting.values()) reject(this.#end)
+        this.#waiting.clear()
         this.#changed()
       })
     })
@@ -51,11 +55,9 @@ export class WsClient {
   }
 
   call(method: string, params?: unknown): Promise<RpcAnswer> {
+    if (this.#end !== undefined) return Promise.reject(this.#end)
     const id = ++this.#lastId
-    const answer = new Promise<RpcAnswer>((resolve, reject) => {
-      this.#waiting.set(id, resolve)
-      void this.closed.then(({ code, reason }) => reject(new Error(`closed with ${code}: ${reason}`)))
-    })
+    const answer = new Promise<RpcAnswer>((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
     this.ws.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     return answer
   }
@@ -91,7 +93,10 @@ export class WsClient {
   #take(message: Notification | RpcAnswer): void {
     const waiting = 'id' in message ? this.#waiting.get(message.id) : undefined
     if (waiting === undefined) this.told.push(message)
-    else waiting(message as RpcAnswer)
+    else {
+      this.#waiting.delete((message as RpcAnswer).id)
+      waiting.resolve(message as RpcAnswer)
+    }
     if ('method' in message) this.onEvent(message.params)
     this.#changed()
   }
