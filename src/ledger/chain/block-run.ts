@@ -11,7 +11,8 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { parseConfirm } from '../../base/primitives/confirm.js'
 import type { Header } from '../../base/primitives/header.js'
-import { coinStateOf, type Spec } from '../../base/primitives/spec.js'
+import { coinDepth } from '../../base/primitives/coin-depth.js'
+import { nextCoinRoot, type Spec } from '../../base/primitives/spec.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Clock } from '../../base/runtime/env.js'
 import type { Database } from '../storage/database.js'
@@ -75,7 +76,7 @@ export async function checkConfirmOf(
   if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
 }
 
-/** Result of a run of blocks: everything before the first block that breaks a rule, or needs rows of this run to be on disk. */
+/** Result of a run of blocks: everything before the first block that breaks a rule. */
 export interface ConnectedRun {
   readonly overlay: Overlay
   readonly connected: readonly HeldBlock[]
@@ -99,11 +100,12 @@ export async function connectRun(
   checking: Checking & { readonly headers: HeaderIndex; readonly overlay: Overlay; readonly arrival: number },
   { assumed, following }: { readonly assumed: boolean; readonly following: number },
 ): Promise<ConnectedRun> {
-  const { overlay, headers, sanity } = checking
+  const { overlay, headers, sanity, coinRoots } = checking
   const connected: HeldBlock[] = []
   const run: Header[] = []
   let { chainWork } = tip
-  const knownHeight = tip.header.height + blocks.length + following
+  const highest = tip.header.height + blocks.length
+  const knownHeight = highest + following
   const stage = async ({ block: bytes, confirm, matched }: IncomingBlock, below: Overlay): Promise<WaitingBlock> => {
     const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
     const ancestry = runAncestry(headers, tip, run)
@@ -132,9 +134,6 @@ export async function connectRun(
   }
   try {
     for (const incoming of blocks) {
-      const state = coinStateOf(sanity.spec, (run.at(-1) ?? tip.header).height + 1)
-      // The coins that it commits to are those of a state of this run.
-      if (state !== undefined && state > tip.header.height) break
       const staged = await stage(incoming, waiting?.layer ?? overlay).catch(async (error: unknown) => {
         // What is wrong with the block before it comes first.
         await finishWaiting()
@@ -142,6 +141,11 @@ export async function connectRun(
       })
       await finishWaiting(staged.layer)
       waiting = staged
+      const top = run.at(-1) as Header
+      if (nextCoinRoot(sanity.spec, top.height + 1)?.state !== top.height || top.height + coinDepth > highest) continue
+      // A block of this run commits to the coins after this one, which no rows on disk will have by then.
+      await finishWaiting()
+      await coinRoots.through(top, overlay)
     }
     await finishWaiting()
   } catch (error) {

@@ -220,7 +220,7 @@ export class Chain {
   }
 
   /**
-   * Accepts consecutive blocks on top of the tip in one batch, or in several where one commits to coins of another; resolves with their number when all is on disk. Leading blocks
+   * Accepts consecutive blocks on top of the tip in one batch; resolves with their number when all is on disk. Leading blocks
    * already on the chain are skipped. A block breaks a rule → those before it are connected, and it rejects with a {@link
    * BlockRunError}. `assumed`: signatures of transactions, operations, credentials and confirms are assumed valid, everything
    * else is checked. `following`: blocks known to follow these; a block that is deep below them gets no row to take the index
@@ -434,8 +434,7 @@ export class Chain {
     const top = connected.at(-1)?.block.header
     if (assumed && top !== undefined) this.assumedConfirms.stage(overlay, top.height)
     if (top !== undefined) await this.#change(overlay, changeOf({ connected }), { kind: 'block', top })
-    if (failure === undefined && connected.length === run.length) return incoming.length
-    if (failure === undefined) return this.#acceptRun(incoming, { assumed, following })
+    if (failure === undefined) return incoming.length
     // Accepted singly it breaks the same rule, and is marked as invalid.
     const broken = run[connected.length] as IncomingBlock
     if (!this.spec.hasValidators) await this.#accept(broken.block).catch(passRuleError)

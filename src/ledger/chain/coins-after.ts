@@ -4,6 +4,8 @@ import { Yielder } from '../../base/runtime/cooperative.js'
 import { coin } from '../storage/rows/coin-tables.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
+import type { Overlay } from '../storage/write/overlay.js'
+import { outpointKey } from '../../base/primitives/input.js'
 import { HeaderIndex } from './header-index.js'
 import { eachTransaction } from './read-body.js'
 
@@ -23,6 +25,8 @@ export interface EarlierState {
   readonly tip: number
   /** Replaces {@link spentAtOnce}. */
   readonly spentAtOnce?: number
+  /** Ends the reading with its reason. */
+  readonly signal?: AbortSignal
 }
 
 /** Keys whose transaction id begins with 16 bits from `from` to below `to`. */
@@ -64,14 +68,32 @@ export async function* coinRowsAfter(
   yield Buffer.concat(spent.slice(next))
 }
 
-/** Rows of table 1d, key and value, as they were after the active block at a height. */
-export async function sideChainRowsAfter(rows: FrozenRows, { height, tip }: EarlierState): Promise<Uint8Array> {
-  const proved = new Map<string, number>()
-  for await (const page of rows.pages(tables.sideChain.range(), pageBytes)) {
-    for (const [key, value] of page) proved.set(mapKey(tables.sideChain.fields(key)[0]), tables.sideChain.decode(value))
+/** {@link coinRowsAfter} the changes of an overlay over the rows, which stands still meanwhile. */
+export async function* coinRowsThrough(
+  rows: FrozenRows,
+  { coins }: Pick<Overlay, 'coins'>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const created = [...coins.created].map(([outpoint, one]) => rowOf(outpoint, one)).sort(Buffer.compare)
+  const yielder = new Yielder()
+  let next = 0
+  for await (const page of rows.pages(tables.coin.range(), pageBytes)) {
+    const piece: Uint8Array[] = []
+    for (const [key, value] of page) {
+      for (; next < created.length && Buffer.compare(created[next] as Buffer, key) < 0; next++)
+        piece.push(created[next] as Buffer)
+      if (coins.get(outpointKey(tables.coin.fields(key)[0])) === undefined) piece.push(key, value)
+    }
+    yield Buffer.concat(piece)
+    if (yielder.over) await yielder.next()
   }
-  if (proved.size === 0) return new Uint8Array(0)
-  for (let above = tip; above > height; above--) {
+  yield Buffer.concat(created.slice(next))
+}
+
+/** Rows of table 1d, key and value, as they were after the active block at a height. */
+export async function sideChainRowsAfter(rows: FrozenRows, { height, tip, signal }: EarlierState): Promise<Uint8Array> {
+  const proved = await provedNow(rows)
+  for (let above = proved.size === 0 ? height : tip; above > height; above--) {
+    signal?.throwIfAborted()
     const undo = rows.get(tables.undo.key(above))
     const moved = undo === undefined ? [] : tables.undo.decode(undo).sideChains
     for (const { genesis, before } of [...moved].reverse()) {
@@ -79,6 +101,34 @@ export async function sideChainRowsAfter(rows: FrozenRows, { height, tip }: Earl
       else proved.set(mapKey(genesis), before)
     }
   }
+  return sideChainRows(proved)
+}
+
+/** {@link sideChainRowsAfter} the changes of an overlay over the rows. */
+export async function sideChainRowsThrough(
+  rows: FrozenRows,
+  { changes }: Pick<Overlay, 'changes'>,
+): Promise<Uint8Array> {
+  const proved = await provedNow(rows)
+  for (const { key, value } of changes.values()) {
+    if (key[0] !== tables.sideChain.number) continue
+    const genesis = mapKey(tables.sideChain.fields(key)[0])
+    if (value === undefined) proved.delete(genesis)
+    else proved.set(genesis, tables.sideChain.decode(value))
+  }
+  return sideChainRows(proved)
+}
+
+/** Proved heights by the `mapKey` of the hash of a genesis block, as the rows are. */
+async function provedNow(rows: FrozenRows): Promise<Map<string, number>> {
+  const proved = new Map<string, number>()
+  for await (const page of rows.pages(tables.sideChain.range(), pageBytes)) {
+    for (const [key, value] of page) proved.set(mapKey(tables.sideChain.fields(key)[0]), tables.sideChain.decode(value))
+  }
+  return proved
+}
+
+function sideChainRows(proved: ReadonlyMap<string, number>): Uint8Array {
   const sorted = [...proved].sort(([a], [b]) => (a < b ? -1 : 1))
   return concat(
     ...sorted.flatMap(([genesis, at]) => [
@@ -91,12 +141,13 @@ export async function sideChainRowsAfter(rows: FrozenRows, { height, tip }: Earl
 /** Rows of the coins of a part that the blocks above a height spent and that are not newer, in order; undefined where they are too many. */
 async function spentAfter(
   rows: FrozenRows,
-  { height, tip, spentAtOnce: most = spentAtOnce }: EarlierState,
+  { height, tip, signal, spentAtOnce: most = spentAtOnce }: EarlierState,
   { from, to }: Part,
 ): Promise<Buffer[] | undefined> {
   const headers = new HeaderIndex(rows)
   const spent: Buffer[] = []
   for (let above = height + 1; above <= tip; above++) {
+    signal?.throwIfAborted()
     const undo = rows.get(tables.undo.key(above))
     const coins = undo === undefined ? [] : tables.undo.decode(undo).spent
     let index = -1

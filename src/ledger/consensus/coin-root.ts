@@ -1,7 +1,7 @@
 import { concat, joined } from '../../base/primitives/bytes.js'
 import { type Hash, type RunningHash, runningSha256, sha256 } from '../../base/primitives/hash.js'
 
-/** The root of all coins that some blocks commit to (format 10.4): a tree of hashes over their rows. */
+/** The root of all coins that some blocks commit to (format 10.6): a tree of hashes over their rows. */
 
 /** Bytes of a coin as the root binds it: its row in table 08, key and value (docs/schema.md). */
 export const coinRowSize = 73

@@ -177,6 +177,26 @@ describe('the root of all coins', () => {
     await other.close()
   })
 
+  it('is that of a state of the same batch, where blocks of a devnet are replaced by many others', async () => {
+    const overrides = { ...oneValidator(), producer: 'sponsor', devnet: true, sideChainOrder: true, coinInterval: 300 }
+    const one = await TestChain.open(overrides, { signatures })
+    await actUntil(one, 620)
+    const two = await TestChain.open(overrides, { signatures })
+    await actUntil(two, 20, random(seed + 1))
+    two.clock.time = one.clock.time
+    const blocks = await blocksOf(one, 6, 620)
+    const base = await TestChain.open(overrides, { signatures })
+    await base.chain.acceptBlocks(await blocksOf(one, 1, 5))
+    await actUntil(base, 30, random(seed + 2))
+    base.clock.time = one.clock.time
+    await base.chain.exclusive(({ replace }) => replace(one.activeHeader(5).header.hash, blocks))
+    expect(base.chain.tip.header.id).toBe(one.chain.tip.header.id)
+    const all = [...(await blocksOf(one, 1, 5)), ...blocks]
+    await two.chain.exclusive(({ replace }) => replace(two.chain.genesis.header.hash, all))
+    expect(two.chain.tip.header.id).toBe(one.chain.tip.header.id)
+    for (const test of [one, two, base]) await test.close()
+  })
+
   it('of another state is refused in a run too, with the blocks before it taken', async () => {
     const test = await busy(299)
     const wrong = craftBlock(test.chain, { coinRoot: new Uint8Array(32).fill(9) })
