@@ -162,7 +162,9 @@ describe('the packed package', () => {
   it('holds what runs and what explains it, and nothing else', () => {
     const outside = files.filter(
       (file) =>
-        !/^dist\/.*\.(js|d\.ts)$|^docs\/([\w-]+\/)*([\w-]+\.\w+|Dockerfile|Caddyfile)$|^genesis\/\w+(\.trust)?\.json$/.test(file),
+        !/^dist\/.*\.(js|d\.ts)$|^docs\/([\w-]+\/)*([\w-]+\.\w+|Dockerfile|Caddyfile)$|^genesis\/\w+(\.trust)?\.json$/.test(
+          file,
+        ),
     )
     // Only a checkout knows its commit.
     const named = outside.filter((file) => file !== 'dist/commit.txt')

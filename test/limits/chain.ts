@@ -131,9 +131,9 @@ export const chainLimits = [
     value: 20,
     feed: onlyFor(/subtrees at depth/, (n) =>
       onChain(
-        async ({ spec, chain }) => {
+        async ({ spec, chain, clock }) => {
           const parts = [{ kind: partKind.head, number: 0, bytes: headOf(chain.genesis.header.hash, n) }]
-          await checkState(piecesOf(...parts), { spec, verifier: createInlineVerifier() })
+          await checkState(piecesOf(...parts), { spec, verifier: createInlineVerifier(), clock })
         },
         { ...withoutValidators, coinInterval: 288 },
       ),

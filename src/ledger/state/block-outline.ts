@@ -66,5 +66,7 @@ export function checkOutline(spec: Spec, { header, coinbase, transactions }: Blo
   if (!coinbase.isCoinbase || coinbase.lockTime !== header.height) {
     throw new RuleError('coinbase-height', `the first transaction is no coinbase of height ${header.height}`)
   }
+  // No hash binds them: they would be any bytes.
+  if (coinbase.programs.length > 0) throw brokenRule('coinbase-program')
   checkCommitment(spec, header.height, coinbase, digests.root)
 }

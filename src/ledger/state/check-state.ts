@@ -24,13 +24,14 @@ import { coinDepth } from '../../base/primitives/coin-depth.js'
 import { coinStateOf, paramsAt, type Spec } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
+import type { Clock } from '../../base/runtime/env.js'
 import { checkProofOfWork } from '../../identity/proofs/auxpow-proof.js'
 import type { Entry } from '../../identity/proofs/history.js'
-import { didRoot } from '../../identity/proofs/map-tree.js'
+import { didRoot, emptyNode } from '../../identity/proofs/map-tree.js'
 import { checkConfirm } from '../consensus/check-confirm.js'
 import { checkCoinRoot, checkDidRoot } from '../consensus/commitment.js'
-import { checkHeaderContext } from '../consensus/context.js'
-import { CoinHasher, coinRoot } from '../consensus/coin-root.js'
+import { checkClock, checkHeaderContext } from '../consensus/context.js'
+import { chunkCoins, CoinHasher, coinRoot } from '../consensus/coin-root.js'
 import { type BlockOutline, checkOutline, readOutline } from './block-outline.js'
 import { kept, leafOf, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
 import { ascend, isSubtree, prefixOf, rootOfSubtrees, subtreeOf, subtreeSize } from './map-parts.js'
@@ -66,6 +67,7 @@ export interface CheckedState {
 export interface StateCheckOptions {
   readonly spec: Spec
   readonly verifier: Verifier
+  readonly clock: Clock
 }
 
 /** Checks the parts of a state one by one, each against those before it; {@link StateError} for the first that is wrong. */
@@ -75,7 +77,10 @@ export async function checkState(parts: AsyncIterable<Part>, options: StateCheck
   return check.finish()
 }
 
-/** Heights and hashes of a chain, 84 bytes each. */
+/** Bytes of the two hashes of a transaction. */
+const pairSize = 64
+
+/** Headers of a chain, 84 bytes each. */
 class HeaderChain {
   readonly #genesis: Header
   readonly #bytes: Buffer[] = []
@@ -148,6 +153,7 @@ class StateCheck {
         case partKind.blocks:
           return this.#takeBlocks(reader)
         case partKind.sideChains:
+          if (part.number > 0) throw new CodecError('rows of side chains are one part')
           this.#sideChains = part.bytes
           return
         case partKind.chunks:
@@ -216,7 +222,7 @@ class StateCheck {
   }
 
   async #takeBlocks(reader: Reader): Promise<void> {
-    const { spec } = this.#options
+    const { spec, clock } = this.#options
     const { height: state } = this.#head as StateHead
     const yielder = new Yielder()
     while (reader.remaining > 0) {
@@ -227,6 +233,7 @@ class StateCheck {
         throw new RuleError('block-stale', `block ${header.height} does not follow`)
       if (header.height > state + coinDepth) throw new RuleError('block-height', `block ${header.height} is above it`)
       checkHeaderContext(spec, header, { parent: tip, at: (height) => this.#headers.at(height) })
+      checkClock(spec, header, clock.now())
       if (auxPow !== undefined) checkProofOfWork(spec, header, auxPow)
       checkOutline(spec, outline)
       this.#headers.add(header)
@@ -234,7 +241,8 @@ class StateCheck {
       if (header.height === state + coinDepth) this.#committing = outline
       if (header.height <= state) {
         this.#transactions += outline.transactions.length + 1
-        this.#hashes.push(Buffer.concat(outline.transactions.flatMap(({ txid, digest }) => [txid, digest])))
+        const pairs = outline.transactions.map(({ txid, digest }) => Buffer.concat([txid, digest]))
+        this.#hashes.push(Buffer.concat(pairs.sort(Buffer.compare)))
       }
       if (yielder.over) await yielder.next()
     }
@@ -248,12 +256,18 @@ class StateCheck {
     const { header } = this.#committing ?? {}
     if (header === undefined)
       throw new RuleError('block-height', `its blocks do not reach height ${height + coinDepth}`)
+    if (!spec.hasValidators && confirm.length > 0)
+      throw new RuleError('confirm-unexpected', 'a chain of work has no confirms')
     if (spec.hasValidators) await runChecks(checkConfirm(spec, header, parseConfirm(confirm)), verifier)
     this.#isConfirmed = true
   }
 
   #takeChunks(reader: Reader): void {
-    while (reader.remaining > 0) this.#chunks.push(reader.hash())
+    const most = Math.ceil((this.#head as StateHead).coins / chunkCoins)
+    while (reader.remaining > 0) {
+      if (this.#chunks.length === most) throw new CodecError(`there are more than ${most} chunks`)
+      this.#chunks.push(Uint8Array.from(reader.hash()))
+    }
   }
 
   /** Requires that the hashes of chunks are those that the block commits to. */
@@ -274,6 +288,7 @@ class StateCheck {
 
   #takeMap({ number, bytes }: Part): void {
     const { depth, genesis, height } = this.#head as StateHead
+    if (this.#isMapRight) throw new CodecError('the map is whole before it')
     const wanted = Math.min(2 ** depth - number * 0x10000, 0x10000) * subtreeSize
     if (bytes.length !== wanted)
       throw new RuleError('coinbase-did-root', `${bytes.length} bytes of subtrees, not ${wanted}`)
@@ -281,7 +296,10 @@ class StateCheck {
     if ((number + 1) * 0x10000 < 2 ** depth) return
     const root = rootOfSubtrees(Buffer.concat(this.#map))
     if (root === undefined) throw new RuleError('coinbase-did-root', 'a subtree is of no kind')
-    checkDidRoot(this.#options.spec, height, this.#stateCoinbase as Transaction, didRoot(genesis, root))
+    // Genesis commits to nothing: its map is empty.
+    if (this.#stateCoinbase !== undefined)
+      checkDidRoot(this.#options.spec, height, this.#stateCoinbase, didRoot(genesis, root))
+    else if (!equalBytes(root, emptyNode)) throw new RuleError('coinbase-did-root', 'genesis has no DIDs')
     this.#isMapRight = true
   }
 
@@ -337,8 +355,14 @@ class StateCheck {
   /** The hash of all bytes of a transaction of a block. */
   #digestOf(height: number, txid: Hash): Hash | undefined {
     const hashes = this.#hashes[height] ?? Buffer.alloc(0)
-    for (let at = 0; at < hashes.length; at += 64) {
-      if (equalBytes(hashes.subarray(at, at + 32), txid)) return hashes.subarray(at + 32, at + 64)
+    // Sorted by the first hash: half of what is left goes with each look.
+    let [from, to] = [0, hashes.length / pairSize]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      const order = hashes.compare(txid, 0, 32, middle * pairSize, middle * pairSize + 32)
+      if (order === 0) return hashes.subarray(middle * pairSize + 32, (middle + 1) * pairSize)
+      if (order < 0) from = middle + 1
+      else to = middle
     }
     return undefined
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { UserError } from '../../base/errors/rule-error.js'
-import { concat, equalBytes } from '../../base/primitives/bytes.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
 import { Writer } from '../../base/primitives/codec.js'
 import { Pieces } from '../chain/block-file.js'
 
@@ -56,7 +56,7 @@ export async function* stateFile(parts: AsyncIterable<Omit<Part, 'number'>>): As
     list.push(listed({ kind, number, bytes }))
     yield frame({ kind, number, bytes })
   }
-  yield frame({ kind: partKind.end, number: 0, bytes: concat(...list) })
+  yield frame({ kind: partKind.end, number: 0, bytes: Buffer.concat(list) })
 }
 
 function frame({ kind, number, bytes }: Part): Uint8Array {
@@ -83,7 +83,7 @@ export async function* readParts(pieces: AsyncIterable<Uint8Array>): AsyncGenera
   for (;;) {
     const part = await readPart(source, last)
     if (part.kind === partKind.end) {
-      if (!equalBytes(part.bytes, concat(...list))) throw new UserError('the list at its end names other parts')
+      if (!equalBytes(part.bytes, Buffer.concat(list))) throw new UserError('the list at its end names other parts')
       if ((await source.take(1)) !== undefined) throw new UserError('there is more behind its end')
       return
     }
@@ -105,7 +105,9 @@ async function readPart(source: Pieces, last: PartPlace): Promise<Part> {
   const head = await source.take(headSize)
   if (head === undefined) throw new UserError('it ends too early')
   const [kind, number, length] = [head.readUInt8(0), head.readUInt32LE(1), head.readUInt32LE(5)]
-  if (!follows(last, { kind, number }) || kind > partKind.end || length > maxPart) {
+  // Empty parts would cost nothing, and their list room.
+  const isOf = kind <= partKind.end && length > 0 && length <= maxPart
+  if (!follows(last, { kind, number }) || !isOf) {
     throw new UserError(`part ${kind}/${number} of ${length} bytes does not follow part ${last.kind}/${last.number}`)
   }
   const bytes = await source.take(length)

@@ -1,6 +1,5 @@
 import { readAuxPow } from '../../base/primitives/auxpow.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { concat } from '../../base/primitives/bytes.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
 import { nextCoinRoot } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
@@ -17,7 +16,7 @@ import { type BlockOutline, writeOutline } from './block-outline.js'
 import { LeafOrder } from './leaf-order.js'
 import { leafOf, type LeafRecord, writeLeaf } from './leaf-record.js'
 import { prefixOf, subtreeBytes, subtreeOf } from './map-parts.js'
-import { type Part, partBytes, partKind } from './parts.js'
+import { maxPart, type Part, partBytes, partKind } from './parts.js'
 import { encodeHead, maxDepth } from './state-head.js'
 
 /** Leaves of a subtree, about: a part has thousands of them. */
@@ -130,7 +129,7 @@ async function* coinParts(
   { leaves }: CoinState,
 ): AsyncGenerator<Omit<Part, 'number'>> {
   for (let at = 0; at < leaves.length; at += subtreesAtOnce) {
-    yield { kind: partKind.chunks, bytes: concat(...leaves.slice(at, at + subtreesAtOnce)) }
+    yield { kind: partKind.chunks, bytes: Buffer.concat(leaves.slice(at, at + subtreesAtOnce)) }
   }
   let chunk: Uint8Array[] = []
   let room = chunkCoins * coinRowSize
@@ -141,12 +140,12 @@ async function* coinParts(
       at += some.length
       room -= some.length
       if (room > 0) continue
-      yield { kind: partKind.coins, bytes: concat(...chunk) }
+      yield { kind: partKind.coins, bytes: Buffer.concat(chunk) }
       chunk = []
       room = chunkCoins * coinRowSize
     }
   }
-  if (chunk.some(({ length }) => length > 0)) yield { kind: partKind.coins, bytes: concat(...chunk) }
+  if (chunk.some(({ length }) => length > 0)) yield { kind: partKind.coins, bytes: Buffer.concat(chunk) }
 }
 
 /** The leaves of each subtree at a depth, in order, the empty ones too. */
@@ -175,10 +174,10 @@ async function* mapParts(order: LeafOrder, depth: number): AsyncGenerator<Omit<P
   for await (const leaves of subtrees(order.leaves(), depth, (leaf) => leaf)) {
     some.push(subtreeBytes(subtreeOf(leaves, depth)))
     if (some.length < subtreesAtOnce) continue
-    yield { kind: partKind.map, bytes: concat(...some) }
+    yield { kind: partKind.map, bytes: Buffer.concat(some) }
     some = []
   }
-  if (some.length > 0) yield { kind: partKind.map, bytes: concat(...some) }
+  if (some.length > 0) yield { kind: partKind.map, bytes: Buffer.concat(some) }
 }
 
 /** Parts with the records of some subtrees each: prefix of the first u32, their number u32, then for each the number of records, a compact size, and these. */
@@ -189,18 +188,16 @@ async function* leafParts(
   let [first, next, size] = [0, 0, 0]
   let some: Uint8Array[] = []
   const part = () => {
-    const bytes = concat(
-      new Writer(8)
-        .u32(first)
-        .u32(next - first)
-        .finish(),
-      ...some,
-    )
+    const place = new Writer(8).u32(first).u32(next - first)
+    const bytes = Buffer.concat([place.finish(), ...some])
     ;[first, size, some] = [next, 0, []]
     return { kind: partKind.leaves, bytes }
   }
   for await (const records of subtrees(order.records(), depth, leafOf)) {
     const bytes = subtreeRecords(records)
+    if (bytes.length + 8 > maxPart) {
+      throw new UserError(`the leaves of subtree ${next} have ${bytes.length} bytes, and a part has at most ${maxPart}`)
+    }
     if (size > 0 && size + bytes.length > most) yield part()
     some.push(bytes)
     size += bytes.length

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Command } from 'commander'
 import { formatAmount } from '../../base/primitives/amount.js'
+import type { Verifier } from '../../base/crypto/verifier.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import type { Chain } from '../../ledger/chain/chain.js'
@@ -52,10 +53,9 @@ async function check(context: CliContext, file: string, options: CheckFlags): Pr
   const found = await onFile(file, async () => {
     const spec = options.genesis === undefined ? await specOfState(file) : loadSpec(options.genesis)
     const parts = readParts(createReadStream(file))
-    return withVerifier(systemEnv(silentLog), async (verifier) => ({
-      spec,
-      ...(await checkState(parts, { spec, verifier })),
-    }))
+    const env = systemEnv(silentLog)
+    const check = (verifier: Verifier) => checkState(parts, { spec, verifier, clock: env.clock })
+    return withVerifier(env, async (verifier) => ({ spec, ...(await check(verifier)) }))
   })
   const { spec, height, hash, committing, dids, credentials, coins, sum, transactions } = found
   const shown = {
@@ -70,7 +70,7 @@ async function check(context: CliContext, file: string, options: CheckFlags): Pr
     transactions,
     ok: true,
   }
-  const behind = spec.hasValidators ? 'its validators confirm' : `work of ${found.work} hashes stands behind`
+  const behind = spec.hasValidators ? 'its validators confirm' : `work of ${found.work} hashes alone stands behind`
   const rows = Object.entries({ dids, credentials, coins, sum: shown.sum, transactions })
   report(context, options, shown, [
     `the state of ${spec.name} after block ${height} is right: ${behind} block ${committing.height} of ${new Date(committing.time * 1000).toISOString()}, which commits to it`,

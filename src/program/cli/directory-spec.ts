@@ -1,9 +1,10 @@
 import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesisOfBlocks } from '../../ledger/chain/block-file.js'
-import { readParts } from '../../ledger/state/parts.js'
+import { partKind, readParts } from '../../ledger/state/parts.js'
 import { readHead } from '../../ledger/state/state-head.js'
-import { Reader } from '../../base/primitives/codec.js'
+import { CodecError, Reader } from '../../base/primitives/codec.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { shippedSpecs } from '../../node/library/shipped.js'
 import { displayHash, toHex } from '../../base/primitives/bytes.js'
@@ -45,8 +46,9 @@ export async function specOfState(file: string): Promise<Spec> {
   if (!statSync(file).isFile()) throw unknown('it can be read only once')
   const stream = createReadStream(file)
   try {
-    for await (const { bytes } of readParts(stream)) {
-      const { genesis } = readHead(new Reader(bytes))
+    for await (const { kind, bytes } of readParts(stream)) {
+      const genesis = kind === partKind.head ? genesisOfHead(bytes) : undefined
+      if (genesis === undefined) throw new UserError('it does not begin with the head of a state')
       const found = shippedOf(toHex(genesis))
       if (found !== undefined) return found
       throw unknown(`it holds the state of a chain with the genesis block ${displayHash(genesis)}`)
@@ -55,6 +57,16 @@ export async function specOfState(file: string): Promise<Spec> {
     stream.destroy()
   }
   throw new UserError('it holds no state')
+}
+
+/** The hash of the genesis block in the head of a state; undefined where the bytes are no head. */
+function genesisOfHead(bytes: Uint8Array): Hash | undefined {
+  try {
+    return readHead(new Reader(bytes)).genesis
+  } catch (error) {
+    if (error instanceof CodecError) return undefined
+    throw error
+  }
 }
 
 /** `genesis`: in hex, internal order. */

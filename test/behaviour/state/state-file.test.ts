@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
 import { concat } from '../../../src/base/primitives/bytes.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { Reader, Writer } from '../../../src/base/primitives/codec.js'
+import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
+import { Transaction } from '../../../src/base/primitives/transaction.js'
+import { readOutline, writeOutline } from '../../../src/ledger/state/block-outline.js'
+import { fieldsOf } from '../../support/builders/blocks.js'
 import { checkState, StateError } from '../../../src/ledger/state/check-state.js'
 import { type Part, partKind, readParts, stateFile } from '../../../src/ledger/state/parts.js'
 import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
@@ -60,6 +64,17 @@ async function* inPieces(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Ar
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
+/** The outlines of blocks with a program in each coinbase. */
+function withPrograms(bytes: Uint8Array, spec: Spec): Uint8Array {
+  const [reader, writer] = [new Reader(bytes), new Writer()]
+  while (reader.remaining > 0) {
+    const { coinbase, ...outline } = readOutline(reader, spec)
+    const program = { parameter: new Uint8Array(1), code: new Uint8Array(35) }
+    writeOutline(writer, { ...outline, coinbase: new Transaction({ ...fieldsOf(coinbase), programs: [program] }) })
+  }
+  return writer.finish()
+}
+
 const reasonOf = (check: Promise<unknown>) =>
   check.then(
     () => 'right',
@@ -75,7 +90,8 @@ describe.each([
 ])('a state of a chain %s', (_, overrides) => {
   let test: TestChain
   let parts: Part[]
-  const check = (some: readonly Part[], spec = test.spec) => checkState(each(some), { spec, verifier })
+  const check = (some: readonly Part[], spec = test.spec) =>
+    checkState(each(some), { spec, verifier, clock: test.clock })
   beforeAll(async () => {
     test = await busy(overrides)
     parts = await partsOf(test, { leavesAtOnce: 2, bytes: 3_000 })
@@ -127,11 +143,47 @@ describe.each([
     expect(await reasonOf(check([]))).not.toBe('right')
   })
 
+  it('is refused with what no hash of it binds', async () => {
+    const head = parts[0] as Part
+    const at = parts.findIndex(({ kind }) => kind > partKind.blocks)
+    const junk = { kind: partKind.sideChains, number: 0, bytes: new Uint8Array(5) }
+    const none = { kind: partKind.sideChains, number: 1, bytes: new Uint8Array(1) }
+    expect(await reasonOf(check([...parts.slice(0, at), junk, none, ...parts.slice(at)]))).toContain('are one part')
+    // The confirm is the end of the head.
+    const confirmed = { ...head, bytes: concat(head.bytes.subarray(0, -1), Uint8Array.of(1, 7)) }
+    if (!test.spec.hasValidators) expect(await reasonOf(check([confirmed, ...parts.slice(1)]))).toContain('no confirms')
+    const blocks = parts.filter(({ kind }) => kind === partKind.blocks)
+    const programs = blocks.map((one) => ({ ...one, bytes: withPrograms(one.bytes, test.spec) }))
+    expect(await reasonOf(check([head, ...programs, ...parts.slice(at)]))).toContain('coinbase')
+  })
+
+  it('is refused when it is of the future', async () => {
+    const spec = test.spec
+    const clock = { now: () => spec.time * 1000 - 7_200_001 }
+    const reason = reasonOf(checkState(each(parts), { spec, verifier, clock }))
+    expect(await reason).toMatch(spec.hasValidators ? /right|time/ : /time/)
+  })
+
   it('is refused for another chain', async () => {
     const other = parseSpec(testSpec({ ...overrides, maturity: 2, time: test.spec.time + 1 }))
     expect(await reasonOf(check(parts, other))).toContain('another chain')
     const never = parseSpec(testSpec({ ...overrides, maturity: 2, coinInterval: undefined }))
     expect(await reasonOf(check(parts, never))).not.toBe('right')
+  })
+})
+
+describe('the state of genesis', () => {
+  it.each([{ ...oneValidator(), producer: 'sponsor' }, withoutValidators])('is one as well: %j', async (overrides) => {
+    const test = await TestChain.open({ ...overrides, coinInterval: 288 })
+    await test.mineEmpty(290)
+    const parts = await partsOf(test)
+    const { spec, clock } = test
+    expect(await checkState(each(parts), { spec, verifier, clock })).toMatchObject({ height: 0, dids: 0, coins: 2 })
+    const invented = parts.map((one) => {
+      return one.kind === partKind.map ? { ...one, bytes: new Uint8Array(33).fill(1) } : one
+    })
+    expect(await reasonOf(checkState(each(invented), { spec, verifier, clock }))).toContain('genesis has no DIDs')
+    await test.close()
   })
 })
 
@@ -152,13 +204,13 @@ describe('a file of a state', () => {
   }
 
   it('has numbered parts and a list of them', async () => {
-    const file = await fileOf(part(1, 5), part(2, 6), part(2, 7), part(4))
+    const file = await fileOf(part(1, 5), part(2, 6), part(2, 7), part(4, 1))
     for (const size of [1, 7, 1000]) {
       expect(await read(file, size)).toEqual([
         [1, 0, 5],
         [2, 0, 6],
         [2, 1, 7],
-        [4, 0],
+        [4, 0, 1],
       ])
     }
   })
@@ -176,6 +228,7 @@ describe('a file of a state', () => {
 
   it('is refused with parts out of order, or too large', async () => {
     await expect(read(await fileOf(part(2, 1), part(1, 1)))).rejects.toThrow('does not follow')
+    await expect(read(await fileOf(part(1, 1), part(2)))).rejects.toThrow('does not follow')
     const file = await fileOf(part(1, 5))
     file.writeUInt32LE(64 * 1024 * 1024 + 1, 9)
     await expect(read(file)).rejects.toThrow('67108865 bytes does not follow')
