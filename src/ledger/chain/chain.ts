@@ -164,7 +164,6 @@ export class Chain {
       arrival: () => chain.#arrival,
       pursued: () => chain.#pursued?.(),
     })
-    chain.coinRoots.follow(chain.#tip.header)
     return chain
   }
 
