@@ -7,11 +7,10 @@ import type { Code } from '../../src/base/errors/error-codes.js'
 import { brokenRule } from '../../src/base/errors/broken-rule.js'
 import { type AuxPow, maxAuxPowSize } from '../../src/base/primitives/auxpow.js'
 import { Block } from '../../src/base/primitives/block.js'
-import { concat } from '../../src/base/primitives/bytes.js'
 import { type Hash, zeroHash } from '../../src/base/primitives/hash.js'
 import { standardProgram } from '../../src/base/primitives/program.js'
 import { parseSpec } from '../../src/base/primitives/spec.js'
-import { attributeUsage, type Transaction } from '../../src/base/primitives/transaction.js'
+import type { Transaction } from '../../src/base/primitives/transaction.js'
 import { coinbaseInput } from '../../src/base/primitives/input.js'
 import type { Attribute, TransactionFields } from '../../src/base/primitives/transaction-fields.js'
 import {
@@ -61,12 +60,6 @@ function commitment({ chain }: TestChain, spec = chain.spec): Attribute {
 async function committing(test: TestChain): Promise<BlockPlan> {
   await test.mineEmpty(287)
   return { coinRoot: await coinRootOf(test.chain, 288) }
-}
-
-/** Commitments of block 1 as if it were one that commits to all coins. */
-function early(test: TestChain): Attribute {
-  const { data } = commitment(test)
-  return { usage: attributeUsage.memo, data: concat(data, Uint8Array.of(4), zeroHash) }
 }
 
 const planned =
@@ -206,18 +199,6 @@ const coinbaseRows: readonly RuleRow[] = [
     'coinbase-coin-root',
     planned((chain) => committing(chain)),
     planned(async (chain) => ({ ...(await committing(chain)), coinRoot: zeroHash })),
-    { coinInterval: 288 },
-  ),
-  row(
-    'coinbase-commitment',
-    planned((chain) => committing(chain)),
-    planned(async (chain) => ({ ...(await committing(chain)), coinRoot: undefined })),
-    { coinInterval: 288 },
-  ),
-  row(
-    'coinbase-commitment',
-    planned(() => ({})),
-    planned((chain) => ({ coinbase: { attributes: [early(chain)] } })),
     { coinInterval: 288 },
   ),
   row(

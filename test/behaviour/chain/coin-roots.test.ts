@@ -5,10 +5,11 @@ import { reorganisationDepth } from '../../../src/ledger/chain/branches.js'
 import { CoinRoots } from '../../../src/ledger/chain/coin-roots.js'
 import { coinRootOf } from '../../../src/ledger/chain/next-commitments.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
-import { toHex } from '../../../src/base/primitives/bytes.js'
+import { concat, toHex } from '../../../src/base/primitives/bytes.js'
+import type { Attribute } from '../../../src/base/primitives/transaction-fields.js'
 import { confirmBytes } from '../../../src/base/primitives/confirm.js'
 import { coinDepth } from '../../../src/base/primitives/coin-depth.js'
-import { craftBlock, craftConfirm } from '../../support/builders/blocks.js'
+import { type BlockPlan, coinbaseOf, craftBlock, craftConfirm } from '../../support/builders/blocks.js'
 import { memoryStore, oneValidator, type Store, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { inOrder, purse, wrapped } from '../../support/builders/side-proofs.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
@@ -29,7 +30,7 @@ async function busy(height: number, options: { store?: Store; overrides?: SpecOv
 async function actUntil(test: TestChain, height: number, roll = random(seed)): Promise<void> {
   const crowd = new Crowd(roll)
   while (test.reader.height < height) {
-    if (roll(4) === 0) await test.mineEmpty(Math.min(height - test.reader.height, 1 + roll(40)))
+    if (roll(3) > 0) await test.mineEmpty(Math.min(height - test.reader.height, 1 + roll(40)))
     else {
       for (let acts = roll(4); acts > 0; acts--) await crowd.act(test)
       test.clock.time += 1000
@@ -128,7 +129,6 @@ describe('the root of all coins', () => {
   it('follows a branch that leaves before its state, and one that leaves behind it', async () => {
     for (const [fork, reorganisationBytes] of [
       [5, 4_000_000],
-      [5, 20_000],
       [20, 20_000],
     ] as const) {
       const one = await busy(299)
@@ -195,6 +195,21 @@ describe('the root of all coins', () => {
     await two.chain.exclusive(({ replace }) => replace(two.chain.genesis.header.hash, all))
     expect(two.chain.tip.header.id).toBe(one.chain.tip.header.id)
     for (const test of [one, two, base]) await test.close()
+  })
+
+  it('is there where it is asked for, and nowhere else', async () => {
+    const test = await TestChain.open(committing, { signatures })
+    const refused = (plan: BlockPlan) =>
+      expect(test.accept(craftBlock(test.chain, plan))).rejects.toMatchObject({ code: 'coinbase-commitment' })
+    const { attributes } = coinbaseOf(test.chain)
+    const [nonce, commitment] = attributes as [Attribute, Attribute]
+    const early = { ...commitment, data: concat(commitment.data, Uint8Array.of(4), new Uint8Array(32)) }
+    await refused({ coinbase: { attributes: [nonce, early] } })
+    await test.mineEmpty(299)
+    await refused({})
+    const coinRoot = await coinRootOf(test.chain, 300)
+    expect(await test.accept(craftBlock(test.chain, { coinRoot }))).toBe('connected')
+    await test.close()
   })
 
   it('of another state is refused in a run too, with the blocks before it taken', async () => {
