@@ -18,6 +18,8 @@ export interface Compiled {
   readonly folder: string | undefined
 }
 
+/** Exit code of a command line that the program does not know. */
+const wrongCall = 2
 /** Bytes of the digest before kept code. */
 const digestSize = 32
 
@@ -55,7 +57,8 @@ export function runCompiled({ file, digest, command, folder }: Compiled): void {
     ...(cachedData === undefined ? {} : { cachedData }),
   })
   if (script.cachedDataRejected !== false) {
-    process.once('exit', () => writeKept(kept, digest, script.createCachedData()))
+    // A wrong call may begin with any word: it keeps nothing, or each slip would leave a file.
+    process.once('exit', (code) => code === wrongCall || writeKept(kept, digest, script.createCachedData()))
   }
   const own = { exports: {} }
   const run = script.runInThisContext() as (...names: unknown[]) => void

@@ -69,6 +69,13 @@ describe('a script that runs from compiled code', () => {
     expect(readdirSync(folder).map((name) => name.split('-')[0])).toEqual(['help', 'wallet'])
   })
 
+  it('keeps nothing of a wrong call, whose first word may be any', () => {
+    const wrong = join(home, 'wrong.cjs')
+    writeFileSync(wrong, 'process.exitCode = 2')
+    expect(() => run({ file: wrong, command: 'slip' })).toThrow('Command failed')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('compiles anew what is damaged, of another script or cut', () => {
     expect(run()).toBe(printed)
     const whole = readFileSync(kept)
