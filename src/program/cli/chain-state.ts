@@ -14,7 +14,7 @@ import type { CliContext } from './cli-context.js'
 import { type QuietOptions, withOutput } from './command-options.js'
 import { specOfState } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
-import { onFile } from './on-file.js'
+import { onFile } from '../../node/on-file.js'
 import { examples, formatTable, report } from './print-output.js'
 
 /** Files of a state: all coins, DIDs and credentials of a chain after one of its blocks. */

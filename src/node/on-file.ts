@@ -1,6 +1,6 @@
-import { UserError } from '../../base/errors/rule-error.js'
-import { StorageError } from '../../ledger/storage/failure.js'
-import { fileReason } from '../../clients/wallet/files.js'
+import { UserError } from '../base/errors/rule-error.js'
+import { StorageError } from '../ledger/storage/failure.js'
+import { fileReason } from '../clients/wallet/files.js'
 
 /** Runs with a file of the user; a failure of the file is a {@link UserError} that begins with its name. */
 export async function onFile<T>(file: string, run: () => Promise<T>): Promise<T> {
