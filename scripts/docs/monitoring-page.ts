@@ -40,6 +40,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     spec: undefined as unknown as Chain['spec'],
     tip: undefined as unknown as Chain['tip'],
     prunedHeight: 0,
+    joinedHeight: 0,
   }
   const mempool = {
     events: new EventEmitter() as Mempool['events'],

@@ -9,8 +9,8 @@
  *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, client, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, storage,
- * voting; used by library, config, console, cli.
+ * Imports api, chain, client, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, state, storage,
+ * voting, wallet; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */
@@ -229,10 +229,13 @@ interface Store extends Ledger {
 }
 
 async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: ResourceStack): Promise<Store> {
-  const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs } = tuning.storage ?? {}
+  const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs, stateFrom } = tuning.storage ?? {}
   // Before there is a directory.
   if (keepBlocks !== undefined && spec.devnet) {
     throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
+  }
+  if (stateFrom !== undefined && spec.devnet) {
+    throw new UserError('a devnet begins with no state of others: it goes back to any of its blocks', 2)
   }
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
@@ -244,7 +247,7 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
     directory,
     verifier,
     env,
-    defined({ databaseCache, runs, keepBlocks, archiveProofs, onStep }),
+    defined({ databaseCache, runs, keepBlocks, archiveProofs, stateFrom, onStep }),
   )
   const { chain, database } = ledger
   stack.defer(async () => {

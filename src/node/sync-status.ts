@@ -1,10 +1,11 @@
+import { coinDepth } from '../base/primitives/coin-depth.js'
 import type { Chain } from '../ledger/chain/chain.js'
 import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 
 /** Facts that decide whether a node may answer for its chain. */
 export interface SyncSources {
-  readonly chain: Pick<Chain, 'tip'>
+  readonly chain: Pick<Chain, 'tip' | 'joinedHeight'>
   /** Absent: a node without peers. */
   readonly network?:
     | { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> }
@@ -17,15 +18,20 @@ export interface SyncSources {
 
 /**
  * How far the node is. Peers expected, none connected so far, at genesis, no validator → reports catching up: such a node
- * cannot know that a DID does not exist.
+ * cannot know that a DID does not exist. So does one that began with a state, below the block that commits to its coins: up to there it has
+ * seen headers.
  */
 export function syncStatus({ chain, network, expectsPeers, votes }: SyncSources): () => SyncProgress {
   let connected = network === undefined
   network?.peers.events.once('joined', () => (connected = true))
-  const isLost = () => !connected && !votes && expectsPeers && chain.tip.header.height === 0
+  const begun = chain.joinedHeight
+  const seen = begun === 0 ? 0 : begun + coinDepth
+  const isLost = (height: number) => !connected && !votes && expectsPeers && height === 0
   return () => {
-    const status = network?.sync.progress() ?? withoutPeers(chain.tip.header.height)
-    return isLost() ? { ...status, catchingUp: true } : status
+    const { height } = chain.tip.header
+    const status = network?.sync.progress() ?? withoutPeers(height)
+    if (height < seen) return { ...status, catchingUp: true, target: Math.max(status.target, seen) }
+    return isLost(height) ? { ...status, catchingUp: true } : status
   }
 }
 

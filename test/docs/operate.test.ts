@@ -170,6 +170,7 @@ describe('the dashboard', () => {
     const left = [...families.keys()].filter((name) => name.startsWith('didledger_') && !shown.has(name))
     expect(left.sort()).toEqual([
       'didledger_build_info',
+      'didledger_chain_joined_height_blocks',
       'didledger_chain_pruned_height_blocks',
       'didledger_transactions_received_total',
     ])

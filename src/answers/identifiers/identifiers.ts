@@ -66,6 +66,9 @@ export interface AnswerOptions {
 /** Codes of answers that a node cannot prove: as of that block, or by so many operations. */
 const unproved: readonly Code[] = ['proof-unavailable', 'history-size']
 
+/** Codes of failures of which a client has to know why: of a proof, and of a transaction that the node has not. */
+const said: readonly Code[] = ['answer-unproved', 'pruned']
+
 /** Seconds after which a node that catches up, or is busy, is worth another attempt. */
 const behindPause = 5
 const busyPause = 2
@@ -193,9 +196,7 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
   if (error instanceof RuleError && error.code === 'resolver-behind') {
     return new Problem('INTERNAL_ERROR', error.message, behind)
   }
-  // The failure of a proof is what its client has to know.
-  if (error instanceof RuleError && error.code === 'answer-unproved')
-    return new Problem('INTERNAL_ERROR', error.message)
+  if (error instanceof RuleError && said.includes(error.code)) return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
   if (error instanceof RuleError && unproved.includes(error.code)) {

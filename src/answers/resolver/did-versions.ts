@@ -11,6 +11,7 @@ import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { operationsUpTo } from '../prover/map-proofs.js'
 import { didOperation, operationOf } from '../../ledger/storage/rows/did-reader.js'
+import { presentAt } from '../../ledger/storage/rows/prune-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
 import type { VersionRequest } from './resolve-request.js'
@@ -75,7 +76,7 @@ export class DidVersions {
     const found =
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
     return rows.map(({ height, txid }, i) => {
-      const transaction = present(found[i], 'the transaction of an operation')
+      const transaction = presentAt(this.#database, height, found[i], 'the transaction of an operation')
       const operation = operationOf(payloadOf(transaction))
       const block = this.#block(height)
       const timestamp = formatDate(block.time)

@@ -3,6 +3,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import type { Block } from '../../base/primitives/block.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
+import { joinedHeight } from '../storage/rows/prune-rows.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { type BlockStatus, tables } from '../storage/rows/tables.js'
 import { chainWorkOf, type NewBlock, putRecord, putStatus } from './block-records.js'
@@ -72,7 +73,8 @@ export class Branches {
 
   /** Height of the lowest block that branches may leave the chain at. */
   get #deepest(): number {
-    return this.#options.tip().header.height - reorganisationDepth
+    const { database, tip } = this.#options
+    return Math.max(tip().header.height - reorganisationDepth, joinedHeight(database))
   }
 
   /**

@@ -38,7 +38,7 @@ import type { JournalKind } from '../storage/rows/journal-row.js'
 import { tables } from '../storage/rows/tables.js'
 import { KnownDocuments } from '../storage/write/known-documents.js'
 import { MapMemory } from '../storage/rows/map/map-rows.js'
-import { prunedHeight } from '../storage/rows/prune-rows.js'
+import { joinedHeight, prunedHeight } from '../storage/rows/prune-rows.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
@@ -117,6 +117,7 @@ export class Chain {
   readonly #indexers: ChainIndexer[] = []
   #tip!: KnownHeader
   #prunedHeight = 0
+  #joinedHeight = 0
   #branches!: Branches
   #pursued: (() => PursuedHeaders) | undefined
   /** The error that stopped the writer: its rows may be between two tips. */
@@ -156,6 +157,7 @@ export class Chain {
     if (tip === undefined) await chain.#writeGenesis()
     else chain.#tip = tip
     chain.#prunedHeight = prunedHeight(options.database)
+    chain.#joinedHeight = joinedHeight(options.database)
     chain.#branches = await Branches.open({
       ...chain.#checking,
       headers: chain.headers,
@@ -203,6 +205,11 @@ export class Chain {
   /** The highest block that has given up its transactions; 0: none has. */
   get prunedHeight(): number {
     return this.#prunedHeight
+  }
+
+  /** The block whose state the node took from others; 0: it verified all blocks. */
+  get joinedHeight(): number {
+    return this.#joinedHeight
   }
 
   /** The state at the tip. */

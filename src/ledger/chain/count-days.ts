@@ -1,9 +1,11 @@
+import type { Entry } from '../../identity/proofs/history.js'
+import type { Coin } from '../consensus/ledger.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Database } from '../storage/database.js'
 import { damaged } from '../storage/failure.js'
-import { addCounters, countersOf, dayOf, feesOf } from '../storage/rows/day-rows.js'
-import { prunedHeight } from '../storage/rows/prune-rows.js'
+import { addCounters, countersOf, countersOfOperation, dayOf, feesOf } from '../storage/rows/day-rows.js'
+import { joinedHeight, prunedHeight } from '../storage/rows/prune-rows.js'
 import { present } from '../storage/rows/row-reader.js'
 import { type DayCounters, meta, tables, type TipRow } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
@@ -54,15 +56,15 @@ async function countDays(
   top: number,
   progress: (done: number, total: number) => void = () => {},
 ): Promise<CountedDays> {
-  const days = new Map<number, DayCounters>()
-  let incomplete = -1
   const pruned = prunedHeight(database)
+  const joined = joinedHeight(database)
+  const days = joined === 0 ? new Map<number, DayCounters>() : await operationsOfDays(database, joined)
+  let incomplete = -1
   let before: number | undefined
   for (let height = 1; height <= top; height++) {
     const { header, transactionCount: count } = headers.activeAt(height)
-    const transactions = await transactionsAt(database, height)
-    const { spent } = present(tables.undo.get(database, height), `the undo record of height ${height}`)
-    const fees = height > pruned ? feesOf(transactions, spent) : 0n
+    const transactions = height > joined ? await transactionsAt(database, height) : []
+    const fees = height > pruned ? feesOf(transactions, spentAt(database, height)) : 0n
     const day = dayOf(header)
     days.set(day, addCounters(days.get(day), countersOf({ header, transactions }, { before, fees, count })))
     if (height <= pruned) incomplete = day
@@ -70,6 +72,23 @@ async function countDays(
     progress(height, top)
   }
   return { days, incomplete }
+}
+
+/** Counters of the operations up to a state that was taken from others, of whose transactions it has few. */
+async function operationsOfDays(database: Database, joined: number): Promise<Map<number, DayCounters>> {
+  const days = new Map<number, DayCounters>()
+  const add = ({ operation, height, time }: Entry) => {
+    if (height > joined) return
+    const day = dayOf({ time })
+    days.set(day, addCounters(days.get(day), countersOfOperation(operation)))
+  }
+  for await (const [, row] of database.scan(tables.didOperation.range())) add(tables.didOperation.decode(row))
+  for await (const [, row] of database.scan(tables.credential.range())) tables.credential.decode(row).forEach(add)
+  return days
+}
+
+function spentAt(database: Database, height: number): readonly (readonly Coin[])[] {
+  return present(tables.undo.get(database, height), `the undo record of height ${height}`).spent
 }
 
 /** The transactions that the block at a height has; without its transfers and coinbase, where it gave them up. */

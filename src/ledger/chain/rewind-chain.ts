@@ -3,6 +3,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
 import type { JournalKind } from '../storage/rows/journal-row.js'
+import { requireUnpruned } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { BlockRunError, type Checking, connectRun, type IncomingBlock } from './block-run.js'
@@ -97,10 +98,11 @@ export function leavingBlocks(chain: ActiveBlocks, floor: number): KnownHeader[]
   )
 }
 
-function targetOf({ sanity, headers }: RewoundChain, to: Hash): KnownHeader {
+function targetOf({ sanity, headers, database }: RewoundChain, to: Hash): KnownHeader {
   if (!sanity.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
   const target = headers.get(to)
   if (target?.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
+  requireUnpruned(database, target.header.height + 1)
   return target
 }
 

@@ -1,6 +1,7 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { damaged, StorageError } from '../storage/failure.js'
 import { hasMap } from '../storage/rows/map/map-rows.js'
+import { joinedHeight } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import { checkDays } from './count-days.js'
@@ -18,11 +19,12 @@ export async function verifyPruned(
 ): Promise<string | undefined> {
   const total = chain.tip.header.height
   const pruned = chain.prunedHeight
+  const joined = joinedHeight(chain.database)
   try {
     await readEveryRow(chain.database, progress)
     for (let height = 1; height <= pruned; height++) {
       progress({ stage: 'blocks', done: height, total })
-      checkHeader(chain, height)
+      checkHeader(chain, height, height > joined)
     }
     const { checkHistories, checkMapRows } = await import('../storage/care/check-map-rows.js')
     await checkHistories(chain.database)
@@ -38,7 +40,7 @@ export async function verifyPruned(
   }
 }
 
-function checkHeader({ headers, database, spec }: Chain, height: number): void {
+function checkHeader({ headers, database, spec }: Chain, height: number, hasConfirm: boolean): void {
   const known = headers.active(height)
   const parent = headers.activeHash(height - 1)
   if (known === undefined || parent === undefined) throw damaged(`the header of height ${height} is gone`)
@@ -46,7 +48,7 @@ function checkHeader({ headers, database, spec }: Chain, height: number): void {
   if (header.height !== height || !equalBytes(header.previous, parent)) {
     throw damaged(`the header at height ${height} does not follow its parent`)
   }
-  if (spec.hasValidators && database.get(tables.confirm.key(header.hash)) === undefined) {
+  if (hasConfirm && spec.hasValidators && database.get(tables.confirm.key(header.hash)) === undefined) {
     throw damaged(`no confirm for height ${height}`)
   }
 }

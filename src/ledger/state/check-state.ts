@@ -6,8 +6,9 @@
  *     blocks   headers by hash and work, outlines by their headers (block-outline.ts), the last one by its confirm
  *     coins    chunks by the tree in the last block's coinbase
  *     leaves   subtrees by the map in the coinbase of the state's block (map-parts.ts), transactions by outlines (leaf-record.ts)
+ *        -> StateRows (state-rows.ts): what was checked, as the rows of a database
  *
- * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by cli.
+ * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by node, cli.
  * - Nothing is believed of a part before it is checked against parts that were.
  * - A checker needs the spec of the chain alone.
  */
@@ -64,10 +65,23 @@ export interface CheckedState {
   readonly work: bigint
 }
 
+/** Takes what a state has, as it is checked: what it is told may turn out wrong as long as the check has not ended. */
+export interface StateTaker {
+  /** The next block up to the state, from block 1 on. */
+  block(block: BlockOutline): Promise<void>
+  /** Rows of table 1d, as in {@link RuleRows}. */
+  sideChains(rows: Uint8Array): void
+  /** Rows of the next coins, in the order of their keys. */
+  coins(rows: Uint8Array): Promise<void>
+  /** The next leaf of the map, in the order of their keys; `indices`: of the transactions of its entries in their blocks. */
+  leaf(record: LeafRecord, indices: readonly number[]): Promise<void>
+}
+
 export interface StateCheckOptions {
   readonly spec: Spec
   readonly verifier: Verifier
   readonly clock: Clock
+  readonly taker?: StateTaker
 }
 
 /** Checks the parts of a state one by one, each against those before it; {@link StateError} for the first that is wrong. */
@@ -77,8 +91,8 @@ export async function checkState(parts: AsyncIterable<Part>, options: StateCheck
   return check.finish()
 }
 
-/** Bytes of the two hashes of a transaction. */
-const pairSize = 64
+/** Bytes of the two hashes of a transaction, and of its index u16 in its block. */
+const pairSize = 66
 
 /** Headers of a chain, 84 bytes each. */
 class HeaderChain {
@@ -119,7 +133,7 @@ class StateCheck {
   /** The coinbases of the state's block and of the one that commits to its coins. */
   #stateCoinbase: Transaction | undefined
   #committing: BlockOutline | undefined
-  /** Hashes of the transactions of each block up to the state, 64 bytes each. */
+  /** Hashes and indices of the transactions of each block up to the state, in the order of the first hash. */
   readonly #hashes: Buffer[] = [Buffer.alloc(0)]
   #transactions = 0
   #sideChains: Uint8Array = new Uint8Array(0)
@@ -155,7 +169,7 @@ class StateCheck {
         case partKind.sideChains:
           if (part.number > 0) throw new CodecError('rows of side chains are one part')
           this.#sideChains = part.bytes
-          return
+          return this.#options.taker?.sideChains(part.bytes)
         case partKind.chunks:
           return this.#takeChunks(reader)
         case partKind.coins:
@@ -241,8 +255,8 @@ class StateCheck {
       if (header.height === state + coinDepth) this.#committing = outline
       if (header.height <= state) {
         this.#transactions += outline.transactions.length + 1
-        const pairs = outline.transactions.map(({ txid, digest }) => Buffer.concat([txid, digest]))
-        this.#hashes.push(Buffer.concat(pairs.sort(Buffer.compare)))
+        this.#hashes.push(sortedPairs(outline))
+        await this.#options.taker?.block(outline)
       }
       if (yielder.over) await yielder.next()
     }
@@ -277,13 +291,14 @@ class StateCheck {
     checkCoinRoot((this.#committing as BlockOutline).coinbase, coinRoot(genesis, height, set))
   }
 
-  #takeCoins({ number, bytes }: Part): void {
+  async #takeCoins({ number, bytes }: Part): Promise<void> {
     if (number === 0) this.#requireCoinRoot()
     const leaf = this.#chunks[number]
     if (leaf === undefined || !equalBytes(leaf, sha256(Buffer.concat([Buffer.of(0), bytes])))) {
       throw new RuleError('coinbase-coin-root', 'its hash is not among those of the chunks, at its place')
     }
     this.#coins.add(bytes)
+    await this.#options.taker?.coins(bytes)
   }
 
   #takeMap({ number, bytes }: Part): void {
@@ -323,7 +338,7 @@ class StateCheck {
       if (!isSubtree(this.#subtree(this.#prefix), subtreeOf(leaves, depth))) {
         throw new RuleError('coinbase-did-root', `the leaves of subtree ${this.#prefix} are not those of the map`)
       }
-      for (const record of records) this.#takeLeaf(record)
+      for (const record of records) await this.#takeLeaf(record)
       if (yielder.over) await yielder.next()
     }
     requireEnd(reader)
@@ -336,36 +351,48 @@ class StateCheck {
   }
 
   /** Checks the transactions of a leaf whose entries are those of the map. */
-  #takeLeaf(record: LeafRecord): void {
+  async #takeLeaf(record: LeafRecord): Promise<void> {
     const wanted = kept(record)
     if (record.transactions.length !== wanted.length) {
       throw new RuleError('coinbase-did-root', `${record.transactions.length} transactions, not ${wanted.length}`)
     }
+    const found = record.entries.map((entry) => this.#transactionOf(entry))
     for (const [i, position] of wanted.entries()) {
-      const { txid, height } = record.entries[position] as Entry
-      const digest = this.#digestOf(height, txid)
-      if (digest === undefined || !equalBytes(digest, sha256d(record.transactions[i] as Uint8Array))) {
+      const { height, txid } = record.entries[position] as Entry
+      const { digest } = found[position] as (typeof found)[number]
+      if (!equalBytes(digest, sha256d(record.transactions[i] as Uint8Array))) {
         throw new RuleError('coinbase-witness-root', `block ${height} has another transaction ${toHex(txid)}`)
       }
     }
     if (record.credential === undefined) this.#dids++
     else this.#credentials++
+    const indices = found.map(({ index }) => index)
+    await this.#options.taker?.leaf(record, indices)
   }
 
-  /** The hash of all bytes of a transaction of a block. */
-  #digestOf(height: number, txid: Hash): Hash | undefined {
+  /** The hash of all bytes of the transaction of an entry, and its index in its block. */
+  #transactionOf({ height, txid }: Entry): { readonly digest: Uint8Array; readonly index: number } {
     const hashes = this.#hashes[height] ?? Buffer.alloc(0)
-    // Sorted by the first hash: half of what is left goes with each look.
+    // Half of what is left goes with each look.
     let [from, to] = [0, hashes.length / pairSize]
     while (from < to) {
       const middle = (from + to) >>> 1
-      const order = hashes.compare(txid, 0, 32, middle * pairSize, middle * pairSize + 32)
-      if (order === 0) return hashes.subarray(middle * pairSize + 32, (middle + 1) * pairSize)
+      const at = middle * pairSize
+      const order = hashes.compare(txid, 0, 32, at, at + 32)
+      if (order === 0) return { digest: hashes.subarray(at + 32, at + 64), index: hashes.readUInt16LE(at + 64) }
       if (order < 0) from = middle + 1
       else to = middle
     }
-    return undefined
+    throw new RuleError('coinbase-witness-root', `block ${height} has no transaction ${toHex(txid)}`)
   }
+}
+
+/** Hashes and indices of the transactions of a block after the coinbase. */
+function sortedPairs({ transactions }: BlockOutline): Buffer {
+  const pairs = transactions.map(({ txid, digest }, i) => {
+    return Buffer.concat([txid, digest, Buffer.of((i + 1) & 0xff, (i + 1) >>> 8)])
+  })
+  return Buffer.concat(pairs.sort(Buffer.compare))
 }
 
 function requireEnd(reader: Reader): void {

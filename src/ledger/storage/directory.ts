@@ -101,6 +101,11 @@ export class DataDirectory {
     return `${this.database}.new`
   }
 
+  /** Directory for a database that is made from a state; of no use before it is whole. */
+  get joining(): string {
+    return `${this.database}.joining`
+  }
+
   /** Replaces the current database by the rebuilt one; the old one stays under the returned name. */
   async replace(suffix: string): Promise<string> {
     const aside = `${this.database}.${suffix}`

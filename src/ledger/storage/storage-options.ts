@@ -10,6 +10,8 @@ export interface StorageTarget {
   readonly cacheBytes: number
   /** Last blocks that keep their transactions. */
   readonly keepBlocks: number
+  /** File of the state that a directory without a chain begins with. */
+  readonly stateFrom: string
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs: boolean
 }
@@ -36,6 +38,15 @@ export const storageOptions = table('storage', {
     description:
       'keep the transactions of so many last blocks only, and of all others coins, headers and every operation on DIDs and ' +
       'credentials; what is given up comes back with the blocks of another node alone',
+    commands: ['start'],
+  }),
+  stateFrom: option({
+    flag: '--state-from <file>',
+    schema: Type.String({ minLength: 1 }),
+    description:
+      'begin with the state in a file of "chain state write" instead of at the first block; it is checked against the blocks in it, ' +
+      'and not used where the directory has a chain',
+    expects: 'the name of a file',
     commands: ['start'],
   }),
   archiveProofs: option({

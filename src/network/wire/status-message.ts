@@ -4,6 +4,8 @@ import { fromHex } from '../../base/primitives/bytes.js'
 import { CodecError } from '../../base/primitives/codec.js'
 import * as form from '../../base/primitives/forms.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import type { Chain } from '../../ledger/chain/chain.js'
+import type { Header } from '../../base/primitives/header.js'
 import { codec, type Exchange } from './exchange.js'
 
 /**
@@ -20,9 +22,14 @@ export const services = { wholeChain: 1, recentBlocks: 2 } as const
  */
 export const recentBlocks = 288
 
-/** Bits of the services of a node with this chain. */
-export function servicesOf({ prunes }: { readonly prunes: boolean }): number {
-  return prunes ? services.recentBlocks : services.wholeChain
+/** The part of a chain that the services of its node depend on. */
+type Chained = Pick<Chain, 'prunes' | 'prunedHeight'> & { readonly tip: { readonly header: Pick<Header, 'height'> } }
+
+/** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
+export function servicesOf({ prunes, prunedHeight, tip }: Chained): number {
+  if (!prunes) return services.wholeChain
+  const hasRecent = prunedHeight === 0 || tip.header.height - prunedHeight >= recentBlocks
+  return hasRecent ? services.recentBlocks : 0
 }
 
 /** @limit bytes: status, or answer with one */

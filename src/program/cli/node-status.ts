@@ -1,6 +1,6 @@
 import { NodeClient } from '../../clients/client/node-client.js'
 import { readinessOf } from '../../clients/client/node-status.js'
-import { answerOf, asAny, asInteger, asText, isObject, listOf } from '../../base/primitives/answer-form.js'
+import { answerOf, asAny, asInteger, asText, isObject, listOf, optional } from '../../base/primitives/answer-form.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { CliContext } from './cli-context.js'
@@ -21,6 +21,8 @@ const asChain = answerOf('the answer to getchaininfo', {
   height: asInteger,
   hash: asText,
   time: asInteger,
+  pruned: optional(asInteger),
+  joined: optional(asInteger),
   validators: asInteger,
   quorum: asAny,
 })
@@ -67,11 +69,18 @@ function rowsOf(shown: Shown, rate: unknown): [string, string][] {
     ['chain', `${shown.name}, genesis ${shown.genesis}`],
     ['height', `${height}  ${shown.hash}`],
     ['tip', `${ageText(shown.tipAge)} old, ${new Date(shown.time * 1000).toISOString().replace('.000', '')}`],
+    ...historyRow(shown),
     ['sync', shown.catchingUp ? `catching up, ${height} of ${target}${speed}` : stepText(shown)],
     ['peers', peers === 0 ? '0' : `${peers}, ${inbound} of them inbound`],
     ['pool', `${pool} ${pool === 1 ? 'transaction' : 'transactions'}`],
     ...(votes === undefined ? [] : [votesRow(votes)]),
   ]
+}
+
+function historyRow({ pruned, joined = 0 }: Shown): readonly [string, string][] {
+  if (joined === 0) return []
+  const since = pruned === undefined ? '' : `; transactions from height ${pruned + 1} on`
+  return [['history', `state of height ${joined} taken and checked against the blocks that commit to it${since}`]]
 }
 
 function stepText({ inStep }: Pick<Shown, 'inStep'>): string {

@@ -77,9 +77,11 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    const { keepBlocks, archiveProofs } = options ?? {}
-    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs })
-    return real.openLedger(spec, directory, verifier, env, options)
+    const { stateFrom, ...others } = options ?? {}
+    const { keepBlocks, archiveProofs } = others
+    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs, state: stateFrom })
+    // The file is not there.
+    return real.openLedger(spec, directory, verifier, env, others)
   }
   return { ...real, openLedger }
 })
@@ -184,6 +186,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
+  'storage.stateFrom': { value: 'state.dls', room: 'ledger', is: { state: 'state.dls' } },
   'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },

@@ -59,6 +59,7 @@ async function node(
     events: new EventEmitter<{ change: [ChainChange]; fatal: [Error] }>(),
     database,
     prunes: false,
+    prunedHeight: 0,
   }
   const settings = { peers: told, inbound, outbound }
   const peers = await PeerManager.open({ ...env, transport, publicKey, chain, settings })

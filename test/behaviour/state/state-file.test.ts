@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
-import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
 import { concat } from '../../../src/base/primitives/bytes.js'
 import { Reader, Writer } from '../../../src/base/primitives/codec.js'
 import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
@@ -11,44 +10,15 @@ import { checkState, StateError } from '../../../src/ledger/state/check-state.js
 import { type Part, partKind, readParts, stateFile } from '../../../src/ledger/state/parts.js'
 import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { busyChain, stateHeight as state } from '../../support/builders/busy-chain.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
-import { holder } from '../../support/builders/did.js'
-import { Crowd, random } from '../../support/builders/random-chain.js'
+import { random } from '../../support/builders/random-chain.js'
 import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
 import { rounds } from '../../support/process/thorough.js'
 
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 1)
 const committing: SpecOverrides = { ...oneValidator(), producer: 'sponsor', coinInterval: 330 }
-const state = 330 - 288
 const verifier = createInlineVerifier()
-
-/** A chain whose people pay, keep DIDs, and declare and revoke credentials, before and after the state at 42. */
-async function busy(overrides: SpecOverrides): Promise<TestChain> {
-  const test = await TestChain.open(overrides, { signatures: new SignatureCache() })
-  const crowd = new Crowd(random(seed))
-  const [ada, bea] = [holder(), holder()]
-  await test.publish(ada.create(), ada.did)
-  await test.publish(bea.create(), bea.did)
-  const declare = (name: string) => test.publish(ada.declare(ada.issue(ada.did, { id: `${ada.did}#${name}` })), ada.did)
-  const acts = async (count: number) => {
-    for (let i = 0; i < count; i++) {
-      for (let some = 0; some < 3; some++) await crowd.act(test)
-      test.clock.time += 1000
-      await test.mine()
-    }
-  }
-  await declare('one')
-  await declare('two')
-  await acts(20)
-  await test.publish(bea.deactivate(), bea.did)
-  await test.mineEmpty(state - test.reader.height)
-  // What comes later is no part of the state: also of leaves that it has.
-  await test.publish(ada.revoke(`${ada.did}#one`), ada.did)
-  await declare('three')
-  await acts(8)
-  await test.mineEmpty(335 - test.reader.height)
-  return test
-}
 
 async function partsOf({ chain }: TestChain, options?: WritingOptions): Promise<Part[]> {
   const parts: Part[] = []
@@ -93,7 +63,7 @@ describe.each([
   const check = (some: readonly Part[], spec = test.spec) =>
     checkState(each(some), { spec, verifier, clock: test.clock })
   beforeAll(async () => {
-    test = await busy(overrides)
+    test = await busyChain(overrides)
     parts = await partsOf(test, { leavesAtOnce: 2, bytes: 3_000 })
   })
   afterAll(() => test.close())

@@ -4,6 +4,7 @@ import { largeTransaction } from '../../../ledger/chain/reader.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { present } from '../../../ledger/storage/rows/row-reader.js'
+import { joinedHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import { tables } from '../../../ledger/storage/rows/tables.js'
 import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
@@ -23,7 +24,9 @@ export function blockList(context: ApiContext, before: number | undefined, limit
   return snapshotAnswer(reader, ['blocks', limit, before ?? ''], async (state, sink) => {
     const { height } = state.tip
     const highest = Math.min(before ?? Infinity, height + 1) - 1
-    const heights = Array.from({ length: Math.min(limit, highest + 1) }, (_, i) => highest - i)
+    const joined = joinedHeight(state.rows)
+    const there = highest - (joined === 0 ? -1 : joined)
+    const heights = Array.from({ length: Math.max(0, Math.min(limit, there)) }, (_, i) => highest - i)
     const found = await state.blocks(heights)
     const confirms = await heldConfirms(chain, state, found)
     const blocks: ListedBlock[] = []
@@ -40,7 +43,7 @@ export function blockList(context: ApiContext, before: number | undefined, limit
       blocks.push({ ...place, transactions: transactionCount, dids: operations.count, ...confirmed })
       if (sink.due) await sink.drain()
     }
-    return { height, blocks }
+    return { height, blocks, ...(joined > 0 && { pruned: joined }) }
   })
 }
 

@@ -9,6 +9,7 @@ import { txType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
+import { joinedHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import { type Location, tables, transactionsBefore } from '../../../ledger/storage/rows/tables.js'
 import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
@@ -37,6 +38,8 @@ export function didOperations({ reader, limits }: ApiContext, { before, limit }:
   return snapshotAnswer(reader, key, scan, { search: scanMemory })
 }
 
+type OperationPage = Static<typeof listedOperations>
+
 /** Reads the chain downwards until a page is full. */
 class OperationScan {
   readonly #chain: ChainSnapshot
@@ -48,6 +51,8 @@ class OperationScan {
   #at: Location
   /** Bytes of the rows read. */
   #bytes = 0
+  /** Operations up to this height are not known as such: the node took the state after them from others. */
+  readonly #joined: number
 
   constructor(chain: ChainSnapshot, bounds: ApiLimits, limit: number, sink: Sink) {
     this.#chain = chain
@@ -55,17 +60,20 @@ class OperationScan {
     this.#limit = limit
     this.#sink = sink
     this.#at = { height: chain.tip.height + 1, index: 0 }
+    this.#joined = joinedHeight(chain.rows)
   }
 
-  async run(before: Location | undefined): Promise<{ operations: readonly ListedOperation[]; next?: Location }> {
+  async run(before: Location | undefined): Promise<OperationPage> {
     if (before !== undefined && before.height < this.#at.height) this.#at = before
-    const lowest = Math.max(0, this.#at.height - this.#bounds.pageBlocks)
+    const end = this.#joined === 0 ? 0 : this.#joined + 1
+    const lowest = Math.max(end, this.#at.height - this.#bounds.pageBlocks)
     // The rest of a block in which the page before ended.
-    if (this.#at.index > 0) await this.#readBlock(this.#at.height, Infinity, this.#at.index)
+    if (this.#at.index > 0 && this.#at.height >= end) await this.#readBlock(this.#at.height, Infinity, this.#at.index)
     if (!this.#isFull && this.#at.height > lowest) await this.#descend(lowest)
     const { height, index } = this.#at
-    const next = height === 0 && index === 0 ? undefined : this.#at
-    return { operations: this.#found, ...defined({ next }) }
+    const isEnd = height < end || (height === end && index === 0)
+    const next = isEnd ? undefined : this.#at
+    return { operations: this.#found, ...defined({ next, pruned: this.#joined || undefined }) }
   }
 
   get #isFull(): boolean {

@@ -68,6 +68,7 @@ export const listedBlocks = closed({
     }),
     { description: 'newest first; fewer than asked for above genesis where they are large' },
   ),
+  pruned: Type.Optional(uint32('of a node that took a state from others: blocks up to this height are not listed')),
 })
 
 export const listedDays = closed({

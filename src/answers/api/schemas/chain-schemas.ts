@@ -12,6 +12,9 @@ export const chainInfoSchema = closed({
   hash: hash('of the tip'),
   time: uint32('of the tip, Unix seconds'),
   pruned: Type.Optional(uint32('of a node that prunes: blocks from 1 to this height have given up their transactions')),
+  joined: Type.Optional(
+    uint32('of a node that took the state after this block from others, checked against the blocks that commit to it'),
+  ),
   producer: oneOf(['sponsor', 'miners'], 'who makes the blocks'),
   validators: count('validators of the next block'),
   validatornames: Type.Record(publicKey('of a validator'), Type.String(), {

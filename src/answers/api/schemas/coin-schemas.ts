@@ -17,7 +17,11 @@ export const unspentGroupsSchema = Type.Array(
 /** As JSON-RPC lists them. */
 export const listedCoins = Type.Array(
   closed({
-    txtype: Type.Integer({ minimum: 0, maximum: 255, description: 'type of its transaction; 0 is a coinbase' }),
+    txtype: Type.Integer({
+      minimum: 0,
+      maximum: 255,
+      description: 'type of its transaction; 0 is a coinbase, and any other one that the node has given up is 2',
+    }),
     txid: hash('of its transaction'),
     assetid: hash('the native asset'),
     vout: index,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type OperationForm, type OperationName, operationForms } from '../../../base/primitives/did-operation.js'
-import { closed, hash, oneOf } from './common-schemas.js'
+import { closed, hash, oneOf, uint32 } from './common-schemas.js'
 import { stateProof } from './proof-schemas.js'
 import { chainPlace, nextPage } from './transaction-schemas.js'
 
@@ -162,6 +162,7 @@ export const listedOperations = closed({
     { description: 'newest first; fewer than asked for, or none, where a page ends early' },
   ),
   next: nextPage,
+  pruned: Type.Optional(uint32('of a node that took a state from others: operations up to this height are not listed')),
 })
 
 export const didCountSchema = closed({

@@ -1,7 +1,7 @@
 import type { Coin } from '../../consensus/ledger.js'
 import type { Block } from '../../../base/primitives/block.js'
 import { Reader } from '../../../base/primitives/codec.js'
-import { canFollow, type OperationForm, operationForm } from '../../../base/primitives/did-operation.js'
+import { canFollow, formOfNumber, type OperationForm, operationForm } from '../../../base/primitives/did-operation.js'
 import { type Header, readParentHeader } from '../../../base/primitives/header.js'
 import { txType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
@@ -41,6 +41,11 @@ export function countersOf(
   }
   if (before === undefined) return counters
   return { ...counters, intervals: 1n, seconds: BigInt(header.time - before) }
+}
+
+/** Counters of one operation, by its number. */
+export function countersOfOperation(operation: number): DayCounters {
+  return { ...noCounters, [counterOf(present(formOfNumber(operation), 'the form of an operation'))]: 1n }
 }
 
 function counterOf(form: OperationForm): keyof DayCounters {

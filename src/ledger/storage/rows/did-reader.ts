@@ -7,6 +7,7 @@ import type { DidOperation } from '../../../base/primitives/did-operation.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { type Payload, txType } from '../../../base/primitives/payload.js'
 import { payloadOf } from '../../../base/primitives/transaction-parts.js'
+import { presentAt } from './prune-rows.js'
 import { present, type RowReader } from './row-reader.js'
 import { type DidOperationRow, type Location, tables } from './tables.js'
 
@@ -33,7 +34,12 @@ export function operationAt(rows: RowReader, location: Location): DidOperation {
 
 /** The bytes of a transaction by its position. */
 export function transactionAt(rows: RowReader, { height, index }: Location): Uint8Array {
-  return present(tables.transaction.get(rows, height, index), `transaction ${index} of height ${height}`)
+  return presentAt(
+    rows,
+    height,
+    tables.transaction.get(rows, height, index),
+    `transaction ${index} of height ${height}`,
+  )
 }
 
 /** The operation in the payload of a transaction that a row names. */

@@ -31,7 +31,7 @@ export type CredentialOperationRow = Location & Entry
 /** Operations of one DID on one credential, in chain order: a declare, a revoke, or the one and then the other. */
 export type CredentialRow = readonly CredentialOperationRow[]
 
-const head = rowOf(
+export const didHead = rowOf(
   form.record<DidHeadRow>({
     status: form.oneOf(['valid', 'deactivated']),
     operationCount: form.u32,
@@ -80,10 +80,10 @@ const credential = codec<CredentialRow>(
   },
 )
 
-const fragment: Codec<string> = { encode: fromUtf8, decode: (bytes) => utf8(bytes) ?? '' }
+export const fragment: Codec<string> = { encode: fromUtf8, decode: (bytes) => utf8(bytes) ?? '' }
 
 /** The position of a DID's create operation, so that documents sort by age. */
-const create: Field<Location> = {
+export const create: Field<Location> = {
   drawing: "height u32, index u16 of the DID's create operation",
   size: 6,
   write: (into, { height, index }, at) => into.writeUInt16BE(index, into.writeUInt32BE(height, at)),
@@ -91,7 +91,7 @@ const create: Field<Location> = {
 }
 
 export const didTables = {
-  didHead: table(0x0d, [programHash('program hash of the DID')], head),
+  didHead: table(0x0d, [programHash('program hash of the DID')], didHead),
   didOperation: table(0x0e, [programHash('program hash of the DID'), u32('number')], operation),
   /** JSON in UTF-8. */
   didDocument: table(0x0f, [create], raw()),

@@ -14,6 +14,7 @@ const kinds = [
   'voting',
   'layout',
   'prune',
+  'state',
 ] as const
 export type JournalKind = (typeof kinds)[number]
 

@@ -53,6 +53,8 @@ export const meta = {
   indexUndo: row('indexUndo', height),
   /** Highest block that has given up its transactions. */
   pruned: row('pruned', height),
+  /** Height of the state that the node took from others: what blocks up to it did was not verified. */
+  joined: row('joined', height),
   /** There if the map of DIDs is complete. */
   didMap: row('didMap', rowOf(form.u8)),
   /** Lowest height of which the map proves anything. */

@@ -1,7 +1,7 @@
 import type { Coin } from '../../consensus/ledger.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { txType } from '../../../base/primitives/payload.js'
-import type { RowReader } from './row-reader.js'
+import { present, type RowReader } from './row-reader.js'
 import { meta } from './tables.js'
 
 /** Blocks that have given up their transfers, their coinbase, and the coins in their undo record. */
@@ -17,6 +17,11 @@ export function prunedHeight(rows: RowReader): number {
   return meta.pruned.get(rows) ?? 0
 }
 
+/** The block whose state the node took from others; 0: it verified all blocks. */
+export function joinedHeight(rows: RowReader): number {
+  return meta.joined.get(rows) ?? 0
+}
+
 /** Whether the block at a height has given up its transactions. */
 export function isPruned(rows: RowReader, height: number): boolean {
   return height > 0 && height <= prunedHeight(rows)
@@ -26,10 +31,17 @@ export function isPruned(rows: RowReader, height: number): boolean {
 export function requireUnpruned(rows: RowReader, height: number): void {
   if (!isPruned(rows, height)) return
   const first = prunedHeight(rows) + 1
+  const why = height <= joinedHeight(rows) ? 'took the state of a block from others' : 'prunes'
   throw new RuleError(
     'pruned',
-    `this node prunes, and has the transactions of blocks from height ${first} on, not of height ${height}; ask a node that keeps all`,
+    `this node ${why}, and has the transactions of blocks from height ${first} on, not of height ${height}; ask a node that keeps all`,
   )
+}
+
+/** A transaction that the database must hold, unless its block is one of which the node took the state alone: then `pruned`. */
+export function presentAt<T>(rows: RowReader, height: number, value: T | undefined, what: string): T {
+  if (value === undefined && height <= joinedHeight(rows)) requireUnpruned(rows, height)
+  return present(value, what)
 }
 
 /** The type of a transaction that its block gave up, by one of its coins. */

@@ -38,6 +38,8 @@
  *   23 public key of a peer, or a host in UTF-8    → end and reason of its ban (network/)
  *   24 block hash                                  → body of a block in the vote (voting/)
  *   25 height u32, view u32, kind u8, key of the validator 33 → two contradicting messages of one validator (voting/)
+ *   26 height u32, index u16 of the DID's create operation → DID and head, while a state is taken (join-tables.ts)
+ *   27 program hash of the holder, height u32, index u16 → fragment of a credential that it declared, while a state is taken
  *
  * A checksum follows each value (sealed-row.ts). docs/schema.md has the same table, with the values in full.
  */
@@ -45,6 +47,7 @@ import { chainTables, type Location } from './chain-tables.js'
 import { coinTables } from './coin-tables.js'
 import { didTables } from './did-tables.js'
 import { indexTables } from './index-tables.js'
+import { joinTables } from './join-tables.js'
 import { journal } from './journal-row.js'
 import type { Key } from './layout.js'
 import { mapTables } from './map-tables.js'
@@ -70,6 +73,7 @@ export const tables = {
   ...indexTables,
   ...mapTables,
   ...networkTables,
+  ...joinTables,
 }
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */

@@ -57,6 +57,13 @@ type Values<Rows, Names extends keyof Rows> = {
   [Name in Names]: Rows[Name] extends { encode(value: infer Value): Uint8Array } ? fc.Arbitrary<Value> : never
 }
 
+const didHead = fc.record({
+  status: fc.constantFrom('valid' as const, 'deactivated' as const),
+  operationCount: u32,
+  documentSequence: u32,
+  ordinal: u32,
+})
+
 /** Values of every other table. */
 const rows: Values<typeof tables, Coded> = {
   journal: fc.record({
@@ -88,12 +95,9 @@ const rows: Values<typeof tables, Coded> = {
   ),
   declared: text,
   declaredCount: u32,
-  didHead: fc.record({
-    status: fc.constantFrom('valid' as const, 'deactivated' as const),
-    operationCount: u32,
-    documentSequence: u32,
-    ordinal: u32,
-  }),
+  didHead,
+  created: fc.record({ did: programHash, head: didHead }),
+  declaring: text,
   didOperation: fc.record({
     height: u32,
     index: u16,
@@ -147,6 +151,7 @@ const metaRows: Values<typeof meta, keyof typeof meta> = {
   reorganisation: fc.record({ from: tip, to: tip }),
   indexUndo: u32,
   pruned: u32,
+  joined: u32,
   didMap: u8,
   proofs: u32,
   dropped: u32,

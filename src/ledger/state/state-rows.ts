@@ -1,0 +1,261 @@
+import { auxPowBytes } from '../../base/primitives/auxpow.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import { workOf } from '../../base/primitives/compact.js'
+import { formOfNumber } from '../../base/primitives/did-operation.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
+import type { Header } from '../../base/primitives/header.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import { payloadOf } from '../../base/primitives/transaction-parts.js'
+import { Yielder } from '../../base/runtime/cooperative.js'
+import { documentText } from '../../identity/did/canonical.js'
+import { didPart } from '../../identity/did/identifier.js'
+import { documentOfPayload } from '../../identity/did/known-document.js'
+import { type Entry, emptyHistory, entryBytes, extendHistory } from '../../identity/proofs/history.js'
+import { credentialMapKey } from '../../identity/proofs/map-tree.js'
+import { genesisInto } from '../chain/block-records.js'
+import { putTip } from '../chain/reorganise.js'
+import { coinRowSize } from '../consensus/coin-root.js'
+import type { Database } from '../storage/database.js'
+import { didKey, operationOf } from '../storage/rows/did-reader.js'
+import { didText } from '../storage/rows/map/leaf-changes.js'
+import { present } from '../storage/rows/row-reader.js'
+import { type Balance, type Location, meta, tables } from '../storage/rows/tables.js'
+import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
+import { Overlay } from '../storage/write/overlay.js'
+import type { BlockOutline } from './block-outline.js'
+import type { CheckedState, StateTaker } from './check-state.js'
+import { kept, type LeafRecord } from './leaf-record.js'
+
+/** @tuning bytes: rows of a state that are written in one batch */
+const batchBytes = 4 * 1024 * 1024
+/** @tuning bytes: rows that are read in one step to make others of them */
+const pageBytes = 256 * 1024
+
+/**
+ * Makes the rows of a state in an empty database, while it is checked. They are those that a node has which connected every block up to
+ * it, without what docs/schema.md names as not had; `Chain.open` adds the map and the days. A database that was not finished is of no
+ * use.
+ */
+export class StateRows implements StateTaker {
+  readonly #database: Database
+  readonly #spec: Spec
+  #overlay: Overlay
+  /** Bytes of its rows. */
+  #size = 0
+  #tip: Header
+  #chainWork: bigint
+
+  private constructor(database: Database, spec: Spec, genesis: Header) {
+    this.#database = database
+    this.#spec = spec
+    this.#overlay = new Overlay(database)
+    this.#tip = genesis
+    this.#chainWork = workOf(genesis.bits)
+  }
+
+  static async begin(database: Database, spec: Spec): Promise<StateRows> {
+    const genesis = genesisBlock(spec)
+    const rows = new StateRows(database, spec, genesis.header)
+    await genesisInto(rows.#overlay, genesis, { map: false })
+    await rows.#write()
+    return rows
+  }
+
+  async block({ header, auxPow, coinbase, transactions }: BlockOutline): Promise<void> {
+    const { height, hash } = header
+    // As far as the state goes back, coins come with it.
+    if (height === 1) await this.#dropCoins()
+    this.#chainWork += workOf(header.bits)
+    this.#tip = header
+    const record = {
+      header: header.bytes,
+      auxPow: auxPow === undefined ? new Uint8Array(0) : auxPowBytes(auxPow),
+      status: 'active',
+      chainWork: this.#chainWork,
+      transactionCount: transactions.length + 1,
+      size: 0,
+      arrival: this.#database.sequence + 1,
+    } as const
+    this.#put(tables.header.key(hash), tables.header.encode(record))
+    this.#put(tables.active.key(height), hash)
+    this.#put(tables.transaction.key(height, 0), coinbase.bytes)
+    for (const [index, txid] of [coinbase.hash, ...transactions.map((one) => one.txid)].entries()) {
+      this.#put(tables.location.key(txid), tables.location.encode({ height, index }))
+    }
+    await this.#writeFull()
+  }
+
+  sideChains(rows: Uint8Array): void {
+    const size = 1 + 32 + 4
+    for (let at = 0; at < rows.length; at += size) {
+      this.#put(Buffer.from(rows.subarray(at, at + 33)), rows.subarray(at + 33, at + size))
+    }
+  }
+
+  async coins(rows: Uint8Array): Promise<void> {
+    const yielder = new Yielder()
+    for (let at = 0; at < rows.length; at += coinRowSize) {
+      const key = Buffer.from(rows.subarray(at, at + 35))
+      const value = rows.subarray(at + 35, at + coinRowSize)
+      const coin = tables.coin.decode(value)
+      this.#put(key, value)
+      const owned = tables.addressCoin.key(coin.owner, coin.height, tables.coin.fields(key)[0])
+      this.#put(owned, tables.addressCoin.encode(coin.value))
+      await this.#writeFull()
+      if (yielder.over) await yielder.next()
+    }
+  }
+
+  async leaf(record: LeafRecord, indices: readonly number[]): Promise<void> {
+    const operations = record.entries.map((entry, i) => ({ ...entry, index: indices[i] as number }))
+    for (const [i, position] of kept(record).entries()) {
+      const { height, index } = operations[position] as Location
+      this.#put(tables.transaction.key(height, index), record.transactions[i] as Uint8Array)
+    }
+    if (record.credential === undefined) this.#did(record, operations)
+    else this.#credential(record.did, record.credential, operations)
+    await this.#writeFull()
+  }
+
+  #did({ did, transactions, ...record }: LeafRecord, operations: readonly (Entry & Location)[]): void {
+    let digest = emptyHistory
+    for (const [number, entry] of operations.entries()) {
+      digest = extendHistory(digest, entryBytes(entry))
+      this.#put(tables.didOperation.key(did, number), tables.didOperation.encode({ ...entry, digest }))
+    }
+    const [documentSequence, ended] = kept(record) as [number, number?]
+    const { height, index } = operations[0] as Location
+    const status = ended === undefined ? 'valid' : 'deactivated'
+    const head = { status, operationCount: operations.length, documentSequence, ordinal: 0 } as const
+    this.#put(tables.created.key({ height, index }), tables.created.encode({ did, head }))
+    if (ended !== undefined) return
+    const { payload } = operationOf(payloadOf(transactions[0] as Uint8Array))
+    const text = documentText(documentOfPayload(payload, didMethod))
+    this.#put(tables.didDocument.key({ height, index }), Buffer.from(text))
+  }
+
+  #credential(signer: Uint8Array, id: string, operations: readonly (Entry & Location)[]): void {
+    const key = credentialMapKey(id, didText(signer))
+    this.#put(tables.credential.key(key), tables.credential.encode(operations))
+    const holderDid = didPart(id)
+    const holder = present(didKey(holderDid), 'the key of a holder')
+    for (const { operation, height, index } of operations) {
+      if (formOfNumber(operation)?.effect === 'end') continue
+      this.#put(tables.declaring.key(holder, height, index), tables.declaring.encode(id.slice(holderDid.length + 1)))
+    }
+  }
+
+  /** Makes the rows that are in another order than what came, and at last those that say where the chain stands. */
+  async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
+    await this.#write()
+    await this.#balances()
+    await this.#ordinals()
+    await this.#declared()
+    const last = this.#overlay
+    putTip(last, this.#spec, { height, hash })
+    if (height > 0) {
+      meta.pruned.put(last, height)
+      meta.joined.put(last, height)
+      putIndexUndoFrom(last, height + 1)
+    }
+    // The days are counted anew, as in a database that had none.
+    last.del(meta.days.key)
+    await this.#write()
+    await this.#database.checkpoint({ height, hash })
+  }
+
+  /** The coins of genesis are among the others, unless they were spent. */
+  async #dropCoins(): Promise<void> {
+    for (const { range } of [tables.coin, tables.addressCoin, tables.balance]) {
+      for (const [key] of await this.#database.rows(range())) this.#del(key)
+    }
+    await this.#write()
+  }
+
+  async #balances(): Promise<void> {
+    let [last, sum]: [Buffer, Balance] = [Buffer.alloc(0), { sum: 0n, count: 0 }]
+    const end = () => {
+      if (sum.count > 0) this.#put(tables.balance.key(last), tables.balance.encode(sum))
+    }
+    for await (const page of this.#database.pages(tables.addressCoin.range(), pageBytes)) {
+      for (const [key, value] of page) {
+        const [owner] = tables.addressCoin.fields(key)
+        if (!equalBytes(owner, last)) {
+          end()
+          ;[last, sum] = [owner, { sum: 0n, count: 0 }]
+        }
+        sum = { sum: sum.sum + tables.addressCoin.decode(value), count: sum.count + 1 }
+      }
+      await this.#writeFull()
+    }
+    end()
+  }
+
+  /** DIDs in the order of their creation, with what their documents are found by. */
+  async #ordinals(): Promise<void> {
+    let ordinal = 0
+    let index = new TokenIndexChanges()
+    const end = async () => {
+      await index.put(this.#overlay)
+      index = new TokenIndexChanges()
+      await this.#write()
+    }
+    for await (const page of this.#database.pages(tables.created.range(), pageBytes)) {
+      const places = page.map(([key]) => tables.created.fields(key)[0])
+      for (const [i, [key, row]] of page.entries()) {
+        const place = places[i] as Location
+        const { did, head } = tables.created.decode(row)
+        this.#put(tables.didHead.key(did), tables.didHead.encode({ ...head, ordinal }))
+        index.create(this.#overlay, ordinal, place)
+        const after = this.#database.get(tables.didDocument.key(place))
+        index.change(ordinal++, { before: undefined, after })
+        this.#del(key)
+        this.#size += after?.length ?? 0
+        if (this.#size > batchBytes) await end()
+      }
+    }
+    await end()
+  }
+
+  async #declared(): Promise<void> {
+    let [last, count]: [Buffer, number] = [Buffer.alloc(0), 0]
+    const end = () => {
+      if (count > 0) this.#put(tables.declaredCount.key(last), tables.declaredCount.encode(count))
+    }
+    for await (const page of this.#database.pages(tables.declaring.range(), pageBytes)) {
+      for (const [key, fragment] of page) {
+        const [holder] = tables.declaring.fields(key)
+        if (!equalBytes(holder, last)) {
+          end()
+          ;[last, count] = [holder, 0]
+        }
+        this.#put(tables.declared.key(holder, count++), fragment)
+        this.#del(key)
+      }
+      await this.#writeFull()
+    }
+    end()
+  }
+
+  #put(key: Buffer, value: Uint8Array): void {
+    this.#overlay.encoded.put(key, value)
+    this.#size += key.length + value.length
+  }
+
+  #del(key: Buffer): void {
+    this.#overlay.encoded.del(key)
+    this.#size += key.length
+  }
+
+  async #writeFull(): Promise<void> {
+    if (this.#size > batchBytes) await this.#write()
+  }
+
+  async #write(): Promise<void> {
+    const overlay = this.#overlay
+    ;[this.#overlay, this.#size] = [new Overlay(this.#database), 0]
+    const { hash, height } = this.#tip
+    await overlay.commit({ kind: 'state', height, hash }, { sync: false })
+  }
+}

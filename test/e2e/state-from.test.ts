@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exportBlocks } from '../../src/ledger/chain/block-file.js'
+import { oneValidator, TestChain } from '../support/builders/chain.js'
+import { holder } from '../support/builders/did.js'
+import { testAddress, testSpec } from '../support/builders/spec.js'
+import { until } from '../support/network/test-network.js'
+import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+
+const directories = new Directories()
+const genesis = directories.fresh('genesis.json')
+const whole = directories.fresh('whole')
+const file = `${directories.fresh('state')}.dls`
+const spec = { maturity: 2, ...oneValidator(), producer: 'sponsor' as const, coinInterval: 330 }
+const state = 330 - 288
+const [ada, bea] = [holder(), holder()]
+const start = (dataDir: string, ...more: string[]) =>
+  [
+    'start',
+    '--genesis',
+    genesis,
+    '--data-dir',
+    dataDir,
+    '--p2p-host',
+    '127.0.0.1',
+    '--answer-out-of-step',
+    ...more,
+  ] as const
+
+let first: string
+
+/** The answer of JSON-RPC, an error too. */
+async function ask({ line }: NodeProcess, method: string, params: object): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const headers = { 'content-type': 'application/json' }
+  return (await fetch(line.rpc, { method: 'POST', headers, body })).json()
+}
+
+beforeAll(async () => {
+  const source = await TestChain.open(spec)
+  first = await source.publish(ada.create(), ada.did)
+  await source.publish(ada.update(first), ada.did)
+  await source.publish(ada.declare(ada.issue(ada.did, { id: `${ada.did}#one` })), ada.did)
+  await source.mineEmpty(state - source.reader.height)
+  await source.publish(bea.create(), bea.did)
+  await source.mineEmpty(332 - source.reader.height)
+  const pieces: Uint8Array[] = []
+  for await (const piece of exportBlocks(source.chain)) pieces.push(piece)
+  await source.close()
+  const blocks = directories.fresh('blocks')
+  writeFileSync(blocks, Buffer.concat(pieces))
+  writeFileSync(genesis, testSpec(spec))
+  await runJson('chain', 'import', blocks, '--data-dir', whole, '--genesis', genesis)
+  await runJson('chain', 'state', 'write', file, '--data-dir', whole)
+})
+afterAll(() => directories.remove())
+
+describe('start --state-from', () => {
+  it('begins with the state of a file, follows its peers, and answers as they do', async () => {
+    const dataDir = directories.fresh('joined')
+    // A kill while a state was taken left this.
+    mkdirSync(join(dataDir, 'chain.joining'), { recursive: true })
+    writeFileSync(join(dataDir, 'chain.joining', 'CURRENT'), 'half of it')
+    const peer = await NodeProcess.start(...start(whole))
+    let node = await NodeProcess.start(...start(dataDir, '--state-from', file))
+    expect(existsSync(join(dataDir, 'chain.joining'))).toBe(false)
+    expect(node.line.height).toBe(state)
+    // It has seen how far the chain went, and no block of it above the state.
+    expect(await node.client.rpc('getsyncstatus', {})).toMatchObject({ catchingup: true, target: 330 })
+    expect(await node.client.rpc('getchaininfo', {})).toMatchObject({ joined: state, pruned: state })
+    expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 0 })
+    await node.stop('SIGKILL')
+
+    node = await NodeProcess.start(...start(dataDir, '--state-from', file, '--peer', peer.line.p2p[0] as string))
+    await until('the tip', 20, async () => {
+      const height = await node.client.height()
+      return height === 332 ? true : String(height)
+    })
+    expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 2 })
+    const questions: [string, Record<string, unknown>][] = [
+      ['resolvedid', { did: ada.did, proof: true }],
+      ['resolvedid', { did: bea.did, proof: true }],
+      ['resolvecredential', { id: `${ada.did}#one`, proof: true }],
+      ['query', { query: { service: { type: { $exists: true } } } }],
+      ['countdids', {}],
+      ['listcredentials', { did: ada.did }],
+      ['listunspent', { addresses: [testAddress(0), testAddress(10)] }],
+      ['getblockcount', {}],
+    ]
+    for (const [method, params] of questions) {
+      const [mine, theirs] = [await ask(node, method, params), await ask(peer, method, params)]
+      expect({ method, answer: mine }).toEqual({ method, answer: theirs })
+    }
+
+    const gone = JSON.stringify(await ask(node, 'resolvedid', { did: ada.did, all: true }))
+    expect(gone).toMatch(/"code":-32021.*took the state of a block from others/)
+    const version = await fetch(`${node.line.rest}/1.0/identifiers/${ada.did}?versionId=${first}`)
+    expect([version.status, await version.text()]).toEqual([
+      500,
+      expect.stringContaining('took the state of a block from others'),
+    ])
+    expect((await node.get(`block/details/height/${state}`)).body).toMatchObject({ Error: 44003 })
+    expect((await node.get(`transaction/${first}`)).body).toMatchObject({ Error: 44003 })
+    expect((await node.get(`block/details/height/${state + 1}`)).body).toMatchObject({ Error: 0 })
+    const operations = (await node.client.rpc('listdidoperations', {})) as { operations: unknown[]; next?: object }
+    expect(operations).toEqual({ operations: [expect.objectContaining({ did: bea.did })], pruned: state })
+    expect(await node.client.rpc('listdidoperations', { before: { height: state, index: 1 } })).toEqual({
+      operations: [],
+      pruned: state,
+    })
+    const blocks = (await node.client.rpc('listblocks', { before: state + 2, limit: 5 })) as { blocks: unknown[] }
+    expect(blocks).toMatchObject({ blocks: [{ height: state + 1 }], pruned: state })
+    const status = await run('node', 'status', '--rest', node.line.rest)
+    expect(status.out).toContain(`state of height ${state} taken and checked`)
+
+    await Promise.all([node.stop(), peer.stop()])
+    expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({
+      height: 332,
+      pruned: state,
+      ok: true,
+    })
+    expect(await runJson<{ state: string }>('chain', 'info', '--data-dir', dataDir)).toMatchObject({
+      state: (await runJson<{ state: string }>('chain', 'info', '--data-dir', whole)).state,
+    })
+  })
+
+  it('takes nothing of a file that is wrong, of another chain, or not there', async () => {
+    const dataDir = directories.fresh('refused')
+    const wrong = `${directories.fresh('wrong')}.dls`
+    const bytes = readFileSync(file)
+    bytes[bytes.length >> 1]! ^= 1
+    writeFileSync(wrong, bytes)
+    const refused = await run(...start(dataDir, '--state-from', wrong))
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(`error: ${wrong}: part `)
+    expect(existsSync(join(dataDir, 'chain'))).toBe(false)
+    expect(existsSync(join(dataDir, 'chain.joining'))).toBe(false)
+    const absent = await run(...start(dataDir, '--state-from', `${wrong}.none`))
+    expect(absent.err).toMatch(/^error: .*\.none: .*there is no such file/)
+    const devnet = await run('start', '--genesis', 'devnet', '--state-from', file)
+    expect(devnet).toMatchObject({ code: 2, err: expect.stringContaining('a devnet begins with no state') as string })
+    const other = await run(
+      'start',
+      '--genesis',
+      'localnet',
+      '--data-dir',
+      directories.fresh('other'),
+      '--state-from',
+      file,
+    )
+    expect(other.err).toContain('it is of another chain')
+    const node = await NodeProcess.start(...start(dataDir))
+    expect(node.line.height).toBe(0)
+    await node.stop()
+  })
+})
