@@ -8,7 +8,6 @@ import { Header } from '../base/primitives/header.js'
 import { cooperate } from '../base/runtime/cooperative.js'
 import { JobQueue } from '../base/runtime/job-queue.js'
 import { StorageError } from '../ledger/storage/failure.js'
-import { joinedHeight } from '../ledger/storage/rows/prune-rows.js'
 import { tables } from '../ledger/storage/rows/tables.js'
 import { RuleError } from '../base/errors/rule-error.js'
 import { LinkError } from './link.js'
@@ -66,7 +65,7 @@ async function headersAfter({ chain }: ChainAnswers, { locator, count }: Headers
   const { database } = chain
   const found = locator.flatMap((hash) => chain.headers.get(hash) ?? []).filter(({ status }) => status === 'active')
   const start = found.reduce((best, { header }) => (header.height > best.height ? header : best), chain.genesis.header)
-  const joined = joinedHeight(database)
+  const { joinedHeight: joined } = chain
   if (start.height < joined) throw new LinkError('refused', `there is no proof of the headers up to height ${joined}`)
   const units: HeaderUnit[] = []
   const most = Math.min(count, headersAtOnce)

@@ -1,9 +1,8 @@
-import { type AuxPow, auxPowBytes, readAuxPow } from '../../base/primitives/auxpow.js'
 import { coinbaseLeaf, maxBlockTransactions } from '../../base/primitives/block.js'
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Reader, Writer } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { Header } from '../../base/primitives/header.js'
+import type { Header } from '../../base/primitives/header.js'
 import { MerkleTree } from '../../base/primitives/merkle.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
@@ -11,7 +10,7 @@ import { checkCommitment } from '../consensus/commitment.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 
-/** A block without its transactions: their hashes, by which any of them can be checked. */
+/** A block without header and transactions: their hashes, by which any of them can be checked. */
 
 /** One transaction of a block after the coinbase. */
 export interface TransactionHashes {
@@ -21,35 +20,28 @@ export interface TransactionHashes {
 }
 
 export interface BlockOutline {
-  readonly header: Header
-  /** On a chain of work. */
-  readonly auxPow?: AuxPow
   readonly coinbase: Transaction
   readonly transactions: readonly TransactionHashes[]
 }
 
-export function writeOutline(writer: Writer, { header, auxPow, coinbase, transactions }: BlockOutline): void {
-  writer.bytes(header.bytes)
-  if (auxPow !== undefined) writer.bytes(auxPowBytes(auxPow))
+export function writeOutline(writer: Writer, { coinbase, transactions }: BlockOutline): void {
   writer.varbytes(coinbase.bytes)
   writer.varuint(transactions.length)
   for (const { txid, digest } of transactions) writer.bytes(txid).bytes(digest)
 }
 
-/** Reads the outline of a block of a chain with or without validators; throws a CodecError or a RuleError. */
-export function readOutline(reader: Reader, { hasValidators }: Pick<Spec, 'hasValidators'>): BlockOutline {
-  const header = Header.read(reader)
-  const auxPow = hasValidators ? undefined : readAuxPow(reader)
+/** Reads the outline of a block; throws a CodecError or a RuleError. */
+export function readOutline(reader: Reader): BlockOutline {
   const coinbase = Transaction.fromBytes(reader.varbytes(reader.remaining))
   const transactions = reader.list(maxBlockTransactions, 64, () => ({ txid: reader.hash(), digest: reader.hash() }))
-  return { header, ...(auxPow && { auxPow }), coinbase, transactions }
+  return { coinbase, transactions }
 }
 
 /**
  * Checks that hashes and coinbase are those of the header, and that the coinbase has the commitments that the spec requires, with the root
  * over all bytes of the transactions. Entries for the state are not checked here.
  */
-export function checkOutline(spec: Spec, { header, coinbase, transactions }: BlockOutline): void {
+export function checkOutline(spec: Spec, header: Header, { coinbase, transactions }: BlockOutline): void {
   const [ids, digests] = [new MerkleTree(), new MerkleTree()]
   ids.add(coinbase.hashKey)
   digests.add(coinbaseLeaf)

@@ -1,9 +1,10 @@
 /**
  * A state of a chain as parts that are each checked by themselves: all coins, DIDs and credentials after a block (format 16).
  *
- *   chain -> stateParts (write-state.ts): outlines of blocks, coins by chunks, leaves of the map by subtrees -> stateFile (parts.ts)
+ *   chain -> stateParts (write-state.ts): headers, outlines of blocks, coins by chunks, leaves of the map by subtrees -> stateFile (parts.ts)
  *   file  -> readParts -> checkState
- *     blocks   headers by hash and work, outlines by their headers (block-outline.ts), the last one by its confirm
+ *     headers  by hash and work, the last one by its confirm (header-chain.ts)
+ *     blocks   outlines by their headers (block-outline.ts, transaction-places.ts)
  *     coins    chunks by the tree in the last block's coinbase
  *     leaves   subtrees by the map in the coinbase of the state's block (map-parts.ts), transactions by outlines (leaf-record.ts)
  *        -> StateRows (state-rows.ts): what was checked, as the rows of a database
@@ -12,15 +13,15 @@
  * - Nothing is believed of a part before it is checked against parts that were.
  * - A checker needs the spec of the chain alone.
  */
+import { type AuxPow, readAuxPow } from '../../base/primitives/auxpow.js'
 import { runChecks, type Verifier } from '../../base/crypto/verifier.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { displayHash, equalBytes, toHex } from '../../base/primitives/bytes.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
-import { workOf } from '../../base/primitives/compact.js'
 import { parseConfirm } from '../../base/primitives/confirm.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import { type Hash, sha256, sha256d } from '../../base/primitives/hash.js'
-import { Header, headerSize } from '../../base/primitives/header.js'
+import { Header } from '../../base/primitives/header.js'
 import { coinDepth } from '../../base/primitives/coin-depth.js'
 import { coinStateOf, paramsAt, type Spec } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
@@ -34,10 +35,12 @@ import { checkCoinRoot, checkDidRoot } from '../consensus/commitment.js'
 import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import { chunkCoins, CoinHasher, coinRoot } from '../consensus/coin-root.js'
 import { type BlockOutline, checkOutline, readOutline } from './block-outline.js'
+import { HeaderChain } from './header-chain.js'
 import { kept, leafOf, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
 import { ascend, isSubtree, prefixOf, rootOfSubtrees, subtreeOf, subtreeSize } from './map-parts.js'
 import { beforeParts, follows, type Part, partKind, type PartPlace } from './parts.js'
 import { maxDepth, readHead, type StateHead } from './state-head.js'
+import { TransactionPlaces } from './transaction-places.js'
 
 /** A part that is not what the blocks commit to, or no part. */
 export class StateError extends UserError {
@@ -67,8 +70,10 @@ export interface CheckedState {
 
 /** Takes what a state has, as it is checked: what it is told may turn out wrong as long as the check has not ended. */
 export interface StateTaker {
+  /** The next header up to the state, from block 1 on, before any block; on a chain of work with its AuxPow. */
+  header(header: Header, auxPow: AuxPow | undefined): Promise<void>
   /** The next block up to the state, from block 1 on. */
-  block(block: BlockOutline): Promise<void>
+  block(header: Header, outline: BlockOutline): Promise<void>
   /** Rows of table 1d, as in {@link RuleRows}. */
   sideChains(rows: Uint8Array): void
   /** Rows of the next coins, in the order of their keys. */
@@ -91,35 +96,6 @@ export async function checkState(parts: AsyncIterable<Part>, options: StateCheck
   return check.finish()
 }
 
-/** Bytes of the two hashes of a transaction, and of its index u16 in its block. */
-const pairSize = 66
-
-/** Headers of a chain, 84 bytes each. */
-class HeaderChain {
-  readonly #genesis: Header
-  readonly #bytes: Buffer[] = []
-  tip: Header
-  work = 0n
-
-  constructor(genesis: Header) {
-    this.#genesis = genesis
-    this.tip = genesis
-  }
-
-  add(header: Header): void {
-    this.#bytes.push(Buffer.from(header.bytes))
-    this.work += workOf(header.bits)
-    this.tip = header
-  }
-
-  at(height: number): Header {
-    if (height === 0) return this.#genesis
-    const bytes = this.#bytes[height - 1]
-    if (bytes?.length !== headerSize) throw new RuleError('block-height', `there is no block ${height}`)
-    return Header.read(new Reader(bytes))
-  }
-}
-
 /**
  * The check of one state. A confirm of its validators, or the work of its headers, stands behind the block that commits to its coins; the
  * hashes of headers bind all blocks below, these their transactions, and the coinbase of the state's block the map.
@@ -130,11 +106,12 @@ class StateCheck {
   readonly #headers: HeaderChain
   #last = beforeParts
   #head: StateHead | undefined
+  /** Height of the last block whose outline was taken. */
+  #outlined = 0
   /** The coinbases of the state's block and of the one that commits to its coins. */
   #stateCoinbase: Transaction | undefined
-  #committing: BlockOutline | undefined
-  /** Hashes and indices of the transactions of each block up to the state, in the order of the first hash. */
-  readonly #hashes: Buffer[] = [Buffer.alloc(0)]
+  #committingCoinbase: Transaction | undefined
+  readonly #places = new TransactionPlaces()
   #transactions = 0
   #sideChains: Uint8Array = new Uint8Array(0)
   readonly #chunks: Hash[] = []
@@ -160,10 +137,13 @@ class StateCheck {
         throw new CodecError(`it does not follow part ${this.#last.number} of kind ${this.#last.kind}`)
       this.#last = part
       if (part.kind !== partKind.head && this.#head === undefined) throw new CodecError('there is no head')
-      if (part.kind > partKind.blocks) await this.#standing()
+      if (part.kind > partKind.headers) await this.#standing()
+      if (part.kind > partKind.blocks) this.#requireOutlines()
       switch (part.kind) {
         case partKind.head:
           return this.#takeHead(reader)
+        case partKind.headers:
+          return this.#takeHeaders(reader)
         case partKind.blocks:
           return this.#takeBlocks(reader)
         case partKind.sideChains:
@@ -192,6 +172,7 @@ class StateCheck {
   async #finish(): Promise<CheckedState> {
     if (this.#head === undefined) throw new CodecError('there is nothing in it')
     await this.#standing()
+    this.#requireOutlines()
     const head = this.#head
     this.#requireCoinRoot()
     const { count, sum } = this.#coins.finish()
@@ -204,11 +185,10 @@ class StateCheck {
     if (this.#prefix !== 2 ** head.depth) {
       throw new RuleError('coinbase-did-root', `leaves of ${this.#prefix} subtrees of ${2 ** head.depth}`)
     }
-    const { header } = this.#committing as BlockOutline
     return {
       height: head.height,
       hash: this.#headers.at(head.height).hash,
-      committing: header,
+      committing: this.#headers.tip,
       transactions: this.#transactions,
       dids: this.#dids,
       credentials: this.#credentials,
@@ -235,13 +215,13 @@ class StateCheck {
     this.#head = head
   }
 
-  async #takeBlocks(reader: Reader): Promise<void> {
-    const { spec, clock } = this.#options
+  async #takeHeaders(reader: Reader): Promise<void> {
+    const { spec, clock, taker } = this.#options
     const { height: state } = this.#head as StateHead
     const yielder = new Yielder()
     while (reader.remaining > 0) {
-      const outline = readOutline(reader, spec)
-      const { header, auxPow } = outline
+      const header = Header.read(reader)
+      const auxPow = spec.hasValidators ? undefined : readAuxPow(reader)
       const { tip } = this.#headers
       if (!equalBytes(header.previous, tip.hash))
         throw new RuleError('block-stale', `block ${header.height} does not follow`)
@@ -249,31 +229,53 @@ class StateCheck {
       checkHeaderContext(spec, header, { parent: tip, at: (height) => this.#headers.at(height) })
       checkClock(spec, header, clock.now())
       if (auxPow !== undefined) checkProofOfWork(spec, header, auxPow)
-      checkOutline(spec, outline)
       this.#headers.add(header)
-      if (header.height === state) this.#stateCoinbase = outline.coinbase
-      if (header.height === state + coinDepth) this.#committing = outline
-      if (header.height <= state) {
+      if (header.height <= state) await taker?.header(header, auxPow)
+      if (yielder.over) await yielder.next()
+    }
+  }
+
+  /** Requires that validators or work stand behind the headers, once all of them are there. */
+  async #standing(): Promise<void> {
+    if (this.#isConfirmed) return
+    const { spec, verifier } = this.#options
+    const { confirm, height } = this.#head as StateHead
+    const { tip: header } = this.#headers
+    if (header.height !== height + coinDepth)
+      throw new RuleError('block-height', `its headers do not reach height ${height + coinDepth}`)
+    if (!spec.hasValidators && confirm.length > 0)
+      throw new RuleError('confirm-unexpected', 'a chain of work has no confirms')
+    if (spec.hasValidators) await runChecks(checkConfirm(spec, header, parseConfirm(confirm)), verifier)
+    this.#isConfirmed = true
+  }
+
+  /** Takes the outlines of blocks up to the state, and of the one that commits to its coins. */
+  async #takeBlocks(reader: Reader): Promise<void> {
+    const { spec, taker } = this.#options
+    const { height: state } = this.#head as StateHead
+    const committing = state + coinDepth
+    const yielder = new Yielder()
+    while (reader.remaining > 0) {
+      if (this.#outlined === committing) throw new RuleError('block-height', `block ${committing} is the last one`)
+      const height = this.#outlined < state ? this.#outlined + 1 : committing
+      const header = this.#headers.at(height)
+      const outline = readOutline(reader)
+      checkOutline(spec, header, outline)
+      this.#outlined = height
+      if (height === state) this.#stateCoinbase = outline.coinbase
+      if (height === committing) this.#committingCoinbase = outline.coinbase
+      else {
         this.#transactions += outline.transactions.length + 1
-        this.#hashes.push(sortedPairs(outline))
-        await this.#options.taker?.block(outline)
+        this.#places.add(outline)
+        await taker?.block(header, outline)
       }
       if (yielder.over) await yielder.next()
     }
   }
 
-  /** Requires that validators or work stand behind the blocks, once all of them are there. */
-  async #standing(): Promise<void> {
-    if (this.#isConfirmed) return
-    const { spec, verifier } = this.#options
-    const { confirm, height } = this.#head as StateHead
-    const { header } = this.#committing ?? {}
-    if (header === undefined)
-      throw new RuleError('block-height', `its blocks do not reach height ${height + coinDepth}`)
-    if (!spec.hasValidators && confirm.length > 0)
-      throw new RuleError('confirm-unexpected', 'a chain of work has no confirms')
-    if (spec.hasValidators) await runChecks(checkConfirm(spec, header, parseConfirm(confirm)), verifier)
-    this.#isConfirmed = true
+  #requireOutlines(): void {
+    if (this.#committingCoinbase !== undefined) return
+    throw new RuleError('block-height', `its blocks end with ${this.#outlined}`)
   }
 
   #takeChunks(reader: Reader): void {
@@ -288,7 +290,7 @@ class StateCheck {
   #requireCoinRoot(): void {
     const { genesis, height, coins, sum } = this.#head as StateHead
     const set = { leaves: this.#chunks, count: coins, sum, sideChains: this.#sideChains }
-    checkCoinRoot((this.#committing as BlockOutline).coinbase, coinRoot(genesis, height, set))
+    checkCoinRoot(this.#committingCoinbase as Transaction, coinRoot(genesis, height, set))
   }
 
   async #takeCoins({ number, bytes }: Part): Promise<void> {
@@ -356,7 +358,7 @@ class StateCheck {
     if (record.transactions.length !== wanted.length) {
       throw new RuleError('coinbase-did-root', `${record.transactions.length} transactions, not ${wanted.length}`)
     }
-    const found = record.entries.map((entry) => this.#transactionOf(entry))
+    const found = record.entries.map((entry) => this.#places.of(entry))
     for (const [i, position] of wanted.entries()) {
       const { height, txid } = record.entries[position] as Entry
       const { digest } = found[position] as (typeof found)[number]
@@ -369,30 +371,6 @@ class StateCheck {
     const indices = found.map(({ index }) => index)
     await this.#options.taker?.leaf(record, indices)
   }
-
-  /** The hash of all bytes of the transaction of an entry, and its index in its block. */
-  #transactionOf({ height, txid }: Entry): { readonly digest: Uint8Array; readonly index: number } {
-    const hashes = this.#hashes[height] ?? Buffer.alloc(0)
-    // Half of what is left goes with each look.
-    let [from, to] = [0, hashes.length / pairSize]
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      const at = middle * pairSize
-      const order = hashes.compare(txid, 0, 32, at, at + 32)
-      if (order === 0) return { digest: hashes.subarray(at + 32, at + 64), index: hashes.readUInt16LE(at + 64) }
-      if (order < 0) from = middle + 1
-      else to = middle
-    }
-    throw new RuleError('coinbase-witness-root', `block ${height} has no transaction ${toHex(txid)}`)
-  }
-}
-
-/** Hashes and indices of the transactions of a block after the coinbase. */
-function sortedPairs({ transactions }: BlockOutline): Buffer {
-  const pairs = transactions.map(({ txid, digest }, i) => {
-    return Buffer.concat([txid, digest, Buffer.of((i + 1) & 0xff, (i + 1) >>> 8)])
-  })
-  return Buffer.concat(pairs.sort(Buffer.compare))
 }
 
 function requireEnd(reader: Reader): void {

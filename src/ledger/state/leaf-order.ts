@@ -2,6 +2,7 @@ import { namedCredential } from '../../identity/did/named-did.js'
 import { didKey, operationAt } from '../storage/rows/did-reader.js'
 import { present } from '../storage/rows/row-reader.js'
 import { didText } from '../storage/rows/map/leaf-changes.js'
+import { nextOrdinal } from '../storage/rows/token-index.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
 import { didMapKey, type Leaf, type MapKey } from '../../identity/proofs/map-tree.js'
@@ -20,14 +21,14 @@ export class LeafOrder {
   readonly #height: number
   /** Keys with program hashes, by the first byte of the key. */
   readonly #dids: readonly Bucket[]
-  /** Leaves that there are now, those of later blocks too. */
+  /** Number of leaves after the block. */
   readonly size: number
 
-  private constructor(rows: FrozenRows, height: number, dids: readonly Bucket[], credentials: number) {
+  private constructor(rows: FrozenRows, height: number, dids: readonly Bucket[], size: number) {
     this.#rows = rows
     this.#height = height
     this.#dids = dids
-    this.size = dids.reduce((sum, { length }) => sum + length, 0) + credentials
+    this.size = size
   }
 
   /** Reads the keys of all DIDs. */
@@ -43,8 +44,11 @@ export class LeafOrder {
       }
     }
     let credentials = 0
-    for await (const page of rows.pages(tables.credential.range(), pageBytes)) credentials += page.length
-    return new LeafOrder(rows, height, dids, credentials)
+    for await (const page of rows.pages(tables.credential.range(), pageBytes)) {
+      const isOf = ([, row]: readonly [Buffer, Buffer]) => (tables.credential.decode(row)[0]?.height ?? 0) <= height
+      credentials += page.filter(isOf).length
+    }
+    return new LeafOrder(rows, height, dids, createdUpTo(rows, height) + credentials)
   }
 
   async *leaves(): AsyncGenerator<Leaf, void, void> {
@@ -107,6 +111,15 @@ export class LeafOrder {
       }
     }
   }
+}
+
+/** Number of DIDs that were created up to a height: their ordinals are in that order. */
+function createdUpTo(rows: FrozenRows, height: number): number {
+  const get = (key: Buffer) => {
+    const row = rows.get(key)
+    return row !== undefined && tables.location.decode(row).height <= height ? row : undefined
+  }
+  return nextOrdinal({ get })
 }
 
 /** A DID with the key of its leaf. */

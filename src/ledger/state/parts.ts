@@ -5,19 +5,20 @@ import { Writer } from '../../base/primitives/codec.js'
 import { Pieces } from '../chain/block-file.js'
 
 /**
- * The parts of a state (format 16), one after another: head, blocks, side chains, hashes of chunks, coins, map, leaves, end. A part of one
+ * The parts of a state (format 16), one after another: head, headers, blocks, side chains, hashes of chunks, coins, map, leaves, end. A part of one
  * kind has a number from 0 on, and is checked by those before it.
  */
 
 export const partKind = {
   head: 1,
-  blocks: 2,
-  sideChains: 3,
-  chunks: 4,
-  coins: 5,
-  map: 6,
-  leaves: 7,
-  end: 8,
+  headers: 2,
+  blocks: 3,
+  sideChains: 4,
+  chunks: 5,
+  coins: 6,
+  map: 7,
+  leaves: 8,
+  end: 9,
 } as const
 
 export type PartKind = (typeof partKind)[keyof typeof partKind]

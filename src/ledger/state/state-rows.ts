@@ -1,4 +1,4 @@
-import { auxPowBytes } from '../../base/primitives/auxpow.js'
+import { type AuxPow, auxPowBytes } from '../../base/primitives/auxpow.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { formOfNumber } from '../../base/primitives/did-operation.js'
@@ -62,10 +62,7 @@ export class StateRows implements StateTaker {
     return rows
   }
 
-  async block({ header, auxPow, coinbase, transactions }: BlockOutline): Promise<void> {
-    const { height, hash } = header
-    // As far as the state goes back, coins come with it.
-    if (height === 1) await this.#dropCoins()
+  async header(header: Header, auxPow: AuxPow | undefined): Promise<void> {
     this.#chainWork += workOf(header.bits)
     this.#tip = header
     const record = {
@@ -73,12 +70,20 @@ export class StateRows implements StateTaker {
       auxPow: auxPow === undefined ? new Uint8Array(0) : auxPowBytes(auxPow),
       status: 'active',
       chainWork: this.#chainWork,
-      transactionCount: transactions.length + 1,
+      transactionCount: 0,
       size: 0,
       arrival: this.#database.sequence + 1,
     } as const
-    this.#put(tables.header.key(hash), tables.header.encode(record))
-    this.#put(tables.active.key(height), hash)
+    this.#put(tables.header.key(header.hash), tables.header.encode(record))
+    this.#put(tables.active.key(header.height), header.hash)
+    await this.#writeFull()
+  }
+
+  async block({ height, hash }: Header, { coinbase, transactions }: BlockOutline): Promise<void> {
+    // The coins of genesis are among those that come, unless they were spent. All headers are here: what follows reads them.
+    if (height === 1) await this.#dropCoins()
+    const record = present(tables.header.get(this.#database, hash), 'a header of the state')
+    this.#put(tables.header.key(hash), tables.header.encode({ ...record, transactionCount: transactions.length + 1 }))
     this.#put(tables.transaction.key(height, 0), coinbase.bytes)
     for (const [index, txid] of [coinbase.hash, ...transactions.map((one) => one.txid)].entries()) {
       this.#put(tables.location.key(txid), tables.location.encode({ height, index }))
@@ -165,7 +170,6 @@ export class StateRows implements StateTaker {
     await this.#database.checkpoint({ height, hash })
   }
 
-  /** The coins of genesis are among the others, unless they were spent. */
   async #dropCoins(): Promise<void> {
     for (const { range } of [tables.coin, tables.addressCoin, tables.balance]) {
       for (const [key] of await this.#database.rows(range())) this.#del(key)

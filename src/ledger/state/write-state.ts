@@ -1,6 +1,5 @@
-import { readAuxPow } from '../../base/primitives/auxpow.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { Reader, Writer } from '../../base/primitives/codec.js'
+import { Writer } from '../../base/primitives/codec.js'
 import { nextCoinRoot } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
@@ -12,11 +11,11 @@ import type { KnownHeader } from '../chain/header-index.js'
 import { chunkCoins, coinRowSize } from '../consensus/coin-root.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
-import { type BlockOutline, writeOutline } from './block-outline.js'
+import { writeOutline } from './block-outline.js'
 import { LeafOrder } from './leaf-order.js'
 import { leafOf, type LeafRecord, writeLeaf } from './leaf-record.js'
 import { prefixOf, subtreeBytes, subtreeOf } from './map-parts.js'
-import { maxPart, type Part, partBytes, partKind } from './parts.js'
+import { maxPart, type Part, partBytes, type PartKind, partKind } from './parts.js'
 import { encodeHead, maxDepth } from './state-head.js'
 
 /** Leaves of a subtree, about: a part has thousands of them. */
@@ -72,7 +71,9 @@ export async function* stateParts(
     const { hash: genesis } = chain.genesis.header
     const head = { genesis, height, coins: coins.count, sum: coins.sum, depth, confirm }
     yield { kind: partKind.head, bytes: encodeHead(head) }
-    yield* blockParts(chain, rows, { top: committing.header.height, bytes })
+    const last = committing.header.height
+    yield* inParts(partKind.headers, upTo(last), bytes, (at) => headerBytes(chain, at))
+    yield* inParts(partKind.blocks, upTo(height, last), bytes, (at) => outlineBytes(chain, rows, at))
     if (coins.sideChains.length > 0) yield { kind: partKind.sideChains, bytes: coins.sideChains }
     yield* coinParts(rows, as, coins)
     yield* mapParts(order, depth)
@@ -86,41 +87,53 @@ function depthFor(subtrees: number): number {
   return Math.min(maxDepth, Math.max(0, Math.ceil(Math.log2(subtrees))))
 }
 
-async function* blockParts(
-  chain: Chain,
-  rows: FrozenRows,
-  { top, bytes: most }: { readonly top: number; readonly bytes: number },
+/** Heights from 1 on, and one more. */
+function* upTo(height: number, last?: number): Generator<number> {
+  for (let at = 1; at <= height; at++) yield at
+  if (last !== undefined) yield last
+}
+
+/** Parts of about so many bytes, with what each of the heights has. */
+async function* inParts(
+  kind: PartKind,
+  heights: Iterable<number>,
+  most: number,
+  bytesOf: (height: number) => Uint8Array | Promise<Uint8Array>,
 ): AsyncGenerator<Omit<Part, 'number'>> {
   const yielder = new Yielder()
-  let writer = new Writer()
+  let some: Uint8Array[] = []
   let size = 0
-  for (let height = 1; height <= top; height++) {
-    const one = new Writer()
-    writeOutline(one, await outlineOf(rows, chain.headers.activeAt(height), chain.spec.hasValidators))
-    const bytes = one.finish()
+  for (const height of heights) {
+    const bytes = await bytesOf(height)
     if (size > 0 && size + bytes.length > most) {
-      yield { kind: partKind.blocks, bytes: writer.finish() }
-      writer = new Writer()
-      size = 0
+      yield { kind, bytes: Buffer.concat(some) }
+      ;[some, size] = [[], 0]
     }
-    writer.bytes(bytes)
+    some.push(bytes)
     size += bytes.length
     if (yielder.over) await yielder.next()
   }
-  yield { kind: partKind.blocks, bytes: writer.finish() }
+  yield { kind, bytes: Buffer.concat(some) }
 }
 
-async function outlineOf(rows: FrozenRows, known: KnownHeader, hasValidators: boolean): Promise<BlockOutline> {
-  const { header, auxPow } = known
+/** The header of an active block, on a chain of work with its AuxPow. */
+function headerBytes({ headers, spec }: Chain, height: number): Uint8Array {
+  const { header, auxPow } = headers.activeAt(height)
+  return spec.hasValidators ? header.bytes : Buffer.concat([header.bytes, auxPow])
+}
+
+async function outlineBytes({ headers }: Chain, rows: FrozenRows, height: number): Promise<Uint8Array> {
+  const { header } = headers.activeAt(height)
   const [coinbase, ...others] = (await rows.rows(tables.transaction.range(header.height), {})).map(([, bytes]) =>
     Transaction.fromBytes(bytes),
   )
-  return {
-    header,
-    ...(!hasValidators && { auxPow: readAuxPow(new Reader(auxPow)) }),
+  const outline = {
     coinbase: coinbase as Transaction,
     transactions: others.map((tx) => ({ txid: tx.hash, digest: Buffer.from(tx.digestKey, 'latin1') })),
   }
+  const writer = new Writer()
+  writeOutline(writer, outline)
+  return writer.finish()
 }
 
 async function* coinParts(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { concat } from '../../../src/base/primitives/bytes.js'
 import { Reader, Writer } from '../../../src/base/primitives/codec.js'
-import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { readOutline, writeOutline } from '../../../src/ledger/state/block-outline.js'
 import { fieldsOf } from '../../support/builders/blocks.js'
@@ -35,10 +35,10 @@ async function* inPieces(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Ar
 }
 
 /** The outlines of blocks with a program in each coinbase. */
-function withPrograms(bytes: Uint8Array, spec: Spec): Uint8Array {
+function withPrograms(bytes: Uint8Array): Uint8Array {
   const [reader, writer] = [new Reader(bytes), new Writer()]
   while (reader.remaining > 0) {
-    const { coinbase, ...outline } = readOutline(reader, spec)
+    const { coinbase, ...outline } = readOutline(reader)
     const program = { parameter: new Uint8Array(1), code: new Uint8Array(35) }
     writeOutline(writer, { ...outline, coinbase: new Transaction({ ...fieldsOf(coinbase), programs: [program] }) })
   }
@@ -81,9 +81,10 @@ describe.each([
     expect(await check(parts)).toMatchObject({ ...wanted, committing: { height: 330 } })
     expect(await check(await partsOf(test))).toMatchObject(wanted)
     const kinds = new Set(parts.map(({ kind }) => kind))
-    expect([...kinds]).toEqual([1, 2, 4, 5, 6, 7])
+    expect([...kinds]).toEqual([1, 2, 3, 5, 6, 7, 8])
     expect(parts.filter(({ kind }) => kind === partKind.leaves).length).toBeGreaterThan(1)
-    expect(parts.filter(({ kind }) => kind === partKind.blocks).length).toBeGreaterThan(1)
+    for (const kind of [partKind.headers, partKind.blocks])
+      expect(parts.filter((one) => one.kind === kind).length).toBeGreaterThan(1)
   })
 
   it('is refused when any byte of it is another', async () => {
@@ -97,7 +98,7 @@ describe.each([
       const changed = parts.map((one, j) => (j === at ? { ...one, bytes } : one))
       const reason = await reasonOf(check(changed))
       // Nothing binds what a block of the parent chain is besides its work.
-      if (part.kind === partKind.blocks && !test.spec.hasValidators) continue
+      if (part.kind === partKind.headers && !test.spec.hasValidators) continue
       expect({ reason, kind: part.kind, number: part.number, place }).not.toMatchObject({ reason: 'right' })
     }
   })
@@ -122,9 +123,10 @@ describe.each([
     // The confirm is the end of the head.
     const confirmed = { ...head, bytes: concat(head.bytes.subarray(0, -1), Uint8Array.of(1, 7)) }
     if (!test.spec.hasValidators) expect(await reasonOf(check([confirmed, ...parts.slice(1)]))).toContain('no confirms')
+    const headers = parts.filter(({ kind }) => kind === partKind.headers)
     const blocks = parts.filter(({ kind }) => kind === partKind.blocks)
-    const programs = blocks.map((one) => ({ ...one, bytes: withPrograms(one.bytes, test.spec) }))
-    expect(await reasonOf(check([head, ...programs, ...parts.slice(at)]))).toContain('coinbase')
+    const programs = blocks.map((one) => ({ ...one, bytes: withPrograms(one.bytes) }))
+    expect(await reasonOf(check([head, ...headers, ...programs, ...parts.slice(at)]))).toContain('coinbase')
   })
 
   it('is refused when it is of the future', async () => {
