@@ -24,6 +24,7 @@ import { bannedHere, dialFailure, isPortInUse, ownAddress } from './libp2p-failu
 import { Libp2pLink } from './libp2p-link.js'
 import { type Connection, createLibp2pNode, keyOfPeer, type Libp2pNode, multiaddr, type PeerId } from './libp2p-node.js'
 import { listenPlaces } from './listen.js'
+import { stopWithTimers } from './patches/stop-timers.js'
 import { RequestServer } from './request-server.js'
 import { type TransportLimits, transportLimits } from './transport-limits.js'
 import type { NodeTransport, TransportOptions } from './transport-options.js'
@@ -152,7 +153,8 @@ export class Libp2pTransport implements NodeTransport {
     const { timers, log } = this.#options.env
     return new Promise((resolve) => {
       const cancel = timers.after(this.#limits.stopTime, resolve)
-      Promise.resolve(this.#running?.node.stop())
+      const node = this.#running?.node
+      Promise.resolve(node && stopWithTimers(node))
         .catch((error: unknown) => log.debug({ error: (error as Error).message }, 'libp2p did not stop in order'))
         .finally(() => {
           cancel()

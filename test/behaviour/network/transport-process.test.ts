@@ -12,6 +12,7 @@ const compiled = compileModules([
   'network/open-transport.ts',
   'network/transport/libp2p-transport.ts',
   'network/transport/patches/with-resolvers.ts',
+  'network/transport/patches/stop-timers.ts',
   'base/runtime/process-env.ts',
 ])
 
@@ -69,6 +70,19 @@ describe('a process with a transport', () => {
     const elapsed = stopwatch()
     expect(await exited).toEqual([0, null])
     expect(elapsed()).toBeLessThan(3000)
+  })
+
+  it('has no timer once that is closed, so that it need not wait for any', async () => {
+    const child = run(`
+      const [a, b] = [await open(), await open()]
+      await a.dial('127.0.0.1:' + b.port)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await Promise.all([a.close(), b.close()])
+      // Those that are due at once.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      console.log(process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length)
+    `)
+    expect((await lines(child, 1))[0]).toBe('0')
   })
 
   it('that is killed is gone for its neighbours', async () => {
