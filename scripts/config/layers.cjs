@@ -25,7 +25,7 @@ const inside = {
     ['wire'],
     ['transport', 'peers'],
     ['fetch'],
-    ['sync', 'relay'],
+    ['sync', 'relay', 'join'],
     ['files'],
     ['network.ts'],
   ],

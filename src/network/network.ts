@@ -7,7 +7,7 @@
  *     -> sync/ + fetch/                                          headers, bodies -> chain.acceptBlock(s)
  *   new tip, accepted transaction, own vote -> relay/ -> PeerManager.broadcast -> transport
  *
- * Imports chain, consensus, crypto, errors, mempool, primitives, production, proofs, runtime, storage, voting; used by node,
+ * Imports chain, consensus, crypto, errors, mempool, primitives, production, proofs, runtime, state, storage, voting; used by node,
  * library, api, console.
  * - Handlers are registered before any peer can connect, and end after the last has left.
  * - A RuleError of a handler is a penalty of the peer, by its code; any other error costs the peer nothing.
@@ -21,12 +21,14 @@ import type { Header } from '../base/primitives/header.js'
 import { ResourceStack } from '../base/runtime/resource-stack.js'
 import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
+import type { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { AssumedBlock } from './assumed-block.js'
 import { PeerManager, type PeerManagerOptions } from './peers/peer-manager.js'
 import { BlockRelay } from './relay/blocks-relay.js'
 import { CandidateRelay } from './relay/candidates-relay.js'
 import { TransactionRelay } from './relay/transactions-relay.js'
 import { VoteRelay } from './relay/vote-relay.js'
+import { serveState } from './join/serve-state.js'
 import { serveChain } from './serve-chain.js'
 import { Sync } from './sync/sync.js'
 
@@ -35,6 +37,8 @@ export interface NetworkOptions extends Env, Pick<PeerManagerOptions, 'transport
   readonly mempool: Mempool
   readonly verifier: Verifier
   readonly assumeValid?: AssumedBlock
+  /** Keeps a state for peers that join by it; absent: there is none for them. */
+  readonly keeper?: StateKeeper
   /** Whether transactions are exchanged with peers; true if absent. */
   readonly hasPool?: boolean
 }
@@ -78,6 +82,7 @@ export class Network {
     const candidates =
       voting === undefined ? undefined : new CandidateRelay({ ...this.#options, peers, voting, votes: this.votes })
     serveChain(peers, { chain, mempool, voting, candidates })
+    serveState(peers, { chain, keeper: this.#options.keeper, behind: () => sync.progress().catchingUp })
     const blocks = new BlockRelay({ chain, peers, sync })
     const votes = { start: () => voting && this.votes.start(voting), close: () => this.votes.close() }
     const transactions = this.#options.hasPool === false ? [] : [this.#transactions]

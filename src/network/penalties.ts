@@ -159,6 +159,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'peer-slow': state,
   'peer-withheld': link(20),
   'peer-headers': bytes(50),
+  'peer-state': bytes(100),
 
   // JSON that rules read
   'json-utf8': bytes(10),

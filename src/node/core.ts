@@ -14,7 +14,7 @@ import type { VoteNetwork } from '../voting/vote-network.js'
 import { Voting } from '../voting/voting.js'
 
 /** How a node takes part in a network. */
-export type CorePeering = Pick<NetworkOptions, 'transport' | 'publicKey' | 'settings' | 'assumeValid'>
+export type CorePeering = Pick<NetworkOptions, 'transport' | 'publicKey' | 'settings' | 'assumeValid' | 'keeper'>
 
 /** A key that votes. */
 /** A 32-byte private key with the store of its sign state, or a holder of both. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { Chain } from '../ledger/chain/chain.js'
 import { checkRecentBlocks } from '../ledger/chain/check-recent-blocks.js'
 import { SignatureCache } from '../base/crypto/signature-cache.js'
@@ -33,8 +32,6 @@ export interface OpenOptions {
   readonly runs?: number
   /** Last blocks that keep their transactions; absent: all do. */
   readonly keepBlocks?: number
-  /** File of the state that a directory without a chain begins with. */
-  readonly stateFrom?: string
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs?: boolean
   /** Takes the progress. */
@@ -42,7 +39,7 @@ export interface OpenOptions {
 }
 
 /** Units of the stages of an opening. */
-export const stepUnits = { joining: 'MiB', files: 'tables', map: 'leaves', days: 'blocks', blocks: 'blocks' } as const
+export const stepUnits = { files: 'tables', map: 'leaves', days: 'blocks', blocks: 'blocks' } as const
 
 /** How far an opening is. */
 export interface OpenStep {
@@ -58,15 +55,9 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, keepBlocks, archiveProofs, stateFrom, onStep = () => {} }: OpenOptions = {},
+  { databaseCache, runs, keepBlocks, archiveProofs, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
   const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
-  if (stateFrom !== undefined && existsSync(directory.database)) {
-    env.log.info({ file: stateFrom }, 'the directory has a chain: the state in the file is not used')
-  } else if (stateFrom !== undefined) {
-    const { joinState } = await import('./join-state.js')
-    await joinState(spec, directory, verifier, env, { from: stateFrom, databaseCache, progress: at('joining') })
-  }
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
   // Before it is opened: LevelDB begins to rewrite its tables at once.
   if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)

@@ -26,13 +26,11 @@ import { automine } from './devnet/mining-mode.js'
 import { UserError } from '../base/errors/rule-error.js'
 import { EventLog } from '../ledger/events/event-log.js'
 import type { Mempool } from '../ledger/mempool/mempool.js'
-import { type Identity, loadIdentity } from '../network/address/peer-identity.js'
+import type { Identity } from '../network/address/peer-identity.js'
 import type { Network } from '../network/network.js'
-import { networkDefaults, type NetworkTarget } from '../network/network-options.js'
-import { openTransport } from '../network/open-transport.js'
+import { networkDefaults } from '../network/network-options.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { NodeTransport } from '../network/transport/transport-options.js'
-import { protocols, topics } from '../network/wire/all-messages.js'
 import { concat, toHex } from '../base/primitives/bytes.js'
 import { defined } from '../base/primitives/defined.js'
 import { genesisBlock } from '../base/primitives/genesis.js'
@@ -55,47 +53,37 @@ import { ChainWatch, watchInterval } from './chain-watch.js'
 import { chainProver } from './chain-prover.js'
 import { type Core, type CoreValidator, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
+import type { JoinStep } from './join-state.js'
+import { openPeering, type PeeringNode } from './open-peering.js'
+import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
 import { watchOpenFiles } from './open-files.js'
-import type { NodeTuning } from './options-to-node.js'
 import { StepWatch } from './step-watch.js'
 import { syncStatus } from './sync-status.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
 const expiryInterval = 10 * 60 * 1000
 
-export interface NodeOptions {
-  readonly spec: Spec
-  readonly env: Env
-  /** Absent, and on a devnet: no peers. */
-  readonly peering?: NodePeering
-  /** The node that a follower follows. */
-  readonly followed?: Followed
+export type { NodePeering } from './open-peering.js'
+
+export interface NodeOptions extends PeeringNode {
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
   /** Takes the progress of all that it does before it serves. */
   readonly onStep?: (step: StartStep) => void
-  /** Settings by its options; serve takes the part of the interfaces. */
-  readonly tuning?: NodeTuning
 }
 
 /** Units of the stages of a start. */
-export const startUnits = { ...stepUnits, pool: 'transactions', ...devnetUnits } as const
+export const startUnits = { joining: 'MiB', ...stepUnits, pool: 'transactions', ...devnetUnits } as const
 
 /** How far a start is; without `total`: how much there is is unknown. */
-export type StartStep = OpenStep | PoolStep | DevnetStep
+export type StartStep = JoinStep | OpenStep | PoolStep | DevnetStep
 
 interface PoolStep {
   readonly stage: 'pool'
   readonly done: number
   /** Absent: unknown. */
   readonly total?: number
-}
-
-/** Peering of a node; `tuning.network` has how it finds peers, and is found. */
-export interface NodePeering {
-  /** 0 takes a free one; undefined: no inbound connections. */
-  readonly port: number | undefined
 }
 
 /** A key that votes: 32 bytes of a private key, or the path of the socket of its signer. */
@@ -169,7 +157,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     onPool: (done, total) => onStep?.({ stage: 'pool', done, ...defined({ total }) }),
     payTo: tuning.mining?.payTo,
     follows: options.followed !== undefined,
-    peering,
+    peering: peering && { ...peering, ...defined({ keeper: keeperOf(options, store, stack) }) },
     validator: validator && (await validatorOf(options, validator, directory, stack)),
   })
   stack.defer(() => core.close())
@@ -228,7 +216,8 @@ interface Store extends Ledger {
   readonly failure: Promise<never>
 }
 
-async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack: ResourceStack): Promise<Store> {
+async function openStore(options: NodeOptions, stack: ResourceStack): Promise<Store> {
+  const { spec, env, tuning = {}, onStep } = options
   const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs, stateFrom } = tuning.storage ?? {}
   // Before there is a directory.
   if (keepBlocks !== undefined && spec.devnet) {
@@ -241,13 +230,17 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
   stack.defer(() => verifier.close())
+  if (stateFrom !== undefined) {
+    const { joinState } = await import('./join-state.js')
+    await joinState(stateFrom, options, directory, verifier)
+  }
   const runs = await directory.unfinishedRuns()
   const ledger = await openLedger(
     spec,
     directory,
     verifier,
     env,
-    defined({ databaseCache, runs, keepBlocks, archiveProofs, stateFrom, onStep }),
+    defined({ databaseCache, runs, keepBlocks, archiveProofs, onStep }),
   )
   const { chain, database } = ledger
   stack.defer(async () => {
@@ -263,24 +256,6 @@ async function openStore({ spec, env, tuning = {}, onStep }: NodeOptions, stack:
   // Not unhandled before a user of the node awaits it.
   failure.catch(() => {})
   return { ...ledger, directory, verifier, failure }
-}
-
-/** The peer key, and with peers the transport. */
-async function openPeering({ spec, env, peering, followed, tuning = {} }: NodeOptions, directory: DataDirectory) {
-  const identity = await loadIdentity(directory.peerKey, env.random)
-  if (peering === undefined || spec.devnet) return { identity }
-  const { secretKey, publicKey } = identity
-  const settings: NetworkTarget = { ...networkDefaults, ...tuning.network, ...(followed && followerOf(followed)) }
-  const { hosts, mdns, assumeValid } = settings
-  const { port } = peering
-  const genesis = genesisBlock(spec).header.hash
-  const transport = await openTransport({ secretKey, genesis, protocols, topics, hosts, port, mdns, env })
-  return { identity, transport, peering: { transport, publicKey, settings, assumeValid } }
-}
-
-/** Settings of a follower: it looks for no other nodes. */
-function followerOf({ peer }: Followed): Pick<NetworkTarget, 'peers' | 'outbound'> {
-  return { peers: [peer], outbound: 0 }
 }
 
 /** Whether peers are named, or may be found: without them the node does not know how far the chain is. */
@@ -334,6 +309,20 @@ function openMining(
   const mining = new Mining({ ...env, chain, mempool, ...defined({ payTo, validator }) })
   if (payTo !== undefined && !chain.spec.hasValidators) mining.start(payTo)
   return mining
+}
+
+/** Keeps the state that the blocks commit to for peers; undefined where the node has not what it is made of, or is not to. */
+function keeperOf(
+  { env, tuning = {}, followed }: NodeOptions,
+  { chain, directory }: Store,
+  stack: ResourceStack,
+): StateKeeper | undefined {
+  const { keepState = true } = tuning.storage ?? {}
+  if (!keepState || chain.prunes || chain.spec.coinRoots === undefined || followed !== undefined) return undefined
+  const keeper = new StateKeeper({ chain, directory: directory.states, log: env.log })
+  stack.defer(() => keeper.close())
+  keeper.start()
+  return keeper
 }
 
 /** Watches the chain until the node closes. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exportBlocks } from '../../src/ledger/chain/block-file.js'
@@ -12,7 +12,9 @@ const directories = new Directories()
 const genesis = directories.fresh('genesis.json')
 const whole = directories.fresh('whole')
 const file = `${directories.fresh('state')}.dls`
-const spec = { maturity: 2, ...oneValidator(), producer: 'sponsor' as const, coinInterval: 330 }
+// Peers take states of the last 30 days alone.
+const time = Math.floor(Date.now() / 1000) - 86_400
+const spec = { maturity: 2, ...oneValidator(), producer: 'sponsor' as const, coinInterval: 330, time }
 const state = 330 - 288
 const [ada, bea] = [holder(), holder()]
 const start = (dataDir: string, ...more: string[]) =>
@@ -123,6 +125,44 @@ describe('start --state-from', () => {
     expect(await runJson<{ state: string }>('chain', 'info', '--data-dir', dataDir)).toMatchObject({
       state: (await runJson<{ state: string }>('chain', 'info', '--data-dir', whole)).state,
     })
+  })
+
+  it('takes the state that peers have, each of them a part of it', async () => {
+    const peers = await Promise.all(
+      Array.from({ length: 3 }, () => NodeProcess.start(...start(directories.copyOf(whole)))),
+    )
+    for (const { line } of peers) {
+      const kept = () => readdirSync(join(line.dataDir, 'states')).filter((name) => name.endsWith('.dls'))
+      await until('a state for peers', 20, async () => (kept().length === 1 ? true : String(kept().length)))
+    }
+    const dataDir = directories.fresh('joined')
+    const named = peers.flatMap(({ line }) => ['--peer', line.p2p[0] as string])
+    const node = await NodeProcess.start(...start(dataDir, '--state-from', 'peers', ...named))
+    expect(node.line.height).toBe(state)
+    await until('the tip', 20, async () => {
+      const height = await node.client.height()
+      return height === 332 ? true : String(height)
+    })
+    expect(await node.client.rpc('getchaininfo', {})).toMatchObject({ joined: state, pruned: state })
+    expect(await ask(node, 'resolvedid', { did: ada.did, proof: true })).toEqual(
+      await ask(peers[0] as NodeProcess, 'resolvedid', { did: ada.did, proof: true }),
+    )
+    await Promise.all([node, ...peers].map((one) => one.stop()))
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('chain'))).toEqual(['chain'])
+  })
+
+  it('begins at the first block where peers have no state', async () => {
+    const dataDir = directories.fresh('early')
+    const peer = await NodeProcess.start(...start(directories.copyOf(whole), '--no-keep-state'))
+    const node = await NodeProcess.start(
+      ...start(dataDir, '--state-from', 'peers', '--peer', peer.line.p2p[0] as string),
+    )
+    await until('the tip', 20, async () => {
+      const height = await node.client.height()
+      return height === 332 ? true : String(height)
+    })
+    expect(((await node.client.rpc('getchaininfo', {})) as { joined?: number }).joined).toBeUndefined()
+    await Promise.all([node.stop(), peer.stop()])
   })
 
   it('takes nothing of a file that is wrong, of another chain, or not there', async () => {

@@ -5,6 +5,8 @@ import { TransactionRelay } from '../../src/network/relay/transactions-relay.js'
 import { serveChain } from '../../src/network/serve-chain.js'
 import { Announcements } from '../../src/network/sync/announcements.js'
 import { headersExchange } from '../../src/network/wire/headers-message.js'
+import { serveState } from '../../src/network/join/serve-state.js'
+import { stateSliceExchange } from '../../src/network/wire/state-message.js'
 import { candidateTopic, type Candidate } from '../../src/network/wire/votes-message.js'
 import { transactionsExchange } from '../../src/network/wire/transactions-message.js'
 import { sha256, sha256d, zeroHash } from '../../src/base/primitives/hash.js'
@@ -89,6 +91,24 @@ async function candidates(count: number): Promise<string | undefined> {
 }
 
 export const relayLimits = [
+  limit({
+    name: 'network/join/serve-state.slicesWaiting',
+    unit: 'count',
+    value: 64,
+    feed: async (n) => {
+      const peers = new FakePeers('node')
+      const committing = { header: fakeHeader(1, 'committing') }
+      const keeper = { latest: { state: { read: () => new Promise<never>(() => {}) }, committing }, drop: () => {} }
+      serveState(peers, { chain: {} as never, keeper: keeper as never, behind: () => false })
+      const other = new FakePeers('other')
+      other.connect(peers)
+      const [peer] = other.all()
+      const question = { block: committing.header.hash, index: 0, from: 0 }
+      const asked = each(n, () => peer && failureOf(peer.ask(stateSliceExchange, question)))
+      return Promise.race([...asked, rest().then(() => undefined)])
+    },
+    refusal: '64 blocks are waiting already',
+  }),
   limit({
     name: 'network/serve-chain.answersWaiting',
     unit: 'count',

@@ -10,7 +10,9 @@ import {
   headerUnitCodec,
 } from '../../src/network/wire/headers-message.js'
 import { poolExchange } from '../../src/network/wire/pool-message.js'
+import { type StateList, stateListExchange, stateSliceExchange } from '../../src/network/wire/state-message.js'
 import { statusExchange } from '../../src/network/wire/status-message.js'
+import { askForState } from '../../src/network/join/state-offers.js'
 import { transactionsExchange, transactionTopic } from '../../src/network/wire/transactions-message.js'
 import { candidateTopic, proposalTopic, votesExchange, voteTopic } from '../../src/network/wire/votes-message.js'
 import { zeroHash } from '../../src/base/primitives/hash.js'
@@ -36,6 +38,8 @@ const exchanges = [
   blocksExchange,
   headersExchange,
   poolExchange,
+  stateListExchange,
+  stateSliceExchange,
   statusExchange,
   transactionsExchange,
   votesExchange,
@@ -117,6 +121,11 @@ function late({ protocol }: Pick<Exchange<unknown, unknown>, 'protocol'>): (n: n
     await time.advance(1)
     return outcome
   }
+}
+
+/** The list of a state with nothing in it but this. */
+function stateList(some: Partial<StateList>): StateList {
+  return { head: new Uint8Array(0), header, chainWork: 0n, total: 0, parts: [], ...some }
 }
 
 const header = new Header({
@@ -264,6 +273,63 @@ export const wireLimits = [
     value: 10_000,
     feed: late(poolExchange),
     refusal: 'timeout: no answer to a pool request within 10000 ms',
+  }),
+  limit({
+    name: 'network/wire/state-message.partsListed',
+    unit: 'count',
+    value: 4096,
+    feed: (n) => {
+      const part = { kind: 2, number: 0, length: 1, hash: zeroHash }
+      stateListExchange.answer.decode(stateListExchange.answer.encode(stateList({ parts: Array(n).fill(part) })))
+    },
+    refusal: tooMany,
+  }),
+  limit({
+    name: 'network/wire/state-message.statePartsAtMost',
+    unit: 'count',
+    value: 200_000,
+    feed: onlyFor(/parts, at most/, (total) => {
+      const peer = { ask: () => Promise.resolve(stateList({ head: new Uint8Array(1), total })) }
+      return askForState(peer as never, {} as never)
+    }),
+    refusal: 'peer-state: the list of a state: 200001 parts, at most 200000',
+  }),
+  limit({
+    name: 'network/wire/state-message.headBytes',
+    unit: 'bytes',
+    value: 20 * 1024,
+    feed: (n) => {
+      stateListExchange.answer.decode(stateListExchange.answer.encode(stateList({ head: new Uint8Array(n) })))
+    },
+    refusal: tooMany,
+  }),
+  limit({
+    name: 'network/wire/state-message.listAnswer',
+    unit: 'bytes',
+    value: 256 * 1024,
+    feed: answer(stateListExchange),
+    refusal: 'where 262144 are allowed',
+  }),
+  limit({
+    name: 'network/wire/state-message.listTimeout',
+    unit: 'ms',
+    value: 10_000,
+    feed: late(stateListExchange),
+    refusal: 'timeout: no answer to a state-list request within 10000 ms',
+  }),
+  limit({
+    name: 'network/wire/state-message.sliceBytes',
+    unit: 'bytes',
+    value: 1024 * 1024,
+    feed: answer(stateSliceExchange),
+    refusal: 'where 1048576 are allowed',
+  }),
+  limit({
+    name: 'network/wire/state-message.sliceTimeout',
+    unit: 'ms',
+    value: 30_000,
+    feed: late(stateSliceExchange),
+    refusal: 'timeout: no answer to a state request within 30000 ms',
   }),
   limit({
     name: 'network/wire/status-message.statusBytes',

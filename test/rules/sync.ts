@@ -1,4 +1,7 @@
 import { checkLinks } from '../../src/network/sync/check-headers.js'
+import { createInlineVerifier } from '../../src/base/crypto/inline.js'
+import { askForState } from '../../src/network/join/state-offers.js'
+import { stateListExchange } from '../../src/network/wire/state-message.js'
 import { blocksExchange } from '../../src/network/wire/blocks-message.js'
 import { withoutValidators } from '../support/builders/chain.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../support/network/sync.js'
@@ -28,7 +31,21 @@ async function newTip(handsOut: boolean): Promise<void> {
   }
 }
 
+/** A peer says that it has a state with this head. */
+async function offered(head: Uint8Array): Promise<void> {
+  const source = await longChain(withoutValidators, 0)
+  const peer = new TestPeer(source)
+  peer.answering(stateListExchange, async (_, honest) => ({ ...(await honest()), head }))
+  try {
+    const { spec, clock, log } = source
+    await askForState(peer, { spec, clock, log, verifier: createInlineVerifier() })
+  } finally {
+    await source.close()
+  }
+}
+
 export const syncRules: readonly RuleRow[] = [
   { code: 'peer-headers', accepts: () => headers([1, 2, 3]), refuses: () => headers([1, 3]) },
+  { code: 'peer-state', accepts: () => offered(new Uint8Array(0)), refuses: () => offered(new Uint8Array(3)) },
   { code: 'peer-withheld', accepts: () => newTip(true), refuses: () => newTip(false) },
 ]

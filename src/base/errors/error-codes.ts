@@ -156,6 +156,7 @@ const texts = {
   'peer-slow': 'the peer did not answer in time',
   'peer-withheld': 'the peer does not hand out what it announced',
   'peer-headers': 'the headers are not what was asked for: they do not follow each other or the locator',
+  'peer-state': 'the parts of the state are not those that the peer listed, or not what the blocks commit to',
 
   // JSON that rules read
   'json-utf8': 'the bytes are not UTF-8',

@@ -9,7 +9,7 @@
  *     leaves   subtrees by the map in the coinbase of the state's block (map-parts.ts), transactions by outlines (leaf-record.ts)
  *        -> StateRows (state-rows.ts): what was checked, as the rows of a database
  *
- * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by node, cli.
+ * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by network, node, cli.
  * - Nothing is believed of a part before it is checked against parts that were.
  * - A checker needs the spec of the chain alone.
  */

@@ -36,8 +36,9 @@ export interface PartPlace {
   readonly number: number
 }
 
-const magic = Buffer.from('DLS1', 'latin1')
-const headSize = 1 + 4 + 4
+export const stateMagic = Buffer.from('DLS1', 'latin1')
+/** Bytes before those of a part. */
+export const frameSize = 1 + 4 + 4
 /** Bytes of a part beyond which a writer begins the next one. */
 export const partBytes = 4 * 1024 * 1024
 /**
@@ -50,7 +51,7 @@ export const maxPart = 64 * 1024 * 1024
 export async function* stateFile(parts: AsyncIterable<Omit<Part, 'number'>>): AsyncGenerator<Uint8Array, void, void> {
   const numbers = new Map<PartKind, number>()
   const list: Uint8Array[] = []
-  yield magic
+  yield stateMagic
   for await (const { kind, bytes } of parts) {
     const number = numbers.get(kind) ?? 0
     numbers.set(kind, number + 1)
@@ -61,7 +62,7 @@ export async function* stateFile(parts: AsyncIterable<Omit<Part, 'number'>>): As
 }
 
 function frame({ kind, number, bytes }: Part): Uint8Array {
-  return new Writer(headSize + bytes.length).u8(kind).u32(number).u32(bytes.length).bytes(bytes).finish()
+  return new Writer(frameSize + bytes.length).u8(kind).u32(number).u32(bytes.length).bytes(bytes).finish()
 }
 
 /** Entry of a part in the list: kind u8, number u32, SHA-256 of its bytes. */
@@ -76,8 +77,8 @@ function listed({ kind, number, bytes }: Part): Uint8Array {
  */
 export async function* readParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Part, void, void> {
   const source = new Pieces(pieces)
-  const head = await source.take(magic.length)
-  if (head === undefined || !head.equals(magic))
+  const head = await source.take(stateMagic.length)
+  if (head === undefined || !head.equals(stateMagic))
     throw new UserError('it is no file of a state: it does not begin as one')
   const list: Uint8Array[] = []
   let last = beforeParts
@@ -102,10 +103,15 @@ export function follows(last: PartPlace, { kind, number }: PartPlace): boolean {
   return kind === last.kind ? number === last.number + 1 : kind > last.kind && number === 0
 }
 
+/** Kind, number and length of a part, which come before its bytes. */
+export function readFrame(frame: Buffer): PartPlace & { readonly length: number } {
+  return { kind: frame.readUInt8(0), number: frame.readUInt32LE(1), length: frame.readUInt32LE(5) }
+}
+
 async function readPart(source: Pieces, last: PartPlace): Promise<Part> {
-  const head = await source.take(headSize)
+  const head = await source.take(frameSize)
   if (head === undefined) throw new UserError('it ends too early')
-  const [kind, number, length] = [head.readUInt8(0), head.readUInt32LE(1), head.readUInt32LE(5)]
+  const { kind, number, length } = readFrame(head)
   // Empty parts would cost nothing, and their list room.
   const isOf = kind <= partKind.end && length > 0 && length <= maxPart
   if (!follows(last, { kind, number }) || !isOf) {

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { Writer } from '../../base/primitives/codec.js'
-import { nextCoinRoot } from '../../base/primitives/spec.js'
+import { nextCoinRoot, type Spec } from '../../base/primitives/spec.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import type { Leaf } from '../../identity/proofs/map-tree.js'
@@ -35,11 +35,16 @@ export interface WritableState {
   readonly committing: KnownHeader
 }
 
+/** The last block up to a height that commits to coins, or the first one above it; undefined where there will be none. */
+export function latestRoot(spec: Spec, top: number): ReturnType<typeof nextCoinRoot> {
+  const { interval = 0 } = spec.coinRoots ?? {}
+  return nextCoinRoot(spec, Math.max(1, top - interval + 1))
+}
+
 /** The latest state whose coins a block of the chain commits to; a {@link UserError} where there is none, or the chain has given up what it needs. */
 export function latestState({ spec, headers, tip, prunedHeight }: Chain): WritableState {
   const { height: top } = tip.header
-  const { interval = 0 } = spec.coinRoots ?? {}
-  const last = nextCoinRoot(spec, Math.max(1, top - interval + 1))
+  const last = latestRoot(spec, top)
   if (last === undefined) throw new UserError(`blocks of ${spec.name} commit to no coins: its spec has no coinInterval`)
   if (last.height > top) {
     throw new UserError(`the first block that commits to coins is ${last.height}, and the chain ends at height ${top}`)

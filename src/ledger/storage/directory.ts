@@ -106,6 +106,21 @@ export class DataDirectory {
     return `${this.database}.joining`
   }
 
+  /** Directory for the peers of a node that takes a state from them. */
+  get joiningPeers(): string {
+    return `${this.database}.peers`
+  }
+
+  /** Directory for parts of a state that come from peers; they stay where a stop cuts that short. */
+  get parts(): string {
+    return `${this.database}.parts`
+  }
+
+  /** Directory for the state that the node has for peers. */
+  get states(): string {
+    return join(this.path, 'states')
+  }
+
   /** Replaces the current database by the rebuilt one; the old one stays under the returned name. */
   async replace(suffix: string): Promise<string> {
     const aside = `${this.database}.${suffix}`

@@ -10,8 +10,10 @@ export interface StorageTarget {
   readonly cacheBytes: number
   /** Last blocks that keep their transactions. */
   readonly keepBlocks: number
-  /** File of the state that a directory without a chain begins with. */
+  /** The state that a directory without a chain begins with: its file, or `peers`. */
   readonly stateFrom: string
+  /** Whether the node keeps the state that blocks commit to in a file for its peers. */
+  readonly keepState: boolean
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs: boolean
 }
@@ -41,12 +43,19 @@ export const storageOptions = table('storage', {
     commands: ['start'],
   }),
   stateFrom: option({
-    flag: '--state-from <file>',
+    flag: '--state-from <peers|file>',
     schema: Type.String({ minLength: 1 }),
     description:
-      'begin with the state in a file of "chain state write" instead of at the first block; it is checked against the blocks in it, ' +
-      'and not used where the directory has a chain',
-    expects: 'the name of a file',
+      'begin with the state that peers have, or a file of "chain state write", instead of at the first block; it is checked against the ' +
+      'blocks in it, and not taken where the directory has a chain',
+    expects: '"peers" or the name of a file',
+    commands: ['start'],
+  }),
+  keepState: option({
+    flag: '--no-keep-state',
+    ...onOrOff(true),
+    description:
+      'keep no state in a file for peers that begin with one; a node that prunes or follows another keeps none',
     commands: ['start'],
   }),
   archiveProofs: option({

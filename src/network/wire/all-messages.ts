@@ -3,6 +3,7 @@ import { addressesExchange } from './addresses-message.js'
 import { blocksExchange } from './blocks-message.js'
 import { blockTopic, headersExchange } from './headers-message.js'
 import { poolExchange } from './pool-message.js'
+import { stateListExchange, stateSliceExchange } from './state-message.js'
 import { statusExchange } from './status-message.js'
 import { transactionsExchange, transactionTopic } from './transactions-message.js'
 import { candidateTopic, proposalTopic, voteTopic, votesExchange } from './votes-message.js'
@@ -16,6 +17,8 @@ export const protocols: readonly Protocol[] = [
   transactionsExchange,
   poolExchange,
   votesExchange,
+  stateListExchange,
+  stateSliceExchange,
 ].map(({ protocol }) => protocol)
 
 export const topics: readonly TopicInfo[] = [

@@ -78,7 +78,7 @@ export interface StatusAnswer {
 }
 
 /** 32 bytes, little-endian. */
-const work: form.Form<bigint> = {
+export const work: form.Form<bigint> = {
   write: (writer, value) => writer.bytes(reversed(fromHex(value.toString(16).padStart(64, '0')) as Uint8Array)),
   read: (reader) => littleEndianInteger(reader.take(32)),
 }

@@ -77,14 +77,16 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    const { stateFrom, ...others } = options ?? {}
-    const { keepBlocks, archiveProofs } = others
-    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs, state: stateFrom })
-    // The file is not there.
-    return real.openLedger(spec, directory, verifier, env, others)
+    const { keepBlocks, archiveProofs } = options ?? {}
+    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs })
+    return real.openLedger(spec, directory, verifier, env, options)
   }
   return { ...real, openLedger }
 })
+// The file of the state is not there.
+vi.mock('../../../src/node/join-state.js', () => ({
+  joinState: async (from: string) => given.set('state', { from }),
+}))
 vi.mock('../../../src/answers/resolver/resolver.js', async (original) => {
   const real = await original<typeof resolverModule>()
   class Resolver extends real.Resolver {
@@ -186,7 +188,8 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'node.logLevel': { value: 'error', room: 'log', is: { level: 'error' } },
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
-  'storage.stateFrom': { value: 'state.dls', room: 'ledger', is: { state: 'state.dls' } },
+  'storage.stateFrom': { value: 'state.dls', room: 'state', is: { from: 'state.dls' } },
+  'storage.keepState': { value: 'false', room: 'keeper', is: 'none', alone: true },
   'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },
@@ -281,6 +284,7 @@ async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): P
     ['context', context],
     ['limits', context?.limits],
     ['access', context?.access],
+    ['keeper', network?.keeper === undefined ? 'none' : 'kept'],
     ['pages', context?.pages === undefined ? 'none' : 'served'],
   ])
 }

@@ -14,6 +14,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'storage.cacheSize': { accepted: '1048576', refused: '1048575' },
   'storage.prune': { accepted: '1000', refused: '999' },
   'storage.stateFrom': { accepted: 'state.dls', refused: '' },
+  'storage.keepState': { accepted: 'false', refused: 'no' },
   'storage.archiveProofs': { accepted: 'true', refused: 'yes' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
   'api.hostNames': { accepted: 'node.example.org,node', refused: 'node,' },

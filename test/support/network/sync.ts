@@ -6,6 +6,7 @@ import type { Code } from '../../../src/base/errors/error-codes.js'
 import { codes } from '../../../src/node/library/codes.js'
 import { LinkError } from '../../../src/network/link.js'
 import type { Peer } from '../../../src/network/peers/peer-record.js'
+import { serveState, type StateServing } from '../../../src/network/join/serve-state.js'
 import { serveChain } from '../../../src/network/serve-chain.js'
 import { Sync, type SyncOptions, type SyncPeer } from '../../../src/network/sync/sync.js'
 import type { Exchange } from '../../../src/network/wire/exchange.js'
@@ -43,12 +44,14 @@ export class TestPeer implements SyncPeer {
   #leave = (_: Error): void => {}
   readonly #gone = new Promise<never>((_, reject) => (this.#leave = reject))
 
-  constructor(source: TestChain, status: Partial<Status> = {}) {
+  constructor(source: TestChain, status: Partial<Status> = {}, keeper?: StateServing['keeper']) {
     this.source = source
     this.status = { ...statusOf(source), ...status }
     const serve = (exchange: Exchange<unknown, unknown>, handler: Handler) =>
       this.#handlers.set(exchange.protocol.name, handler)
-    serveChain({ serve } as Parameters<typeof serveChain>[0], { chain: source.chain, mempool: source.mempool })
+    const peers = { serve } as Parameters<typeof serveChain>[0]
+    serveChain(peers, { chain: source.chain, mempool: source.mempool })
+    serveState(peers, { chain: source.chain, keeper, behind: () => false })
   }
 
   /** Has it answer otherwise than from its chain. */

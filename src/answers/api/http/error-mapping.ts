@@ -186,6 +186,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'peer-slow': block,
   'peer-withheld': block,
   'peer-headers': block,
+  'peer-state': block,
 
   // JSON that rules read
   'json-utf8': transaction(45009),
