@@ -41,6 +41,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     tip: undefined as unknown as Chain['tip'],
     prunedHeight: 0,
     joinedHeight: 0,
+    verifiedHeight: 0,
   }
   const mempool = {
     events: new EventEmitter() as Mempool['events'],

@@ -53,6 +53,7 @@ import { ChainWatch, watchInterval } from './chain-watch.js'
 import { chainProver } from './chain-prover.js'
 import { type Core, type CoreValidator, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
+import { Backfill } from './backfill.js'
 import type { JoinStep } from './join-state.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
 import { StateKeeper } from '../ledger/state/state-keeper.js'
@@ -182,6 +183,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
   const backups = new BackupJob({ directory, database: store.database, timers: env.timers })
   stack.defer(() => backups.close())
   await core.start()
+  if (network !== undefined) fillBack(options, store, network, stack)
   stack.defer(watchOpenFiles(env))
   const watch = spec.devnet ? undefined : watchOf(options, chain, core, sync, stack)
   return {
@@ -323,6 +325,20 @@ function keeperOf(
   stack.defer(() => keeper.close())
   keeper.start()
   return keeper
+}
+
+/** Verifies what lies below a state that the node began with, beside everything else. */
+function fillBack(
+  { env, tuning = {}, followed }: NodeOptions,
+  { chain, directory, verifier }: Store,
+  network: Network,
+  stack: ResourceStack,
+): void {
+  const { backfill = true, keepBlocks } = tuning.storage ?? {}
+  if (!backfill || keepBlocks !== undefined || followed !== undefined) return
+  const filling = new Backfill({ ...env, chain, directory: directory.history, verifier, network })
+  filling.start()
+  stack.defer(() => filling.close())
 }
 
 /** Watches the chain until the node closes. */

@@ -65,7 +65,7 @@ describe('start --state-from', () => {
     mkdirSync(join(dataDir, 'chain.joining'), { recursive: true })
     writeFileSync(join(dataDir, 'chain.joining', 'CURRENT'), 'half of it')
     const peer = await NodeProcess.start(...start(whole))
-    let node = await NodeProcess.start(...start(dataDir, '--state-from', file))
+    let node = await NodeProcess.start(...start(dataDir, '--state-from', file, '--no-backfill'))
     expect(existsSync(join(dataDir, 'chain.joining'))).toBe(false)
     expect(node.line.height).toBe(state)
     // It has seen how far the chain went, and no block of it above the state.
@@ -74,7 +74,8 @@ describe('start --state-from', () => {
     expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 0 })
     await node.stop('SIGKILL')
 
-    node = await NodeProcess.start(...start(dataDir, '--state-from', file, '--peer', peer.line.p2p[0] as string))
+    const named = ['--peer', peer.line.p2p[0] as string, '--no-backfill']
+    node = await NodeProcess.start(...start(dataDir, '--state-from', file, ...named))
     await until('the tip', 20, async () => {
       const height = await node.client.height()
       return height === 332 ? true : String(height)
@@ -143,12 +144,36 @@ describe('start --state-from', () => {
       const height = await node.client.height()
       return height === 332 ? true : String(height)
     })
-    expect(await node.client.rpc('getchaininfo', {})).toMatchObject({ joined: state, pruned: state })
-    expect(await ask(node, 'resolvedid', { did: ada.did, proof: true })).toEqual(
-      await ask(peers[0] as NodeProcess, 'resolvedid', { did: ada.did, proof: true }),
+    const [peer] = peers as [NodeProcess, ...NodeProcess[]]
+    const same = async (method: string, params: object) =>
+      expect({ method, answer: await ask(node, method, params) }).toEqual({
+        method,
+        answer: await ask(peer, method, params),
+      })
+    await same('resolvedid', { did: ada.did, proof: true })
+    // What lies below the state is verified meanwhile.
+    await until('the history', 30, async () => {
+      const { joined, verified } = (await node.client.rpc('getchaininfo', {})) as { joined?: number; verified?: number }
+      return joined === undefined ? true : String(verified)
+    })
+    await same('getchaininfo', {})
+    await same('resolvedid', { did: ada.did, all: true })
+    await same('listdidoperations', { limit: 100 })
+    await same('listblocks', { limit: 100 })
+    await same('getaddresshistory', { address: testAddress(0) })
+    expect((await node.get(`block/details/height/${state}`)).body).toEqual(
+      (await peer.get(`block/details/height/${state}`)).body,
     )
+    expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 1 })
     await Promise.all([node, ...peers].map((one) => one.stop()))
     expect(readdirSync(dataDir).filter((name) => name.startsWith('chain'))).toEqual(['chain'])
+    expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({ height: 332, ok: true })
+    // A newcomer may take everything of it.
+    const from = ['--state-from', 'peers', '--peer']
+    const server = await NodeProcess.start(...start(dataDir))
+    const late = await NodeProcess.start(...start(directories.fresh('late'), ...from, server.line.p2p[0] as string))
+    expect(late.line.height).toBe(state)
+    await Promise.all([late.stop(), server.stop()])
   })
 
   it('begins at the first block where peers have no state', async () => {

@@ -118,6 +118,7 @@ export class Chain {
   #tip!: KnownHeader
   #prunedHeight = 0
   #joinedHeight = 0
+  #verifiedHeight = 0
   #branches!: Branches
   #pursued: (() => PursuedHeaders) | undefined
   /** The error that stopped the writer: its rows may be between two tips. */
@@ -212,6 +213,16 @@ export class Chain {
     return this.#joinedHeight
   }
 
+  /** The block up to which the history below a state that the node took was verified since. */
+  get verifiedHeight(): number {
+    return this.#verifiedHeight
+  }
+
+  /** Notes how far the history below the state is verified. */
+  noteVerified(height: number): void {
+    this.#verifiedHeight = height
+  }
+
   /** The state at the tip. */
   get state(): StateView {
     return new StoredState(this.database, this.#documents)
@@ -262,6 +273,28 @@ export class Chain {
       prune: async (to) => (this.#prunedHeight = await pruneBlocks(this.#pruned, to)),
     }
     return this.#queue.run(() => this.#guard(() => job(writer)))
+  }
+
+  /**
+   * Takes the rows that a state does not have from a database whose chain ends with the block of that state: each batch between two blocks.
+   * From then on it is a chain like any other.
+   */
+  async takeHistory(verified: Database, signal: AbortSignal): Promise<void> {
+    const { takeHistory } = await import('./take-history.js')
+    const { database } = this
+    const write = (stage: (overlay: Overlay) => void | Promise<void>) =>
+      this.#queue.run(() =>
+        this.#guard(async () => {
+          const overlay = new Overlay(database)
+          await stage(overlay)
+          await this.#commit(overlay, this.#tip.header, 'state')
+        }),
+      )
+    await takeHistory({ database, write }, verified, signal)
+    this.#prunedHeight = prunedHeight(this.database)
+    this.#joinedHeight = joinedHeight(this.database)
+    this.headers.clear()
+    this.#tip = this.headers.known(this.#tip.header.hash)
   }
 
   /** Waits for the writer and writes a clean point. */

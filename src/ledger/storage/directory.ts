@@ -116,6 +116,11 @@ export class DataDirectory {
     return `${this.database}.parts`
   }
 
+  /** Directory for the blocks below a state, until all of them are verified. */
+  get history(): string {
+    return `${this.database}.history`
+  }
+
   /** Directory for the state that the node has for peers. */
   get states(): string {
     return join(this.path, 'states')

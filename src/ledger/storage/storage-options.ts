@@ -14,6 +14,8 @@ export interface StorageTarget {
   readonly stateFrom: string
   /** Whether the node keeps the state that blocks commit to in a file for its peers. */
   readonly keepState: boolean
+  /** Whether a node that began with a state verifies the blocks below it. */
+  readonly backfill: boolean
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs: boolean
 }
@@ -56,6 +58,12 @@ export const storageOptions = table('storage', {
     ...onOrOff(true),
     description:
       'keep no state in a file for peers that begin with one; a node that prunes or follows another keeps none',
+    commands: ['start'],
+  }),
+  backfill: option({
+    flag: '--no-backfill',
+    ...onOrOff(true),
+    description: 'leave the blocks below a state that the node began with; one that prunes leaves them too',
     commands: ['start'],
   }),
   archiveProofs: option({

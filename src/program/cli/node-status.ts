@@ -23,6 +23,7 @@ const asChain = answerOf('the answer to getchaininfo', {
   time: asInteger,
   pruned: optional(asInteger),
   joined: optional(asInteger),
+  verified: optional(asInteger),
   validators: asInteger,
   quorum: asAny,
 })
@@ -77,10 +78,11 @@ function rowsOf(shown: Shown, rate: unknown): [string, string][] {
   ]
 }
 
-function historyRow({ pruned, joined = 0 }: Shown): readonly [string, string][] {
+function historyRow({ pruned, joined = 0, verified = 0 }: Shown): readonly [string, string][] {
   if (joined === 0) return []
   const since = pruned === undefined ? '' : `; transactions from height ${pruned + 1} on`
-  return [['history', `state of height ${joined} taken and checked against the blocks that commit to it${since}`]]
+  const share = `${Math.floor((100 * verified) / joined)} % of the history below it verified`
+  return [['history', `state of height ${joined} taken and checked against validators or work; ${share}${since}`]]
 }
 
 function stepText({ inStep }: Pick<Shown, 'inStep'>): string {

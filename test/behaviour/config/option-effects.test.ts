@@ -21,6 +21,7 @@ import { toHex } from '../../../src/base/primitives/bytes.js'
 import type * as openLedgerModule from '../../../src/node/open-ledger.js'
 import type * as resolverModule from '../../../src/answers/resolver/resolver.js'
 import type { NodeCommand } from '../../../src/base/runtime/option.js'
+import { Backfill } from '../../../src/node/backfill.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { DataDirectory } from '../../../src/ledger/storage/directory.js'
 import { storageOptions } from '../../../src/ledger/storage/storage-options.js'
@@ -156,6 +157,8 @@ const opened = {
   metrics: vi.mocked(openMetricsPort),
 }
 
+const backfill = vi.spyOn(Backfill.prototype, 'start')
+
 const bench = new Workbench()
 const key = bench.write('validator.key', toHex(devnetValidatorKey(2).privateKey))
 chmodSync(key, 0o600)
@@ -189,6 +192,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'storage.dataDir': { value: bench.path('data'), room: 'directory', is: bench.path('data') },
   'storage.cacheSize': { value: '1048576', room: 'database', is: 1_048_576 },
   'storage.stateFrom': { value: 'state.dls', room: 'state', is: { from: 'state.dls' } },
+  'storage.backfill': { value: 'false', room: 'backfill', is: 'none', alone: true },
   'storage.keepState': { value: 'false', room: 'keeper', is: 'none', alone: true },
   'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
@@ -284,6 +288,7 @@ async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): P
     ['context', context],
     ['limits', context?.limits],
     ['access', context?.access],
+    ['backfill', backfill.mock.lastCall === undefined ? 'none' : 'filled'],
     ['keeper', network?.keeper === undefined ? 'none' : 'kept'],
     ['pages', context?.pages === undefined ? 'none' : 'served'],
   ])

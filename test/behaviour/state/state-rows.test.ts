@@ -1,21 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
-import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
-import { Chain } from '../../../src/ledger/chain/chain.js'
+import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkRecentBlocks } from '../../../src/ledger/chain/check-recent-blocks.js'
-import { readBlockBytes } from '../../../src/ledger/chain/read-body.js'
 import { verifyPruned } from '../../../src/ledger/chain/verify-pruned.js'
-import { checkState } from '../../../src/ledger/state/check-state.js'
-import { readParts, stateFile } from '../../../src/ledger/state/parts.js'
-import { StateRows } from '../../../src/ledger/state/state-rows.js'
-import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
-import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
-import { Database } from '../../../src/ledger/storage/database.js'
-import { dayCounters, tables } from '../../../src/ledger/storage/rows/tables.js'
+import type { Database } from '../../../src/ledger/storage/database.js'
+import { dayCounters, derivedTables, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { busyChain, stateHeight as state } from '../../support/builders/busy-chain.js'
-import { memoryStore, oneValidator, quietLog, type TestChain, withoutValidators } from '../../support/builders/chain.js'
-
-const verifier = createInlineVerifier()
+import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { joinedChain, passBlocks, wholeChain } from '../../support/builders/joined-chain.js'
 
 type Rows = Map<string, string>
 
@@ -53,36 +44,6 @@ async function comparable(database: Database, from: number): Promise<Record<stri
   return rows
 }
 
-/** The chain of a node that takes the latest state of another chain. */
-async function joined(test: TestChain, options?: WritingOptions): Promise<Chain> {
-  const { spec, clock } = test
-  const store = memoryStore()
-  const fresh = await Database.over(store)
-  const rows = await StateRows.begin(fresh, spec)
-  const parts = readParts(stateFile(stateParts(test.chain, latestState(test.chain), options)))
-  await rows.finish(await checkState(parts, { spec, verifier, clock, taker: rows }))
-  await fresh.close()
-  const database = await Database.over(store)
-  const { fromHeight } = await checkJournal(database)
-  const chain = await Chain.open({ spec, database, verifier, signatures: new SignatureCache(), clock, log: quietLog() })
-  await checkRecentBlocks(chain, { fromHeight })
-  return chain
-}
-
-async function pass(from: TestChain, to: Chain, [first, last]: readonly [number, number]): Promise<void> {
-  for (let height = first; height <= last; height++) {
-    const known = from.activeHeader(height)
-    const confirm = from.database.get(tables.confirm.key(known.header.hash))
-    await to.acceptBlock(await readBlockBytes(from.database, known), confirm)
-  }
-}
-
-/** A node that connects every block. */
-async function whole({ spec, clock }: TestChain): Promise<Chain> {
-  const database = await Database.over(memoryStore())
-  return Chain.open({ spec, database, verifier, signatures: new SignatureCache(), clock, log: quietLog() })
-}
-
 describe.each([
   ['with validators', { ...oneValidator(), producer: 'sponsor' as const }],
   ['of work', withoutValidators],
@@ -92,9 +53,9 @@ describe.each([
   let other: Chain
   beforeAll(async () => {
     test = await busyChain({ ...overrides, coinInterval: 330 })
-    chain = await joined(test, { leavesAtOnce: 2, bytes: 3_000 })
-    other = await whole(test)
-    await pass(test, other, [1, state])
+    chain = await joinedChain(test, { leavesAtOnce: 2, bytes: 3_000 })
+    other = await wholeChain(test)
+    await passBlocks(test, other, [1, state])
   })
   afterAll(async () => {
     await test.close()
@@ -117,9 +78,38 @@ describe.each([
 
   it('are so with every block that follows', async () => {
     const tip = test.reader.height
-    await pass(test, chain, [state + 1, tip])
-    await pass(test, other, [state + 1, tip])
+    await passBlocks(test, chain, [state + 1, tip])
+    await passBlocks(test, other, [state + 1, tip])
     expect(await comparable(chain.database, state)).toEqual(await comparable(other.database, state))
     expect(await verifyPruned(chain)).toBeUndefined()
+  })
+
+  it('are all of them once the history below is there, however often it is cut short', async () => {
+    const history = await wholeChain(test)
+    await passBlocks(test, history, [1, state])
+    const cut = AbortSignal.abort(new Error('a stop'))
+    await expect(chain.takeHistory(history.database, cut)).rejects.toThrow('a stop')
+    expect(chain.joinedHeight).toBe(state)
+    // Blocks come meanwhile.
+    await test.mine()
+    const tip = test.reader.height
+    const taken = chain.takeHistory(history.database, new AbortController().signal)
+    await Promise.all([taken, passBlocks(test, chain, [tip, tip])])
+    await passBlocks(test, other, [tip, tip])
+    expect([chain.joinedHeight, chain.prunedHeight]).toEqual([0, 0])
+    for (const table of [...derivedTables, tables.confirm.number]) {
+      const range = () => rangeOf(table)
+      expect({ table, rows: await rowsOf(chain.database, { range }) }).toEqual({
+        table,
+        rows: await rowsOf(other.database, { range }),
+      })
+    }
+    const headers = async ({ database }: Chain) =>
+      (await database.rows(tables.header.range())).map(([, row]) => ({ ...tables.header.decode(row), arrival: 0 }))
+    expect(await headers(chain)).toEqual(await headers(other))
+    await checkRecentBlocks(chain, { fromHeight: 0 })
+    expect(await verifyPruned(chain)).toBeUndefined()
+    await history.close()
+    await history.database.close()
   })
 })

@@ -15,6 +15,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'storage.prune': { accepted: '1000', refused: '999' },
   'storage.stateFrom': { accepted: 'state.dls', refused: '' },
   'storage.keepState': { accepted: 'false', refused: 'no' },
+  'storage.backfill': { accepted: 'false', refused: 'no' },
   'storage.archiveProofs': { accepted: 'true', refused: 'yes' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
   'api.hostNames': { accepted: 'node.example.org,node', refused: 'node,' },

@@ -13,7 +13,7 @@ import { badStates, warningMetrics } from './readiness.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
-  readonly chain: Pick<Chain, 'events' | 'prunedHeight' | 'joinedHeight' | 'spec' | 'tip'>
+  readonly chain: Pick<Chain, 'events' | 'prunedHeight' | 'joinedHeight' | 'verifiedHeight' | 'spec' | 'tip'>
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes' | 'floor'> & {
     readonly refusedBlocks: { readonly count: number }
   }
@@ -156,6 +156,11 @@ function addChain(registry: Registry, { chain, mempool, resolver, version }: Met
     'didledger_chain_joined_height_blocks',
     'Block whose state the node took from others instead of the blocks up to it; 0: it verified them all.',
     () => chain.joinedHeight,
+  )
+  gauge(
+    'didledger_chain_verified_height_blocks',
+    'Of a node that took a state: block up to which the history below it was verified since.',
+    () => chain.verifiedHeight,
   )
   gauge('didledger_pool_transactions', 'Transactions that wait for a block.', () => mempool.size)
   gauge('didledger_pool_bytes', 'Bytes of the transactions that wait for a block.', () => mempool.bytes)

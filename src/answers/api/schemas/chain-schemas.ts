@@ -15,6 +15,7 @@ export const chainInfoSchema = closed({
   joined: Type.Optional(
     uint32('of a node that took the state after this block from others, checked against the blocks that commit to it'),
   ),
+  verified: Type.Optional(uint32('of such a node: blocks up to this height were verified since, behind it')),
   producer: oneOf(['sponsor', 'miners'], 'who makes the blocks'),
   validators: count('validators of the next block'),
   validatornames: Type.Record(publicKey('of a validator'), Type.String(), {

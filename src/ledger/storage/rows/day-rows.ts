@@ -23,7 +23,7 @@ export function dayOf({ time }: Pick<Header, 'time'>): number {
   return Math.floor(time / secondsOfDay)
 }
 
-const noCounters = Object.fromEntries(dayCounters.map((name) => [name, 0n])) as unknown as DayCounters
+export const noCounters = Object.fromEntries(dayCounters.map((name) => [name, 0n])) as unknown as DayCounters
 
 /**
  * Counters of one block. `before`: time of the block before it, undefined where that is the genesis block, whose time the spec
