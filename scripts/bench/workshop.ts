@@ -16,7 +16,7 @@ import { Header } from '../../src/base/primitives/header.js'
 import { coinbaseInput, finalSequence } from '../../src/base/primitives/input.js'
 import type { Output } from '../../src/base/primitives/output.js'
 import { standardProgram } from '../../src/base/primitives/program.js'
-import { parseSpec, type Spec } from '../../src/base/primitives/spec.js'
+import { coinStateOf, parseSpec, type Spec } from '../../src/base/primitives/spec.js'
 import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
 import type { Outpoint, TransactionFields } from '../../src/base/primitives/transaction-fields.js'
 import { systemEnv } from '../../src/base/runtime/process-env.js'
@@ -186,7 +186,10 @@ export async function mineBlock(
   }
   const didRoot = await rootOf(chain, parent, transactions, time)
   const root = witnessRoot([new Transaction({ ...fields, attributes: [] }), ...transactions])
-  const attributes = [commitmentAttribute(spec, height, { witnessRoot: root, didRoot })]
+  const state = coinStateOf(spec, height)
+  const coinRoot =
+    state === undefined ? undefined : (await chain.coinRoots.of(chain.headers.activeAt(state).header)).root
+  const attributes = [commitmentAttribute(spec, height, { witnessRoot: root, didRoot, coinRoot })]
   const all = [new Transaction({ ...fields, attributes }), ...transactions]
   const merkleRoot = transactionRoot(all)
   const bits = spec.powLimitBits

@@ -26,7 +26,7 @@ import { askForState, type OfferChecking, type StateOffer } from './state-offers
 /** Peers that are waited for before the best offer is chosen. */
 const peersWanted = 3
 /** @tuning ms: wait for more peers once one has answered */
-const morePeers = 5_000
+const morePeers = 2_000
 /** @tuning ms: wait for an offer once a peer has answered that it has none */
 const noOffer = 10_000
 /** Milliseconds between two looks at what peers offer. */

@@ -9,7 +9,7 @@ import { StateRows } from '../../../src/ledger/state/state-rows.js'
 import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
 import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { dayCounters, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { memoryStore, quietLog, type TestChain } from './chain.js'
 
 const verifier = createInlineVerifier()
@@ -43,4 +43,41 @@ export async function passBlocks(from: TestChain, to: Chain, [first, last]: read
 export async function wholeChain({ spec, clock }: TestChain): Promise<Chain> {
   const database = await Database.over(memoryStore())
   return Chain.open({ spec, database, verifier, signatures: new SignatureCache(), clock, log: quietLog() })
+}
+
+type Rows = Map<string, string>
+
+/** All rows of a table, in hex. */
+export async function rowsOf(database: Database, { range }: { range(): { gte: Buffer; lt: Buffer } }): Promise<Rows> {
+  const found: Rows = new Map()
+  for await (const [key, value] of database.scan(range())) found.set(key.toString('hex'), value.toString('hex'))
+  return found
+}
+
+/** Rows that a state gives a node as they are in one that connected every block. */
+const equalTables = [
+  ...['active', 'location', 'coin', 'addressCoin', 'balance', 'didHead', 'didOperation', 'didDocument'],
+  ...['credential', 'declared', 'declaredCount', 'ordinal', 'posting', 'tokenCount', 'mapPage', 'sideChain'],
+] as const as readonly (keyof typeof tables)[]
+
+/** What is compared of two nodes with one tip, of which one took the state after block `from` from others. */
+export async function comparable(database: Database, from: number): Promise<Record<string, unknown>> {
+  const rows: Record<string, unknown> = {}
+  for (const name of equalTables) rows[name] = await rowsOf(database, tables[name] as never)
+  rows['headers'] = (await database.rows(tables.header.range())).map(([, row]) => {
+    const { header, chainWork, status, transactionCount } = tables.header.decode(row)
+    return { header: Buffer.from(header).toString('hex'), chainWork, status, transactionCount }
+  })
+  rows['days'] = (await database.rows(tables.day.range())).map(([key, row]) => {
+    const counters = tables.day.decode(row)
+    return [tables.day.fields(key)[0], dayCounters.filter((name) => name !== 'fees').map((name) => counters[name])]
+  })
+  rows['roots'] = (await database.rows(tables.mapRoot.range()))
+    .filter(([key]) => tables.mapRoot.fields(key)[0] >= from)
+    .map(([key, row]) => [tables.mapRoot.fields(key)[0], Buffer.from(tables.mapRoot.decode(row).root).toString('hex')])
+  const above = { gte: tables.transaction.key(from + 1, 0), lt: tables.transaction.range().lt }
+  rows['transactions'] = await rowsOf(database, { range: () => above })
+  const undo = { gte: tables.undo.key(from + 1), lt: tables.undo.range().lt }
+  rows['undo'] = await rowsOf(database, { range: () => undo })
+  return rows
 }
