@@ -16,6 +16,8 @@ export interface StepFacts {
   readonly spec: Pick<Spec, 'timing' | 'maxViewTimeout' | 'producer' | 'retarget' | 'hasValidators'>
   /** The time of the tip in Unix seconds. */
   readonly tip: { readonly height: number; readonly time: number }
+  /** Height up to which the chain is known to have gone when a state of it was taken; 0 without one. */
+  readonly seen: number
   /** The clock, which may be wrong. */
   readonly now: number
   /** Since the tip became the tip here, counted while the node runs; it grows when the clock is set back, too. */
@@ -56,7 +58,14 @@ export function standingOf(facts: StepFacts, policy: StepPolicy): Standing {
 
 /** The most telling one first. */
 function lacksOf(facts: StepFacts): readonly Lack[] {
-  const lacks = [blocksLack(facts), clockLack(facts), askedLack(facts), peersLack(facts), ageLack(facts)]
+  const lacks = [
+    stateLack(facts),
+    blocksLack(facts),
+    clockLack(facts),
+    askedLack(facts),
+    peersLack(facts),
+    ageLack(facts),
+  ]
   return lacks.filter((lack) => lack !== undefined)
 }
 
@@ -70,6 +79,14 @@ function answersOf(facts: StepFacts, lacks: readonly Lack[], { staleAfter, alway
 /** The greater of the age by the clock and the time waited: one of them may be wrong, both hardly. */
 function tipAge({ now, tip, held }: StepFacts): number {
   return Math.max(now - tip.time * 1000, held)
+}
+
+function stateLack({ seen, tip }: StepFacts): Lack | undefined {
+  if (tip.height >= seen) return undefined
+  return {
+    reason: 'behind',
+    missing: `the state that it began with was taken from a chain that reached height ${seen}`,
+  }
 }
 
 function blocksLack({ beyond: { better }, tip, now, before }: StepFacts): Lack | undefined {

@@ -6,7 +6,7 @@ import { watchInterval } from './chain-watch.js'
 import { type StepFacts, type StepPolicy, standingOf } from './in-step.js'
 
 export interface StepWatchOptions {
-  readonly chain: Pick<Chain, 'spec' | 'tip'>
+  readonly chain: Pick<Chain, 'spec' | 'tip' | 'seenHeight'>
   readonly clock: Clock
   /** Absent on a devnet and on a node without peers: such a node is in step with itself. */
   readonly sync?: { readonly beyond: KnownBeyond } | undefined
@@ -16,6 +16,9 @@ export interface StepWatchOptions {
 
 /** Milliseconds for which a standing holds while the tip does not move: it costs a look at every peer. */
 const standingHolds = 20
+
+/** The knowledge of a node without peers. */
+const nothingBeyond: KnownBeyond = { asking: false, arriving: false, met: false, behindByClock: false }
 
 /** Keeps what {@link standingOf} needs of the past: how long the tip is the tip, and when a peer showed its chain. */
 export class StepWatch {
@@ -60,12 +63,14 @@ export class StepWatch {
   #judge(now: number): Standing {
     const { chain, sync, expectsPeers, policy } = this.#options
     const { height, time } = chain.tip.header
-    if (sync === undefined) return { inStep: true, height, age: Math.max(0, Math.floor(now / 1000) - time) }
+    const { seenHeight: seen } = chain
+    if (sync === undefined && height >= seen)
+      return { inStep: true, height, age: Math.max(0, Math.floor(now / 1000) - time) }
     this.#follow()
-    const { beyond } = sync
+    const beyond = sync?.beyond ?? nothingBeyond
     if (beyond.met) this.#aloneLooks = 0
     const facts: StepFacts = {
-      ...{ spec: chain.spec, tip: { height, time }, now, beyond, expectsPeers },
+      ...{ spec: chain.spec, tip: { height, time }, seen, now, beyond, expectsPeers },
       held: this.#tipLooks * watchInterval,
       asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,

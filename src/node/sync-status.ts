@@ -1,11 +1,10 @@
-import { coinDepth } from '../base/primitives/coin-depth.js'
 import type { Chain } from '../ledger/chain/chain.js'
 import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 
 /** Facts that decide whether a node may answer for its chain. */
 export interface SyncSources {
-  readonly chain: Pick<Chain, 'tip' | 'joinedHeight'>
+  readonly chain: Pick<Chain, 'tip' | 'seenHeight'>
   /** Absent: a node without peers. */
   readonly network?:
     | { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> }
@@ -24,11 +23,10 @@ export interface SyncSources {
 export function syncStatus({ chain, network, expectsPeers, votes }: SyncSources): () => SyncProgress {
   let connected = network === undefined
   network?.peers.events.once('joined', () => (connected = true))
-  const begun = chain.joinedHeight
-  const seen = begun === 0 ? 0 : begun + coinDepth
   const isLost = (height: number) => !connected && !votes && expectsPeers && height === 0
   return () => {
     const { height } = chain.tip.header
+    const { seenHeight: seen } = chain
     const status = network?.sync.progress() ?? withoutPeers(height)
     if (height < seen) return { ...status, catchingUp: true, target: Math.max(status.target, seen) }
     return isLost(height) ? { ...status, catchingUp: true } : status

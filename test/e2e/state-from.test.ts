@@ -112,6 +112,18 @@ describe('start --state-from', () => {
       operations: [],
       pruned: state,
     })
+    const blockhash = await node.hashAt(state)
+    for (const [method, params] of [
+      ['getblock', { blockhash, verbosity: 0 }],
+      ['getconfirmbyheight', { height: state }],
+      ['light_headers', { from: 1, count: 2 }],
+    ] as const) {
+      expect({ method, answer: await ask(node, method, params) }).toMatchObject({
+        method,
+        answer: { error: { code: -32021 } },
+      })
+    }
+    expect(await node.client.rpc('listvoters', { from: 1, to: 3 })).toMatchObject({ heights: [], pruned: state })
     const blocks = (await node.client.rpc('listblocks', { before: state + 2, limit: 5 })) as { blocks: unknown[] }
     expect(blocks).toMatchObject({ blocks: [{ height: state + 1 }], pruned: state })
     const status = await run('node', 'status', '--rest', node.line.rest)

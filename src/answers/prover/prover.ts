@@ -28,7 +28,7 @@ import { present } from '../../ledger/storage/rows/row-reader.js'
 import { tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { hasMap, mapRootAfter, provedFrom, provedHeights } from '../../ledger/storage/rows/map/map-rows.js'
 import { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
-import { prunedHeight } from '../../ledger/storage/rows/prune-rows.js'
+import { joinedHeight, prunedHeight, requireUnpruned } from '../../ledger/storage/rows/prune-rows.js'
 import { Anchors, type AnchorsOptions } from './anchors.js'
 import { credentialMapProof, didMapProof, operationsUpTo } from './map-proofs.js'
 
@@ -145,6 +145,10 @@ export class Prover {
   /** Headers with their work from a height on, in base64url: as many as asked for, as there are and as fit into an answer. */
   async headers(from: number, count: number): Promise<string[]> {
     const end = Math.min(from + Math.min(count, maxHeaders), 0xffffffff)
+    // A state has no AuxPow of its blocks where validators confirm them.
+    const lowest = Math.max(1, from)
+    const lacks = this.#spec.hasValidators && lowest < end && lowest <= joinedHeight(this.#database)
+    if (lacks) requireUnpruned(this.#database, lowest)
     const hashes = await this.#database.rows({ gte: tables.active.key(from), lt: tables.active.key(end) })
     const headers: string[] = []
     let bytes = 0

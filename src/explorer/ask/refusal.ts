@@ -23,4 +23,5 @@ export const codes = {
   unknownTransaction: -32002,
   unknownBlock: -32004,
   busy: -32005,
+  pruned: -32021,
 }

@@ -4,7 +4,7 @@ import type { LightCredential, LightResult } from '../../clients/light/proved-an
 import type { ResolvedTransaction } from '../../identity/did/resolution.js'
 import { chainClock } from '../ask/chain-clock.js'
 import { ask, nodeUrl } from '../ask/node-rpc.js'
-import { NodeGone, Refusal } from '../ask/refusal.js'
+import { codes, NodeGone, Refusal } from '../ask/refusal.js'
 import { keepText, keptNames, keptText } from './kept.js'
 
 /** Checks the node's answers about DIDs in the page: by a light resolver, which is loaded when the first DID is shown. */
@@ -68,12 +68,22 @@ export function checkDid(did: string): Promise<Outcome<LightResult>> {
     const newest = await light.resolve(did, { history: true })
     const { count = 0, entries = [] } = newest.proved.history ?? {}
     if (count < 2) return newest
-    if (count <= documentsChecked) return light.resolve(did, { all: true, history: true })
+    if (count <= documentsChecked) return unlessPruned(light.resolve(did, { all: true, history: true }), newest)
     const before = entries.at(-2)
     if (newest.status !== 2 || before === undefined) return newest
     const { transaction = [] } = await light.resolve(did, { versionId: before.txid, history: true })
     return { ...newest, transaction: [...(newest.transaction ?? []), ...transaction] }
   })
+}
+
+/** The proof of all operations; of a node that lacks the transactions of old ones that of the last one, with the entries of all. */
+async function unlessPruned<T>(all: Promise<T>, newest: T): Promise<T> {
+  try {
+    return await all
+  } catch (error) {
+    if (error instanceof Refusal && error.code === codes.pruned) return newest
+    throw error
+  }
 }
 
 /** The transactions of one version of a DID: one, or none where the DID has no such version. */

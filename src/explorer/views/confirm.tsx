@@ -11,7 +11,7 @@ async function confirmOf(blockhash: string, signal: AbortSignal): Promise<Confir
   try {
     return await ask<Confirm>('getconfirmbyhash', { blockhash }, signal)
   } catch (error) {
-    if (error instanceof Refusal && error.code === codes.unknownBlock) return null
+    if (error instanceof Refusal && [codes.unknownBlock, codes.pruned].includes(error.code)) return null
     throw error
   }
 }

@@ -15,6 +15,17 @@ import { type SideBlock, sideBlockLimit, SideBlocks } from './side-blocks.js'
 /** @limit count: blocks that a reorganisation may disconnect */
 export const reorganisationDepth = 288
 
+/** The part of a chain that branches can leave. */
+interface ChainEnd {
+  readonly tip: { readonly header: Pick<Header, 'height'> }
+  readonly joinedHeight: number
+}
+
+/** Height of the lowest block that branches may leave a chain at: below a state that it began with there is nothing to take back. */
+export function lowestFork({ tip, joinedHeight: joined }: ChainEnd): number {
+  return Math.max(tip.header.height - reorganisationDepth, joined)
+}
+
 /** Hooks of a reorganisation. */
 export type ReorganisationParts = Pick<ReorganisationOptions, 'foresee' | 'stage'>
 
@@ -74,7 +85,7 @@ export class Branches {
   /** Height of the lowest block that branches may leave the chain at. */
   get #deepest(): number {
     const { database, tip } = this.#options
-    return Math.max(tip().header.height - reorganisationDepth, joinedHeight(database))
+    return lowestFork({ tip: tip(), joinedHeight: joinedHeight(database) })
   }
 
   /**

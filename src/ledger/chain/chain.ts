@@ -25,6 +25,7 @@ import { brokenRule } from '../../base/errors/broken-rule.js'
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { Block, blockHashOf } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
+import { coinDepth } from '../../base/primitives/coin-depth.js'
 import { defined } from '../../base/primitives/defined.js'
 import { genesisBlock, registerAssetTransaction } from '../../base/primitives/genesis.js'
 import type { Header } from '../../base/primitives/header.js'
@@ -211,6 +212,11 @@ export class Chain {
   /** The block whose state the node took from others; 0: it verified all blocks. */
   get joinedHeight(): number {
     return this.#joinedHeight
+  }
+
+  /** Height up to which headers were seen with a state that the node took: the chain is known to have gone so far. 0 without one. */
+  get seenHeight(): number {
+    return this.#joinedHeight === 0 ? 0 : this.#joinedHeight + coinDepth
   }
 
   /** The block up to which the history below a state that the node took was verified since. */

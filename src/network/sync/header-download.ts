@@ -1,4 +1,4 @@
-import { reorganisationDepth } from '../../ledger/chain/branches.js'
+import { lowestFork } from '../../ledger/chain/branches.js'
 import { isOfFuture } from '../../ledger/consensus/context.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
@@ -328,7 +328,7 @@ export class HeaderDownload {
     const { hasValidators } = chain.spec
     const first = units[0]?.header.height ?? 0
     // A fork point below reorganisation depth is not followed; locator hashes are sparse there.
-    const deep = !hasValidators && units.length > 0 && chain.tip.header.height - first > reorganisationDepth
+    const deep = !hasValidators && units.length > 0 && first - 1 < lowestFork(chain)
     const proved = this.#knows(claim) || (hasValidators ? branch.height >= claim.height : branch.work >= work)
     this.#states.of(peer).explored(claim)
     if (proved || deep) return
@@ -356,7 +356,7 @@ export class HeaderDownload {
     if (below !== undefined && equalBytes(below.unit.header.hash, header.previous)) return branch.upTo(height)
     const parent = chain.headers.get(header.previous)
     if (parent?.status === 'invalid') throw new RuleError('block-parent-invalid', `${header.id} stands on it`)
-    const reachable = chain.tip.header.height - height <= reorganisationDepth
+    const reachable = height >= lowestFork(chain)
     return isHeld(parent?.status) && parent !== undefined && reachable ? new PendingHeaders(parent) : undefined
   }
 

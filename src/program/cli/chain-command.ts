@@ -179,9 +179,12 @@ async function verifyKept(context: CliContext, tools: Tools, options: ChainOptio
   const wrong = await verifyPruned(chain, (step) => tools.progress.show({ ...step, unit: step.stage }))
   if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild(pruned)}`)
   const { height, id: tip } = chain.tip.header
+  const blocks = height > pruned ? `, and blocks ${pruned + 1} to ${height} are right` : ''
+  const why =
+    chain.joinedHeight === pruned ? 'it began with the state after them' : 'they have given up their transactions'
   report(context, options, { height, tip, state: await stateDigest(chain.database), pruned, ok: true }, [
-    `every row can be read, all headers up to height ${height} follow each other, and blocks ${pruned + 1} to ${height} are right`,
-    `the chain is pruned: what blocks 1 to ${pruned} changed cannot be checked here, since they have given up their transactions`,
+    `every row can be read, all headers up to height ${height} follow each other${blocks}`,
+    `the chain is pruned: what blocks 1 to ${pruned} changed cannot be checked here, since ${why}`,
   ])
 }
 

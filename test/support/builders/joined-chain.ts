@@ -60,7 +60,7 @@ const equalTables = [
   ...['credential', 'declared', 'declaredCount', 'ordinal', 'posting', 'tokenCount', 'mapPage', 'sideChain'],
 ] as const as readonly (keyof typeof tables)[]
 
-/** What is compared of two nodes with one tip, of which one took the state after block `from` from others. */
+/** The rows that are compared of two nodes with one tip, of which one took the state after block `from` from others. */
 export async function comparable(database: Database, from: number): Promise<Record<string, unknown>> {
   const rows: Record<string, unknown> = {}
   for (const name of equalTables) rows[name] = await rowsOf(database, tables[name] as never)

@@ -17,10 +17,17 @@ function facts(changes: Partial<StepFacts> = {}): StepFacts {
   return {
     spec: localnet,
     tip: { height: 100, time: now / 1000 - 5 },
+    seen: 0,
     ...{ now, held: 5_000, beyond: idle, expectsPeers: true, asked: 0, alone: 0, before: false, everInStep: false },
     ...changes,
   }
 }
+
+it('a node below what it saw of its chain with a state is behind, whatever the age of its tip and its peers', () => {
+  expect(lacks({ seen: 101 })).toBe('behind')
+  expect(lacks({ seen: 101, expectsPeers: false, alone: undefined })).toBe('behind')
+  expect(lacks({ seen: 100 })).toBe('nothing')
+})
 
 const tipOf = (age: number) => ({ height: 100, time: now / 1000 - age })
 const judge = (changes: Partial<StepFacts>, policy = noStale) => standingOf(facts(changes), policy)

@@ -20,6 +20,7 @@ import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/failure.js'
+import { requireUnpruned } from '../../../ledger/storage/rows/prune-rows.js'
 import { meta } from '../../../ledger/storage/rows/tables.js'
 import { chainKey, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
 import { decodedShare, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
@@ -53,6 +54,7 @@ async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sin
     const tip = settledTip(reader)
     if (tip !== undefined) {
       const known = find()
+      if (known.status === 'active') requireUnpruned(reader.chain.database, known.header.height)
       const place = placeIn(reader, known)
       const next = displayHash(reader.nextHash(known) ?? zeroHash)
       const medianTime = reader.medianTime(known)
@@ -310,10 +312,11 @@ export async function confirmHexByHash(reader: ChainReader, hash: Hash): Promise
 }
 
 async function confirmOf(reader: ChainReader, { header }: KnownHeader): Promise<Confirm> {
-  const { spec, assumedConfirms } = reader.chain
+  const { spec, assumedConfirms, joinedHeight, database } = reader.chain
   const confirm = reader.confirm(header.hash)
   const shown = confirm && (await assumedConfirms.verify([{ header, confirm: confirmBytes(confirm) }])) === 1
   if (confirm !== undefined && shown === true) return confirm
+  if (header.height <= joinedHeight) requireUnpruned(database, header.height)
   const none = spec.hasValidators
     ? 'it was assumed to be valid, and its confirm does not hold'
     : 'the chain has no validators'

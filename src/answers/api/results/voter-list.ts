@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { toHex } from '../../../base/primitives/bytes.js'
 import type { Confirm } from '../../../base/primitives/confirm.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
+import { joinedHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import type { listedVoters } from '../schemas/block-schemas.js'
@@ -30,7 +31,8 @@ export function voterList({ reader }: ApiContext, range: AskedRange): StreamedAn
       heights.push(voterRow(header.height, sets.add(validators), confirm))
       if (sink.due) await sink.drain()
     }
-    return { validators: sets.list, heights }
+    const joined = joinedHeight(state.rows)
+    return { validators: sets.list, heights, ...(joined > 0 && { pruned: joined }) }
   })
 }
 

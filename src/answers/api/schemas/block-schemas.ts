@@ -104,4 +104,5 @@ export const listedVoters = closed({
     }),
     { description: 'ascending; without blocks that have no confirm' },
   ),
+  pruned: Type.Optional(uint32('of a node that took a state from others: it has no confirms up to this height')),
 })
