@@ -534,13 +534,18 @@ describe('a search by the index', () => {
       JSON.stringify({ id: didOf(n), service: [{ type: 'Hub', n, filler }], expires }),
     )
     const shelf = await Shelf.of(texts)
+    // Those that are read at once, and one or the other batch before.
+    const atOnce = 150
     let [held, most] = [[] as WeakRef<Buffer>[], 0]
     shelf.watchReads(
       async () => {
-        // A WeakRef holds its target until the turn in which it was made or asked is over.
-        await nextTurn()
-        collectGarbage()
-        held = held.filter((buffer) => buffer.deref() !== undefined)
+        // What is held for good stays, however often garbage is collected; on a busy machine the rest goes later.
+        for (let look = 0; look === 0 || (look < 5 && held.length >= atOnce); look++) {
+          // A WeakRef holds its target until the turn in which it was made or asked is over.
+          await nextTurn()
+          collectGarbage()
+          held = held.filter((buffer) => buffer.deref() !== undefined)
+        }
         most = Math.max(most, held.length)
       },
       (found) => held.push(...found.flatMap((value) => (value === undefined ? [] : [new WeakRef(value)]))),
@@ -551,8 +556,7 @@ describe('a search by the index', () => {
       expect((await shelf.find({ query, ...page })).total).toBe(256)
       await shelf.setTip(new Uint8Array(32).fill(page.limit))
     }
-    // Those that are read at once, and one or the other batch before.
-    expect(most).toBeLessThan(150)
+    expect(most).toBeLessThan(atOnce)
   })
 
   it('does not wait for one that reads documents', async () => {
