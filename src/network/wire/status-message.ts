@@ -4,7 +4,6 @@ import { fromHex } from '../../base/primitives/bytes.js'
 import { CodecError } from '../../base/primitives/codec.js'
 import * as form from '../../base/primitives/forms.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Chain } from '../../ledger/chain/chain.js'
 import type { Header } from '../../base/primitives/header.js'
 import { codec, type Exchange } from './exchange.js'
 
@@ -23,7 +22,11 @@ export const services = { wholeChain: 1, recentBlocks: 2 } as const
 export const recentBlocks = 288
 
 /** The part of a chain that the services of its node depend on. */
-type Chained = Pick<Chain, 'prunes' | 'prunedHeight'> & { readonly tip: { readonly header: Pick<Header, 'height'> } }
+interface Chained {
+  readonly prunes: boolean
+  readonly prunedHeight: number
+  readonly tip: { readonly header: Pick<Header, 'height'> }
+}
 
 /** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
 export function servicesOf({ prunes, prunedHeight, tip }: Chained): number {
