@@ -47,6 +47,9 @@ export async function joinState(
   const { env } = node
   if (existsSync(directory.database)) {
     env.log.info({ from }, 'the directory has a chain: no state is taken')
+    // A stop may have left them, and a start without the option made the chain.
+    for (const left of [directory.joining, directory.joiningPeers, directory.parts])
+      await rm(left, { recursive: true, force: true })
     return
   }
   try {
@@ -111,7 +114,8 @@ async function takeFromPeers(
   try {
     await peers.start()
     const checking = { spec, verifier, clock: env.clock }
-    const state = await download.run((some) => makeRows(some, directory, checking, tuning?.storage?.cacheBytes))
+    const check = (some: AsyncIterable<Part>) => makeRows(some, directory, checking, tuning?.storage?.cacheBytes)
+    const state = await onFile(directory.parts, () => download.run(check))
     await parts.remove()
     return state
   } finally {

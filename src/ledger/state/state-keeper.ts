@@ -25,6 +25,9 @@ export interface KeptForPeers {
   readonly committing: KnownHeader
 }
 
+/** Blocks after which a state is written again that could not be written. */
+const retryAfter = 100
+
 /** Ends the writing of a state. */
 class Closed extends Error {}
 
@@ -34,8 +37,10 @@ export class StateKeeper {
   #kept: KeptForPeers | undefined
   #running: Promise<void> | undefined
   #closed = false
+  /** Height of the tip from which on it is tried again. */
+  #retryAt = 0
   readonly #follow = () => {
-    if (this.#isLatest()) return
+    if (this.#isLatest() || this.#options.chain.tip.header.height < this.#retryAt) return
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
   }
 
@@ -95,8 +100,9 @@ export class StateKeeper {
         log.info({ height: written.height }, 'the state is there for peers that join by it')
       }
     } catch (error) {
-      // The next block tries again; what stops the node is said elsewhere.
-      if (!(error instanceof Closed)) log.warn({ error: String(error) }, 'the state for peers could not be written')
+      if (error instanceof Closed) return
+      this.#retryAt = chain.tip.header.height + retryAfter
+      log.warn({ error: String(error) }, `the state for peers could not be written; block ${this.#retryAt} tries again`)
     }
   }
 

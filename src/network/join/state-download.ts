@@ -74,7 +74,11 @@ export class StateDownload {
       const fetch = new PartFetch({
         ...this.#options,
         offer,
-        sources: () => this.#sources(offer),
+        sources: () => {
+          // Peers that come later may have the same.
+          this.#askAll()
+          return this.#sources(offer)
+        },
         onUseless: (peer) => this.#said.set(peer, { at: this.#options.clock.now() }),
       })
       try {
