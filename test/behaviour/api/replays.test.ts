@@ -105,7 +105,8 @@ describe('replays of events', () => {
     for (let warming = 0; warming < 4; warming++) await honest()
     const alone = Math.min(await honest(), await honest())
     await Promise.all(Array.from({ length: 24 }, () => deaf(server, by('10.0.0.2'))))
-    const beside = await honest()
+    // The best of a few: other programs take time of the machine, and none of it from those who do not read.
+    const beside = Math.min(await honest(), await honest(), await honest())
     // Half of the time is theirs, and they begin behind all others. Turns by connection would leave them a 24th.
     expect(alone / beside).toBeGreaterThanOrEqual(0.15)
   })

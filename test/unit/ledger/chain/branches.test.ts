@@ -17,7 +17,7 @@ async function reachOf(height: number, fork: number, kinds: readonly BlockStatus
   }
   const branch = kinds.map((status, i) => known(fork + 1 + i, status))
   const headers = { known: ({ 0: at = 0 }: Uint8Array) => branch[at - fork - 1] ?? known(fork, 'active') }
-  const database = { keys: () => Promise.resolve([]) }
+  const database = { keys: () => Promise.resolve([]), get: () => undefined }
   const options = { database, headers, tip: () => known(height, 'active') } as unknown as BranchesOptions
   const branches = await Branches.open(options)
   try {
