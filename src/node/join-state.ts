@@ -57,7 +57,7 @@ export async function joinState(
       ? takeFromPeers(node, directory, verifier)
       : takeFromFile(from, node, directory, verifier))
     if (state === undefined) {
-      env.log.info({}, 'no peer has a state: the node begins at the first block')
+      env.log.warn({}, 'no peer has a state: the node begins at the first block')
       return
     }
     const { height, committing } = state

@@ -29,6 +29,9 @@ const peersWanted = 3
 const morePeers = 2_000
 /** @tuning ms: wait for an offer once a peer has answered that it has none */
 const noOffer = 10_000
+/** Milliseconds without an answer of any peer after which that is said, and between two times. */
+const saidAfter = 5_000
+const saidAgain = 60_000
 /** Milliseconds between two looks at what peers offer. */
 const lookInterval = 200
 /** Milliseconds after which a peer without an offer is asked again. */
@@ -106,10 +109,20 @@ export class StateDownload {
 
   /** Waits for offers; undefined where peers answer and have none. */
   async #best(): Promise<StateOffer | undefined> {
+    const { clock, log, peers } = this.#options
+    let sayAt = clock.now() + saidAfter
     for (;;) {
       this.#askAll()
+      if (this.#firstAnswer === undefined && clock.now() >= sayAt) {
+        const connected = peers.all().length
+        log.warn(
+          { peers: connected },
+          'no peer has said yet whether it has a state; --peer names one, and without --state-from it begins at the first block',
+        )
+        sayAt = clock.now() + saidAgain
+      }
       const offers = this.#offers()
-      const waited = this.#options.clock.now() - (this.#firstAnswer ?? Infinity)
+      const waited = clock.now() - (this.#firstAnswer ?? Infinity)
       const answered = [...this.#said.keys()].filter((peer) => !peer.closed).length
       if (offers.length > 0 && (answered >= peersWanted || waited >= morePeers)) return offers[0]
       if (offers.length === 0 && waited >= noOffer) return undefined

@@ -12,6 +12,7 @@ import { type Part, partKind } from '../../../src/ledger/state/parts.js'
 import { encodeHead, readHead } from '../../../src/ledger/state/state-head.js'
 import { StateKeeper } from '../../../src/ledger/state/state-keeper.js'
 import { latestState, stateParts } from '../../../src/ledger/state/write-state.js'
+import { TimeoutsClosed } from '../../../src/network/fetch/timeouts.js'
 import { StateDownload } from '../../../src/network/join/state-download.js'
 import { type StateList, stateListExchange, stateSliceExchange } from '../../../src/network/wire/state-message.js'
 import { busyChain, stateHeight } from '../../support/builders/busy-chain.js'
@@ -284,6 +285,26 @@ describe('the state of a chain of work with branches', () => {
     await heavy.close()
     await light.close()
   })
+})
+
+it('a node without an answer of any peer says what it waits for', async () => {
+  const test = await TestChain.open({ ...withoutValidators, coinInterval: 330 })
+  const said: string[] = []
+  const log = { ...quietLog(), warn: (_: object, message: string) => void said.push(message) }
+  const { spec } = test
+  const time = new ManualTime()
+  const peers = { all: () => [], events: { on: () => {}, off: () => {} } }
+  const parts = await PartStore.open(fresh())
+  const download = new StateDownload({ spec, verifier, clock: time, timers: time, log, peers, parts })
+  const taken = download.run(() => Promise.reject(new Error('there is nothing to check')))
+  taken.catch(() => {})
+  await time.advance(4_000)
+  expect(said).toEqual([])
+  await time.advance(130_000)
+  expect(said).toEqual(Array(3).fill(expect.stringMatching(/^no peer has said yet whether it has a state/)))
+  download.close()
+  await expect(taken).rejects.toThrow(TimeoutsClosed)
+  await test.close()
 })
 
 describe('a node that keeps the state for peers', () => {
