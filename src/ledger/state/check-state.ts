@@ -15,6 +15,7 @@
  */
 import { type AuxPow, readAuxPow } from '../../base/primitives/auxpow.js'
 import { runChecks, type Verifier } from '../../base/crypto/verifier.js'
+import type { Code } from '../../base/errors/error-codes.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { displayHash, equalBytes, toHex } from '../../base/primitives/bytes.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
@@ -45,11 +46,14 @@ import { TransactionPlaces } from './transaction-places.js'
 /** A part that is not what the blocks commit to, or no part. */
 export class StateError extends UserError {
   readonly part: PartPlace
+  /** The rule that it breaks; undefined where it has no form of a part. */
+  readonly code: Code | undefined
 
-  constructor({ kind, number }: PartPlace, reason: string) {
+  constructor({ kind, number }: PartPlace, reason: string, code?: Code) {
     const name = Object.entries(partKind).find(([, value]) => value === kind)?.[0] ?? kind
     super(`part ${name} ${number}: ${reason}`)
     this.part = { kind, number }
+    this.code = code
   }
 }
 
@@ -223,8 +227,7 @@ class StateCheck {
       const header = Header.read(reader)
       const auxPow = spec.hasValidators ? undefined : readAuxPow(reader)
       const { tip } = this.#headers
-      if (!equalBytes(header.previous, tip.hash))
-        throw new RuleError('block-stale', `block ${header.height} does not follow`)
+      if (!equalBytes(header.previous, tip.hash)) throw new CodecError(`block ${header.height} does not follow`)
       if (header.height > state + coinDepth) throw new RuleError('block-height', `block ${header.height} is above it`)
       checkHeaderContext(spec, header, { parent: tip, at: (height) => this.#headers.at(height) })
       checkClock(spec, header, clock.now())
@@ -383,6 +386,6 @@ async function wrapping<T>(part: PartPlace, check: () => Promise<T>): Promise<T>
     return await check()
   } catch (error) {
     if (!(error instanceof RuleError || error instanceof CodecError)) throw error
-    throw new StateError(part, error.message)
+    throw new StateError(part, error.message, error instanceof RuleError ? error.code : undefined)
   }
 }

@@ -31,6 +31,11 @@ export class PartStore {
     await rename(`${path}.new`, path)
   }
 
+  /** Removes a part. */
+  async drop(hash: Hash): Promise<void> {
+    await rm(this.#path(hash), { force: true })
+  }
+
   /** Removes all of it. */
   async remove(): Promise<void> {
     await rm(this.#directory, { recursive: true, force: true })

@@ -134,6 +134,8 @@ export class HistoryDownload {
       await chain.acceptBlocks(blocks, { following: last - height - blocks.length })
     } catch (error) {
       if (!(error instanceof BlockRunError)) throw error
+      // A clock that was set back says nothing of an old block.
+      if (error.rule.code === 'block-time-future') throw new LinkError('refused', error.rule.message)
       // No hash pins a confirm: its sender may have made it up.
       if (!error.rule.code.startsWith('confirm-')) throw new HistoryError(height + 1 + error.index, error.rule)
       peer.penalise(error.rule.code, error.rule.message)

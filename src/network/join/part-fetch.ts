@@ -61,6 +61,13 @@ export class PartFetch {
     }
   }
 
+  /** Removes the part that was given out last, which turned out wrong, and what was fetched ahead of it: nothing else would pay for its room. */
+  async discard(): Promise<void> {
+    const { parts, offer } = this.#options
+    const ahead = [this.#next, ...this.#there].filter((index) => index < this.#count)
+    for (const index of ahead) await parts.drop(offer.parts.at(index).hash)
+  }
+
   /** Asks for nothing more. */
   close(): void {
     this.#closed = true

@@ -12,7 +12,7 @@ import {
   stateSliceExchange,
 } from '../wire/state-message.js'
 
-/** @limit count: waiting answers with slices of a state, made one after another */
+/** @limit count: waiting answers with lists and slices of a state, made one after another */
 const slicesWaiting = 64
 
 export interface StateServing {
@@ -26,7 +26,7 @@ export interface StateServing {
 /** Serves the latest state to peers that join by it. */
 export function serveState(peers: Pick<PeerManager, 'serve'>, serving: StateServing): void {
   const slices = new JobQueue(slicesWaiting)
-  peers.serve(stateListExchange, (_, from) => Promise.resolve(listFrom(serving, from)))
+  peers.serve(stateListExchange, (_, from) => slices.run(async () => listFrom(serving, from)))
   peers.serve(stateSliceExchange, (_, { block, index, from }) =>
     slices.run(async () => {
       const kept = keptNow(serving)
@@ -34,7 +34,9 @@ export function serveState(peers: Pick<PeerManager, 'serve'>, serving: StateServ
       try {
         return await kept.state.read(index, from, sliceBytes)
       } catch (error) {
-        void serving.keeper?.drop(error).catch(() => {})
+        // A later state may have taken its place meanwhile.
+        const isKept = serving.keeper?.latest?.state === kept.state
+        if (isKept) void serving.keeper?.drop(error).catch(() => {})
         throw new LinkError('refused', 'the state cannot be read')
       }
     }),

@@ -7,10 +7,11 @@
  *     -> check, part by part -> the state; StateError -> all who made the offer listed what the blocks do not commit to
  *
  * - A part with another hash costs its sender alone; a list of wrong parts costs all that made it.
- * - Of several offers the later state comes first, then the one with more work, then that of more peers.
+ * - Of several offers the later state comes first, on a chain of work the one with more work, then that of more peers.
  */
 import { workOf } from '../../base/primitives/compact.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
+import type { Code } from '../../base/errors/error-codes.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Env } from '../../base/runtime/env.js'
 import type { CheckedState } from '../../ledger/state/check-state.js'
@@ -89,8 +90,11 @@ export class StateDownload {
         if (this.#hasItsWork(offer, state)) return state
         this.#blame(offer, 'its headers have other work than it says')
       } catch (error) {
-        if (error instanceof StateError) this.#blame(offer, error.message)
-        else if (!(error instanceof SourcesGone)) throw error
+        if (error instanceof StateError) {
+          fetch.close()
+          await fetch.discard()
+          this.#blame(offer, error.message, error.code)
+        } else if (!(error instanceof SourcesGone)) throw error
         else log.debug({}, 'no peer with the state is left; others are asked')
       } finally {
         fetch.close()
@@ -132,6 +136,7 @@ export class StateDownload {
 
   /** Offers of connected peers, the best first. */
   #offers(): StateOffer[] {
+    const { spec } = this.#options
     const byId = new Map<string, { readonly offer: StateOffer; peers: number }>()
     for (const [peer, { offer }] of this.#said) {
       if (offer === undefined || peer.closed || this.#wrong.has(offer.id)) continue
@@ -141,8 +146,10 @@ export class StateDownload {
     }
     const best = [...byId.values()].sort((a, b) => {
       const [one, other] = [a.offer, b.offer]
+      // Blocks of little work are cheap, however many: height says nothing there.
+      const isHeavier = !spec.hasValidators && one.chainWork !== other.chainWork
+      if (isHeavier) return one.chainWork > other.chainWork ? -1 : 1
       if (one.head.height !== other.head.height) return other.head.height - one.head.height
-      if (one.chainWork !== other.chainWork) return one.chainWork > other.chainWork ? -1 : 1
       return b.peers - a.peers
     })
     return best.map(({ offer }) => offer)
@@ -165,7 +172,6 @@ export class StateDownload {
     try {
       const offer = await askForState(peer, this.#options)
       this.#said.set(peer, { at: clock.now(), ...(offer && { offer }) })
-      if (offer !== undefined && this.#wrong.has(offer.id)) penaliseAndDrop(peer, 'peer-state', 'a state that is wrong')
     } catch (error) {
       if (!isUnanswered(error)) throw error
       this.#said.set(peer, { at: clock.now() })
@@ -175,8 +181,11 @@ export class StateDownload {
     this.#firstAnswer ??= clock.now()
   }
 
-  #blame(offer: StateOffer, reason: string): void {
+  /** Gives an offer up; all who made it pay, unless it is the clock of this node that refuses it. */
+  #blame(offer: StateOffer, reason: string, code?: Code): void {
     this.#wrong.add(offer.id)
+    this.#options.log.warn({ height: offer.head.height, reason }, 'a state that peers have is wrong')
+    if (code === 'block-time-future') return
     for (const peer of this.#sources(offer)) penaliseAndDrop(peer, 'peer-state', reason)
   }
 
