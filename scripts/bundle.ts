@@ -11,7 +11,8 @@ import { licencesOf } from './bundle-licences.js'
  * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads two files for a command and for a node, instead
  * of 1,744 (docs/decisions/0020-program-is-bundled.md).
  *
- * - src/program/cli/main.ts becomes program.js, and src/base/crypto/worker.ts worker.js, which threads run.
+ * - src/program/cli/main.ts becomes program.js; src/base/crypto/worker.ts and src/ledger/state/document-worker.ts, which threads run,
+ *   worker.js and document-worker.js.
  * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code: in CommonJS, of which alone code can be kept.
  * - level stays outside: it loads the binary of its machine.
  * - src/explorer becomes dist/pages, which the REST port serves.
@@ -47,7 +48,11 @@ const common = {
 rmSync(folder, { recursive: true, force: true })
 const program = await build({
   ...common,
-  entryPoints: { program: `${root}src/program/cli/main.ts`, worker: `${root}src/base/crypto/worker.ts` },
+  entryPoints: {
+    program: `${root}src/program/cli/main.ts`,
+    worker: `${root}src/base/crypto/worker.ts`,
+    'document-worker': `${root}src/ledger/state/document-worker.ts`,
+  },
 })
 const starter = await build({
   ...common,

@@ -137,9 +137,13 @@ async function makeRows(
   const database = await Database.open(joining, cache)
   try {
     const rows = await StateRows.begin(database, checking.spec)
-    const state = await checkState(parts, { ...checking, taker: rows })
-    await rows.finish(state)
-    return state
+    try {
+      const state = await checkState(parts, { ...checking, taker: rows })
+      await rows.finish(state)
+      return state
+    } finally {
+      await rows.close()
+    }
   } finally {
     await database.close()
   }

@@ -181,7 +181,14 @@ describe('the packed package', () => {
       'package.json',
     ])
     // Threads of the library and of the program run files of their own.
-    expect(files).toEqual(expect.arrayContaining(['dist/base/crypto/worker.js', 'dist/cli/worker.js']))
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'dist/base/crypto/worker.js',
+        'dist/cli/worker.js',
+        'dist/ledger/state/document-worker.js',
+        'dist/cli/document-worker.js',
+      ]),
+    )
     const installed = join(project, 'node_modules/didledger')
     for (const file of files) {
       const text = readFileSync(join(installed, file), 'utf8')

@@ -7,7 +7,7 @@
  *     -> PlanReader.next, read                      plan-reader.ts, read-elements.ts over chunk-sets.ts: chunk against chunk
  *     -> documents that match surely, and those that may
  *
- * Imports primitives; used by storage, resolver, api; conditions come as did-query reads them.
+ * Imports primitives; used by storage, state, resolver, api; conditions come as did-query reads them.
  * - Tokens are a pure function of the document's text, which is stored: another function is another layout.
  * - Which document a posting means is its ordinal, the number of its DID in the order of creation.
  * - The room reads no rows: the caller passes chunks.

@@ -7,9 +7,9 @@
  *     blocks   outlines by their headers (block-outline.ts, transaction-places.ts)
  *     coins    chunks by the tree in the last block's coinbase
  *     leaves   subtrees by the map in the coinbase of the state's block (map-parts.ts), transactions by outlines (leaf-record.ts)
- *        -> StateRows (state-rows.ts): what was checked, as the rows of a database
+ *        -> StateRows (state-rows.ts): what was checked, as the rows of a database; documents by a thread (document-thread.ts)
  *
- * Imports chain, consensus, crypto, did, errors, primitives, proofs, runtime, storage; used by network, node, cli.
+ * Imports chain, consensus, crypto, did, did-index, errors, primitives, proofs, runtime, storage; used by network, node, cli.
  * - Nothing is believed of a part before it is checked against parts that were.
  * - A checker needs the spec of the chain alone.
  */
@@ -84,6 +84,8 @@ export interface StateTaker {
   coins(rows: Uint8Array): Promise<void>
   /** The next leaf of the map, in the order of their keys; `indices`: of the transactions of its entries in their blocks. */
   leaf(record: LeafRecord, indices: readonly number[]): Promise<void>
+  /** The end of what comes; a RuleError where something of it breaks a rule. */
+  end(): Promise<void>
 }
 
 export interface StateCheckOptions {
@@ -189,6 +191,7 @@ class StateCheck {
     if (this.#prefix !== 2 ** head.depth) {
       throw new RuleError('coinbase-did-root', `leaves of ${this.#prefix} subtrees of ${2 ** head.depth}`)
     }
+    await this.#options.taker?.end()
     return {
       height: head.height,
       hash: this.#headers.at(head.height).hash,

@@ -2,35 +2,47 @@ import { type AuxPow, auxPowBytes } from '../../base/primitives/auxpow.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { formOfNumber } from '../../base/primitives/did-operation.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
-import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
-import { documentText } from '../../identity/did/canonical.js'
+import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { didPart } from '../../identity/did/identifier.js'
-import { documentOfPayload } from '../../identity/did/known-document.js'
+import { chunkOrdinals } from '../../identity/did-index/posting-chunk.js'
 import { type Entry, emptyHistory, entryBytes, extendHistory } from '../../identity/proofs/history.js'
 import { credentialMapKey } from '../../identity/proofs/map-tree.js'
 import { genesisInto } from '../chain/block-records.js'
 import { putTip } from '../chain/reorganise.js'
 import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
-import { didKey, operationOf } from '../storage/rows/did-reader.js'
+import { didKey } from '../storage/rows/did-reader.js'
 import { didText } from '../storage/rows/map/leaf-changes.js'
 import { present } from '../storage/rows/row-reader.js'
-import { type Balance, type Location, meta, tables } from '../storage/rows/tables.js'
+import { type Balance, type DidHeadRow, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
 import { Overlay } from '../storage/write/overlay.js'
 import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
+import { DocumentThread } from './document-thread.js'
+import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
 import { kept, type LeafRecord } from './leaf-record.js'
 
 /** @tuning bytes: rows of a state that are written in one batch */
-const batchBytes = 4 * 1024 * 1024
+const batchBytes = 2 * 1024 * 1024
 /** @tuning bytes: rows that are read in one step to make others of them */
 const pageBytes = 256 * 1024
+/** @tuning bytes: transactions of which another thread makes documents in one batch */
+const documentsBytes = 256 * 1024
+/** @tuning count: such batches at once */
+const documentBatches = 4
+
+/** A DID whose document is being made. */
+interface JoiningDid {
+  readonly did: Uint8Array
+  readonly place: Location
+  readonly head: DidHeadRow
+  readonly transaction: Uint8Array
+}
 
 /**
  * Makes the rows of a state in an empty database, while it is checked. They are those that a node has which connected every block up to
@@ -43,6 +55,13 @@ export class StateRows implements StateTaker {
   #overlay: Overlay
   /** Bytes of its rows. */
   #size = 0
+  /** The write of the batch before, while the next one is gathered. */
+  #writing: Promise<void> = Promise.resolve()
+  readonly #documents = new DocumentThread()
+  /** DIDs of the next batch of documents, and bytes of their transactions. */
+  #asked: { dids: JoiningDid[]; bytes: number } = { dids: [], bytes: 0 }
+  /** Batches of documents that are made, the oldest first. */
+  readonly #made: Promise<void>[] = []
   #tip: Header
   #chainWork: bigint
 
@@ -58,8 +77,13 @@ export class StateRows implements StateTaker {
     const genesis = genesisBlock(spec)
     const rows = new StateRows(database, spec, genesis.header)
     await genesisInto(rows.#overlay, genesis, { map: false })
-    await rows.#write()
+    await rows.#written()
     return rows
+  }
+
+  async close(): Promise<void> {
+    await this.#documents.close()
+    await Promise.allSettled([this.#writing, ...this.#made])
   }
 
   async header(header: Header, auxPow: AuxPow | undefined): Promise<void> {
@@ -118,26 +142,59 @@ export class StateRows implements StateTaker {
       const { height, index } = operations[position] as Location
       this.#put(tables.transaction.key(height, index), record.transactions[i] as Uint8Array)
     }
-    if (record.credential === undefined) this.#did(record, operations)
+    if (record.credential === undefined) await this.#did(record, operations)
     else this.#credential(record.did, record.credential, operations)
     await this.#writeFull()
   }
 
-  #did({ did, transactions, ...record }: LeafRecord, operations: readonly (Entry & Location)[]): void {
+  async #did({ did, transactions, ...record }: LeafRecord, operations: readonly (Entry & Location)[]): Promise<void> {
     let digest = emptyHistory
     for (const [number, entry] of operations.entries()) {
       digest = extendHistory(digest, entryBytes(entry))
       this.#put(tables.didOperation.key(did, number), tables.didOperation.encode({ ...entry, digest }))
     }
     const [documentSequence, ended] = kept(record) as [number, number?]
-    const { height, index } = operations[0] as Location
+    const place = operations[0] as Location
     const status = ended === undefined ? 'valid' : 'deactivated'
     const head = { status, operationCount: operations.length, documentSequence, ordinal: 0 } as const
-    this.#put(tables.created.key({ height, index }), tables.created.encode({ did, head }))
-    if (ended !== undefined) return
-    const { payload } = operationOf(payloadOf(transactions[0] as Uint8Array))
-    const text = documentText(documentOfPayload(payload, didMethod))
-    this.#put(tables.didDocument.key({ height, index }), Buffer.from(text))
+    const joining = { did, place, head, transaction: transactions[0] as Uint8Array }
+    if (ended === undefined) await this.#ask(joining)
+    else this.#create(joining, noTokens)
+  }
+
+  /** Has the document of a DID made, with those of others. */
+  async #ask(joining: JoiningDid): Promise<void> {
+    this.#asked.dids.push(joining)
+    this.#asked.bytes += joining.transaction.length
+    if (this.#asked.bytes < documentsBytes) return
+    this.#askAll()
+    if (this.#made.length > documentBatches) await this.#made.shift()
+  }
+
+  #askAll(): void {
+    const { dids } = this.#asked
+    this.#asked = { dids: [], bytes: 0 }
+    if (dids.length === 0) return
+    const made = this.#documents.documentsOf(dids.map(({ transaction }) => transaction)).then(
+      (documents) => {
+        for (const [i, joining] of dids.entries()) {
+          const { text, tokens } = documents[i] as JoinedDocument
+          this.#put(tables.didDocument.key(joining.place), text)
+          this.#create(joining, tokens)
+        }
+      },
+      (error: unknown) => {
+        if (!(error instanceof InvariantError)) throw error
+        // The blocks stand behind it, so their validators, or their work, let it pass.
+        throw new RuleError('coinbase-did-root', `the blocks have a document that no rule allows: ${error.message}`)
+      },
+    )
+    made.catch(() => {})
+    this.#made.push(made)
+  }
+
+  #create({ did, head, place }: JoiningDid, tokens: Uint8Array): void {
+    this.#put(tables.created.key(place), tables.created.encode({ did, head, tokens }))
   }
 
   #credential(signer: Uint8Array, id: string, operations: readonly (Entry & Location)[]): void {
@@ -151,9 +208,15 @@ export class StateRows implements StateTaker {
     }
   }
 
+  /** Waits for what is still made of leaves. */
+  async end(): Promise<void> {
+    this.#askAll()
+    await Promise.all(this.#made.splice(0))
+  }
+
   /** Makes the rows that are in another order than what came, and at last those that say where the chain stands. */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
-    await this.#write()
+    await this.#written()
     await this.#balances()
     await this.#ordinals()
     await this.#declared()
@@ -166,7 +229,7 @@ export class StateRows implements StateTaker {
     }
     // The days are counted anew, as in a database that had none.
     last.del(meta.days.key)
-    await this.#write()
+    await this.#written()
     await this.#database.checkpoint({ height, hash })
   }
 
@@ -174,7 +237,7 @@ export class StateRows implements StateTaker {
     for (const { range } of [tables.coin, tables.addressCoin, tables.balance]) {
       for (const [key] of await this.#database.rows(range())) this.#del(key)
     }
-    await this.#write()
+    await this.#written()
   }
 
   async #balances(): Promise<void> {
@@ -201,22 +264,23 @@ export class StateRows implements StateTaker {
     let ordinal = 0
     let index = new TokenIndexChanges()
     const end = async () => {
-      await index.put(this.#overlay)
+      // Numbers of documents are read by the next ones.
+      await this.#writing
+      await index.put(this.#overlay, { areNew: true })
       index = new TokenIndexChanges()
       await this.#write()
     }
     for await (const page of this.#database.pages(tables.created.range(), pageBytes)) {
-      const places = page.map(([key]) => tables.created.fields(key)[0])
-      for (const [i, [key, row]] of page.entries()) {
-        const place = places[i] as Location
-        const { did, head } = tables.created.decode(row)
+      for (const [key, row] of page) {
+        const { did, head, tokens } = tables.created.decode(row)
         this.#put(tables.didHead.key(did), tables.didHead.encode({ ...head, ordinal }))
-        index.create(this.#overlay, ordinal, place)
-        const after = this.#database.get(tables.didDocument.key(place))
-        index.change(ordinal++, { before: undefined, after })
+        index.create(this.#overlay, ordinal, tables.created.fields(key)[0])
+        index.change(ordinal++, { before: undefined, after: documentTokens.decode(tokens) })
         this.#del(key)
-        this.#size += after?.length ?? 0
-        if (this.#size > batchBytes) await end()
+        // Memory of the tokens.
+        this.#size += 10 * tokens.length
+        // Whole chunks, which have no row before.
+        if (this.#size > batchBytes && ordinal % chunkOrdinals === 0) await end()
       }
     }
     await end()
@@ -256,10 +320,18 @@ export class StateRows implements StateTaker {
     if (this.#size > batchBytes) await this.#write()
   }
 
+  /** Has the rows written while the next ones are gathered: two batches are in memory at most. */
   async #write(): Promise<void> {
+    await this.#writing
     const overlay = this.#overlay
     ;[this.#overlay, this.#size] = [new Overlay(this.#database), 0]
     const { hash, height } = this.#tip
-    await overlay.commit({ kind: 'state', height, hash }, { sync: false })
+    this.#writing = overlay.commit({ kind: 'state', height, hash }, { sync: false })
+    this.#writing.catch(() => {})
+  }
+
+  async #written(): Promise<void> {
+    await this.#write()
+    await this.#writing
   }
 }

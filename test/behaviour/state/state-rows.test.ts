@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { zeroHash } from '../../../src/base/primitives/hash.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkRecentBlocks } from '../../../src/ledger/chain/check-recent-blocks.js'
 import { verifyPruned } from '../../../src/ledger/chain/verify-pruned.js'
+import { StateRows } from '../../../src/ledger/state/state-rows.js'
+import { Database } from '../../../src/ledger/storage/database.js'
 import { derivedTables, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { busyChain, stateHeight as state } from '../../support/builders/busy-chain.js'
-import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { craft } from '../../support/builders/blocks.js'
+import { memoryStore, oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { testSpec } from '../../support/builders/spec.js'
 import { comparable, joinedChain, passBlocks, rowsOf, wholeChain } from '../../support/builders/joined-chain.js'
 
 describe.each([
@@ -74,5 +81,20 @@ describe.each([
     expect(await verifyPruned(chain)).toBeUndefined()
     await history.close()
     await history.database.close()
+  })
+})
+
+describe('a document that no rule allows', () => {
+  it('is a fault of the blocks, which have it', async () => {
+    const spec = parseSpec(testSpec(withoutValidators))
+    const database = await Database.over(memoryStore())
+    const rows = await StateRows.begin(database, spec)
+    const entry = { operation: 1, height: 1, time: 1, txid: zeroHash, payloadHash: zeroHash } as const
+    const payload = { type: 10, operation: { ...holder().create(), payload: 'e30' } } as const
+    const { bytes } = craft(spec, [], [], [], { payload })
+    await rows.leaf({ did: new Uint8Array(21), entries: [entry], transactions: [bytes] }, [1])
+    await expect(rows.end()).rejects.toMatchObject({ code: 'coinbase-did-root' })
+    await rows.close()
+    await database.close()
   })
 })

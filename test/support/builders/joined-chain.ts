@@ -22,6 +22,7 @@ export async function joinedChain(test: TestChain, options?: WritingOptions): Pr
   const rows = await StateRows.begin(fresh, spec)
   const parts = readParts(stateFile(stateParts(test.chain, latestState(test.chain), options)))
   await rows.finish(await checkState(parts, { spec, verifier, clock, taker: rows }))
+  await rows.close()
   await fresh.close()
   const database = await Database.over(store)
   const { fromHeight } = await checkJournal(database)

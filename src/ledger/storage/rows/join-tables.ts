@@ -9,9 +9,11 @@ export interface CreatedRow {
   readonly did: Uint8Array
   /** Its ordinal is 0. */
   readonly head: DidHeadRow
+  /** Tokens by which its document is found. */
+  readonly tokens: Uint8Array
 }
 
-const created = rowOf(form.record<CreatedRow>({ did: form.bytes(21), head: didHead }))
+const created = rowOf(form.record<CreatedRow>({ did: form.bytes(21), head: didHead, tokens: form.rest }))
 
 export const joinTables = {
   created: table(0x26, [create], created),

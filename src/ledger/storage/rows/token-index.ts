@@ -62,7 +62,7 @@ export function nextOrdinal(rows: { get(key: Key): Uint8Array | undefined }): nu
 /** The document of a DID before and after an operation: its row, or its tokens where they are known; undefined: none. */
 interface ChangedDocument {
   readonly before: Uint8Array | DocumentTokens | undefined
-  readonly after: Uint8Array | undefined
+  readonly after: Uint8Array | DocumentTokens | undefined
   /** Gets the tokens of the document after it. */
   readonly found?: ((tokens: DocumentTokens) => void) | undefined
 }
@@ -84,7 +84,7 @@ export class TokenIndexChanges {
 
   /** Notes that the document of a DID has changed; undefined: there is none. */
   change(ordinal: number, { before, after, found }: ChangedDocument): void {
-    if (before instanceof Uint8Array && after !== undefined && equalBytes(before, after)) return
+    if (before instanceof Uint8Array && after instanceof Uint8Array && equalBytes(before, after)) return
     this.#documents.push({ ordinal, before, after, found })
   }
 
@@ -94,7 +94,7 @@ export class TokenIndexChanges {
     this.#documents = []
     for (const { ordinal, before, after, found } of documents) {
       const from = before instanceof Uint8Array ? yield* tokenSteps(before) : (before ?? noTokens)
-      const to = after === undefined ? noTokens : yield* tokenSteps(after)
+      const to = after instanceof Uint8Array ? yield* tokenSteps(after) : (after ?? noTokens)
       found?.(to)
       const chunk = this.#chunk(chunkOf(ordinal))
       yield* entrySteps(
@@ -148,13 +148,13 @@ export class TokenIndexChanges {
     if (overlay.get(old) !== undefined) overlay.del(old)
   }
 
-  /** Stages the changes; returns the rows as they were. */
-  async put(overlay: StagedRows): Promise<RowBefore[]> {
+  /** Stages the changes; returns the rows as they were. `areNew`: no chunk of them has a posting so far. */
+  async put(overlay: StagedRows, { areNew = false } = {}): Promise<RowBefore[]> {
     await runCooperatively(this.#noteSteps())
     const before: RowBefore[] = []
     for (const changes of inPortions(this.#changedPostings())) {
-      const rows = (await overlay.getMany(changes.map(({ key }) => key))).values()
-      await forEachCooperatively(changes, (change) => putPostings(overlay, change, rows.next().value, before))
+      const rows = areNew ? undefined : (await overlay.getMany(changes.map(({ key }) => key))).values()
+      await forEachCooperatively(changes, (change) => putPostings(overlay, change, rows?.next().value, before))
     }
     for (const changes of inPortions(this.#changedCounts())) {
       const rows = (await overlay.getMany(changes.map(({ key }) => key))).values()

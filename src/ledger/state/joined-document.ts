@@ -1,0 +1,84 @@
+import { mapKey } from '../../base/primitives/bytes.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import * as form from '../../base/primitives/forms.js'
+import { Reader, Writer } from '../../base/primitives/codec.js'
+import { finish } from '../../base/primitives/steps.js'
+import { payloadOf } from '../../base/primitives/transaction-parts.js'
+import { documentText } from '../../identity/did/canonical.js'
+import { documentOfPayload } from '../../identity/did/known-document.js'
+import { type DocumentTokens, tokenSteps } from '../../identity/did-index/document-tokens.js'
+import { operationOf } from '../storage/rows/did-reader.js'
+
+/** The documents of a state's transactions, as one thread asks another one for them. */
+
+/** A document as the rows of its DID need it. */
+export interface JoinedDocument {
+  /** Its canonical text, in UTF-8. */
+  readonly text: Uint8Array
+  /** Its {@link DocumentTokens}, encoded by {@link documentTokens}. */
+  readonly tokens: Uint8Array
+}
+
+/** Bytes of the shortest token and of the fewest elements, with their lengths. */
+const leastToken = 4
+
+const tokenForm = form.list(
+  0xffff,
+  leastToken,
+  form.record<{ readonly token: Uint8Array; readonly elements: Uint8Array }>({
+    token: form.varbytes(0xff),
+    elements: form.varbytes(0xff + 1),
+  }),
+)
+
+export const documentTokens = {
+  encode(tokens: DocumentTokens): Uint8Array {
+    const all = [...tokens].map(([token, elements]) => ({
+      token: Buffer.from(token, 'latin1'),
+      elements: Uint8Array.from(elements),
+    }))
+    return tokenForm.write(new Writer(), all).finish()
+  },
+
+  decode(bytes: Uint8Array): DocumentTokens {
+    return new Map(
+      tokenForm.read(new Reader(bytes)).map(({ token, elements }) => [mapKey(token), [...elements]] as const),
+    )
+  },
+}
+
+/** Those of a DID without a document. */
+export const noTokens = documentTokens.encode(new Map())
+
+/** The document in a DID's transaction that a chain accepted; an InvariantError where it cannot have done so. */
+export function joinedDocument(transaction: Uint8Array): JoinedDocument {
+  const { payload } = operationOf(payloadOf(transaction))
+  const text = Buffer.from(documentText(documentOfPayload(payload, didMethod)))
+  return { text, tokens: documentTokens.encode(finish(tokenSteps(text))) }
+}
+
+/** A message between the threads; its parts are no longer than the transactions of a block. */
+const message = form.list(0xffff, 1, form.varbytes(0x7fffffff))
+
+/** Bytes in memory of their own, which another thread takes without a copy. */
+export function packed(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(message.write(new Writer(), parts).finish())
+}
+
+export function unpacked(bytes: Uint8Array): readonly Uint8Array[] {
+  return message.read(new Reader(bytes))
+}
+
+/** The documents of packed transactions, packed: text and tokens of each. The first that is none, and those behind it, are left out. */
+export function packedDocuments(transactions: Uint8Array): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array[] = []
+  try {
+    for (const transaction of unpacked(transactions)) {
+      const { text, tokens } = joinedDocument(transaction)
+      parts.push(text, tokens)
+    }
+  } catch {
+    // Errors lose their class between threads: who asked makes the document that is missing again, and meets the same one.
+  }
+  return packed(parts)
+}
