@@ -12,6 +12,9 @@ const deleted = 0xffffffff
 /** Rows written in one step. */
 const rowsAtOnce = 16
 
+/** @tuning bytes: a row that is put in by a buffer of its size, which stays: longer ones have too many sizes */
+const longestReused = 256
+
 /** Memory for rows by their sizes; those of a table have the same. */
 const buffers = new Map<number, RowBuffer>()
 
@@ -23,8 +26,7 @@ function bufferOf(keyLength: number, valueLength: number): RowBuffer {
 }
 
 /**
- * Rows of few different sizes in the order in which they are written, as bytes: thousands of them are a few objects. Nothing can be
- * read back.
+ * Rows in the order in which they are written, as bytes: thousands of them are a few objects. Nothing can be read back.
  *
  *   length of key u16, length of value u32 or ffffffff, key, value
  */
@@ -76,7 +78,9 @@ export class EncodedRows implements Changes {
         const value = key + piece.readUInt16LE(at)
         const length = piece.readUInt32LE(at + 2)
         if (length === deleted) rows.del(piece.subarray(key, value))
-        else {
+        else if (value + length - key > longestReused) {
+          rows.put(piece.subarray(key, value), piece.subarray(value, value + length))
+        } else {
           const row = bufferOf(value - key, length)
           // Not by copy, which makes a view of the piece first: rows here are short.
           for (let i = 0, from = key; from < value + length;) row.bytes[i++] = piece[from++] as number

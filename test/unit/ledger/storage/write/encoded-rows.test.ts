@@ -4,6 +4,7 @@ import { finish } from '../../../../../src/base/primitives/steps.js'
 import { BatchRows } from '../../../../../src/ledger/storage/write/batch-rows.js'
 import { EncodedRows } from '../../../../../src/ledger/storage/write/encoded-rows.js'
 import { unseal } from '../../../../../src/ledger/storage/rows/sealed-row.js'
+import { collectGarbage } from '../../../../support/assert/heap-probe.js'
 
 type Row = readonly [key: string, value: string | undefined]
 
@@ -64,5 +65,21 @@ describe('Encoded rows', () => {
     expect(rowsOf(whole)).toHaveLength(5_000)
     // 220 kB of rows; what was appended may not be collected yet.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(30_000_000)
+  })
+
+  it('leave no memory behind, of however many sizes they are', async () => {
+    const write = (size: number) => {
+      const encoded = new EncodedRows()
+      encoded.put(Buffer.alloc(7, 1), Buffer.alloc(size))
+      expect(rowsOf(encoded)).toHaveLength(1)
+    }
+    const held = () => {
+      collectGarbage()
+      return process.memoryUsage().arrayBuffers
+    }
+    const before = held()
+    for (let size = 40_000; size < 41_000; size++) write(size)
+    // 40 MB were written. Memory is given back beside what runs.
+    await expect.poll(() => held() - before, { timeout: 10_000 }).toBeLessThan(10_000_000)
   })
 })
