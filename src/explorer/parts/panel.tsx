@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../ask/use-answer.js'
 import { codes, NodeGone, type Refusal } from '../ask/refusal.js'
+import { NotHad } from './history.js'
 import { Scroll } from './scroll.js'
 import { Plain } from './values.js'
 
@@ -115,6 +116,7 @@ export function Failure({ of }: { of: Refusal | NodeGone }) {
       </p>
     )
   }
+  if (of.code === codes.pruned) return <NotHad said={wordsOf(of)} />
   const busy = of.code === codes.busy ? ' Ask again in a moment.' : ''
   return (
     <p class="failure" role="alert">

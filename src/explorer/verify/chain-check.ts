@@ -39,13 +39,21 @@ export interface Checked<T> {
 /** Result of a check; `unproved`: the node sends no proof, `refused`: its proof does not hold. */
 export type Outcome<T> =
   | { readonly state: 'proved'; readonly checked: Checked<T> }
-  | { readonly state: 'unproved' | 'refused'; readonly failure: string; readonly text: string }
+  | {
+      readonly state: 'unproved' | 'refused'
+      readonly failure: string
+      readonly text: string
+      /** Whether the node refused because it does not have what was asked for. */
+      readonly isPruned?: boolean
+    }
 
 interface Checker {
   readonly light: LightResolver
   readonly believed: Believed
   /** The last ones, by what they are about. */
   readonly proofs: Map<string, unknown>
+  /** Subjects that the node refused as `pruned` when it was asked last. */
+  readonly lacking: Set<string>
 }
 
 /** Names below which roots are kept, one for each chain. */
@@ -64,11 +72,13 @@ let checker: Promise<Checker> | undefined
  * last one and the last document. How many there are is proved as well. Rejects where the node is gone.
  */
 export function checkDid(did: string): Promise<Outcome<LightResult>> {
-  return outcomeOf(did, async (light) => {
+  return outcomeOf(did, async (light, isLacking) => {
     const newest = await light.resolve(did, { history: true })
     const { count = 0, entries = [] } = newest.proved.history ?? {}
     if (count < 2) return newest
-    if (count <= documentsChecked) return unlessPruned(light.resolve(did, { all: true, history: true }), newest)
+    const isShort = count <= documentsChecked
+    const all = isShort ? await unlessLacking(light.resolve(did, { all: true, history: true }), isLacking) : undefined
+    if (all !== undefined) return all
     const before = entries.at(-2)
     if (newest.status !== 2 || before === undefined) return newest
     const { transaction = [] } = await light.resolve(did, { versionId: before.txid, history: true })
@@ -76,12 +86,12 @@ export function checkDid(did: string): Promise<Outcome<LightResult>> {
   })
 }
 
-/** The proof of all operations; of a node that lacks the transactions of old ones that of the last one, with the entries of all. */
-async function unlessPruned<T>(all: Promise<T>, newest: T): Promise<T> {
+/** An answer; undefined of a node that does not have all of what was asked for. */
+async function unlessLacking<T>(answer: Promise<T>, isLacking: () => boolean): Promise<T | undefined> {
   try {
-    return await all
+    return await answer
   } catch (error) {
-    if (error instanceof Refusal && error.code === codes.pruned) return newest
+    if (error instanceof LightError && isLacking()) return undefined
     throw error
   }
 }
@@ -99,12 +109,16 @@ export function checkCredential(id: string): Promise<Outcome<LightCredential>> {
   return outcomeOf(id, (light) => light.resolveCredential(id))
 }
 
-async function outcomeOf<T>(about: string, prove: (light: LightResolver) => Promise<T>): Promise<Outcome<T>> {
+/** Makes a proof; `isLacking`: whether the node does not have what it was asked for last. */
+type Prove<T> = (light: LightResolver, isLacking: () => boolean) => Promise<T>
+
+async function outcomeOf<T>(about: string, prove: Prove<T>): Promise<Outcome<T>> {
   try {
     return { state: 'proved', checked: await checked(about, prove) }
   } catch (error) {
     if (error instanceof Refusal) {
-      return { state: 'unproved', failure: 'proof-unavailable', text: error.detail || error.message }
+      const isPruned = error.code === codes.pruned
+      return { state: 'unproved', failure: 'proof-unavailable', text: error.detail || error.message, isPruned }
     }
     if (!(error instanceof LightError)) throw error
     // What was proved before stays: it holds as of its block.
@@ -114,15 +128,13 @@ async function outcomeOf<T>(about: string, prove: (light: LightResolver) => Prom
   }
 }
 
-async function checked<T>(
-  about: string,
-  prove: (light: LightResolver) => Promise<T>,
-  isSecond = false,
-): Promise<Checked<T>> {
-  const { light, believed, proofs } = await (checker ??= opened())
+async function checked<T>(about: string, prove: Prove<T>, isSecond = false): Promise<Checked<T>> {
+  const { light, believed, proofs, lacking } = await (checker ??= opened())
+  const isLacking = () => lacking.has(about)
   try {
-    return { result: await prove(light), believed, proof: proofs.get(about) }
+    return { result: await prove(light, isLacking), believed, proof: proofs.get(about) }
   } catch (error) {
+    if (error instanceof LightError && isLacking()) throw new Refusal(codes.pruned, error.message, '')
     const isOther = believed.root.devnet && error instanceof LightError && ofDevnet.includes(error.failure)
     if (!isOther || isSecond) throw error
     checker = undefined
@@ -139,7 +151,7 @@ async function opened(): Promise<Checker> {
     const keep = kept ?? { root, since: Math.floor(Date.now() / 1000) }
     const believed = { ...keep, isOther: hasEarlier(keep) }
     const { devnet } = believed.root
-    const proofs = new Map<string, unknown>()
+    const noted = { proofs: new Map<string, unknown>(), lacking: new Set<string>() }
     const state = `didledger.light.${root.chain}`
     const light = new LightResolver({
       servers: [nodeUrl('.').href],
@@ -148,12 +160,12 @@ async function opened(): Promise<Checker> {
       allowOldRoot: true,
       // The node says how far the clock of a devnet was moved: no other chain may move this machine's.
       now: () => Date.now() + (devnet ? chainClock.offset * 1000 : 0),
-      fetch: (url, init) => noting(proofs, url, init),
+      fetch: (url, init) => noting(noted, url, init),
       ...(!devnet && { load: () => keptText(state), save: (text) => keepText(state, text) }),
     })
     // Kept from here on, where it is known to be a root.
     if (kept === undefined) keepText(name, JSON.stringify(keep))
-    return { light, believed, proofs }
+    return { light, believed, ...noted }
   } catch (error) {
     checker = undefined
     throw error
@@ -178,14 +190,22 @@ function hasEarlier({ root, since }: KeptRoot): boolean {
   )
 }
 
-/** Fetches, and remembers the proof in an answer of JSON-RPC by what was asked. */
-async function noting(proofs: Map<string, unknown>, url: string, init: RequestInit): Promise<Response> {
+/** Fetches, and remembers of an answer of JSON-RPC its proof, or that the node lacks it, by what was asked. */
+async function noting(
+  { proofs, lacking }: Pick<Checker, 'proofs' | 'lacking'>,
+  url: string,
+  init: RequestInit,
+): Promise<Response> {
   const response = await fetch(url, { ...init, cache: 'no-store' })
   const text = await response.text()
   const about = typeof init.body === 'string' ? subjectOf(init.body) : undefined
   if (about !== undefined) {
+    const { proof, isPruned } = answerIn(text)
     if (proofs.size >= proofsKept) proofs.clear()
-    proofs.set(about, proofIn(text))
+    if (proof !== undefined) proofs.set(about, proof)
+    if (lacking.size >= proofsKept) lacking.clear()
+    if (isPruned) lacking.add(about)
+    else lacking.delete(about)
   }
   return new Response(text, { status: response.status, headers: response.headers })
 }
@@ -197,11 +217,17 @@ function subjectOf(body: string): string | undefined {
   return did !== undefined && versionId !== undefined ? `${did} ${versionId}` : (did ?? id)
 }
 
-function proofIn(text: string): unknown {
+interface Sent {
+  readonly result?: { readonly proof?: unknown } | null
+  readonly error?: { readonly code?: unknown } | null
+}
+
+function answerIn(text: string): { readonly proof?: unknown; readonly isPruned: boolean } {
   try {
-    return (JSON.parse(text) as { result?: { proof?: unknown } | null } | null)?.result?.proof
+    const sent = JSON.parse(text) as Sent | null
+    return { proof: sent?.result?.proof, isPruned: sent?.error?.code === codes.pruned }
   } catch {
     // The check says what is wrong with it.
-    return undefined
+    return { isPruned: false }
   }
 }

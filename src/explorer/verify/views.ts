@@ -27,6 +27,8 @@ export interface DidView {
   readonly count: number
   /** Operations of the part asked for, newest first. */
   readonly operations: readonly ShownOperation[]
+  /** Whether the node does not have the other operations that it counts. */
+  readonly lacksOthers?: boolean
   /** The last document, and the Unix second of its block; undefined where there is none that can be read. */
   readonly document: Members | undefined
   readonly written: number | undefined

@@ -174,7 +174,7 @@ function History({ address, before }: { address: string; before: string | undefi
   return (
     <Panel title="Transactions">
       <Answered answer={answer}>
-        {({ transactions, next }) => (
+        {({ transactions, next, pruned }) => (
           <>
             <Table
               caption="transactions of the address, newest first"
@@ -190,6 +190,9 @@ function History({ address, before }: { address: string; before: string | undefi
                 ['Change', ({ received, spent }) => <Change received={received} spent={spent} />, 'number'],
               ]}
             />
+            {pruned !== undefined && next === undefined && (
+              <p class="quiet">The node has the transactions of blocks from {whole(pruned + 1)} on.</p>
+            )}
             <Pager
               label="parts of the history"
               back={before === undefined ? undefined : linkTo('address', address)}

@@ -1,5 +1,6 @@
 import type { BlockList, ListedBlock } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
+import { ListEnd } from '../parts/history.js'
 import { Answered, Heading, Pager, Panel, Table } from '../parts/panel.js'
 import { Ago, BlockHeight, BlockName, KeyName } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
@@ -20,15 +21,17 @@ export function BlocksPage({ options }: Route) {
       <Heading kind="Blocks" />
       <Panel title="Blocks of the active chain">
         <Answered answer={answer}>
-          {({ blocks }) => {
+          {({ blocks, pruned }) => {
             const last = blocks.at(-1)?.height ?? 0
+            const isEnd = last <= (pruned ?? -1) + 1
             return (
               <>
                 <BlockTable blocks={blocks} />
+                {isEnd && <ListEnd pruned={pruned} />}
                 <Pager
                   label="parts of the list"
                   back={before === undefined ? undefined : linkTo('blocks')}
-                  on={last > 0 ? linkTo('blocks', '', { before: last }) : undefined}
+                  on={last > 0 && !isEnd ? linkTo('blocks', '', { before: last }) : undefined}
                 />
               </>
             )

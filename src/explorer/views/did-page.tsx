@@ -1,6 +1,6 @@
 import { useChainNow } from '../ask/chain-clock.js'
-import { ask, askAll } from '../ask/node-rpc.js'
-import { Refusal } from '../ask/refusal.js'
+import { ask } from '../ask/node-rpc.js'
+import { codes, Refusal } from '../ask/refusal.js'
 import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { textIn } from '../did/payload.js'
 import { addressOfDocument } from '../did/same-key.js'
@@ -15,9 +15,10 @@ import { counted } from '../text/numbers.js'
 import { secondsOf } from '../text/times.js'
 import { statusName } from '../text/type-names.js'
 import type { LightResult } from '../../clients/light/proved-answer.js'
+import { askDid } from '../verify/ask-did.js'
 import { type Checked, checkDid, checkVersion } from '../verify/chain-check.js'
 import { provedDid, versionIn } from '../verify/proved-view.js'
-import { saidDid, saidVersion } from '../verify/said-view.js'
+import { saidVersion } from '../verify/said-view.js'
 import { type DidView, otherThanProved, statusAt } from '../verify/views.js'
 import { CredentialsInDocument, DidCredentials } from './did-credentials.js'
 import { DidKeys, DidServices } from './did-parts.js'
@@ -43,7 +44,7 @@ interface Props {
 }
 
 function Did({ did, skip, options }: Props) {
-  const said = useAnswer((signal) => askDid(did, skip, signal), ['did', did, skip])
+  const said = useAnswer((signal) => askDid(did, { skip, rows: timelineRows }, signal), ['did', did, skip])
   const proof = useAnswer(() => checkDid(did), ['proof', did])
   const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
   const panel = <ProofPanel answer={proof} steps={didSteps} />
@@ -79,25 +80,12 @@ function provedVersion(did: string, { result: { transaction = [] } }: Checked<Li
     if (known !== undefined) return known
     const outcome = await checkVersion(did, txid)
     // The words of the failure may be the node's, and this stands among what is proved.
-    if (outcome.state !== 'proved') throw new Refusal(0, `This version was not proved: ${outcome.failure}`, '')
+    if (outcome.state !== 'proved') {
+      const code = outcome.state === 'unproved' && outcome.isPruned === true ? codes.pruned : 0
+      throw new Refusal(code, `This version was not proved: ${outcome.failure}`, '')
+    }
     return versionIn(outcome.checked.result, txid)
   }
-}
-
-/** The node's word without a proof: the part of the history, and the last document. */
-async function askDid(did: string, skip: number, signal: AbortSignal): Promise<DidView> {
-  const part = { did, all: true, context: true, skip, limit: timelineRows }
-  const [history, last] = await askAll<unknown>(
-    [
-      ['resolvedid', part],
-      // The last two: a deactivate has no document, the one before it has.
-      ['resolvedid', { did, all: true, limit: 2 }],
-    ],
-    signal,
-  )
-  if (history instanceof Refusal) throw history
-  if (last instanceof Refusal) throw last
-  return saidDid(did, history, last)
 }
 
 function Said({

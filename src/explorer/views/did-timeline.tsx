@@ -1,4 +1,5 @@
 import { effectOf } from '../../base/primitives/did-operation.js'
+import { codes, Refusal } from '../ask/refusal.js'
 import { useAnswer } from '../ask/use-answer.js'
 import type { Members } from '../did/payload.js'
 import { Answered, Pager, Panel } from '../parts/panel.js'
@@ -73,13 +74,14 @@ function hasDocument({ name }: ShownOperation): boolean {
 }
 
 /** Says so where operations that are counted are not shown, and are in no other part either. */
-function Missing({ view: { operations, count }, skip, of }: { view: DidView; skip: number; of: Source }) {
+function Missing({ view: { operations, count, lacksOthers }, skip, of }: { view: DidView; skip: number; of: Source }) {
   if (operations.length >= Math.min(timelineRows, count - skip)) return null
   const last = operations.at(-1)?.number
   return (
     <p class="quiet">
       The node {of === 'proved' ? 'proves' : 'shows'}{' '}
-      {last === undefined ? 'none' : `none before number ${whole(last)}`} of the operations here.
+      {last === undefined ? 'none' : `none before number ${whole(last)}`} of the operations here
+      {lacksOthers === true && ', since it took a state of the chain that has the last one alone'}.
     </p>
   )
 }
@@ -108,6 +110,16 @@ function Parts({
   )
 }
 
+/** Null where the node does not have it. */
+async function unlessPruned(version: Promise<Members | undefined>): Promise<Members | undefined | null> {
+  try {
+    return await version
+  } catch (error) {
+    if (error instanceof Refusal && error.code === codes.pruned) return null
+    throw error
+  }
+}
+
 /** Both versions are asked for by the transactions that made them, so that any two can be compared. */
 function Comparison({
   did,
@@ -124,7 +136,7 @@ function Comparison({
 }) {
   const answer = useAnswer(
     async (signal) => {
-      const [before, after] = await Promise.all([versionOf(from, signal), versionOf(to, signal)])
+      const [before, after] = await Promise.all([from, to].map((txid) => unlessPruned(versionOf(txid, signal))))
       return { before, after }
     },
     ['versions', of, did, from, to],
@@ -133,7 +145,11 @@ function Comparison({
     <Panel title="Difference" note={<span class="quiet">between the two chosen versions</span>}>
       <Answered answer={answer}>
         {({ before, after }) =>
-          before === undefined || after === undefined ? (
+          before === null || after === null ? (
+            <p class="empty">
+              The node does not have both: it took a state of the chain, in which a DID has its last document alone.
+            </p>
+          ) : before === undefined || after === undefined ? (
             <p class="empty">One of them is no version of this DID with a document.</p>
           ) : (
             <DocumentDifferences before={before} after={after} />

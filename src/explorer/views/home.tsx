@@ -4,6 +4,7 @@ import { ask, askAll } from '../ask/node-rpc.js'
 import { Refusal } from '../ask/refusal.js'
 import type { BlockList, DidCount, OperationList, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer, useCall, useLive } from '../ask/use-answer.js'
+import { HistoryNote } from '../parts/history.js'
 import { Answered, Panel, Table } from '../parts/panel.js'
 import { Ago, Amount, TransactionName } from '../parts/values.js'
 import { linkTo } from '../route.js'
@@ -24,6 +25,7 @@ export function Home() {
     <>
       <h1 class="unseen">What happens on this chain</h1>
       <Summary />
+      <HistoryNote />
       <div class="columns">
         <Panel title="Blocks" note={<a href={linkTo('blocks')}>all</a>}>
           <Answered answer={blocks}>{({ blocks: list }) => <BlockTable blocks={list} />}</Answered>

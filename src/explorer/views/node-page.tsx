@@ -3,6 +3,7 @@ import { fetchText, nodeUrl } from '../ask/node-rpc.js'
 import type { SyncStatus } from '../ask/shapes.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
 import { Curve } from '../parts/curve.js'
+import { useHistoryText } from '../parts/history.js'
 import { Answered, Badge, Facts, Heading, Panel, Table } from '../parts/panel.js'
 import { Plain } from '../parts/values.js'
 import { type Figures, readFigures, sumOf } from '../text/metrics-text.js'
@@ -173,6 +174,7 @@ function textOf(value: unknown): string {
 
 function Sync() {
   const answer = useCall<SyncStatus>('getsyncstatus', {}, { seconds: pace })
+  const history = useHistoryText()
   return (
     <Panel title="Sync and peers">
       <Answered answer={answer}>
@@ -185,6 +187,7 @@ function Sync() {
                   sync.catchingup ? <Badge tone="warn">catching up</Badge> : <Badge tone="good">{sync.stage}</Badge>,
                 ],
                 ['Height', `${whole(sync.height)} of ${whole(sync.target)}`],
+                ['History', history],
                 ['Rate', sync.rate > 0 ? `${sync.rate} blocks a second` : undefined],
                 ['Left', sync.secondsleft === null ? undefined : duration(sync.secondsleft)],
                 ['Because', sync.reason === null ? undefined : <Plain text={sync.reason} />],

@@ -1,5 +1,6 @@
 import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
+import { ListEnd } from '../parts/history.js'
 import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
 import {
   Ago,
@@ -31,9 +32,10 @@ export function OperationsPage({ options }: Route) {
       <Heading kind="Operations of DIDs" />
       <Panel title="Newest first">
         <Answered answer={answer}>
-          {({ operations, next }) => (
+          {({ operations, next, pruned }) => (
             <>
               <OperationTable operations={operations} />
+              {next === undefined && <ListEnd pruned={pruned} />}
               <Pager
                 label="parts of the list"
                 back={before === undefined ? undefined : linkTo('operations')}

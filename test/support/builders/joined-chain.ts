@@ -10,12 +10,13 @@ import { latestState, stateParts, type WritingOptions } from '../../../src/ledge
 import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { dayCounters, tables } from '../../../src/ledger/storage/rows/tables.js'
-import { memoryStore, quietLog, type TestChain } from './chain.js'
+import { memoryStore, quietLog, type Store, TestChain } from './chain.js'
+import type { SpecOverrides } from './spec.js'
 
 const verifier = createInlineVerifier()
 
-/** The chain of a node that takes the latest state of another chain. */
-export async function joinedChain(test: TestChain, options?: WritingOptions): Promise<Chain> {
+/** A database that took the latest state of another chain. */
+async function joinedStore(test: TestChain, options?: WritingOptions): Promise<Store> {
   const { spec, clock } = test
   const store = memoryStore()
   const fresh = await Database.over(store)
@@ -24,7 +25,20 @@ export async function joinedChain(test: TestChain, options?: WritingOptions): Pr
   await rows.finish(await checkState(parts, { spec, verifier, clock, taker: rows }))
   await rows.close()
   await fresh.close()
-  const database = await Database.over(store)
+  return store
+}
+
+/** The chain of a node that takes the latest state of another chain, with pool and reader. */
+export async function joinedNode(test: TestChain, overrides: SpecOverrides): Promise<TestChain> {
+  const node = await TestChain.open(overrides, { store: await joinedStore(test) })
+  node.clock.time = test.clock.time
+  return node
+}
+
+/** The chain of a node that takes the latest state of another chain. */
+export async function joinedChain(test: TestChain, options?: WritingOptions): Promise<Chain> {
+  const { spec, clock } = test
+  const database = await Database.over(await joinedStore(test, options))
   const { fromHeight } = await checkJournal(database)
   const chain = await Chain.open({ spec, database, verifier, signatures: new SignatureCache(), clock, log: quietLog() })
   await checkRecentBlocks(chain, { fromHeight })
