@@ -80,7 +80,7 @@ describe('start --state-from', () => {
       const height = await node.client.height()
       return height === 332 ? true : String(height)
     })
-    expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 2 })
+    expect((await node.get('node/state')).body.Result).toMatchObject({ Services: 6 })
     const questions: [string, Record<string, unknown>][] = [
       ['resolvedid', { did: ada.did, proof: true }],
       ['resolvedid', { did: bea.did, proof: true }],

@@ -96,9 +96,16 @@ export function claimOf({ status }: SyncPeer): Claim {
   return { height: status.tipHeight, hash: status.tipHash }
 }
 
-/** Whether a peer claims to serve blocks, and so all headers of its chain. */
-export function servesHeaders({ status, closed }: SyncPeer): boolean {
-  return !closed && (status.services & (services.wholeChain | services.recentBlocks)) !== 0
+/** Whether a peer claims to serve the headers of its chain from a height on: all of them, unless it began with a state. */
+export function servesHeaders(peer: SyncPeer, from: number): boolean {
+  const { status, closed } = peer
+  const offered = status.services & (services.recentBlocks | services.recentHeaders)
+  return serves(peer, from) || (!closed && offered === services.recentBlocks)
+}
+
+/** Whether a peer hands out the end of its chain alone, headers too. */
+export function servesEnd({ status, closed }: SyncPeer): boolean {
+  return !closed && (status.services & (services.wholeChain | services.recentHeaders)) === services.recentHeaders
 }
 
 /** Whether a peer keeps all blocks of its chain; what another one lacks by now, it may have had a moment ago. */

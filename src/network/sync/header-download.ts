@@ -165,6 +165,11 @@ export class HeaderDownload {
     this.refresh()
   }
 
+  /** Whether a peer claims to serve the headers that come next. */
+  serves(peer: SyncPeer): boolean {
+    return servesHeaders(peer, this.#branch.height + 1)
+  }
+
   /** Whether a peer claims more than the pending headers. */
   isAhead(peer: SyncPeer): boolean {
     const { chain } = this.#options
@@ -208,7 +213,7 @@ export class HeaderDownload {
     const states = this.#states
     const able = this.#options.peers.all().filter((peer) => {
       const state = states.of(peer)
-      return servesHeaders(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
+      return this.serves(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
     })
     const rank = (peer: SyncPeer) =>
       this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork

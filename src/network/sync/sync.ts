@@ -52,7 +52,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { claimOf, PeerProgresses, serves, servesHeaders } from '../fetch/peer-progress.js'
+import { claimOf, PeerProgresses, serves, servesEnd } from '../fetch/peer-progress.js'
 import { penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
@@ -73,6 +73,8 @@ const tick = 1_000
 const blocksBehind = 2
 /** Ticks per log line. */
 const ticksPerLine = 10
+/** Reason of a wait for other peers: none of those that are connected is asked meanwhile. */
+const onlyEnds = 'all peers began with a state, and lack the next block'
 
 /** Syncs the chain with the best chain of the peers: stages report events, {@link SyncState} decides, its effects happen here. */
 export class Sync {
@@ -156,16 +158,21 @@ export class Sync {
     }
   }
 
+  /** Peers that may be asked for what comes next. */
+  get #ablePeers(): readonly SyncPeer[] {
+    return this.#options.peers.all().filter((peer) => this.#headers.serves(peer))
+  }
+
   /** Whether more than half of the peers have more blocks, which are too far ahead of the own clock to be taken. */
   get behindByClock(): boolean {
-    const able = this.#options.peers.all().filter(servesHeaders)
+    const able = this.#ablePeers
     const ahead = able.filter((peer) => this.#headers.isAhead(peer) && this.#states.of(peer).aheadOfClock)
     return 2 * ahead.length > able.length
   }
 
   /** Blocks beyond the own tip that are proved, and whether peers claim more. */
   get beyond(): KnownBeyond {
-    const able = this.#options.peers.all().filter(servesHeaders)
+    const able = this.#ablePeers
     const { asked, aheadOfClock } = this.#headers
     const lowest = this.#options.chain.tip.header.height - blocksBehind
     return {
@@ -208,7 +215,7 @@ export class Sync {
   #stage(): Pick<SyncProgress, 'stage'> & { reason?: string } {
     const { branch, asked } = this.#headers
     const next = this.#options.chain.tip.header.height + 1
-    const able = this.#options.peers.all().filter(servesHeaders)
+    const able = this.#ablePeers
     if (branch.blocks.length > 0) {
       if (this.#writer.busy)
         return this.#bodies.bytes >= bodyBytes ? { stage: 'blocks', reason: 'writer busy' } : { stage: 'blocks' }
@@ -219,7 +226,10 @@ export class Sync {
       return { stage: 'waiting', reason: able.length === 0 ? 'no peers' : 'no peer hands out the next block' }
     }
     if (asked !== undefined) return { stage: 'headers' }
-    if (able.length === 0) return { stage: this.#state.provedHeight > 0 ? 'waiting' : 'idle', reason: 'no peers' }
+    if (able.length === 0) {
+      if (this.#options.peers.all().some(servesEnd)) return { stage: 'waiting', reason: onlyEnds }
+      return { stage: this.#state.provedHeight > 0 ? 'waiting' : 'idle', reason: 'no peers' }
+    }
     const better = able.filter((peer) => this.#headers.isAhead(peer))
     if (better.length === 0) return { stage: 'idle', reason: 'no peer has anything better' }
     if (better.some((peer) => this.#states.of(peer).aheadOfClock)) {

@@ -13,8 +13,11 @@ import { codec, type Exchange } from './exchange.js'
  */
 export const networkVersion = 2
 
-/** Bits of {@link Status.services}: all blocks of its chain, or those since {@link recentBlocks} below its tip. One of them, or none. */
-export const services = { wholeChain: 1, recentBlocks: 2 } as const
+/**
+ * Bits of {@link Status.services}: all blocks of its chain, or those since {@link recentBlocks} below its tip. One of them, or none.
+ * `recentHeaders` beside the second one: headers of these blocks alone, too.
+ */
+export const services = { wholeChain: 1, recentBlocks: 2, recentHeaders: 4 } as const
 /**
  * A node keeps more of them: its status may be late, and a branch leaves the chain as far below as a reorganisation goes.
  * @tuning count: last blocks that a peer with `services.recentBlocks` hands out
@@ -25,14 +28,18 @@ export const recentBlocks = 288
 interface Chained {
   readonly prunes: boolean
   readonly prunedHeight: number
+  /** Absent where it is 0. */
+  readonly joinedHeight?: number
   readonly tip: { readonly header: Pick<Header, 'height'> }
 }
 
 /** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
-export function servicesOf({ prunes, prunedHeight, tip }: Chained): number {
+export function servicesOf({ prunes, prunedHeight, joinedHeight = 0, tip }: Chained): number {
   if (!prunes) return services.wholeChain
   const hasRecent = prunedHeight === 0 || tip.header.height - prunedHeight >= recentBlocks
-  return hasRecent ? services.recentBlocks : 0
+  if (!hasRecent) return 0
+  // A state comes without the proofs of the headers up to it.
+  return joinedHeight > 0 ? services.recentBlocks | services.recentHeaders : services.recentBlocks
 }
 
 /** @limit bytes: status, or answer with one */
