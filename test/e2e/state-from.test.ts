@@ -39,6 +39,13 @@ async function ask({ line }: NodeProcess, method: string, params: object): Promi
   return (await fetch(line.rpc, { method: 'POST', headers, body })).json()
 }
 
+/** Waits until a node has its state for peers. */
+async function stateOf({ line }: NodeProcess): Promise<void> {
+  const states = join(line.dataDir, 'states')
+  const kept = () => (existsSync(states) ? readdirSync(states) : []).filter((name) => name.endsWith('.dls'))
+  await until('a state for peers', 20, async () => (kept().length === 1 ? true : String(kept().length)))
+}
+
 beforeAll(async () => {
   const source = await TestChain.open(spec)
   first = await source.publish(ada.create(), ada.did)
@@ -130,6 +137,14 @@ describe('start --state-from', () => {
     expect(status.out).toContain(`state of height ${state} taken and checked`)
 
     await Promise.all([node.stop(), peer.stop()])
+    for (const command of [['export', `${dataDir}.bin`], ['reindex'], ['state', 'write', `${dataDir}.dls`]]) {
+      const { code, out, err } = await run('chain', ...command, '--data-dir', dataDir, '--genesis', genesis)
+      expect({ command, code, out }).toEqual({ command, code: 1, out: '' })
+      expect(err).toContain(
+        `error: the directory took the state of block ${state} from others, and has not yet filled in`,
+      )
+      expect(err).not.toContain('given up')
+    }
     expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({
       height: 332,
       pruned: state,
@@ -144,10 +159,7 @@ describe('start --state-from', () => {
     const peers = await Promise.all(
       Array.from({ length: 3 }, () => NodeProcess.start(...start(directories.copyOf(whole)))),
     )
-    for (const { line } of peers) {
-      const kept = () => readdirSync(join(line.dataDir, 'states')).filter((name) => name.endsWith('.dls'))
-      await until('a state for peers', 20, async () => (kept().length === 1 ? true : String(kept().length)))
-    }
+    for (const one of peers) await stateOf(one)
     const dataDir = directories.fresh('joined')
     const named = peers.flatMap(({ line }) => ['--peer', line.p2p[0] as string])
     const node = await NodeProcess.start(...start(dataDir, '--state-from', 'peers', ...named))
@@ -183,6 +195,7 @@ describe('start --state-from', () => {
     // A newcomer may take everything of it.
     const from = ['--state-from', 'peers', '--peer']
     const server = await NodeProcess.start(...start(dataDir))
+    await stateOf(server)
     const late = await NodeProcess.start(...start(directories.fresh('late'), ...from, server.line.p2p[0] as string))
     expect(late.line.height).toBe(state)
     await Promise.all([late.stop(), server.stop()])

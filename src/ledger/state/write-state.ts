@@ -9,6 +9,7 @@ import type { CoinState } from '../chain/coin-roots.js'
 import { coinRowsAfter } from '../chain/coins-after.js'
 import type { KnownHeader } from '../chain/header-index.js'
 import { chunkCoins, coinRowSize } from '../consensus/coin-root.js'
+import { lackText } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
 import { writeOutline } from './block-outline.js'
@@ -42,16 +43,16 @@ export function latestRoot(spec: Spec, top: number): ReturnType<typeof nextCoinR
 }
 
 /** The latest state whose coins a block of the chain commits to; a {@link UserError} where there is none, or the chain has given up what it needs. */
-export function latestState({ spec, headers, tip, prunedHeight }: Chain): WritableState {
+export function latestState({ spec, headers, tip, prunedHeight: pruned, joinedHeight: joined }: Chain): WritableState {
   const { height: top } = tip.header
   const last = latestRoot(spec, top)
   if (last === undefined) throw new UserError(`blocks of ${spec.name} commit to no coins: its spec has no coinInterval`)
   if (last.height > top) {
     throw new UserError(`the first block that commits to coins is ${last.height}, and the chain ends at height ${top}`)
   }
-  if (prunedHeight > 0) {
+  if (pruned > 0) {
     throw new UserError(
-      `the chain is pruned: blocks 1 to ${prunedHeight} have given up the transactions of which a state names the hashes; write it where a node keeps all`,
+      `${lackText({ pruned, joined })}; a state names the hashes of all transactions: write it where a node keeps all`,
     )
   }
   return { state: headers.activeAt(last.state), committing: headers.activeAt(last.height) }

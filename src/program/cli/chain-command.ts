@@ -6,6 +6,7 @@ import { Chain } from '../../ledger/chain/chain.js'
 import {
   copyUnmined,
   highestKnown,
+  knownJoinedHeight,
   knownPrunedHeight,
   replay,
   stateDigest,
@@ -28,6 +29,7 @@ import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { Database } from '../../ledger/storage/database.js'
 import { syncFile } from '../../ledger/storage/replace-file.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
+import { lackText } from '../../ledger/storage/rows/prune-rows.js'
 import { onOwnFile } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
@@ -177,7 +179,7 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
 async function verifyKept(context: CliContext, tools: Tools, options: ChainOptions, chain: Chain): Promise<void> {
   const pruned = chain.prunedHeight
   const wrong = await verifyPruned(chain, (step) => tools.progress.show({ ...step, unit: step.stage }))
-  if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild(pruned)}`)
+  if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild({ pruned, joined: chain.joinedHeight })}`)
   const { height, id: tip } = chain.tip.header
   const blocks = height > pruned ? `, and blocks ${pruned + 1} to ${height} are right` : ''
   const why =
@@ -188,11 +190,8 @@ async function verifyKept(context: CliContext, tools: Tools, options: ChainOptio
   ])
 }
 
-function cannotRebuild(pruned: number): string {
-  return (
-    `blocks 1 to ${pruned} have given up their transactions, so nothing can be built again from them: ` +
-    'use a backup, or an empty directory, into which peers bring the chain'
-  )
+function cannotRebuild(heights: Parameters<typeof lackText>[0]): string {
+  return `${lackText(heights)}; nothing can be built again from what is here: use a backup, or an empty directory, into which peers bring the chain`
 }
 
 async function reindex(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
@@ -234,7 +233,7 @@ async function rebuild(tools: Tools) {
   const { source, damages } = await openSalvaged(tools)
   try {
     const pruned = knownPrunedHeight(source)
-    if (pruned > 0) throw new UserError(`the chain is pruned: ${cannotRebuild(pruned)}`)
+    if (pruned > 0) throw new UserError(cannotRebuild({ pruned, joined: knownJoinedHeight(source) }))
     return await withChainAt(tools, directory.rebuilt, async (target) => {
       const known = await highestKnown(source)
       const gap = await replay(source, target, (done) =>
@@ -256,11 +255,10 @@ async function rebuild(tools: Tools) {
 
 async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
-    const pruned = chain.prunedHeight
+    const { prunedHeight: pruned, joinedHeight: joined } = chain
     if (pruned > 0) {
       throw new UserError(
-        `the chain is pruned: blocks 1 to ${pruned} have given up their transactions; export it where a node keeps all, or copy the ` +
-          'directory by chain backup',
+        `${lackText({ pruned, joined })}; export it where a node keeps all, or copy the directory by chain backup`,
       )
     }
     // The final name appears only once the file is complete.

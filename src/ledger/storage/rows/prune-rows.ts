@@ -38,6 +38,14 @@ export function requireUnpruned(rows: RowReader, height: number): void {
   )
 }
 
+/** Why nothing can be made of all blocks of a chain that lacks those up to `pruned`, and what helps; `joined`: it took the state of that block. */
+export function lackText({ pruned, joined }: { readonly pruned: number; readonly joined: number }): string {
+  return joined === pruned
+    ? `the directory took the state of block ${joined} from others, and has not yet filled in the blocks up to it: start the node, not ` +
+        'with --no-backfill, and let it finish'
+    : `the chain is pruned: blocks 1 to ${pruned} have given up their transactions`
+}
+
 /** A transaction that the database must hold, unless its block is one of which the node took the state alone: then `pruned`. */
 export function presentAt<T>(rows: RowReader, height: number, value: T | undefined, what: string): T {
   if (value === undefined && height <= joinedHeight(rows)) requireUnpruned(rows, height)
