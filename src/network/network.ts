@@ -23,6 +23,7 @@ import type { Env } from '../base/runtime/env.js'
 import type { Voting } from '../voting/voting.js'
 import type { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { AssumedBlock } from './assumed-block.js'
+import { fetchConfirms } from './fetch/fetch-confirms.js'
 import { PeerManager, type PeerManagerOptions } from './peers/peer-manager.js'
 import { BlockRelay } from './relay/blocks-relay.js'
 import { CandidateRelay } from './relay/candidates-relay.js'
@@ -106,7 +107,8 @@ export class Network {
   }
 
   #conflict(confirm: Uint8Array, header: Header): void {
-    this.#voting?.conflicting(header, confirm).catch((error: unknown) => {
+    const others = (own: Header) => fetchConfirms(this.peers.all(), own)
+    this.#voting?.conflicting(header, confirm, others).catch((error: unknown) => {
       this.#options.log.debug({ error: String(error) }, 'a peer shows a confirm of another block that does not hold')
     })
   }

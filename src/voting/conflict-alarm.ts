@@ -4,6 +4,7 @@ import { runChecks, type Verifier } from '../base/crypto/verifier.js'
 import { concat, toHex } from '../base/primitives/bytes.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import type { Header } from '../base/primitives/header.js'
+import { RuleError } from '../base/errors/rule-error.js'
 import type { Log } from '../base/runtime/env.js'
 import { tables } from '../ledger/storage/rows/tables.js'
 import type { Evidence } from './evidence.js'
@@ -13,6 +14,9 @@ export interface ConflictAlarmOptions {
   readonly verifier: Verifier
   readonly log: Log
 }
+
+/** Asks others for confirms of a block that the node has, and whose confirm it has not; any of them may be wrong. */
+export type AskConfirms = (header: Header) => AsyncIterable<Uint8Array>
 
 /** Raised by two confirmed blocks of one height: finality is broken. Stays raised, also after a restart. */
 export class ConflictAlarm {
@@ -33,20 +37,42 @@ export class ConflictAlarm {
 
   /**
    * Examines a confirmed block that differs from this node's block on the same parent. Throws a RuleError `confirm-*` if its
-   * confirm is not valid. A block on another parent proves nothing: another chain may have the same validators.
+   * confirm is not valid. A block on another parent proves nothing: another chain may have the same validators. Below a state
+   * that the node took its own block has no confirm yet: that comes from others.
    */
-  async examine(header: Header, confirm: Uint8Array): Promise<void> {
-    const { chain, verifier } = this.#options
+  async examine(header: Header, confirm: Uint8Array, others?: AskConfirms): Promise<void> {
+    const { chain } = this.#options
     const ours = chain.headers.rivalOf(header)
     if (ours === undefined) return
-    const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
-    await runChecks(chain.confirmSignatures.unknown(checks), verifier)
-    const own = chain.database.get(tables.confirm.key(ours.header.hash))
+    await this.#check(header, confirm)
+    const stored = chain.database.get(tables.confirm.key(ours.header.hash))
+    // One piece of evidence is enough to ask for.
+    const isAsked = stored === undefined && this.#text === undefined && others !== undefined
+    const own = isAsked ? await this.#confirmFrom(others, ours.header) : stored
     if (own === undefined) return
     const { sponsor: signer } = parseConfirm(own).proposal
     const proofs = { first: concat(ours.header.bytes, own), second: concat(header.bytes, confirm) }
     await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, ...proofs })
     this.#raiseIfProven()
+  }
+
+  async #check(header: Header, confirm: Uint8Array): Promise<void> {
+    const { chain, verifier } = this.#options
+    const checks = checkConfirm(chain.spec, header, parseConfirm(confirm))
+    await runChecks(chain.confirmSignatures.unknown(checks), verifier)
+  }
+
+  /** The first confirm that holds. */
+  async #confirmFrom(others: AskConfirms, header: Header): Promise<Uint8Array | undefined> {
+    for await (const confirm of others(header)) {
+      try {
+        await this.#check(header, confirm)
+        return confirm
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+      }
+    }
+    return undefined
   }
 
   #raiseIfProven(): void {

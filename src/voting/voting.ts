@@ -63,7 +63,7 @@ import type { Env } from '../base/runtime/env.js'
 import { JobQueue } from '../base/runtime/job-queue.js'
 import { BlockInterval } from './block-interval.js'
 import { CatchUpGuard } from './catch-up-guard.js'
-import { ConflictAlarm } from './conflict-alarm.js'
+import { type AskConfirms, ConflictAlarm } from './conflict-alarm.js'
 import { type Contradiction, Evidence } from './evidence.js'
 import { HeightRunner, type HeightDependencies } from './height/height-runner.js'
 import { VoteFilter } from './height/vote-filter.js'
@@ -323,8 +323,8 @@ export class Voting {
    * Examines a confirmed block that this node does not follow: see {@link ConflictAlarm.examine}. After the alarm the node votes
    * no more, and {@link status} reports it.
    */
-  async conflicting(header: Header, confirm: Uint8Array): Promise<void> {
-    await this.#alarm.examine(header, confirm)
+  async conflicting(header: Header, confirm: Uint8Array, others?: AskConfirms): Promise<void> {
+    await this.#alarm.examine(header, confirm, others)
   }
 
   status(): VotingStatus {

@@ -109,7 +109,7 @@ export function servesEnd({ status, closed }: SyncPeer): boolean {
 }
 
 /** Whether a peer keeps all blocks of its chain; what another one lacks by now, it may have had a moment ago. */
-export function keepsAll({ status }: SyncPeer): boolean {
+export function keepsAll({ status }: Pick<SyncPeer, 'status'>): boolean {
   return (status.services & services.wholeChain) !== 0
 }
 
