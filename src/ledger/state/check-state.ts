@@ -24,7 +24,7 @@ import { genesisBlock } from '../../base/primitives/genesis.js'
 import { type Hash, sha256, sha256d } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import { coinDepth } from '../../base/primitives/coin-depth.js'
-import { coinStateOf, paramsAt, type Spec } from '../../base/primitives/spec.js'
+import { coinStateOf, fixedLimits, paramsAt, type Spec } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import type { Clock } from '../../base/runtime/env.js'
@@ -36,12 +36,16 @@ import { checkCoinRoot, checkDidRoot } from '../consensus/commitment.js'
 import { checkClock, checkHeaderContext } from '../consensus/context.js'
 import { chunkCoins, CoinHasher, coinRoot } from '../consensus/coin-root.js'
 import { type BlockOutline, checkOutline, readOutline } from './block-outline.js'
+import { GrowingBytes } from './growing-bytes.js'
 import { HeaderChain } from './header-chain.js'
 import { kept, leafOf, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
 import { ascend, isSubtree, prefixOf, rootOfSubtrees, subtreeOf, subtreeSize } from './map-parts.js'
 import { beforeParts, follows, type Part, partKind, type PartPlace } from './parts.js'
 import { maxDepth, readHead, type StateHead } from './state-head.js'
 import { TransactionPlaces } from './transaction-places.js'
+
+/** Bytes of a hash. */
+const hashSize = 32
 
 /** A part that is not what the blocks commit to, or no part. */
 export class StateError extends UserError {
@@ -109,6 +113,8 @@ export async function checkState(parts: AsyncIterable<Part>, options: StateCheck
 class StateCheck {
   readonly #options: StateCheckOptions
   readonly #genesis: Header
+  /** Outputs of the genesis block. */
+  readonly #firstOutputs: number
   readonly #headers: HeaderChain
   #last = beforeParts
   #head: StateHead | undefined
@@ -120,7 +126,8 @@ class StateCheck {
   readonly #places = new TransactionPlaces()
   #transactions = 0
   #sideChains: Uint8Array = new Uint8Array(0)
-  readonly #chunks: Hash[] = []
+  /** Hashes of the chunks of coins, 32 bytes of memory each. */
+  readonly #chunks = new GrowingBytes()
   readonly #map: Uint8Array[] = []
   readonly #coins = new CoinHasher()
   #isConfirmed = false
@@ -131,7 +138,9 @@ class StateCheck {
 
   constructor(options: StateCheckOptions) {
     this.#options = options
-    this.#genesis = genesisBlock(options.spec).header
+    const { header, transactions } = genesisBlock(options.spec)
+    this.#genesis = header
+    this.#firstOutputs = transactions.reduce((count, { outputs }) => count + outputs.length, 0)
     this.#headers = new HeaderChain(this.#genesis)
   }
 
@@ -285,24 +294,41 @@ class StateCheck {
   }
 
   #takeChunks(reader: Reader): void {
-    const most = Math.ceil((this.#head as StateHead).coins / chunkCoins)
+    const most = Math.ceil(this.#mostCoins / chunkCoins)
     while (reader.remaining > 0) {
-      if (this.#chunks.length === most) throw new CodecError(`there are more than ${most} chunks`)
-      this.#chunks.push(Uint8Array.from(reader.hash()))
+      if (this.#chunkCount === most) throw new CodecError(`there are more than ${most} chunks`)
+      this.#chunks.add(reader.hash())
     }
+  }
+
+  /**
+   * Most coins that there can be. The head may name any number, and is checked with the last chunk alone; the transactions were checked, and
+   * each of them has taken more bytes than the hashes of the chunks that its outputs can fill.
+   */
+  get #mostCoins(): number {
+    return Math.min((this.#head as StateHead).coins, this.#firstOutputs + this.#transactions * fixedLimits.outputs)
+  }
+
+  get #chunkCount(): number {
+    return this.#chunks.length / hashSize
+  }
+
+  #chunk(number: number): Hash {
+    return this.#chunks.part(number * hashSize, (number + 1) * hashSize)
   }
 
   /** Requires that the hashes of chunks are those that the block commits to. */
   #requireCoinRoot(): void {
     const { genesis, height, coins, sum } = this.#head as StateHead
-    const set = { leaves: this.#chunks, count: coins, sum, sideChains: this.#sideChains }
+    const leaves = Array.from({ length: this.#chunkCount }, (_, number) => this.#chunk(number))
+    const set = { leaves, count: coins, sum, sideChains: this.#sideChains }
     checkCoinRoot(this.#committingCoinbase as Transaction, coinRoot(genesis, height, set))
   }
 
   async #takeCoins({ number, bytes }: Part): Promise<void> {
     if (number === 0) this.#requireCoinRoot()
-    const leaf = this.#chunks[number]
-    if (leaf === undefined || !equalBytes(leaf, sha256(Buffer.concat([Buffer.of(0), bytes])))) {
+    const isListed = number < this.#chunkCount
+    if (!isListed || !equalBytes(this.#chunk(number), sha256(Buffer.concat([Buffer.of(0), bytes])))) {
       throw new RuleError('coinbase-coin-root', 'its hash is not among those of the chunks, at its place')
     }
     this.#coins.add(bytes)

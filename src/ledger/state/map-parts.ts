@@ -44,17 +44,24 @@ function joined(left: Subtree, right: Subtree): Subtree {
 
 /** The map root over 2^depth subtrees in their order, from their bytes; undefined where a kind is none. */
 export function rootOfSubtrees(bytes: Uint8Array): Hash | undefined {
-  let level: Subtree[] = []
-  for (let at = 0; at < bytes.length; at += subtreeSize) {
-    const kind = bytes[at] as number
-    if (kind > 2) return undefined
-    level.push({ kind: kind as Subtree['kind'], hash: bytes.subarray(at + 1, at + subtreeSize) })
-  }
-  if (level.some(({ kind, hash }) => kind === 0 && !equalBytes(hash, zeroHash))) return undefined
-  while (level.length > 1) {
-    level = level.flatMap((left, i) => (i % 2 === 0 ? [joined(left, level[i + 1] as Subtree)] : []))
-  }
-  return level[0]?.kind === 0 ? emptyNode : level[0]?.hash
+  const root = folded(bytes)
+  return root?.kind === 0 ? emptyNode : root?.hash
+}
+
+/** Folds one half after the other: of a million subtrees, which a peer may send, a few are objects at a time. */
+function folded(bytes: Uint8Array): Subtree | undefined {
+  if (bytes.length <= subtreeSize) return readSubtree(bytes)
+  const half = bytes.length / 2
+  const left = folded(bytes.subarray(0, half))
+  const right = left && folded(bytes.subarray(half))
+  return left && right && joined(left, right)
+}
+
+function readSubtree(bytes: Uint8Array): Subtree | undefined {
+  const [kind = 3] = bytes
+  const hash = bytes.subarray(1)
+  const isOne = kind <= 2 && (kind > 0 || equalBytes(hash, zeroHash))
+  return isOne ? { kind: kind as Subtree['kind'], hash } : undefined
 }
 
 /** The number of the subtree at a depth that a key is in. */

@@ -9,7 +9,14 @@ import { replaceFile } from '../storage/replace-file.js'
 import { KeptState } from './kept-state.js'
 import type { Part } from './parts.js'
 import { stateFile } from './parts.js'
-import { latestRoot, latestState, stateParts, type WritableState, type WritingOptions } from './write-state.js'
+import {
+  latestRoot,
+  latestState,
+  PartTooLarge,
+  stateParts,
+  type WritableState,
+  type WritingOptions,
+} from './write-state.js'
 
 export interface StateKeeperOptions {
   readonly chain: Chain
@@ -39,6 +46,8 @@ export class StateKeeper {
   #closed = false
   /** Height of the tip from which on it is tried again. */
   #retryAt = 0
+  /** Height of the block that commits to a state which cannot be written. */
+  #refused = 0
   readonly #follow = () => {
     if (this.#isLatest() || this.#options.chain.tip.header.height < this.#retryAt) return
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
@@ -79,6 +88,7 @@ export class StateKeeper {
     const { spec, tip, prunedHeight } = this.#options.chain
     const root = latestRoot(spec, tip.header.height)
     if (root === undefined || root.height > tip.header.height || prunedHeight > 0) return true
+    if (root.height === this.#refused) return true
     return this.latest?.committing.header.height === root.height
   }
 
@@ -89,9 +99,11 @@ export class StateKeeper {
 
   async #run(): Promise<void> {
     const { chain, directory, log } = this.#options
+    let committing = 0
     try {
       while (!this.#closed && !this.#isLatest()) {
         const writable = latestState(chain)
+        committing = writable.committing.header.height
         const path = join(directory, fileName(writable))
         await mkdir(directory, { recursive: true, mode: 0o700 })
         const written = await KeptState.open(path).catch(() => this.#write(path, writable))
@@ -101,6 +113,12 @@ export class StateKeeper {
       }
     } catch (error) {
       if (error instanceof Closed) return
+      if (error instanceof PartTooLarge) {
+        // Another try would read all of it again.
+        this.#refused = committing
+        log.warn({ error: error.message, committing }, 'there is no new state for peers that join')
+        return
+      }
       this.#retryAt = chain.tip.header.height + retryAfter
       log.warn({ error: String(error) }, `the state for peers could not be written; block ${this.#retryAt} tries again`)
     }

@@ -28,6 +28,19 @@ const subtreesAtOnce = 0x10000
 export interface WritingOptions {
   readonly leavesAtOnce?: number
   readonly bytes?: number
+  /** Bytes of the largest part. */
+  readonly most?: number
+}
+
+/**
+ * A state with a part that no checker takes: the leaves of a subtree are one, since they are checked by its root alone, and so are rows of side
+ * chains. What takes more than that would be held in memory by each who joins, so that no such state is written.
+ */
+export class PartTooLarge extends UserError {
+  constructor({ kind, bytes }: Omit<Part, 'number'>, most: number) {
+    const what = kind === partKind.leaves ? 'the DIDs and credentials of one subtree' : `a part of kind ${kind}`
+    super(`the state cannot be written: ${what} would have ${bytes.length} bytes, and a part has at most ${most}`)
+  }
 }
 
 /** A state that a chain can write, and the block that commits to its coins. */
@@ -59,12 +72,25 @@ export function latestState({ spec, headers, tip, prunedHeight: pruned, joinedHe
 }
 
 /**
- * The parts of a state, from a snapshot of the rows. Blocks above it may come meanwhile. Holds 53 bytes in memory for each DID.
+ * The parts of a state, from a snapshot of the rows. Blocks above it may come meanwhile. Holds 53 bytes in memory for each DID. Rejects with
+ * {@link PartTooLarge}.
  */
 export async function* stateParts(
   chain: Chain,
+  writable: WritableState,
+  options: WritingOptions = {},
+): AsyncGenerator<Omit<Part, 'number'>, void, void> {
+  const { most = maxPart } = options
+  for await (const part of unboundedParts(chain, writable, options)) {
+    if (part.bytes.length > most) throw new PartTooLarge(part, most)
+    yield part
+  }
+}
+
+async function* unboundedParts(
+  chain: Chain,
   { state, committing }: WritableState,
-  { leavesAtOnce = usualLeaves, bytes = partBytes }: WritingOptions = {},
+  { leavesAtOnce = usualLeaves, bytes = partBytes }: WritingOptions,
 ): AsyncGenerator<Omit<Part, 'number'>, void, void> {
   const coins = await chain.coinRoots.of(state.header)
   const rows = chain.database.freezeNewest()
@@ -214,9 +240,6 @@ async function* leafParts(
   }
   for await (const records of subtrees(order.records(), depth, leafOf)) {
     const bytes = subtreeRecords(records)
-    if (bytes.length + 8 > maxPart) {
-      throw new UserError(`the leaves of subtree ${next} have ${bytes.length} bytes, and a part has at most ${maxPart}`)
-    }
     if (size > 0 && size + bytes.length > most) yield part()
     some.push(bytes)
     size += bytes.length

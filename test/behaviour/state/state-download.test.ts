@@ -18,6 +18,7 @@ import { StateDownload } from '../../../src/network/join/state-download.js'
 import { type StateList, stateListExchange, stateSliceExchange } from '../../../src/network/wire/state-message.js'
 import { busyChain, stateHeight } from '../../support/builders/busy-chain.js'
 import { oneValidator, quietLog, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
 import { ManualTime } from '../../support/fakes/manual-time.js'
 import { eventually } from '../../support/process/patience.js'
 import { TestPeer } from '../../support/network/sync.js'
@@ -365,6 +366,29 @@ describe('a node that keeps the state for peers', () => {
     await keeper.drop(new Error('a disk'))
     await expect.poll(() => keeper.latest?.state.height, { interval: 5 }).toBe(288)
     await keeper.close()
+    await test.close()
+  })
+
+  it('keeps none with a part that no peer would take, and says so once', async () => {
+    const test = await TestChain.open({ ...oneValidator(), producer: 'sponsor', coinInterval: 330 })
+    for (const person of Array.from({ length: 10 }, holder)) {
+      await test.publish(person.create(), person.did)
+    }
+    await test.mineEmpty(329 - test.reader.height)
+    const said: string[] = []
+    const log = {
+      ...quietLog(),
+      warn: (fields: object, text: string) => void said.push(JSON.stringify([fields, text])),
+    }
+    const directory = fresh()
+    const keeper = new StateKeeper({ chain: test.chain, directory, log, writing: { bytes: 3_000, most: 12_000 } })
+    keeper.start()
+    await test.mineEmpty(1)
+    await expect.poll(() => said.length, { interval: 5 }).toBe(1)
+    await test.mineEmpty(250)
+    await keeper.close()
+    expect(said).toEqual([expect.stringMatching(/one subtree would have.*there is no new state for peers that join/)])
+    expect([keeper.latest, readdirSync(directory)]).toEqual([undefined, []])
     await test.close()
   })
 })

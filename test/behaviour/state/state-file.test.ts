@@ -7,8 +7,9 @@ import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { readOutline, writeOutline } from '../../../src/ledger/state/block-outline.js'
 import { fieldsOf } from '../../support/builders/blocks.js'
 import { checkState, StateError } from '../../../src/ledger/state/check-state.js'
+import { encodeHead, readHead } from '../../../src/ledger/state/state-head.js'
 import { type Part, partKind, readParts, stateFile } from '../../../src/ledger/state/parts.js'
-import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
+import { latestState, PartTooLarge, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
 import { busyChain, stateHeight as state } from '../../support/builders/busy-chain.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
@@ -127,6 +128,34 @@ describe.each([
     const blocks = parts.filter(({ kind }) => kind === partKind.blocks)
     const programs = blocks.map((one) => ({ ...one, bytes: withPrograms(one.bytes) }))
     expect(await reasonOf(check([head, ...headers, ...programs, ...parts.slice(at)]))).toContain('coinbase')
+  })
+
+  it('is refused with more chunks of coins than its transactions can have made, whatever its head names', async () => {
+    const head = readHead(new Reader((parts[0] as Part).bytes))
+    const boasting = { kind: partKind.head, number: 0, bytes: encodeHead({ ...head, coins: 2 ** 50 }) }
+    const before = parts.slice(1).filter(({ kind }) => kind < partKind.chunks)
+    const chunks = { kind: partKind.chunks, number: 0, bytes: new Uint8Array(32 * 10_000) }
+    const reason = await reasonOf(check([boasting, ...before, chunks]))
+    const [, most] = /there are more than (\d+) chunks/.exec(reason) ?? [reason]
+    expect(Number(most)).toBeLessThan(1_000)
+  })
+
+  it('is not written with a subtree that is larger than a part may be', async () => {
+    const small = { bytes: 3_000 }
+    const sizes = (some: readonly Part[], isOf: (one: Part) => boolean) =>
+      Math.max(...some.filter(isOf).map(({ bytes }) => bytes.length))
+    const written = await partsOf(test, small)
+    const most = sizes(written, ({ kind }) => kind !== partKind.leaves)
+    expect(sizes(written, ({ kind }) => kind === partKind.leaves)).toBeGreaterThan(most)
+    const refused = partsOf(test, { ...small, most })
+    await expect(refused).rejects.toThrow(PartTooLarge)
+    await expect(refused).rejects.toThrow(
+      /credentials of one subtree would have \d+ bytes, and a part has at most \d+$/,
+    )
+    const smaller = { ...small, leavesAtOnce: 1 / 64 }
+    const largest = sizes(await partsOf(test, smaller), () => true)
+    expect(await check(await partsOf(test, { ...smaller, most: largest }))).toMatchObject({ height: state })
+    await expect(partsOf(test, { ...smaller, most: largest - 1 })).rejects.toThrow(PartTooLarge)
   })
 
   it('is refused when it is of the future', async () => {
