@@ -48,6 +48,7 @@ import {
 } from './key-options.js'
 import { examples, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount, signingAccount } from './signing-account.js'
+import { withoutArguments } from './usage-text.js'
 
 interface CreateOptions extends OperationOptions, ExpiryOptions {
   readonly service?: ServiceEntry[]
@@ -71,7 +72,7 @@ interface ServiceEntry {
 /** `didledger did …` */
 export function registerDid(program: Command, context: CliContext): void {
   const did = program.command('did').description('decentralized identifiers: create, change, publish, resolve')
-  withExpiry(withOperation(did.command('create')), 'default: 5')
+  withExpiry(withOperation(ofAccount(did.command('create'))), 'default: 5')
     .description('register the DID of an account')
     .option('--service <id,type,endpoint>', 'a service; may be given several times', collect(serviceOption))
     .option('--recovery <did key...>', 'a DID and its public key (in any form) that may deactivate the new DID')
@@ -83,7 +84,7 @@ export function registerDid(program: Command, context: CliContext): void {
       ),
     )
     .action((options: CreateOptions) => create(context, options))
-  withSigning(withKeys(withExpiry(withOperation(did.command('update')), 'default: the expiry stays')))
+  withSigning(withKeys(withExpiry(withOperation(ofAccount(did.command('update'))), 'default: the expiry stays')))
     .description('change the document of the DID of an account')
     .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
     .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
@@ -113,7 +114,7 @@ export function registerDid(program: Command, context: CliContext): void {
       ),
     )
     .action((options: UpdateOptions) => update(context, options))
-  withSigning(withOperation(did.command('deactivate')))
+  withSigning(withOperation(ofAccount(did.command('deactivate'), ', or what --for names')))
     .description('end a DID for good')
     .option(
       '--for <did>',
@@ -132,6 +133,12 @@ export function registerDid(program: Command, context: CliContext): void {
   registerDidReaders(did, context)
   registerDidProofs(did, context)
   registerDidQuery(did, context)
+}
+
+/** Prepares a command for who names the DID: it is that of the account, whose key signs. */
+function ofAccount(command: Command, others = ''): Command {
+  const why = `the DID is that of the account, which --wallet, --account and --devnet-account choose${others}`
+  return withoutArguments(command, why)
 }
 
 function serviceOption(text: string): ServiceEntry {

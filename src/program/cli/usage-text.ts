@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { linesText } from './print-output.js'
 
 /** commander's texts for wrong calls, and their replacements: the word in the call, then its fault. */
@@ -15,10 +16,23 @@ const texts: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [/^error: option '(.*)' argument missing$/, (flags) => `${longFlag(flags)} needs a value: ${flags}`],
   [
     /^error: too many arguments(?: for '(.*)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
-    (command, most, given) =>
-      `${command || 'this command'} takes ${most} arguments, not ${given}; quote a value with spaces`,
+    (command, most, given) => {
+      const name = command || 'this command'
+      if (most === '0') return `${name} takes options alone`
+      return `${name} takes ${most} ${most === '1' ? 'argument' : 'arguments'}, not ${given}; quote a value with spaces`
+    },
   ],
 ]
+
+/** Prints of wrong calls of a command why it takes no argument, where one might be expected. */
+export function withoutArguments(command: Command, why: string): Command {
+  const outputError = (text: string, write: (text: string) => void) => {
+    const said = usageText(text)
+    const isExcess = text.startsWith('error: too many arguments')
+    write(isExcess ? linesText([`${said.trimEnd()}: ${why}`]) : said)
+  }
+  return command.configureOutput({ outputError })
+}
 
 /** A message of commander about a wrong call in the words of the other messages: a line, and one with what may have been meant. */
 export function usageText(text: string): string {

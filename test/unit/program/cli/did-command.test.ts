@@ -139,6 +139,12 @@ describe('didledger did', () => {
     expect(none).toMatchObject({ code: 1, err: 'error: the document has no service #a\n' })
     const nothing = await bench.run('did', 'update', ...as(0))
     expect(nothing).toMatchObject({ code: 2, err: expect.stringContaining('what shall change?') })
+    const named = await bench.run('did', 'update', alice.did, ...as(0))
+    const why =
+      'update takes options alone: the DID is that of the account, which --wallet, --account and --devnet-account choose'
+    expect(named).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`error: ${why}\n`) })
+    const other = await bench.run('did', 'deactivate', bob.did, ...as(0))
+    expect(other).toMatchObject({ code: 2, err: expect.stringContaining('choose, or what --for names\n') })
     const twice = await bench.run('did', 'update', ...as(0), '--add-service', 'b,T,https://b')
     expect(twice).toMatchObject({ code: 1, err: expect.stringContaining('(document-duplicate-id)') })
   })

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { usageText } from '../../../../src/program/cli/usage-text.js'
+import { usageText, withoutArguments } from '../../../../src/program/cli/usage-text.js'
 
 const number = () => {
   throw new InvalidArgumentError('Not a number.')
@@ -11,7 +11,7 @@ function said(...args: string[]): string {
   let text = ''
   const program = new Command('tool')
     .exitOverride()
-    .configureOutput({ outputError: (line) => (text += usageText(line)) })
+    .configureOutput({ writeErr: (line) => (text += line), outputError: (line, write) => write(usageText(line)) })
   program
     .command('make')
     .argument('<count>', 'how many', number)
@@ -25,7 +25,9 @@ function said(...args: string[]): string {
     .command('name')
     .argument('<what>')
     .action(() => {})
+  const own = program.command('own').action(() => {})
   program.commands.forEach((command) => command.copyInheritedSettings(program))
+  withoutArguments(own, 'it is that of the account')
   try {
     program.parse(args, { from: 'user' })
   } catch {
@@ -41,7 +43,10 @@ describe('a wrong call', () => {
     [['make', '--size'], 'error: --size needs a value: -s, --size <n>\n'],
     [['name'], 'error: <what> is missing\n'],
     [['pay'], 'error: --to <address> is missing\n'],
-    [['name', 'a', 'b'], 'error: name takes 1 arguments, not 2; quote a value with spaces\n'],
+    [['name', 'a', 'b'], 'error: name takes 1 argument, not 2; quote a value with spaces\n'],
+    [['pay', 'a', '--to', 'b'], 'error: pay takes options alone\n'],
+    [['own', 'a'], 'error: own takes options alone: it is that of the account\n'],
+    [['own', '--what'], "error: unknown option '--what'\n"],
     [['nonsense'], "error: unknown command 'nonsense'\n"],
   ])('%j', (args, text) => {
     expect(said(...args)).toBe(text)
