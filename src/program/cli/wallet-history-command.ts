@@ -122,7 +122,7 @@ async function history(context: CliContext, of: string | undefined, options: His
   const touched = touchedBy(waiting, addresses, histories)
   const entries = await withLabels(client, listed, { labels: labelsOf(options), addresses, touched })
   const pruned = Math.max(0, ...histories.map((each) => each.pruned ?? 0))
-  if (pruned > 0) context.err(linesText([`the node has given up the transactions up to height ${pruned}`]))
+  if (pruned > 0) context.err(linesText([`the node does not have the transactions up to height ${pruned}`]))
   if (options.csv) context.out(csvText(entries))
   else report(context, options, { transactions: entries.map(jsonOf) }, textOf(entries))
 }
