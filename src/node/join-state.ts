@@ -20,6 +20,11 @@ import { openPeering, type PeeringNode } from './open-peering.js'
 /** Value of `--state-from` for the state that peers have. */
 export const fromPeers = 'peers'
 const mebibyte = 1024 * 1024
+/**
+ * Rows come in another order than that of their keys: in fewer, larger tables LevelDB sorts them with a third less work.
+ * @tuning bytes: rows of a state that LevelDB gathers before it writes a table
+ */
+const writeBuffer = 32 * mebibyte
 
 /** How far it is: the MiB of the state that were taken, and how many it has. */
 export interface JoinStep {
@@ -134,7 +139,7 @@ async function makeRows(
   cache: number | undefined,
 ): Promise<CheckedState> {
   await rm(joining, { recursive: true, force: true })
-  const database = await Database.open(joining, cache)
+  const database = await Database.open(joining, cache, { writeBuffer })
   try {
     const rows = await StateRows.begin(database, checking.spec)
     try {

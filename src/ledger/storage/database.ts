@@ -102,12 +102,19 @@ export class Database extends StoredRows {
     this.failure.catch(() => {})
   }
 
-  /** Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. */
-  static async open(directory: string, cache: number = cacheSize): Promise<Database> {
+  /**
+   * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. With another `writeBuffer` more may be lost with a
+   * damaged log than a start looks for: it is for one that is of no use before its {@link checkpoint}.
+   */
+  static async open(
+    directory: string,
+    cache: number = cacheSize,
+    { writeBuffer = writeBufferSize } = {},
+  ): Promise<Database> {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
-    const options = { ...levelOptions, cacheSize: cache, createIfMissing }
+    const options = { ...levelOptions, writeBufferSize: writeBuffer, cacheSize: cache, createIfMissing }
     const level = new NativeLevel(directory, options)
     return Database.over(level, directory)
   }
