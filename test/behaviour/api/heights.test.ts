@@ -7,6 +7,7 @@ import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { type Answer, ask, contextOf, type Question, serve } from '../../support/client/api.js'
+import { behind, inStep } from '../../support/fakes/standing.js'
 import { WsClient } from '../../support/client/ws.js'
 
 /** Answers name the height as of which they hold, and wait for the height that a request names. */
@@ -176,6 +177,21 @@ describe('minHeight of a call', () => {
     await node.mine()
     const { status, headers, body } = await asked
     expect([status, headers['x-chain-height'], body]).toMatchObject([200, '1', { id: 7, result: 1 }])
+  })
+
+  it('answers as of the block that it waited for, however the node stood before', async () => {
+    const standing = () => (node.reader.height === 0 ? behind(0, 1, { answers: 'all' }) : inStep(1))
+    const joining = await serve(contextOf(node, { standing, limits: { heightWait: patience } }))
+    try {
+      const body = call('getcurrentheight', { minHeight: 1 })
+      const asked = ask(joining.port, '/rpc', { method: 'POST', body })
+      await pause(50)
+      await node.mine()
+      const { headers } = await asked
+      expect([headers['x-chain-height'], headers['x-chain-age']]).toEqual(['1', undefined])
+    } finally {
+      await joining.close()
+    }
   })
 
   it('is 503 after the patience, with the id of the call', async () => {

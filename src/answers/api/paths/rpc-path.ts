@@ -62,9 +62,9 @@ export function nodeRpcPaths(
   }
   const run = async (exchange: Exchange): Promise<HttpAnswer> => {
     const { body } = exchange
-    const caller = new HttpCaller(exchange, access, heights)
-    const { answersAt, standing } = resolver
+    const caller = new HttpCaller(exchange, access, { heights, resolver })
     const answer = await core.handle(body, caller)
+    const { answersAt, standing } = caller.beginning ?? resolver
     if (typeof answer === 'string' && caller.kept !== undefined && body !== undefined && body.length <= longestCall) {
       kept.set(mapKey(body), { ...caller.kept, body: Buffer.from(answer) }, answersAt)
     }
@@ -91,6 +91,17 @@ async function answerOf(
   return { headers: { ...ageHeaders(age()), ...json }, body }
 }
 
+interface AnsweringNode {
+  readonly heights: HeightGate
+  readonly resolver: NodePort['context']['resolver']
+}
+
+type Beginning = Pick<AnsweringNode['resolver'], 'answersAt' | 'standing'>
+
+function beginningOfAnswer(node: AnsweringNode | undefined): Beginning | undefined {
+  return node && { answersAt: node.resolver.answersAt, standing: node.resolver.standing }
+}
+
 /**
  * Sender of a request. CORS lets every page call, so that pages can read; what a page may not do is refused here. Few methods
  * check, so everything is computed on demand.
@@ -104,13 +115,16 @@ class HttpCaller implements RpcCaller {
 
   /** HTTP status of a refusal that balancers have to see; undefined: that of every answer of a method. */
   status: number | undefined
-  readonly #heights: HeightGate | undefined
+  /** The node as of the beginning of the answer. */
+  beginning: Beginning | undefined
+  readonly #node: AnsweringNode | undefined
 
-  /** `heights`: the chain of a node; absent: answers come from elsewhere. */
-  constructor(exchange: Exchange, access: Access, heights?: HeightGate) {
+  /** `node`: the one that answers; absent: answers come from elsewhere. */
+  constructor(exchange: Exchange, access: Access, node?: AnsweringNode) {
     this.#exchange = exchange
     this.#access = access
-    this.#heights = heights
+    this.#node = node
+    this.beginning = beginningOfAnswer(node)
   }
 
   get client(): AnswerClient {
@@ -147,10 +161,12 @@ class HttpCaller implements RpcCaller {
   }
 
   async awaitHeight(height: number, held: number): Promise<void> {
-    const heights = this.#heights
-    if (heights === undefined) return
-    await heights.wait(height, () => this.client, held)
-    this.#exchange.holdsAt(heights.text)
+    const node = this.#node
+    if (node === undefined) return
+    await node.heights.wait(height, () => this.client, held)
+    this.#exchange.holdsAt(node.heights.text)
+    // Before the wait it had other blocks, and may have been out of step.
+    this.beginning = beginningOfAnswer(node)
   }
 
   keep(method: string, until: number): void {
