@@ -119,12 +119,13 @@ async function waitingForHeight(count: number, held = 0): Promise<string | undef
   return refused
 }
 
-/** Transactions that a follower passes on to a node that does not answer. */
+/** Transactions of as many clients that a follower passes on to a node that does not answer. */
 async function passingOn(count: number): Promise<string | undefined> {
   const server = createServer(() => {}).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const outcomes = each(count, () => failureOf(passed.call('sendrawtransaction', {})))
+  const { signal } = new AbortController()
+  const outcomes = each(count, (i) => failureOf(passed.call('sendrawtransaction', {}, { share: String(i), signal })))
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
   server.closeAllConnections()
   server.close()

@@ -5,6 +5,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Standing } from '../resolver/standing.js'
 import type { BackupJob } from '../../ledger/storage/care/backup-job.js'
 import type { Voting } from '../../voting/voting.js'
+import type { AnswerClient } from './streams/shared-answer.js'
 
 /** The peers of a node. */
 export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {
@@ -30,9 +31,9 @@ export interface FollowedView {
   /** Base URL of its REST port. */
   readonly url: string
   /** Result of its JSON-RPC; rejects with its error as it stands. */
-  call(method: string, params: unknown): Promise<unknown>
+  call(method: string, params: unknown, client: AnswerClient): Promise<unknown>
   /** Its answer to a POST of JSON at a path of its REST port. */
-  post(path: string, body: string): Promise<PassedAnswer>
+  post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer>
 }
 
 /** An answer of HTTP as another node gave it. */

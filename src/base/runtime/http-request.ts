@@ -13,6 +13,8 @@ export interface RequestBounds {
   readonly timeout: number
   /** Bytes of an answer. */
   readonly maxAnswer: number
+  /** Ends the exchange sooner. */
+  readonly signal?: AbortSignal
 }
 
 const agent = new Agent({ keepAlive: true })
@@ -31,7 +33,10 @@ class KeptClosed extends Error {
  */
 export async function requestText(url: string, body: string | undefined, bounds: RequestBounds): Promise<TextAnswer> {
   const { timeout, maxAnswer } = bounds
-  const signal = AbortSignal.timeout(timeout)
+  const signal = AbortSignal.any([
+    AbortSignal.timeout(timeout),
+    ...(bounds.signal === undefined ? [] : [bounds.signal]),
+  ])
   const isSecure = url.startsWith('https:')
   const request = isSecure ? (await import('node:https')).request : plainRequest
   const options: RequestOptions = { signal, ...(isSecure ? {} : { agent }) }

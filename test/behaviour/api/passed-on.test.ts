@@ -1,9 +1,15 @@
+import { once } from 'node:events'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PassedOn } from '../../../src/answers/api/http/passed-on.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import { RuleError } from '../../../src/base/errors/rule-error.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
+import { eventually } from '../../support/process/patience.js'
 
 /** A server that passes transactions on to another one. */
 
@@ -23,6 +29,8 @@ afterEach(async () => {
 })
 
 const path = '/api/v1/transaction'
+const json = { 'content-type': 'application/json' }
+const codeOf = (error: unknown) => (error as Partial<RuleError>).code
 const call = (port: number, params: unknown, more: object = {}) =>
   askJson(port, '/rpc', { jsonrpc: '2.0', id: 1e3, method: 'sendrawtransaction', params, ...more })
 
@@ -36,7 +44,10 @@ it('takes a transaction of REST and of JSON-RPC', async () => {
 
 describe('a refusal', () => {
   it('is that of the other node, byte for byte', async () => {
-    for (const data of ['00', 'zz', 5, undefined]) {
+    const { bytes } = await node.transfer(testAddress(1), 5n)
+    const cut = toHex(bytes.subarray(0, -1))
+    const unsigned = toHex(bytes).slice(0, -8) + '00000000'
+    for (const data of ['00', 'zz', 5, undefined, cut, unsigned, node.chain.genesis.transactions[0]?.toHex()]) {
       const bodies = await Promise.all(
         [first, second].map(async ({ port }) => [
           (await askJson(port, path, { Action: 'sendrawtransaction', data })).text,
@@ -52,15 +63,96 @@ describe('a refusal', () => {
   it('is its own for a body that is not JSON, or too long', async () => {
     const headers = { 'content-type': 'text/plain' }
     expect((await ask(second.port, path, { method: 'POST', headers, body: '{}' })).status).toBe(415)
-    const json = { 'content-type': 'application/json' }
     const body = new Uint8Array([0xff])
     expect((await ask(second.port, path, { method: 'POST', headers: json, body })).body).toMatchObject({ Error: 41003 })
   })
 
   it('says that the other node does not answer, and no address of it', async () => {
     await first.close()
-    const { status, text } = await askJson(second.port, path, { Action: 'sendrawtransaction', data: '00' })
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    const { status, text } = await askJson(second.port, path, { Action: 'sendrawtransaction', data })
     expect([status, text.includes(String(first.port))]).toEqual([502, false])
-    expect((await call(second.port, { data: '00' })).body).toMatchObject({ error: { code: -32023 } })
+    expect((await call(second.port, { data })).body).toMatchObject({ error: { code: -32023 } })
   })
+
+  it('is its own for what is no transaction: the other node is not asked', async () => {
+    await first.close()
+    const posted = await askJson(second.port, path, { Action: 'sendrawtransaction', data: '00' })
+    expect(posted.body).toMatchObject({ Error: 43001 })
+    expect((await call(second.port, { data: '00' })).body).toMatchObject({
+      error: { data: expect.stringMatching(/^43001 /) as string },
+    })
+  })
+})
+
+describe('beside a node that hangs', () => {
+  let hanging: Server
+  let passed: PassedOn
+  /** Requests that it has, of those that are not ended. */
+  let held = 0
+  beforeEach(async () => {
+    held = 0
+    hanging = createServer((_, response) => {
+      held++
+      response.once('close', () => held--)
+    }).listen(0, '127.0.0.1')
+    await once(hanging, 'listening')
+    passed = new PassedOn(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}`)
+  })
+  afterEach(() => {
+    hanging.closeAllConnections()
+    hanging.close()
+  })
+
+  const ask64 = (share: string, signal: AbortSignal) =>
+    Array.from({ length: 64 }, () => passed.call('sendrawtransaction', {}, { share, signal }).catch(codeOf))
+
+  it('a client that leaves gives back what it holds', async () => {
+    const leaving = new AbortController()
+    const outcomes = ask64('one', leaving.signal)
+    await eventually('the first requests', () => held === 32)
+    leaving.abort(new RuleError('request-timeout', 'the client is gone'))
+    const codes = await Promise.all(outcomes)
+    expect(codes.filter((code) => code === 'busy')).toHaveLength(32)
+    expect(codes.filter((code) => code === 'request-timeout')).toHaveLength(32)
+    await eventually('no request', () => held === 0)
+    const { signal } = new AbortController()
+    void ask64('two', signal)
+    await eventually('the next requests', () => held === 32)
+  })
+
+  it('a client leaves half of the places to others, however many it wants', async () => {
+    const { signal } = new AbortController()
+    void ask64('one', signal)
+    await eventually('the places of one', () => held === 32)
+    void ask64('two', signal)
+    await eventually('the places of two', () => held === 48)
+    void passed.call('sendrawtransaction', {}, { share: 'three', signal }).catch(codeOf)
+    await eventually('one of three', () => held === 49)
+  })
+})
+
+it('ends what it passes on with the connection of its client', async () => {
+  let closed = 0
+  const hanging = createServer((_, response) => void response.once('close', () => closed++)).listen(0, '127.0.0.1')
+  await once(hanging, 'listening')
+  const at = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`
+  const server = await serve(contextOf(node, { followed: new PassedOn(at) }))
+  try {
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    const bodies = [
+      [path, { Action: 'sendrawtransaction', data }],
+      ['/rpc', { jsonrpc: '2.0', id: 1, method: 'sendrawtransaction', params: { data } }],
+    ] as const
+    for (const [i, [to, body]] of bodies.entries()) {
+      const asked = request({ port: server.port, host: '127.0.0.1', path: to, method: 'POST', headers: json })
+      asked.on('error', () => {}).end(JSON.stringify(body))
+      await once(hanging, 'request')
+      asked.destroy()
+      await eventually('the end of it', () => closed === i + 1)
+    }
+  } finally {
+    await server.close()
+    hanging.close()
+  }
 })

@@ -1,14 +1,18 @@
+import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { isObject } from '../../../base/primitives/answer-form.js'
 import { defined } from '../../../base/primitives/defined.js'
+import { Transaction } from '../../../base/primitives/transaction.js'
+import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
-import { jsonType } from './answer-forms.js'
 import type { FollowedView, PassedAnswer } from '../node-handles.js'
+import type { AnswerClient } from '../streams/shared-answer.js'
+import { jsonType } from './answer-forms.js'
 
 /** @limit count: transactions that a follower passes on at a time */
 const atOnce = 64
 /** @tuning ms: wait for the answer of the node that is followed */
-const patience = 30_000
+const patience = 10_000
 /** @tuning bytes: an answer of that node to a transaction */
 const longestAnswer = 1024 * 1024
 
@@ -25,9 +29,23 @@ export class PassedError extends Error {
   }
 }
 
-/** Passes transactions on to the node that a follower follows, at one of its interfaces; answers are those of that node. */
+/**
+ * Refuses bytes that no node takes, in the words of each, before they have a place: a node that cannot read a transaction cannot follow a
+ * chain with it either.
+ */
+export async function requireTransaction(bytes: Uint8Array): Promise<void> {
+  const { isCoinbase } = await runCooperatively(Transaction.fromBytesSteps(bytes))
+  if (isCoinbase) throw brokenRule('pool-coinbase')
+}
+
+/**
+ * Passes transactions on to the node that a follower follows, at one of its interfaces; answers are those of that node. A client never has
+ * more of the places than are free: where that node hangs, the transactions of one do not keep out those of others.
+ */
 export class PassedOn implements FollowedView {
   readonly url: string
+  /** Transactions under way, of each client that has some. */
+  readonly #held = new Map<string, number>()
   #open = 0
 
   /** `url`: base URL of its REST port. */
@@ -35,32 +53,48 @@ export class PassedOn implements FollowedView {
     this.url = url
   }
 
-  async call(method: string, params: unknown): Promise<unknown> {
-    const { text } = await this.#ask('/rpc', JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  async call(method: string, params: unknown, client: AnswerClient): Promise<unknown> {
+    const { text } = await this.#ask('/rpc', JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), client)
     const answer = parsed(text)
     if (isObject(answer) && isObject(answer['error'])) throw new PassedError(answer['error'])
     if (isObject(answer) && answer['result'] !== undefined) return answer['result']
     throw unanswered('its answer is none of JSON-RPC')
   }
 
-  async post(path: string, body: string): Promise<PassedAnswer> {
-    const { status, headers, text } = await this.#ask(path, body)
+  async post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer> {
+    const { status, headers, text } = await this.#ask(path, body, client)
     const { 'content-type': type = jsonType, 'retry-after': retry } = headers
     return { status, headers: { 'content-type': type, ...defined({ 'retry-after': retry }) }, body: text }
   }
 
-  /** `body`: JSON text, which goes as it stands. */
-  async #ask(path: string, body: string): Promise<TextAnswer> {
-    if (this.#open >= atOnce) throw new RuleError('busy', 'too many transactions are being passed on; try again')
-    this.#open++
+  /** `body`: JSON text, which goes as it stands. A client that leaves gives its place to the next one. */
+  async #ask(path: string, body: string, { share, signal }: AnswerClient): Promise<TextAnswer> {
+    this.#take(share)
     try {
-      return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer })
+      return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal })
     } catch {
+      signal.throwIfAborted()
       // The address of that node is none of the client's business.
       throw unanswered('it does not answer')
     } finally {
-      this.#open--
+      this.#giveBack(share)
     }
+  }
+
+  #take(share: string): void {
+    const held = this.#held.get(share) ?? 0
+    if (held >= atOnce - this.#open) {
+      throw new RuleError('busy', 'too many transactions are being passed on; try again')
+    }
+    this.#held.set(share, held + 1)
+    this.#open++
+  }
+
+  #giveBack(share: string): void {
+    const left = (this.#held.get(share) ?? 1) - 1
+    if (left === 0) this.#held.delete(share)
+    else this.#held.set(share, left)
+    this.#open--
   }
 }
 

@@ -2,7 +2,7 @@
  * REST: serves the rows of rest-routes.ts, each of which names its handler, its parameters and the schemas of its pages.
  *
  *   request -> http-port.ts -> KeptAnswers, else the row of restRoutes -> handler in results -> envelope
- *   POST transaction -> send-transaction -> mempool.accept
+ *   POST transaction -> send-transaction -> mempool.accept, of a follower the node that it follows
  *
  * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
  * - A row that changes the node says so; strangers may not call it.
@@ -16,10 +16,12 @@ import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import { KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
+import { requireTransaction } from '../http/passed-on.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { bodyOf } from '../streams/answer-stream.js'
 import type { NodePort } from './node-port.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
+import { transactionIn } from './send-transaction.js'
 
 /** The paths of the table. Their answers are kept until the tip changes: they hold confirmations and next hashes. */
 export function restPaths(port: NodePort): PathRow[] {
@@ -92,7 +94,8 @@ async function answer(
   }
   if (route.body !== undefined && !isJson(exchange.headers)) throw brokenRule('request-media-type')
   if (route.body !== undefined && context.followed !== undefined) {
-    return context.followed.post(restPrefix + route.path, textOf(exchange.body))
+    await requireTransaction(transactionIn(context, exchange.body))
+    return context.followed.post(restPrefix + route.path, textOf(exchange.body), exchange.client)
   }
   const request = { context, segments: exchange.segments, body: exchange.body }
   const { tip } = context.reader.chain

@@ -19,7 +19,13 @@ export const sendTransactionBody = Type.Object(
 )
 
 /** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
-export async function sendTransaction({ mempool, limits }: ApiContext, body: Uint8Array | undefined): Promise<string> {
+export async function sendTransaction(context: ApiContext, body: Uint8Array | undefined): Promise<string> {
+  const { txid } = await context.mempool.accept(transactionIn(context, body), { local: true })
+  return JSON.stringify(txid)
+}
+
+/** Bytes of the transaction in such a body. */
+export function transactionIn({ limits }: Pick<ApiContext, 'limits'>, body: Uint8Array | undefined): Uint8Array {
   if (body !== undefined) refuseManyValues(body, { ...apiLimits, ...limits })
   const request = jsonObject(body)
   const action = request.get('Action')
@@ -31,8 +37,7 @@ export async function sendTransaction({ mempool, limits }: ApiContext, body: Uin
   if (typeof data !== 'string' || data === '') {
     throw new RuleError('request-parameter', 'data: missing, empty or not a string; it is a signed transaction in hex')
   }
-  const { txid } = await mempool.accept(readParameter('transaction', 'data', data), { local: true })
-  return JSON.stringify(txid)
+  return readParameter('transaction', 'data', data)
 }
 
 function jsonObject(body: Uint8Array | undefined): Map<string, unknown> {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { apiLimits } from '../api-limits.js'
+import { requireTransaction } from '../http/passed-on.js'
 import { readParameter } from '../parameters.js'
 import {
   decodedTransaction,
@@ -50,9 +51,12 @@ export const transactionMethods: readonly RpcMethod[] = [
     summary: 'Takes a signed transaction into the pool and answers its id.',
     params: Type.Object({ data }),
     result: txidResult,
-    run: async ({ mempool, followed }, params) =>
-      followed?.call('sendrawtransaction', params) ??
-      (await mempool.accept(readParameter('transaction', 'data', params.data), { local: true })).txid,
+    run: async ({ mempool, followed }, params, { client }) => {
+      const bytes = readParameter('transaction', 'data', params.data)
+      if (followed === undefined) return (await mempool.accept(bytes, { local: true })).txid
+      await requireTransaction(bytes)
+      return followed.call('sendrawtransaction', params, client)
+    },
   }),
   method({
     name: 'decoderawtransaction',
