@@ -1,46 +1,79 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/base/primitives/bytes.js'
-import { devnetAccount, devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
+import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
+import { exportBlocks } from '../../src/ledger/chain/block-file.js'
+import { oneValidator, TestChain } from '../support/builders/chain.js'
+import { testAddress, testKey, testSpec } from '../support/builders/spec.js'
 import { Payer, SeededRandom } from '../support/builders/test-payer.js'
-import { Balancer } from '../support/network/balancer.js'
-import { chainLikeLocalnet } from '../support/network/shipped-chain.js'
+import { ask } from '../support/client/api.js'
+import { type Balancer, installedBalancers, openInstalled, SmallBalancer } from '../support/network/balancer.js'
+import { BlockWatch, FleetClient } from '../support/network/fleet-clients.js'
 import { until } from '../support/network/test-network.js'
-import { Directories, NodeProcess, run } from '../support/process/spawn.js'
+import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 import { portBase } from '../support/process/ports.js'
-import { rounds } from '../support/process/thorough.js'
+import { rounds, thorough } from '../support/process/thorough.js'
+import { portOffsets } from '../../src/node/ports.js'
 
 /** Followers of one validator behind a balancer. */
 
 const directories = new Directories()
-const genesis = chainLikeLocalnet(directories)
+const genesis = directories.fresh('genesis.json')
+const whole = directories.fresh('whole')
 const running: NodeProcess[] = []
+const balancers = thorough ? ['small', ...installedBalancers] : [installedBalancers[0] ?? 'small']
+/** Clients of each balancer; account 0 belongs to the other tests. */
+const clientCount = 50
+const accounts = Array.from({ length: 1 + clientCount * balancers.length }, (_, i) => devnetAccount(i).address)
+/** The chain has blocks up to here before the first start, and a state below. */
+const firstHeight = 332
+const spec = {
+  ...oneValidator(),
+  maturity: 2,
+  coinInterval: 330,
+  // Peers take states of the last 30 days alone.
+  time: Math.floor(Date.now() / 1000) - 86_400,
+  // A block soon after each transaction.
+  timing: { minInterval: 200, emptyInterval: 2000, maxDrift: 5000, propose: 3000, delta: 500 },
+  allocations: [testAddress(10), ...accounts].map((address) => ({ address, amount: '10000000000' })),
+}
+const validatorArgs: string[] = []
 let validator: NodeProcess
 let payer: Payer
 
-/** The chain has one validator, and a block soon after each transaction. */
-function quickChain(): void {
-  const spec = JSON.parse(readFileSync(genesis, 'utf8')) as { validators: unknown[]; timing: object }
-  const timing = { ...spec.timing, minInterval: 200, emptyInterval: 2000 }
-  writeFileSync(genesis, JSON.stringify({ ...spec, validators: spec.validators.slice(0, 1), timing }))
-}
-
 async function start(...args: string[]): Promise<NodeProcess> {
-  const base = ['--genesis', genesis, '--p2p-host', '127.0.0.1', '--data-dir', directories.fresh()]
-  const node = await NodeProcess.start('start', ...base, ...args)
+  const dataDir = args.includes('--data-dir') ? [] : ['--data-dir', directories.fresh()]
+  const node = await NodeProcess.start('start', '--genesis', genesis, '--p2p-host', '127.0.0.1', ...dataDir, ...args)
   running.push(node)
   return node
 }
 
 const follower = (...args: string[]) => start('--follow', validator.line.rest, '--prune', '1000', ...args)
+/** The same with the blocks of the beginning, which it need not verify first. */
+const ready = (...args: string[]) => follower('--data-dir', directories.copyOf(whole), ...args)
+
+/** Makes the chain that all have, with blocks enough for a state that others can begin with. */
+async function prepareChain(): Promise<void> {
+  const source = await TestChain.open(spec)
+  await source.mineEmpty(firstHeight)
+  const pieces: Uint8Array[] = []
+  for await (const piece of exportBlocks(source.chain)) pieces.push(piece)
+  await source.close()
+  const blocks = directories.fresh('blocks')
+  writeFileSync(blocks, Buffer.concat(pieces))
+  writeFileSync(genesis, testSpec(spec))
+  await runJson('chain', 'import', blocks, '--data-dir', whole, '--genesis', genesis)
+}
 
 beforeAll(async () => {
-  quickChain()
+  await prepareChain()
   payer = new Payer(new SeededRandom(5), genesis)
   const key = directories.fresh('validator.key')
-  writeFileSync(key, toHex(devnetValidatorKey(0).privateKey), { mode: 0o600 })
-  validator = await start('--validator-key', key, '--reset-sign-state=now', '--port-base', String(await portBase()))
+  writeFileSync(key, toHex(testKey(0)), { mode: 0o600 })
+  const dataDir = directories.copyOf(whole)
+  validatorArgs.push('--data-dir', dataDir, '--validator-key', key, '--port-base', await portBase())
+  validator = await start(...validatorArgs, '--reset-sign-state=now')
 })
 afterAll(async () => {
   await Promise.all(running.map((node) => node.stop('SIGKILL')))
@@ -70,81 +103,16 @@ async function call(url: string, method: string, params: object, minHeight = 0):
   return { status: answer.status, height, ...(text === '' ? {} : (JSON.parse(text) as object)) }
 }
 
-/** One of several clients of the fleet: pays to a new address again and again, and reads what came of it. */
-class Client {
-  readonly sent: string[] = []
-  reads = 0
-  wrong: unknown[] = []
-  /** Greatest height of an answer so far. */
-  #seen = 0
-  readonly #account: number
-  readonly #fleet: string
-
-  constructor(fleet: string, account: number) {
-    this.#fleet = fleet
-    this.#account = account
-  }
-
-  async work(stopped: () => boolean): Promise<void> {
-    for (let i = 0; !stopped(); i++) await this.#pay(devnetAccount(1000 + this.#account * 1000 + i).address)
-  }
-
-  async #pay(to: string): Promise<void> {
-    const transaction = await payer.transfer(validator.client, this.#account, to, 1000n)
-    const { txid } = transaction
-    const data = { data: transaction.toHex() }
-    for (let answer = await this.#call('sendrawtransaction', data); answer.result !== txid;) {
-      // An answer that was lost leaves it open whether the transaction arrived.
-      if (JSON.stringify(answer.error)?.includes('tx-known') || (await validator.client.transaction(txid))) break
-      answer = await this.#call('sendrawtransaction', data)
-    }
-    this.sent.push(txid)
-    const height = await this.#mined(txid)
-    for (let i = 0; i < 8; i++) {
-      const { result } = await this.#read('getreceivedbyaddress', { address: to }, height)
-      if (result !== '0.00001000') this.wrong.push({ txid, height, result })
-    }
-  }
-
-  /** Waits for the block of a transaction where it is made, before the fleet may have it; its height. */
-  async #mined(txid: string): Promise<number> {
-    for (;;) {
-      const { blockhash = '' } = (await validator.client.transaction(txid)) ?? {}
-      if (blockhash !== '') return (await validator.client.blockByHash(blockhash)).height
-      await pause(10)
-    }
-  }
-
-  /** A read that has to be as new as all that this client has seen; a busy fleet is asked again. */
-  async #read(method: string, params: object, height = 0): Promise<Said> {
-    const least = Math.max(this.#seen, height)
-    for (;;) {
-      const answer = await this.#call(method, params, least)
-      if (answer.status >= 500) {
-        await pause(20)
-        continue
-      }
-      this.reads++
-      if (answer.height < least) this.wrong.push({ least, ...answer })
-      this.#seen = Math.max(this.#seen, answer.height)
-      return answer
-    }
-  }
-
-  #call(method: string, params: object, minHeight?: number): Promise<Said> {
-    return call(this.#fleet, method, params, minHeight).catch((error: unknown) => ({ status: 502, height: 0, error }))
-  }
-}
-
 describe('a follower', () => {
   it.each(['URL', 'peer address'])(
     'passes on what it is sent, with the answer as it is, to the node that a %s names',
     async (by) => {
       const [peer = ''] = validator.line.p2p
-      const follows = await start('--follow', by === 'URL' ? validator.line.rest : peer)
+      const dataDir = directories.copyOf(whole)
+      const follows = await start('--follow', by === 'URL' ? validator.line.rest : peer, '--data-dir', dataDir)
       await until('a follower that is ready', 60, isReady(follows))
       expect((await follows.get('node/state')).body.Result).toMatchObject({ Relay: false })
-      const transaction = await payer.transfer(validator.client, 9, devnetAccount(5).address, 1n)
+      const transaction = await payer.transfer(validator.client, 0, devnetAccount(5).address, 1n)
       const answers = (data: string) =>
         Promise.all(
           [validator, follows].map(async ({ line: { rest } }) => {
@@ -197,13 +165,14 @@ describe('a follower', () => {
 
   it('says that the node that it follows is gone, and answers from its chain', async () => {
     const alone = await start('--follow', 'http://127.0.0.1:9', '--answer-out-of-step')
-    expect(await call(alone.line.rest, 'sendrawtransaction', { data: '00' })).toMatchObject({ error: { code: -32023 } })
+    const data = (await payer.transfer(validator.client, 0, devnetAccount(5).address, 1n)).toHex()
+    expect(await call(alone.line.rest, 'sendrawtransaction', { data })).toMatchObject({ error: { code: -32023 } })
     expect(await call(alone.line.rest, 'getcurrentheight', {})).toMatchObject({ status: 200, result: 0 })
     await alone.stop()
   })
 
   it('that is told to stop goes on for as long as --drain says, not ready, and completes what it has begun', async () => {
-    const drained = await follower('--drain', '1')
+    const drained = await ready('--drain', '1')
     await until('a follower that is ready', 60, isReady(drained))
     drained.process.kill('SIGTERM')
     await until('not ready', 2, async () => (await fetch(`${drained.line.rest}/readyz`)).status === 503 || 'ready')
@@ -225,37 +194,114 @@ async function lag(node: NodeProcess | undefined, stopped: () => boolean): Promi
   }
 }
 
-describe('three followers behind a balancer', () => {
-  it('give every client what it wrote and nothing older, while one is killed and another takes its place', async () => {
-    const balancer = await Balancer.open(2)
-    const fleet = await Promise.all([follower(), follower(), follower()])
-    balancer.nodes.push(...fleet.map(({ line }) => line.rest))
-    await until('three nodes', 60, async () => balancer.ready.length === 3 || String(balancer.ready.length))
-    const clients = Array.from({ length: 6 }, (_, i) => new Client(balancer.url, i))
+/** Options of a follower behind a balancer, at ports where another one can take its place. */
+const placed = (base: string) => [
+  ...['--port-base', base, '--trusted-proxy', '127.0.0.1'],
+  // All requests come by one address.
+  ...['--rate-requests', '1000000'],
+]
+
+/**
+ * Asks a node from before its ports are open until it is ready. Not ready → no answer, 503, or one of a height that was named; ready → it
+ * has what the chain had in the beginning.
+ */
+async function watchJoin(base: string, height: number): Promise<unknown[]> {
+  const port = Number(base) + portOffsets.rest
+  const untrue: unknown[] = []
+  const headers = { 'x-min-height': String(height) }
+  await until('a node that is ready', 60, async () => {
+    const [ready, read] = await Promise.all([
+      ask(port, '/readyz?within=1'),
+      ask(port, '/api/v1/block/height', { headers }),
+    ])
+    const heightRead = (read.body as { Result: number }).Result
+    if (read.status === 200 ? heightRead < height : read.status !== 503) untrue.push(read)
+    const { height: heightReady } = ready.body as { height: number }
+    if (ready.status === 200 && heightReady < height) untrue.push(ready)
+    return ready.status === 200 || ready.text
+  })
+  return untrue
+}
+
+describe.each(balancers)('three followers behind a balancer (%s)', (name) => {
+  const operations = rounds(2_000, 10_000)
+  const clients: FleetClient[] = []
+  const bases: string[] = []
+  let fleet: NodeProcess[] = []
+  let balancer: Balancer
+  let blocks: BlockWatch
+  beforeAll(async () => {
+    for (let i = 0; i < 3; i++) bases.push(await portBase())
+    fleet = await Promise.all(bases.map((base) => ready(...placed(base))))
+    for (const node of fleet) await until('a node that is ready', 60, isReady(node))
+    const urls = fleet.map(({ line }) => line.rest)
+    balancer = await (name === 'small' ? SmallBalancer.open(urls) : openInstalled(name, directories.fresh(name), urls))
+    blocks = new BlockWatch(() => validator, await validator.client.height())
+    blocks.start()
+    const options = { fleet: balancer.url, blocks, payer, reads: 12 }
+    const first = 1 + clientCount * balancers.indexOf(name)
+    for (let account = first; account < first + clientCount; account++) {
+      const [coin] = await validator.client.coins(accounts[account] as string, payer.assetId)
+      if (coin === undefined) throw new Error(`account ${account} has no coin`)
+      clients.push(new FleetClient(options, account, coin))
+    }
+  })
+  afterAll(async () => {
+    await blocks.close()
+    await balancer.close()
+    await Promise.all(fleet.map((node) => node.stop()))
+  })
+
+  /** Lets all clients work, the second follower lagging, until `during` is over and they did so many operations. */
+  async function work(count: number, during: (did: (part: number) => Promise<void>) => Promise<void>): Promise<void> {
+    const before = sum(({ operations: done }) => done)
+    const done = () => sum((client) => client.operations) - before
+    const did = (part: number) => until(`${part} operations`, 120, async () => done() >= part || String(done()))
     let stopped = false
     const lagging = lag(fleet[1], () => stopped)
     const working = Promise.all(clients.map((client) => client.work(() => stopped)))
-    const paid = () => clients.reduce((sum, { sent }) => sum + sent.length, 0)
-    const payments = rounds(15, 300)
-    const more = (count: number) => until('payments', 120, async () => paid() >= count || String(paid()))
-
-    await more(payments)
-    await fleet[0]?.stop('SIGKILL')
-    await more(2 * payments)
-    const fresh = await follower()
-    balancer.nodes.splice(0, 1, fresh.line.rest)
-    await until('a fresh node', 60, async () => balancer.ready.includes(fresh.line.rest) || 'not ready')
-    await more(3 * payments)
-    stopped = true
-    await Promise.all([working, lagging])
-    await balancer.close()
-
-    expect(clients.flatMap(({ wrong }) => wrong)).toEqual([])
-    for (const txid of clients.flatMap(({ sent }) => sent)) {
-      expect(await validator.client.transaction(txid), txid).toMatchObject({
-        blockhash: expect.stringMatching(/./) as string,
-      })
+    try {
+      await during(did)
+      await did(count)
+    } finally {
+      stopped = true
     }
-    expect(clients.reduce((sum, { reads }) => sum + reads, 0)).toBeGreaterThanOrEqual(3 * payments * 8)
+    await Promise.all([working, lagging])
+    expect(clients.flatMap(({ wrong }) => wrong)).toEqual([])
+  }
+
+  const sum = (figure: (client: FleetClient) => number) => clients.reduce((all, client) => all + figure(client), 0)
+
+  it('give every client what it wrote and nothing older, while one is killed and one that joins by state takes its place', async () => {
+    await work(operations, async (did) => {
+      await did(operations / 4)
+      await fleet[0]?.stop('SIGKILL')
+      const joining = watchJoin(bases[0] as string, await validator.client.height())
+      fleet[0] = await follower(...placed(bases[0] as string), '--state-from', 'peers')
+      expect(await joining).toEqual([])
+    })
+    const { joined } = (await fleet[0]?.client.rpc('getchaininfo', {})) as { readonly joined?: number }
+    expect(joined).toBeGreaterThan(0)
+  })
+
+  it('take what is sent while the node that they follow starts again', async () => {
+    await work(operations / 4, async (did) => {
+      await did(operations / 16)
+      await validator.stop()
+      validator = await start(...validatorArgs)
+    })
+  })
+
+  it('have every transaction once, and are of one mind', async () => {
+    const sent = clients.flatMap((client) => client.sent)
+    expect(clients.filter((client) => client.sent.length === 0)).toEqual([])
+    expect(sent.filter((txid) => blocks.heightOf(txid) === undefined)).toEqual([])
+    expect(blocks.twice).toEqual([])
+    expect(new Set(sent).size).toBe(sent.length)
+    const height = await validator.client.height()
+    for (const node of fleet) {
+      await until('the last block', 30, async () => (await node.client.height()) >= height || 'not there')
+      expect(await node.hashAt(height)).toBe(await validator.hashAt(height))
+    }
   })
 })
