@@ -1,10 +1,21 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { holder } from '../../../test/support/builders/did.js'
 import { byTurns, figureOf, median } from '../measure.js'
-import { following, runNode } from '../processes.js'
+import { following, residentBytes, runNode, validating } from '../processes.js'
 import { type Row, row } from '../report.js'
-import { mineBlock, type Payer, recent, selfTransfer, withDirectory, withLedger, writtenSpec } from '../workshop.js'
+import {
+  localnet,
+  mineBlock,
+  type Payer,
+  recent,
+  selfTransfer,
+  withDirectory,
+  withLedger,
+  writtenSpec,
+} from '../workshop.js'
 
 const rounds = { warmUp: 1, measured: 7 }
 /** Blocks of the chain. */
@@ -19,20 +30,49 @@ interface Question {
   readonly bodyAt?: string
 }
 
-/** Requests that name the height of a node that has it, against the same without: the price of reading what was written. */
-export function suite(): Promise<Row[]> {
-  return withDirectory(async (directory) => {
-    const dataDir = join(directory, 'data')
-    const { file, questions } = await prepare(directory, dataDir)
-    const node = await runNode(following(file, dataDir))
-    try {
-      const rows: Row[] = []
-      for (const question of questions) rows.push(await compare(question, node.rest))
-      return rows
-    } finally {
-      await node.stop()
+/** Followers that idle, and the milliseconds after which their memory is looked at: Node has collected the garbage of the start by then. */
+const idle = { followers: 3, after: 45_000 }
+
+/** The price of reading what was written, and what a node takes that only reads. */
+export async function suite(): Promise<Row[]> {
+  return [...(await withDirectory(heightRows)), ...(await withDirectory(idleRows))]
+}
+
+/** Memory of followers of a validator, none of which is asked anything. */
+async function idleRows(directory: string): Promise<Row[]> {
+  const shipped = JSON.parse(await localnet()) as { readonly validators: readonly string[] }
+  const spec = join(directory, 'spec.json')
+  await writeFile(spec, JSON.stringify({ ...shipped, ...recent(), validators: shipped.validators.slice(0, 1) }))
+  const validator = await runNode(validating(0, directory, spec, []))
+  const nodes = [validator]
+  try {
+    for (let i = 0; i < idle.followers; i++) {
+      const dataDir = join(directory, `follower-${i}`)
+      nodes.push(await runNode([...following(spec, dataDir), '--follow', validator.rest]))
     }
-  })
+    await setTimeout(idle.after)
+    const memory = nodes.slice(1).map((node) => residentBytes(node.process) / 1e6)
+    return [
+      row(`resident memory of ${idle.followers} followers that idle, the median`, median(memory), 'MB', { most: 90 }),
+      row('  the most of them', Math.max(...memory), 'MB'),
+    ]
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()))
+  }
+}
+
+/** Requests that name the height of a node that has it, against the same without. */
+async function heightRows(directory: string): Promise<Row[]> {
+  const dataDir = join(directory, 'data')
+  const { file, questions } = await prepare(directory, dataDir)
+  const node = await runNode(following(file, dataDir))
+  try {
+    const rows: Row[] = []
+    for (const question of questions) rows.push(await compare(question, node.rest))
+    return rows
+  } finally {
+    await node.stop()
+  }
 }
 
 /** Makes a chain with a DID. */
