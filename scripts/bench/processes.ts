@@ -34,9 +34,11 @@ export interface RunningNode extends Places {
   stop(): Promise<void>
 }
 
+type OnSpawn = (process: ChildProcess) => void
+
 /** Starts a node on free ports and waits until it serves. */
-export async function runNode(args: readonly string[], command?: Command): Promise<RunningNode> {
-  const { process, line } = await run([commandFile, ...args, '--port-base', '0', '--json'], command)
+export async function runNode(args: readonly string[], command?: Command, onSpawn?: OnSpawn): Promise<RunningNode> {
+  const { process, line } = await run([commandFile, ...args, '--port-base', '0', '--json'], command, onSpawn)
   return { process, stop: () => end(process), ...(JSON.parse(line) as Places) }
 }
 
@@ -55,8 +57,13 @@ export function validating(number: number, directory: string, spec: string, peer
 }
 
 /** Runs node until it prints its first line. */
-export async function run(args: readonly string[], [program, ...before]: Command = [process.execPath]) {
+export async function run(
+  args: readonly string[],
+  [program, ...before]: Command = [process.execPath],
+  onSpawn: OnSpawn = () => {},
+) {
   const child = spawn(program, [...before, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onSpawn(child)
   for await (const line of createInterface({ input: child.stdout })) {
     // Further output must not fill the pipe.
     child.stdout.resume()
@@ -106,8 +113,11 @@ export async function reach(height: number, { rest }: Places, seconds = 60): Pro
   throw new Error(`${rest} has not reached height ${height} within ${seconds} s`)
 }
 
-/** Resident memory of a process, or the maximum of it so far: the present value where the system does not report that. */
-export function residentBytes({ pid = 0 }: ChildProcess, figure: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+/**
+ * Resident memory of a process, the maximum of it so far, or its part that is of no file: the present value where the system does not
+ * report that.
+ */
+export function residentBytes({ pid = 0 }: ChildProcess, figure: 'VmRSS' | 'VmHWM' | 'RssAnon' = 'VmRSS'): number {
   if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
   const kilobytes = new RegExp(`^${figure}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024
