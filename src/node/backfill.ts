@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { SignatureCache } from '../base/crypto/signature-cache.js'
 import type { Verifier } from '../base/crypto/verifier.js'
 import { RuleError } from '../base/errors/rule-error.js'
@@ -12,7 +11,7 @@ import { HistoryDownload, HistoryError } from '../network/join/history-download.
 import { TimeoutsClosed } from '../network/fetch/timeouts.js'
 import type { Network } from '../network/network.js'
 import { checkJournal } from '../ledger/storage/care/check-journal.js'
-import { Database } from '../ledger/storage/database.js'
+import { type DiskFiles, diskFiles } from '../ledger/storage/disk-files.js'
 import { present } from '../ledger/storage/rows/row-reader.js'
 import { tables } from '../ledger/storage/rows/tables.js'
 import { StorageError } from '../ledger/storage/failure.js'
@@ -27,6 +26,10 @@ export interface BackfillOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   readonly directory: string
   readonly verifier: Verifier
   readonly network: Pick<Network, 'peers' | 'sync'>
+  /** Those of the system if absent. */
+  readonly files?: Pick<DiskFiles, 'openDatabase' | 'remove'>
+  /** Bytes of rows that move over in one batch; tests need few. */
+  readonly bytesAtOnce?: number
 }
 
 /**
@@ -35,19 +38,21 @@ export interface BackfillOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
  */
 export class Backfill {
   readonly #options: BackfillOptions
+  readonly #files: Pick<DiskFiles, 'openDatabase' | 'remove'>
   #download: HistoryDownload | undefined
   #running: Promise<void> | undefined
   readonly #stop = new AbortController()
 
   constructor(options: BackfillOptions) {
     this.#options = options
+    this.#files = options.files ?? diskFiles
   }
 
   /** Begins, where the chain began with a state. */
   start(): void {
     const { chain, directory } = this.#options
     // A kill may have come when all of it was there.
-    this.#running = chain.joinedHeight > 0 ? this.#run() : rm(directory, { recursive: true, force: true })
+    this.#running = chain.joinedHeight > 0 ? this.#run() : this.#files.remove(directory)
     this.#running.catch(() => {})
   }
 
@@ -72,7 +77,7 @@ export class Backfill {
   }
 
   async #fill(): Promise<void> {
-    const { chain, directory, log } = this.#options
+    const { chain, directory, log, bytesAtOnce } = this.#options
     const last = chain.joinedHeight
     const history = await this.#open()
     const { database } = history
@@ -83,13 +88,13 @@ export class Backfill {
       chain.noteVerified(started)
       await this.#verify(history, last)
       await this.#compare(history, last)
-      await chain.takeHistory(database, this.#stop.signal)
+      await chain.takeHistory(database, this.#stop.signal, bytesAtOnce)
       log.info({ height: last }, 'the history before the state was verified: the node has all of its chain')
     } finally {
       await history.close()
       await database.close()
     }
-    await rm(directory, { recursive: true, force: true })
+    await this.#files.remove(directory)
   }
 
   /** Opens the chain of the history; a damaged one is begun anew. */
@@ -100,14 +105,14 @@ export class Backfill {
     } catch (error) {
       if (!(error instanceof StorageError) || error.kind === 'environment') throw error
       log.warn({ error: error.message }, 'the history is damaged, and is begun anew')
-      await rm(directory, { recursive: true, force: true })
+      await this.#files.remove(directory)
       return this.#openAt(directory)
     }
   }
 
   async #openAt(directory: string): Promise<Chain> {
     const { chain, verifier, clock, log } = this.#options
-    const database = await Database.open(directory, historyCache)
+    const database = await this.#files.openDatabase(directory, historyCache)
     try {
       const span = await checkJournal(database)
       const { spec } = chain

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { createReadStream, existsSync } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { UserError } from '../base/errors/rule-error.js'
 import type { Verifier } from '../base/crypto/verifier.js'
 import { workOf } from '../base/primitives/compact.js'
@@ -10,11 +10,12 @@ import { checkState, type CheckedState } from '../ledger/state/check-state.js'
 import { PartStore } from '../ledger/state/part-store.js'
 import { type Part, readParts } from '../ledger/state/parts.js'
 import { StateRows } from '../ledger/state/state-rows.js'
-import { Database } from '../ledger/storage/database.js'
 import type { DataDirectory } from '../ledger/storage/directory.js'
+import { type DiskFiles, diskFiles } from '../ledger/storage/disk-files.js'
 import { StateDownload } from '../network/join/state-download.js'
 import { PeerManager } from '../network/peers/peer-manager.js'
 import { onFile } from './on-file.js'
+import type { CorePeering } from './core.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
 
 /** Value of `--state-from` for the state that peers have. */
@@ -33,8 +34,21 @@ export interface JoinStep {
   readonly total: number
 }
 
-interface JoiningNode extends PeeringNode {
+interface JoinSettings extends Pick<PeeringNode, 'spec' | 'env' | 'tuning'> {
   readonly onStep?: (step: JoinStep) => void
+}
+
+type JoiningNode = JoinSettings & PeeringNode
+
+/** Directories that a join has to do with. */
+type JoinDirectory = Pick<DataDirectory, 'database' | 'joining' | 'joiningPeers' | 'parts'>
+
+/** Wires and disk of a join; a simulation has its own. */
+export interface JoinSurroundings {
+  readonly directory: JoinDirectory
+  readonly files: DiskFiles
+  /** Opens what peers are reached by; undefined: the node has none. */
+  peering(): Promise<CorePeering | undefined>
 }
 
 /**
@@ -43,62 +57,74 @@ interface JoiningNode extends PeeringNode {
  * removes, and parts that it uses again. A {@link UserError} where a file has no state of this chain, or a wrong one; where peers have none the
  * node begins at the first block.
  */
-export async function joinState(
+export function joinState(
   from: string,
   node: JoiningNode,
   directory: DataDirectory,
   verifier: Verifier,
 ): Promise<void> {
+  const peering = async () => (await openPeering(node, directory)).peering
+  return joinWithin({ directory, files: diskFiles, peering }, from, node, verifier)
+}
+
+/** {@link joinState}, within any surroundings. */
+export async function joinWithin(
+  surroundings: JoinSurroundings,
+  from: string,
+  node: JoinSettings,
+  verifier: Verifier,
+): Promise<void> {
   const { env } = node
-  if (existsSync(directory.database)) {
+  const { directory, files } = surroundings
+  if (files.exists(directory.database)) {
     env.log.info({ from }, 'the directory has a chain: no state is taken')
     // A stop may have left them, and a start without the option made the chain.
-    for (const left of [directory.joining, directory.joiningPeers, directory.parts])
-      await rm(left, { recursive: true, force: true })
+    for (const left of [directory.joining, directory.joiningPeers, directory.parts]) await files.remove(left)
     return
   }
   try {
     const state = await (from === fromPeers
-      ? takeFromPeers(node, directory, verifier)
-      : takeFromFile(from, node, directory, verifier))
+      ? takeFromPeers(surroundings, node, verifier)
+      : takeFromFile(from, surroundings, node, verifier))
     if (state === undefined) {
       env.log.warn({}, 'no peer has a state: the node begins at the first block')
       return
     }
     const { height, committing } = state
-    await rename(directory.joining, directory.database)
+    await files.rename(directory.joining, directory.database)
     env.log.info({ height, committing: committing.height }, 'the state was taken, and checked against its blocks')
   } finally {
-    await rm(directory.joining, { recursive: true, force: true })
+    await files.remove(directory.joining)
   }
 }
 
 function takeFromFile(
   file: string,
-  { spec, env, tuning, onStep }: JoiningNode,
-  directory: DataDirectory,
+  surroundings: JoinSurroundings,
+  { spec, env, tuning, onStep }: JoinSettings,
   verifier: Verifier,
 ): Promise<CheckedState> {
   return onFile(file, async () => {
     const { size } = await stat(file)
     const progress = progressTo(onStep, size)
     const parts = readParts(counted(createReadStream(file), progress))
-    return makeRows(parts, directory, { spec, verifier, clock: env.clock }, tuning?.storage?.cacheBytes)
+    return makeRows(parts, surroundings, { spec, verifier, clock: env.clock }, tuning?.storage?.cacheBytes)
   })
 }
 
 /** Undefined where peers answer, and none of them has a state. */
 async function takeFromPeers(
-  node: JoiningNode,
-  directory: DataDirectory,
+  surroundings: JoinSurroundings,
+  node: JoinSettings,
   verifier: Verifier,
 ): Promise<CheckedState | undefined> {
   const { spec, env, tuning } = node
-  const { peering } = await openPeering(node, directory)
+  const { directory, files } = surroundings
+  const peering = await surroundings.peering()
   if (peering === undefined) throw new UserError(`--state-from ${fromPeers} has no use: the node has no peers`, 2)
-  const parts = await PartStore.open(directory.parts)
+  const parts = await PartStore.open(directory.parts, files)
   // Addresses and bans of these minutes; the chain has rows of its own for them.
-  const rows = await Database.open(directory.joiningPeers)
+  const rows = await files.openDatabase(directory.joiningPeers)
   const { header } = genesisBlock(spec)
   const tip = { header, chainWork: workOf(header.bits) }
   const chain = {
@@ -119,7 +145,7 @@ async function takeFromPeers(
   try {
     await peers.start()
     const checking = { spec, verifier, clock: env.clock }
-    const check = (some: AsyncIterable<Part>) => makeRows(some, directory, checking, tuning?.storage?.cacheBytes)
+    const check = (some: AsyncIterable<Part>) => makeRows(some, surroundings, checking, tuning?.storage?.cacheBytes)
     const state = await onFile(directory.parts, () => download.run(check))
     await parts.remove()
     return state
@@ -127,19 +153,19 @@ async function takeFromPeers(
     download.close()
     await peers.close()
     await rows.close()
-    await rm(directory.joiningPeers, { recursive: true, force: true })
+    await files.remove(directory.joiningPeers)
   }
 }
 
 /** Checks the parts of a state and makes its rows, in a database beside that of the directory. */
 async function makeRows(
   parts: AsyncIterable<Part>,
-  { joining }: DataDirectory,
+  { directory: { joining }, files }: JoinSurroundings,
   checking: Parameters<typeof checkState>[1],
   cache: number | undefined,
 ): Promise<CheckedState> {
-  await rm(joining, { recursive: true, force: true })
-  const database = await Database.open(joining, cache, { writeBuffer })
+  await files.remove(joining)
+  const database = await files.openDatabase(joining, cache, { writeBuffer })
   try {
     const rows = await StateRows.begin(database, checking.spec)
     try {
@@ -154,7 +180,7 @@ async function makeRows(
   }
 }
 
-function progressTo(onStep: JoiningNode['onStep'], total: number): (bytes: number) => void {
+function progressTo(onStep: JoinSettings['onStep'], total: number): (bytes: number) => void {
   const all = Math.ceil(total / mebibyte)
   return (bytes) => onStep?.({ stage: 'joining', done: Math.ceil(bytes / mebibyte), total: all })
 }

@@ -57,6 +57,7 @@ import {
 import { ClosedError, CoinRoots } from './coin-roots.js'
 import { connectInto } from './connect-block.js'
 import { HeaderIndex, type KnownHeader } from './header-index.js'
+import { lateModules } from './late-modules.js'
 import { PreparedBlocks } from './prepared-blocks.js'
 import { pruneBlocks, type PrunedChain } from './prune-chain.js'
 import { bodyOf } from './read-body.js'
@@ -285,8 +286,8 @@ export class Chain {
    * Takes the rows that a state does not have from a database whose chain ends with the block of that state: each batch between two blocks.
    * From then on it is a chain like any other.
    */
-  async takeHistory(verified: Database, signal: AbortSignal): Promise<void> {
-    const { takeHistory } = await import('./take-history.js')
+  async takeHistory(verified: Database, signal: AbortSignal, bytesAtOnce?: number): Promise<void> {
+    const { takeHistory } = await lateModules.takeHistory()
     const { database } = this
     const write = (stage: (overlay: Overlay) => void | Promise<void>) =>
       this.#queue.run(() =>
@@ -296,7 +297,7 @@ export class Chain {
           await this.#commit(overlay, this.#tip.header, 'state')
         }),
       )
-    await takeHistory({ database, write }, verified, signal)
+    await takeHistory({ database, write }, verified, signal, bytesAtOnce)
     this.#prunedHeight = prunedHeight(this.database)
     this.#joinedHeight = joinedHeight(this.database)
     this.headers.clear()

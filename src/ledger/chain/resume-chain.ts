@@ -12,6 +12,7 @@ import type { Checking } from './block-run.js'
 import { checkMapAt } from './check-map.js'
 import { checkByRules } from './check-rules.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
+import { lateModules } from './late-modules.js'
 import { Reorganisation } from './reorganise.js'
 
 /** Rules that the chain in a database is checked by, and the tools to resume it. */
@@ -35,11 +36,11 @@ export async function resumeChain(resuming: Resuming): Promise<KnownHeader | und
   const stored = storedTip(row, resuming)
   await checkByRules(database, sanity.spec, row)
   if (hasMap(database) !== keepsMap(sanity.spec)) {
-    const { keepMap } = await import('../storage/care/build-map.js')
+    const { keepMap } = await lateModules.buildMap()
     await keepMap(database, keepsMap(sanity.spec), (leaves) => onMade('map', leaves))
   }
   if (!(await hasDays(database, row.height))) {
-    const { makeDays } = await import('./count-days.js')
+    const { makeDays } = await lateModules.countDays()
     await makeDays(resuming, row, (done, total) => onMade('days', done, total))
   }
   const tip = await finishReorganisation(stored, resuming)

@@ -28,6 +28,7 @@ export async function takeHistory(
   { database, write }: HistoryTaker,
   verified: Database,
   signal: AbortSignal,
+  bytesAtOnce = batchBytes,
 ): Promise<void> {
   if (meta.tip.get(verified)?.height !== joinedHeight(database)) {
     throw new InvariantError('the history does not end with the state')
@@ -43,7 +44,7 @@ export async function takeHistory(
     signal.throwIfAborted()
     rows.push([key, value])
     size += key.length + value.length
-    if (size >= batchBytes) await flush()
+    if (size >= bytesAtOnce) await flush()
   }
   for (const table of copied) {
     for await (const page of verified.pages(table.range(), pageBytes)) {

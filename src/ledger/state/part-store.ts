@@ -1,44 +1,46 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { equalBytes, toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { type DiskFiles, diskFiles } from '../storage/disk-files.js'
 
 /** Parts of states in files, by their hashes: what was fetched before a stop need not be fetched again. */
 export class PartStore {
   readonly #directory: string
+  readonly #files: DiskFiles
 
-  private constructor(directory: string) {
+  private constructor(directory: string, files: DiskFiles) {
     this.#directory = directory
+    this.#files = files
   }
 
   /** Opens a directory, which is made if absent. */
-  static async open(directory: string): Promise<PartStore> {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    return new PartStore(directory)
+  static async open(directory: string, files: DiskFiles = diskFiles): Promise<PartStore> {
+    await files.makeDirectory(directory)
+    return new PartStore(directory, files)
   }
 
   /** The part with a hash; undefined where it is not there, or damaged. */
   async get(hash: Hash): Promise<Uint8Array | undefined> {
-    const bytes = await readFile(this.#path(hash)).catch(() => undefined)
+    const bytes = await this.#files.read(this.#path(hash)).catch(() => undefined)
     return bytes !== undefined && equalBytes(hashOf(bytes), hash) ? bytes : undefined
   }
 
   /** Keeps a part of which the caller knows that it has this hash. */
   async put(hash: Hash, bytes: Uint8Array): Promise<void> {
     const path = this.#path(hash)
-    await writeFile(`${path}.new`, bytes, { mode: 0o600 })
-    await rename(`${path}.new`, path)
+    await this.#files.write(`${path}.new`, bytes)
+    await this.#files.rename(`${path}.new`, path)
   }
 
   /** Removes a part. */
   async drop(hash: Hash): Promise<void> {
-    await rm(this.#path(hash), { force: true })
+    await this.#files.remove(this.#path(hash))
   }
 
   /** Removes all of it. */
   async remove(): Promise<void> {
-    await rm(this.#directory, { recursive: true, force: true })
+    await this.#files.remove(this.#directory)
   }
 
   #path(hash: Hash): string {
