@@ -8,6 +8,7 @@ import { type DiskFiles, diskFiles } from '../storage/disk-files.js'
 export class PartStore {
   readonly #directory: string
   readonly #files: DiskFiles
+  #puts = 0
 
   private constructor(directory: string, files: DiskFiles) {
     this.#directory = directory
@@ -29,8 +30,10 @@ export class PartStore {
   /** Keeps a part of which the caller knows that it has this hash. */
   async put(hash: Hash, bytes: Uint8Array): Promise<void> {
     const path = this.#path(hash)
-    await this.#files.write(`${path}.new`, bytes)
-    await this.#files.rename(`${path}.new`, path)
+    // Two peers may bring one part at the same time.
+    const made = `${path}.${++this.#puts}.new`
+    await this.#files.write(made, bytes)
+    await this.#files.rename(made, path)
   }
 
   /** Removes a part. */
