@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { describeScenario, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
+import { describeScenario, runJoinSeed, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
+import { joinScenario } from '../test/sim/join.js'
 import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
 import { stepScenario } from '../test/sim/step.js'
@@ -14,7 +15,8 @@ import { failedSeeds } from './seeds.js'
  * npm run sim -- --seed S: simulates one seed again and prints every event.
  *
  * With --slow both simulate validators that are slow and have full pools; with --step nodes that join, come back, are cut off and
- * have wrong clocks, and what they say of DIDs meanwhile: 200 seeds unless --seeds says otherwise.
+ * have wrong clocks, and what they say of DIDs meanwhile: 200 seeds unless --seeds says otherwise. With --join nodes that begin with
+ * the state of peers, some of which lie, while they are killed and cut off: 100 seeds unless --seeds says otherwise.
  *
  * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if a course differs from the
  * file. Moving or renaming code must not change a course; other changes write the file again with --update.
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     slow: { type: 'boolean', default: false },
     step: { type: 'boolean', default: false },
+    join: { type: 'boolean', default: false },
     traces: { type: 'boolean', default: false },
     update: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
@@ -35,7 +38,9 @@ const { values } = parseArgs({
 })
 
 const run = values.slow ? runSlowSeed : runSeed
-const defaultSeeds = values.step ? 200 : 10_000
+/** Simulations of one seed that have no tally. */
+const single = values.join ? runJoinSeed : values.step ? runStepSeed : undefined
+const defaultSeeds = values.join ? 100 : values.step ? 200 : 10_000
 
 process.exitCode = await main()
 
@@ -45,7 +50,7 @@ async function main(): Promise<number> {
   const { worker } = values
   const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Number(values.seeds ?? defaultSeeds)]
   const started = Date.now()
-  const kind = [...(values.slow ? ['--slow'] : []), ...(values.step ? ['--step'] : [])]
+  const kind = (['slow', 'step', 'join'] as const).filter((one) => values[one]).map((one) => `--${one}`)
   const args = (first: number, count: number) => ['--from', String(first), '--seeds', String(count), ...kind]
   const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
   if (worker) return 0
@@ -54,16 +59,21 @@ async function main(): Promise<number> {
 }
 
 async function replay(seed: number): Promise<number> {
-  const scenario = values.step ? stepScenario(seed) : values.slow ? slowScenario(seed) : scenarioOf(seed)
-  console.log(describeScenario(scenario))
+  console.log(describeScenario(drawn(seed)))
   try {
-    const report = await (values.step ? runStepSeed : run)(seed, { print: (line) => console.log(line) })
+    const report = await (single ?? run)(seed, { print: (line) => console.log(line) })
     console.log(report)
     return 0
   } catch (error) {
     console.log(error)
     return 1
   }
+}
+
+function drawn(seed: number): Parameters<typeof describeScenario>[0] {
+  if (values.join) return joinScenario(seed)
+  if (values.step) return stepScenario(seed)
+  return values.slow ? slowScenario(seed) : scenarioOf(seed)
 }
 
 /** Compares the digest of each recorded run with that of a new one. */
@@ -97,9 +107,9 @@ async function runRange(from: number, seeds: number): Promise<number> {
 }
 
 async function failuresOf(seed: number): Promise<readonly string[]> {
-  if (!values.step) return (await runSeeds(seed, 1, {}, run)).failures
+  if (single === undefined) return (await runSeeds(seed, 1, {}, run)).failures
   try {
-    await runStepSeed(seed)
+    await single(seed)
     return []
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]

@@ -9,7 +9,7 @@ import type { Chance } from '../support/builders/chance.js'
  */
 
 export interface Write {
-  readonly what: 'rows' | 'signs'
+  readonly what: 'rows' | 'signs' | 'file'
   readonly synced: boolean
 }
 
@@ -37,7 +37,7 @@ interface Operation {
 type Batch = readonly Operation[]
 
 /** What never comes, for who was killed. One each: a promise of all would keep whatever ever waited for it. */
-const never = () => new Promise<never>(() => {})
+export const never = () => new Promise<never>(() => {})
 
 /** What a level does inside; its typings leave it out. */
 const writeInside: (operations: Batch, options: object) => Promise<void> = Reflect.get(MemoryLevel.prototype, '_batch')
@@ -58,6 +58,11 @@ export class Disk {
     this.#lies = options.lies
   }
 
+  /** Writes rows that were there before any life. */
+  fill(rows: Iterable<readonly [Buffer, Buffer]>): void {
+    for (const [key, value] of rows) this.#rows.set(mapKey(key), { type: 'put', key, value })
+  }
+
   /** The store that a life opens: it holds what the disk holds now. */
   async open(life: Life): Promise<Store> {
     this.#signing = undefined
@@ -75,7 +80,7 @@ export class Disk {
       save: (bytes) => {
         const state = bytes.slice()
         if (life.alive) this.#signing = state
-        return this.#perform(life, { what: 'signs', synced: true }, () => this.#sign(state))
+        return perform(life, { what: 'signs', synced: true }, () => this.#sign(state))
       },
     }
   }
@@ -114,27 +119,11 @@ export class Disk {
 
   async #write(life: Life, batch: Batch, synced: boolean): Promise<void> {
     this.#writing = batch
-    await this.#perform(life, { what: 'rows', synced }, () => {
+    await perform(life, { what: 'rows', synced }, () => {
       this.#writing = undefined
       this.#unsynced.push(batch)
       if (synced && !this.#lies) this.settle()
     })
-  }
-
-  async #perform(life: Life, write: Write, done: () => void): Promise<void> {
-    if (!life.alive) return never()
-    const fault = life.fault(write)
-    if (fault === 'failure') throw new Error('no space left on device')
-    if (fault === 'crash-before') {
-      life.crash()
-      return never()
-    }
-    await life.took(write)
-    done()
-    if (fault === 'sync-failure') throw new Error('no space left on device, fsync')
-    if (fault !== 'crash-after') return undefined
-    life.crash()
-    return never()
   }
 
   #sign(state: Uint8Array): void {
@@ -169,4 +158,21 @@ class LevelOnDisk extends MemoryLevel<Buffer, Buffer> {
   _clear(): Promise<void> {
     return Promise.reject(new Error('a simulated store clears no ranges'))
   }
+}
+
+/** Has a life write something, which `done` makes last, unless it ends before. */
+export async function perform(life: Life, write: Write, done: () => void): Promise<void> {
+  if (!life.alive) return never()
+  const fault = life.fault(write)
+  if (fault === 'failure') throw new Error('no space left on device')
+  if (fault === 'crash-before') {
+    life.crash()
+    return never()
+  }
+  await life.took(write)
+  done()
+  if (fault === 'sync-failure') throw new Error('no space left on device, fsync')
+  if (fault !== 'crash-after') return undefined
+  life.crash()
+  return never()
 }

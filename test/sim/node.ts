@@ -8,6 +8,8 @@ import { parseAddress, type ProgramHash } from '../../src/base/primitives/addres
 import { chainProver } from '../../src/node/chain-prover.js'
 import { watchInterval } from '../../src/node/chain-watch.js'
 import { StepWatch } from '../../src/node/step-watch.js'
+import type { StateKeeper } from '../../src/ledger/state/state-keeper.js'
+import { defined } from '../../src/base/primitives/defined.js'
 import { Mining } from '../../src/ledger/production/mining.js'
 import { Resolver } from '../../src/answers/resolver/resolver.js'
 import { staleAfterDefault } from '../../src/answers/resolver/resolver-options.js'
@@ -34,6 +36,13 @@ export interface Running extends Core {
   readonly resolver?: Resolver
 }
 
+/** What a life of a node begins with. */
+export interface Beginning {
+  readonly life: Life
+  readonly env: Env
+  readonly verifier: Verifier
+}
+
 /** What a simulated node is told of its world, and tells it. */
 export interface EvaluationContext {
   readonly agenda: Agenda
@@ -55,6 +64,10 @@ export interface EvaluationContext {
   mines?(node: SimulatedNode): boolean
   /** Hashes of blocks that any node has made. */
   readonly made: Set<string>
+  /** What a node does before it opens its chain; absent: nothing. */
+  begins?(node: SimulatedNode, beginning: Beginning): Promise<void> | undefined
+  /** The state that a node has for peers that join by it; absent: none has one. */
+  keeper?(node: SimulatedNode, chain: Chain): StateKeeper | undefined
   opened(node: SimulatedNode, running: Running): void
   /** `opened`: whether it had come so far in this life. */
   died(node: SimulatedNode, why: string, opened: boolean): void
@@ -73,7 +86,8 @@ export interface NodeTraits {
 /** One node through all its lives. Its disk is what they have in common. */
 export class SimulatedNode {
   readonly number: number
-  readonly disk: Disk
+  /** Of its chain. */
+  disk: Disk
   readonly key: Uint8Array | undefined
   readonly publicKey: Uint8Array | undefined
   running: Running | undefined
@@ -114,9 +128,7 @@ export class SimulatedNode {
       },
     }
     this.#life = life
-    this.#transport = this.#surroundings.network.plug(this.number)
-    const transport = this.#surroundings.wrap(this, this.#transport)
-    this.#open(life, transport).catch((error: unknown) => this.#fail(life, error))
+    this.#open(life).catch((error: unknown) => this.#fail(life, error))
   }
 
   /** The process is killed, or the power goes. */
@@ -142,7 +154,7 @@ export class SimulatedNode {
   }
 
   /** As a node opens: the checks of the start first, then the chain and what is around it. */
-  async #open(life: Life & { alive: boolean }, transport: Transport): Promise<void> {
+  async #open(life: Life & { alive: boolean }): Promise<void> {
     const { agenda, ground, chance, nodes } = this.#surroundings
     const { spec } = ground
     const { rate } = this.#traits
@@ -156,6 +168,9 @@ export class SimulatedNode {
     const verifier = workshop.verifier(this.#surroundings.verifier(this, simulatedVerifier(verify)))
     // Where work costs something a check stands for a transaction, so that none is spared.
     const signatures = new SignatureCache(this.#traits.strained ? 0 : undefined)
+    const before = this.#surroundings.begins?.(this, { life, env, verifier })
+    if (before !== undefined) await before
+    const transport = this.#plug()
     const database = await Database.over(await this.disk.open(life))
     database.failure.catch((error: unknown) => this.#fail(life, error))
     const span = await checkJournal(database)
@@ -165,10 +180,11 @@ export class SimulatedNode {
     chain.events.once('fatal', (error) => this.#fail(life, error))
     const others = Array.from({ length: nodes }, (_, other) => other).filter((other) => other !== this.number)
     const settings = { peers: others.map(addressOf), outbound: 8, inbound: 32 }
+    const keeper = this.#surroundings.keeper?.(this, chain)
     const payTo = parseAddress(testAddress(20)) as ProgramHash
     const core = await openCore({
       ...{ chain, verifier, signatures, env, payTo },
-      peering: { transport, publicKey: identityOf(this.number).publicKey, settings },
+      peering: { transport, publicKey: identityOf(this.number).publicKey, settings, ...defined({ keeper }) },
       validator: this.#validator(life),
     })
     if (!life.alive) return
@@ -178,6 +194,11 @@ export class SimulatedNode {
     if (!life.alive) return
     this.running = running
     if (this.#surroundings.mines?.(this) === true) new Mining({ ...env, chain, mempool: core.mempool }).start(payTo)
+  }
+
+  #plug(): Transport {
+    this.#transport = this.#surroundings.network.plug(this.number)
+    return this.#surroundings.wrap(this, this.#transport)
   }
 
   /** A key that lost its memory, or never signed, is let vote as the owner of a node would. */

@@ -1,3 +1,4 @@
+import { type JoinReport, type JoinScenario, joinScenario, type JoinTampering, simulateJoin } from './join.js'
 import { type Scenario, scenarioOf } from './scenario.js'
 import { slowScenario } from './slow.js'
 import { simulateStep, stepScenario, type StepReport, type StepScenario } from './step.js'
@@ -17,6 +18,15 @@ export function runSlowSeed(seed: number, options: RunOptions = {}): Promise<Rep
 export async function runStepSeed(seed: number, { print }: Pick<RunOptions, 'print'> = {}): Promise<StepReport> {
   const command = `npm run sim -- --step --seed ${seed}`
   return named(`step seed ${seed}`, command, () => simulateStep(stepScenario(seed), print))
+}
+
+/** Simulates nodes that join by the state of peers. A broken promise is thrown like that of {@link runSeed}. */
+export async function runJoinSeed(
+  seed: number,
+  { print, tampering }: Pick<RunOptions, 'print'> & { readonly tampering?: JoinTampering } = {},
+): Promise<JoinReport> {
+  const command = `npm run sim -- --join --seed ${seed}`
+  return named(`join seed ${seed}`, command, () => simulateJoin(joinScenario(seed), print, tampering))
 }
 
 /** Simulates a scenario. A broken promise is thrown with its name and the command that shows it again. */
@@ -78,7 +88,7 @@ export async function runSeeds(
 }
 
 /** What happens in a scenario, as text. */
-export function describeScenario(scenario: Scenario | StepScenario): string {
+export function describeScenario(scenario: Scenario | StepScenario | JoinScenario): string {
   const plain = (value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Set<unknown>)] : value
   return JSON.stringify(scenario, (_, value: unknown) => plain(value), 2)

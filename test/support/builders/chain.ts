@@ -22,7 +22,7 @@ import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { solveEmptyRun } from '../../../src/ledger/production/empty-blocks.js'
 import { solve } from '../../../src/ledger/production/solve.js'
 import { buildTemplate } from './template.js'
-import type { Log } from '../../../src/base/runtime/env.js'
+import type { Log, Random } from '../../../src/base/runtime/env.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
 import { craftConfirm } from './blocks.js'
@@ -69,6 +69,8 @@ export function memoryStore(): Store {
   return new MemoryLevel<Buffer, Buffer>(encodings)
 }
 
+const anyRandom: Random = { bytes: (length) => randomBytes(length) }
+
 /** A chain in memory with its pool, and someone who mines and pays. Person 10 is rich from the start. */
 export class TestChain {
   readonly spec: Spec
@@ -80,9 +82,12 @@ export class TestChain {
   /** Milliseconds since the Unix epoch; stands still unless moved. */
   readonly clock: { time: number; now(): number }
 
+  /** Source of nonces. */
+  readonly random: Random
   #prover: Prover | undefined
 
-  private constructor(parts: Pick<TestChain, 'spec' | 'chain' | 'mempool' | 'database' | 'log' | 'clock'>) {
+  private constructor(parts: Pick<TestChain, 'spec' | 'chain' | 'mempool' | 'database' | 'log' | 'clock' | 'random'>) {
+    this.random = parts.random
     this.spec = parts.spec
     this.chain = parts.chain
     this.mempool = parts.mempool
@@ -120,19 +125,21 @@ export class TestChain {
       verifier?: Verifier
       signatures?: SignatureCache
       reorganisationBytes?: number
+      /** Makes a chain that a seed repeats. */
+      random?: Random
     } = {},
   ): Promise<TestChain> {
     const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
     const database = await Database.over(options.store ?? memoryStore())
     const clock = { time: spec.time * 1000 + 1000, now: () => clock.time }
     const log = quietLog()
-    const { verifier = createInlineVerifier(), signatures = new SignatureCache() } = options
+    const { verifier = createInlineVerifier(), signatures = new SignatureCache(), random = anyRandom } = options
     const parts = { database, verifier, signatures, clock, log }
     const { reorganisationBytes } = options
     const chain = await Chain.open({ spec, ...parts, ...(reorganisationBytes && { reorganisationBytes }) })
     const limits = options.limits === undefined ? {} : { limits: options.limits }
     const mempool = await Mempool.open({ chain, ...parts, ...limits })
-    return new TestChain({ spec, chain, mempool, database, log, clock })
+    return new TestChain({ spec, chain, mempool, database, log, clock, random })
   }
 
   /** Hands a block in as bytes, with its confirm where the chain has a validator; resolves when the pool follows. */
@@ -153,7 +160,7 @@ export class TestChain {
     for (let i = 0; i < count; i++) {
       const time = options.time ?? Math.floor(this.clock.time / 1000)
       const payTo = hashOf(testAddress(20))
-      const template = await buildTemplate(this.chain, this.mempool, { payTo, time, nonce: randomBytes(8) })
+      const template = await buildTemplate(this.chain, this.mempool, { payTo, time, nonce: this.random.bytes(8) })
       const block = (await solve(template)) as Block
       await this.accept(block)
       blocks.push(block)
@@ -163,8 +170,8 @@ export class TestChain {
 
   /** Mines empty blocks in few batches. */
   async mineEmpty(count: number): Promise<void> {
-    const [random, payTo] = [{ bytes: (n: number) => randomBytes(n) }, hashOf(testAddress(20))]
-    const { chain } = this
+    const payTo = hashOf(testAddress(20))
+    const { chain, random } = this
     for (let left = count; left > 0;) {
       const time = (parentTime: number) => parentTime + 1
       const run = await solveEmptyRun(chain, { base: chain.tip, count: left, payTo, random, time, stop: () => false })
@@ -223,7 +230,7 @@ export class TestChain {
     }
     const { assetId } = this.chain.sanity
     const { fees } = (this.spec.sections[0] as Spec['sections'][number]).params
-    return { code, coins, fee: fees, assetId, maxMoney: this.spec.maxMoney, random: { bytes: (n) => randomBytes(n) } }
+    return { code, coins, fee: fees, assetId, maxMoney: this.spec.maxMoney, random: this.random }
   }
 }
 

@@ -69,9 +69,13 @@ export interface Holder {
   revoke(id: string): DidOperation
 }
 
+/** One with new keys. */
 export function holder(): Holder {
-  const primary = quickSigner()
-  const recovery = quickSigner()
+  return holderOf(quickSigner(), quickSigner())
+}
+
+/** One with the keys given. */
+export function holderOf(primary: QuickSigner, recovery: QuickSigner): Holder {
   const plan = planNew({
     method: didRules.method,
     primary: primary.publicKey,

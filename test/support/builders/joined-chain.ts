@@ -1,5 +1,7 @@
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
+import { toHex } from '../../../src/base/primitives/bytes.js'
+import { parseConfirm, proposalHash } from '../../../src/base/primitives/confirm.js'
 import { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkRecentBlocks } from '../../../src/ledger/chain/check-recent-blocks.js'
 import { readBlockBytes } from '../../../src/ledger/chain/read-body.js'
@@ -9,7 +11,7 @@ import { StateRows } from '../../../src/ledger/state/state-rows.js'
 import { latestState, stateParts, type WritingOptions } from '../../../src/ledger/state/write-state.js'
 import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
 import { Database } from '../../../src/ledger/storage/database.js'
-import { dayCounters, tables } from '../../../src/ledger/storage/rows/tables.js'
+import { dayCounters, meta, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { memoryStore, quietLog, type Store, TestChain } from './chain.js'
 import type { SpecOverrides } from './spec.js'
 
@@ -95,4 +97,51 @@ export async function comparable(database: Database, from: number): Promise<Reco
   const undo = { gte: tables.undo.key(from + 1), lt: tables.undo.range().lt }
   rows['undo'] = await rowsOf(database, { range: () => undo })
   return rows
+}
+
+/** Rows of which a node has those of the last blocks, and may lack some of below a state that it took. */
+const recentTables = ['indexUndo', 'mapPageBefore'] as const
+
+/** Rows that follow from the active chain alone, of a node that lacks nothing (any more). */
+export async function wholeRows(database: Database): Promise<Record<string, Rows>> {
+  const rows: Record<string, Rows> = {}
+  const more = ['transaction', 'history', 'undo', 'day'] as const
+  for (const name of [...equalTables, ...more]) rows[name] = await rowsOf(database, tables[name] as never)
+  const tip = { gte: meta.tip.key, lt: Buffer.concat([meta.tip.key, Buffer.of(0)]) }
+  rows['tip'] = await rowsOf(database, { range: () => tip })
+  // Nodes may have other votes, or have them in another order.
+  rows['confirm'] = new Map()
+  for (const [key, row] of await database.rows(tables.confirm.range())) {
+    rows['confirm'].set(key.toString('hex'), toHex(proposalHash(parseConfirm(row).proposal)))
+  }
+  rows['header'] = new Map()
+  for (const [key, row] of await database.rows(tables.header.range())) {
+    const { arrival, ...header } = tables.header.decode(row)
+    void arrival
+    if (header.status === 'active') rows['header'].set(key.toString('hex'), plain(header))
+  }
+  rows['mapRoot'] = new Map()
+  for (const [key, row] of await database.rows(tables.mapRoot.range())) {
+    rows['mapRoot'].set(key.toString('hex'), Buffer.from(tables.mapRoot.decode(row).root).toString('hex'))
+  }
+  return rows
+}
+
+/** Rows of the last blocks that both of two nodes have, one after the other. */
+export async function recentRows(
+  one: Database,
+  other: Database,
+): Promise<[Record<string, Rows>, Record<string, Rows>]> {
+  const both: [Record<string, Rows>, Record<string, Rows>] = [{}, {}]
+  for (const name of recentTables) {
+    const [mine, theirs] = [await rowsOf(one, tables[name] as never), await rowsOf(other, tables[name] as never)]
+    both[0][name] = new Map([...mine].filter(([key]) => theirs.has(key)))
+    both[1][name] = new Map([...theirs].filter(([key]) => mine.has(key)))
+  }
+  return both
+}
+
+function plain(value: object): string {
+  const text = (_: string, one: unknown) => (typeof one === 'bigint' ? String(one) : one)
+  return JSON.stringify(value, text)
 }

@@ -15,12 +15,13 @@ export function random(seed: number): (sides: number) => number {
 /** People who pay each other and keep DIDs, with what they know of the last operation of each. */
 export class Crowd {
   readonly #roll: (sides: number) => number
-  readonly #holders: Holder[] = Array.from({ length: 6 }, holder)
+  readonly #holders: readonly Holder[]
   /** The last operation that was accepted, and its kind, by DID. */
   readonly #last = new Map<string, { txid: string; kind: string }>()
 
-  constructor(roll: (sides: number) => number) {
+  constructor(roll: (sides: number) => number, holders = Array.from({ length: 6 }, holder)) {
     this.#roll = roll
+    this.#holders = holders
   }
 
   /** Submits something at random. Some of it breaks a rule: that must be refused and change nothing. */

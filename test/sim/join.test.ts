@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { rounds } from '../support/process/thorough.js'
+import { runJoinSeed } from './run.js'
+
+it('a node that begins with the state of peers has the rows of one that verified everything', async () => {
+  const failures: string[] = []
+  const seen = { joined: 0, kills: 0, partings: 0, lies: 0, early: 0 }
+  for (let seed = 7; seed < 7 + rounds(3, 60); seed++) {
+    try {
+      const { joined, kills, partings, lies, early } = await runJoinSeed(seed)
+      const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
+      seen.joined += Number(joined)
+      seen.kills += sum(kills)
+      seen.partings += partings
+      seen.lies += sum(lies)
+      seen.early += early
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  expect(failures.join('\n')).toBe('')
+  // That nothing broke says little unless there was reason to.
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
+})
