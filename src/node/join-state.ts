@@ -86,13 +86,14 @@ export async function joinWithin(
     const state = await (from === fromPeers
       ? takeFromPeers(surroundings, node, verifier)
       : takeFromFile(from, surroundings, node, verifier))
-    if (state === undefined) {
-      env.log.warn({}, 'no peer has a state: the node begins at the first block')
-      return
+    if (state === undefined) env.log.warn({}, 'no peer has a state: the node begins at the first block')
+    else {
+      await files.rename(directory.joining, directory.database)
+      const { height, committing } = state
+      env.log.info({ height, committing: committing.height }, 'the state was taken, and checked against its blocks')
     }
-    const { height, committing } = state
-    await files.rename(directory.joining, directory.database)
-    env.log.info({ height, committing: committing.height }, 'the state was taken, and checked against its blocks')
+    // A kill before the rows are in their place has them made again of the same parts.
+    await files.remove(directory.parts)
   } finally {
     await files.remove(directory.joining)
   }
@@ -146,9 +147,7 @@ async function takeFromPeers(
     await peers.start()
     const checking = { spec, verifier, clock: env.clock }
     const check = (some: AsyncIterable<Part>) => makeRows(some, surroundings, checking, tuning?.storage?.cacheBytes)
-    const state = await onFile(directory.parts, () => download.run(check))
-    await parts.remove()
-    return state
+    return await onFile(directory.parts, () => download.run(check))
   } finally {
     download.close()
     await peers.close()

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { rounds } from '../support/process/thorough.js'
+import { plainJoin, simulateJoin } from './join.js'
 import { runJoinSeed } from './run.js'
 
 it('a node that begins with the state of peers has the rows of one that verified everything', async () => {
@@ -22,3 +23,12 @@ it('a node that begins with the state of peers has the rows of one that verified
   // That nothing broke says little unless there was reason to.
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
 })
+
+it.each(['crash-before', 'crash-after'] as const)(
+  'nothing is fetched again after a %s of the rows that move into their place',
+  async (what) => {
+    const kill = { phase: 'adopt', nth: 1, what, lasts: 1_000, breaks: false } as const
+    const { kills, joined } = await simulateJoin(plainJoin({ troubles: [kill] }))
+    expect([kills.adopt, joined]).toEqual([1, true])
+  },
+)

@@ -41,11 +41,6 @@ export class PartStore {
     await this.#files.remove(this.#path(hash))
   }
 
-  /** Removes all of it. */
-  async remove(): Promise<void> {
-    await this.#files.remove(this.#directory)
-  }
-
   #path(hash: Hash): string {
     return join(this.#directory, toHex(hash))
   }
