@@ -17,7 +17,7 @@ import type { Transport } from '../../src/network/link.js'
 import { stateSliceExchange } from '../../src/network/wire/state-message.js'
 import { Backfill } from '../../src/node/backfill.js'
 import { fromPeers, joinWithin } from '../../src/node/join-state.js'
-import { comparable, recentRows, wholeRows } from '../support/builders/joined-chain.js'
+import { comparable, recentRows, rowsOf, wholeRows } from '../support/builders/joined-chain.js'
 import { Chance } from '../support/builders/chance.js'
 import { addressOf, identityOf, MemoryNetwork } from '../support/network/memory-network.js'
 import type { MemoryTransport } from '../support/network/memory-transport.js'
@@ -25,7 +25,7 @@ import { Agenda, timeless } from './clock.js'
 import { Disk, type Fault } from './disk.js'
 import { type GivenBlock, type JoinGround, joinGroundOf, type JoinPlan, ListedState } from './join-ground.js'
 import type { Ground } from './ground.js'
-import { Liar, type Lies, liesOf } from './liar.js'
+import { Liar, liarsOf, type Lies } from './liar.js'
 import { type Beginning, type EvaluationContext, type Running, SimulatedNode } from './node.js'
 import { Violation } from './oracle.js'
 import { SimulatedFiles, type Touch } from './simulated-files.js'
@@ -95,7 +95,10 @@ export function joinScenario(seed: number): JoinScenario {
   // Some come to the next state while a node joins.
   const base = chance.happens(0.12) ? 2 * interval - chance.between(1, 6) : interval + chance.between(0, 25)
   const growth = chance.between(8, 25)
-  const liars = Array.from({ length: chance.pick([0, 1, 2, 2, 3]) }, () => liesOf(chance))
+  // More liars than honest peers, who are believed first.
+  const collude = chance.happens(0.35)
+  const honest = collude ? chance.between(1, 2) : chance.between(2, 4)
+  const liars = liarsOf(chance, collude ? 3 : chance.pick([0, 1, 2, 3]), collude)
   const isForked = liars.some(({ list, slice }) => list === 'forked' || slice === 'other')
   const state = base - (base % interval) - coinDepth
   const plan: JoinPlan = {
@@ -107,7 +110,7 @@ export function joinScenario(seed: number): JoinScenario {
     ...(isForked && { fork: chance.between(2, interval - coinDepth - 2) }),
   }
   const troubles = Array.from({ length: chance.pick([0, 1, 2, 3, 4, 5]) }, () => troubleOf(chance))
-  return { seed, plan, honest: chance.between(2, 4), liars, troubles, pace: chance.pick([1_500, 4_000]) }
+  return { seed, plan, honest, liars, troubles, pace: chance.pick([1_500, 4_000]) }
 }
 
 /** Peers without liars, one validator, and nothing that goes wrong but for what is changed. */
@@ -280,8 +283,10 @@ class JoinWorld implements EvaluationContext {
       this.#trace.add(`n${node.number} lies: ${lie}`)
     }
     const { agenda } = this
-    const { forked } = this.#join
-    return new Liar({ transport, lies, agenda, chance: this.chance.fork(`liar ${node.number}`), forked, told })
+    const { forked, states } = this.#join
+    const chance = this.chance.fork(`liar ${node.number}`)
+    const pick = new Chance(this.#scenario.seed).fork('part').below(2 ** 31)
+    return new Liar({ transport, lies, agenda, chance, states, pick, forked, told })
   }
 
   disk(): Disk {
@@ -505,7 +510,13 @@ class JoinWorld implements EvaluationContext {
       const headers = all['headers'] as { readonly status: string }[]
       return { ...all, headers: headers.filter(({ status }) => status === 'active') }
     }
-    requireEqual(`at height ${tip.header.height}`, await rows(joined.database), await rows(whole.database))
+    const when = `at height ${tip.header.height}`
+    requireEqual(when, await rows(joined.database), await rows(whole.database))
+    // Of transactions below the state it has some.
+    const mine = await rowsOf(joined.database, tables.transaction)
+    const right = await rowsOf(whole.database, tables.transaction)
+    const some = new Map([...right].filter(([key]) => mine.has(key)))
+    requireEqual(when, { transaction: mine }, { transaction: some })
   }
 
   /** Compares all rows that follow from the chain. */

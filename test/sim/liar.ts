@@ -1,5 +1,6 @@
 import { equalBytes } from '../../src/base/primitives/bytes.js'
 import { type Hash, sha256 } from '../../src/base/primitives/hash.js'
+import { hashOf } from '../../src/ledger/state/part-store.js'
 import { Reader } from '../../src/base/primitives/codec.js'
 import { encodeHead, readHead, type StateHead } from '../../src/ledger/state/state-head.js'
 import type { Link, LinkHandler, Protocol, TopicInfo, Transport } from '../../src/network/link.js'
@@ -36,6 +37,9 @@ export interface LiarOptions {
   readonly lies: Lies
   readonly agenda: Agenda
   readonly chance: Chance
+  /** States of the honest, and the number by which liars choose what they have otherwise. */
+  readonly states: readonly ListedState[]
+  readonly pick: number
   /** A state of a chain that is not that of the honest. */
   readonly forked: ListedState | undefined
   /** Called for each answer that is a lie. */
@@ -85,10 +89,13 @@ const lists = {
   height: headed(({ height }) => ({ height: height + 1 })),
   chain: headed(() => ({ genesis: sha256(Uint8Array.of(7)) })),
   confirm: headed(({ confirm }) => ({ confirm: flip(confirm, 40) })),
-  // It has the bytes as well: other ones than the blocks commit to.
+  // They have the bytes as well: other ones than the blocks commit to.
   part: (list, { liar }) => ({
     ...list,
-    parts: list.parts.map((part, i) => (i === liar.wrongPart(list.total) ? { ...part, hash: liar.wrongHash } : part)),
+    parts: list.parts.map((part, i) => {
+      const wrong = liar.wrongPart(list.header.hash)
+      return i === wrong?.index ? { ...part, hash: hashOf(wrong.bytes) } : part
+    }),
   }),
   endless: (list, { question }) => ({
     ...list,
@@ -149,8 +156,14 @@ const histories = {
   late: { waits: [5_000, 15_000, 40_000] },
 } satisfies Record<string, HistoryLie>
 
+/** Draws what so many liars do. Where they collude all say the same about the state that they have. */
+export function liarsOf(chance: Chance, count: number, collude: boolean): readonly Lies[] {
+  const list = collude ? chance.pick(['forked', 'part', 'part', 'part', 'coins'] as const) : undefined
+  return Array.from({ length: count }, () => ({ ...liesOf(chance), ...(list && { list }) }))
+}
+
 /** Draws what a liar does: at least one of the three. */
-export function liesOf(chance: Chance): Lies {
+function liesOf(chance: Chance): Lies {
   const some = <T>(of: readonly T[]) => (chance.happens(0.6) ? chance.pick(of) : undefined)
   const often = chance.pick([1, 0.3])
   const lies = { list: some(names(lists)), slice: some(names(slices)), history: some(names(histories)), often }
@@ -164,17 +177,9 @@ function names<T extends object>(of: T): readonly (keyof T)[] {
 /** Between a node that follows the rules and its transport: what it answers is what a liar says. */
 export class Liar implements Transport {
   readonly #options: LiarOptions
-  readonly #pick: number
-  readonly #wrong: Uint8Array
-  readonly wrongHash: Hash
-  /** Parts of the state that it listed last. */
-  #total = 0
 
   constructor(options: LiarOptions) {
     this.#options = options
-    this.#pick = options.chance.below(1_000_000)
-    this.#wrong = options.chance.bytes(200)
-    this.wrongHash = sha256(this.#wrong)
   }
 
   get port(): number {
@@ -189,9 +194,16 @@ export class Liar implements Transport {
     return this.#options.forked
   }
 
-  /** Place of the one part that it has otherwise. */
-  wrongPart(total: number): number {
-    return this.#pick % Math.max(1, total)
+  /** The one part of a state that all liars have otherwise: with another bit. */
+  wrongPart(committing: Hash): { readonly index: number; readonly bytes: Uint8Array } | undefined {
+    const { states, pick } = this.#options
+    const state = states.find((one) => equalBytes(one.committing.header.hash, committing))
+    if (state === undefined) return undefined
+    // Of each kind as often as of another, however many there are.
+    const kinds = [...new Set(state.parts.map(({ kind }) => kind))]
+    const some = state.parts.flatMap(({ kind }, index) => (kind === kinds[pick % kinds.length] ? [index] : []))
+    const index = some[pick % some.length] as number
+    return { index, bytes: flip(state.parts[index]?.bytes ?? new Uint8Array(0), pick >>> 8) }
   }
 
   wait(milliseconds: number): Promise<void> {
@@ -246,7 +258,6 @@ export class Liar implements Transport {
     const honest = async () => stateListExchange.answer.decode(await answer())
     const list = await honest()
     if (list.head.length === 0) return stateListExchange.answer.encode(list)
-    this.#total = list.total
     this.#options.told(`list ${name}`)
     const lie: ListLie = lists[name]
     return stateListExchange.answer.encode(lie(list, { question, honest, link, liar: this }))
@@ -256,7 +267,8 @@ export class Liar implements Transport {
     const { lies, forked, told } = this.#options
     const question = stateSliceExchange.question.decode(body)
     const { block, index, from } = question
-    if (lies.list === 'part' && index === this.wrongPart(this.#total)) return this.#wrong.subarray(from)
+    const wrong = lies.list === 'part' ? this.wrongPart(block) : undefined
+    if (wrong?.index === index) return wrong.bytes.subarray(from)
     if (forked !== undefined && equalBytes(block, forked.committing.header.hash)) {
       return forked.read(index, from, sliceBytes)
     }
