@@ -173,6 +173,7 @@ export class PartFetch {
   #failed(peer: SyncPeer): void {
     const failures = (this.#failures.get(peer) ?? 0) + 1
     this.#failures.set(peer, failures)
-    if (failures === failuresAtMost) this.#options.onUseless(peer)
+    // It may list them again later, and is no better then until it hands one out.
+    if (failures >= failuresAtMost) this.#options.onUseless(peer)
   }
 }
