@@ -41,7 +41,7 @@ export interface JoinPlan {
   readonly branch?: number
   /** Height above which liars have a chain of their own up to a state; absent: they have none. */
   readonly fork?: number
-  readonly writing: Required<WritingOptions>
+  readonly writing: WritingOptions
 }
 
 /** A block as peers get it. */

@@ -6,7 +6,8 @@ import { runJoinSeed } from './run.js'
 it('a node that begins with the state of peers has the rows of one that verified everything', async () => {
   const failures: string[] = []
   const seen = { joined: 0, kills: 0, partings: 0, lies: 0, early: 0 }
-  for (let seed = 10; seed < 10 + rounds(2, 60); seed++) {
+  // In 409 a liar lists its parts again and again, and withholds them.
+  for (const seed of [409, ...Array.from({ length: rounds(1, 60) }, (_, i) => 10 + i)]) {
     try {
       const { joined, kills, partings, lies, early } = await runJoinSeed(seed)
       const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
