@@ -5,7 +5,14 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Standing } from '../resolver/standing.js'
 import type { BackupJob } from '../../ledger/storage/care/backup-job.js'
 import type { Voting } from '../../voting/voting.js'
-import type { AnswerClient } from './streams/shared-answer.js'
+
+/** A client that waits for an answer. */
+export interface AnswerClient {
+  /** Share under which its answers are counted: an address, or a network. */
+  readonly share: string
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal
+}
 
 /** The peers of a node. */
 export interface NetworkView extends Pick<PeerManager, 'neighbors' | 'disconnect' | 'listBans' | 'unban'> {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import type { AnswerClient } from '../streams/shared-answer.js'
+import type { AnswerClient } from '../node-handles.js'
 import type { Access, AccessRequest } from './access.js'
 import { shareOf } from './client-share.js'
 import { originForm, pathOf } from './request-path.js'

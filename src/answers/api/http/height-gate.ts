@@ -2,7 +2,7 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import type { Chain } from '../../../ledger/chain/chain.js'
 import type { ApiLimits } from '../api-limits.js'
 import { maxHeight } from '../parameters.js'
-import type { AnswerClient } from '../streams/shared-answer.js'
+import type { AnswerClient } from '../node-handles.js'
 
 /** Header of a request that is to be answered at a height or above. */
 const minHeight = 'x-min-height'

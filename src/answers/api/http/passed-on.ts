@@ -5,8 +5,7 @@ import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
-import type { FollowedView, PassedAnswer } from '../node-handles.js'
-import type { AnswerClient } from '../streams/shared-answer.js'
+import type { AnswerClient, FollowedView, PassedAnswer } from '../node-handles.js'
 import { jsonType } from './answer-forms.js'
 
 /** @limit count: transactions that a follower passes on at a time */

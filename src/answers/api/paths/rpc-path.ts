@@ -20,7 +20,7 @@ import type { RpcCaller } from '../rpc/method.js'
 import { type RpcAnswer, RpcCore } from '../rpc/rpc-core.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
 import { beginningOf, resumed } from '../streams/answer-stream.js'
-import type { AnswerClient } from '../streams/shared-answer.js'
+import type { AnswerClient } from '../node-handles.js'
 import type { NodePort } from './node-port.js'
 
 /** @tuning bytes: a call whose answer may be kept */

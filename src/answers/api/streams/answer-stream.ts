@@ -1,4 +1,5 @@
-import type { AnswerClient, AnswerReader, SharedAnswers } from './shared-answer.js'
+import type { AnswerClient } from '../node-handles.js'
+import type { AnswerReader, SharedAnswers } from './shared-answer.js'
 import type { StreamedAnswer } from './streamed-answer.js'
 
 /** An answer made while it is read: UTF-8, or text. */

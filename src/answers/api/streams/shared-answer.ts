@@ -1,18 +1,11 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
 import type { AnswerAdmission, ReadHolder } from './admission.js'
+import type { AnswerClient } from '../node-handles.js'
 import type { StreamedAnswer, Sink } from './streamed-answer.js'
 
 /** Milliseconds of a time slice of a production. */
 const productionSlice = 4
-
-/** A client that waits for an answer. */
-export interface AnswerClient {
-  /** Share under which its answers are counted: an address, or a network. */
-  readonly share: string
-  /** Aborts when the client is gone. */
-  readonly signal: AbortSignal
-}
 
 /** No failure: the client left before its answer was complete. */
 const gone = new RuleError('request-timeout', 'no client waits for the answer')

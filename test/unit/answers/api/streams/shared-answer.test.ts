@@ -4,11 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AnswerAdmission, type Holder, SharedBytes } from '../../../../../src/answers/api/streams/admission.js'
 import { type ApiLimits, apiLimits } from '../../../../../src/answers/api/api-limits.js'
-import {
-  type AnswerClient,
-  type AnswerReader,
-  SharedAnswers,
-} from '../../../../../src/answers/api/streams/shared-answer.js'
+import type { AnswerClient } from '../../../../../src/answers/api/node-handles.js'
+import { type AnswerReader, SharedAnswers } from '../../../../../src/answers/api/streams/shared-answer.js'
 import { StreamedAnswer, type Sink } from '../../../../../src/answers/api/streams/streamed-answer.js'
 
 const limits: ApiLimits = {
