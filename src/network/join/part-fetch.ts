@@ -32,7 +32,7 @@ export interface PartFetchOptions extends Pick<Env, 'clock' | 'timers'> {
 export class PartFetch {
   readonly #options: PartFetchOptions
   readonly #count: number
-  /** The part that is wanted next. */
+  /** The part that is wanted next; those before it were given out. */
   #next = 0
   /** Indices of parts that are in files, from the wanted one on. */
   readonly #there = new Set<number>()
@@ -53,10 +53,9 @@ export class PartFetch {
   async *parts(): AsyncGenerator<Part, void, void> {
     const { headBytes, parts } = this.#options.offer
     yield { kind: partKind.head, number: 0, bytes: headBytes }
-    for (; this.#next < this.#count; this.#next++) {
+    while (this.#next < this.#count) {
       const { kind, number, hash } = parts.at(this.#next)
       const bytes = await this.#take(this.#next, hash)
-      this.#there.delete(this.#next)
       yield { kind: kind as PartKind, number, bytes }
     }
   }
@@ -64,7 +63,7 @@ export class PartFetch {
   /** Removes the part that was given out last, which turned out wrong, and what was fetched ahead of it: nothing else would pay for its room. */
   async discard(): Promise<void> {
     const { parts, offer } = this.#options
-    const ahead = [this.#next, ...this.#there].filter((index) => index < this.#count)
+    const ahead = [this.#next - 1, ...this.#there].filter((index) => index >= 0)
     for (const index of ahead) await parts.drop(offer.parts.at(index).hash)
   }
 
@@ -75,13 +74,17 @@ export class PartFetch {
 
   async #take(index: number, hash: ListedPart['hash']): Promise<Uint8Array> {
     for (;;) {
+      const wasThere = this.#there.has(index)
       const bytes = await this.#options.parts.get(hash)
       if (bytes !== undefined) {
-        if (!this.#there.has(index)) this.#counted(bytes.length)
+        if (!this.#there.delete(index)) this.#counted(bytes.length)
+        this.#next = index + 1
         this.#fill()
         return bytes
       }
-      this.#there.delete(index)
+      if (wasThere) this.#lost(index)
+      // It came while the file was looked for.
+      else if (this.#there.has(index)) continue
       this.#fill()
       if (this.#failure !== undefined) throw this.#failure
       if (this.#busy.size === 0) throw new SourcesGone()
@@ -97,6 +100,12 @@ export class PartFetch {
       cancel = this.#options.timers.after(overdueAfter, resolve)
     })
     cancel()
+  }
+
+  /** Forgets a part whose file is gone or damaged. */
+  #lost(index: number): void {
+    this.#there.delete(index)
+    this.#done -= this.#options.offer.parts.at(index).length
   }
 
   #counted(bytes: number): void {

@@ -169,7 +169,7 @@ export async function runNode(
 
 /** Log messages of the stages of the opening. */
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {
-  joining: 'the state in the file is being checked, and its rows made',
+  joining: 'the state is being checked, and its rows made',
   files: 'the files of the database are being checked',
   map: 'the map of DIDs, to which blocks commit, is being made',
   days: 'the blocks of each day are being counted',

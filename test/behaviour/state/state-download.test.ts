@@ -54,7 +54,18 @@ async function take({ test, peers, directory = fresh(), check, days = 0 }: Takin
   const all = () => peers.filter(({ closed }) => !closed)
   const events = { on: () => {}, off: () => {} }
   const parts = await PartStore.open(directory)
-  const options = { spec, verifier, clock: time, timers: time, log: quietLog(), peers: { all, events }, parts }
+  const said: { done: number; total: number }[] = []
+  const progress = (done: number, total: number) => void said.push({ done, total })
+  const options = {
+    spec,
+    verifier,
+    clock: time,
+    timers: time,
+    log: quietLog(),
+    peers: { all, events },
+    parts,
+    progress,
+  }
   const download = new StateDownload(options)
   let isOver = false
   const usual = (some: AsyncIterable<Part>) => checkState(some, { spec, verifier, clock: time })
@@ -65,6 +76,10 @@ async function take({ test, peers, directory = fresh(), check, days = 0 }: Takin
     await new Promise((resolve) => setTimeout(resolve, 0))
   }
   download.close()
+  // Each part counts once, however it came; an offer that was given up counts for itself.
+  expect(said.filter(({ done, total }) => done > total)).toEqual([])
+  const last = said.at(-1)
+  if (last !== undefined && (await taken.catch(() => undefined)) !== undefined) expect(last.done).toBe(last.total)
   return taken
 }
 
