@@ -73,8 +73,8 @@ const tick = 1_000
 const blocksBehind = 2
 /** Ticks per log line. */
 const ticksPerLine = 10
-/** Reason of a wait for other peers: none of those that are connected is asked meanwhile. */
-const onlyEnds = 'all peers began with a state, and lack the next block'
+/** Reason of a wait for other peers: none of those that are connected says that it serves what comes next. */
+const onlyEnds = 'no peer serves the next block: some say that they began with a state'
 
 /** Syncs the chain with the best chain of the peers: stages report events, {@link SyncState} decides, its effects happen here. */
 export class Sync {

@@ -42,7 +42,7 @@ describe.each([
       stage: 'waiting',
       catchingUp: false,
       height: 0,
-      reason: 'all peers began with a state, and lack the next block',
+      reason: 'no peer serves the next block: some say that they began with a state',
     })
     // It may not say what does not exist.
     expect(node.sync.beyond.met).toBe(false)
