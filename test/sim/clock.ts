@@ -77,13 +77,29 @@ export async function rest(): Promise<void> {
 }
 
 /** Runs with the time that slices of work are measured by standing still. */
-export async function timeless<T>(run: () => Promise<T>): Promise<T> {
+async function timeless<T>(run: () => Promise<T>): Promise<T> {
   const measured = performance.now.bind(performance)
   performance.now = () => 0
   try {
     return await run()
   } finally {
     performance.now = measured
+  }
+}
+
+/** A simulation that is run to its end, and told of promises that were rejected with no taker. */
+interface RunnableWorld<T> {
+  run(): Promise<T>
+  broken(error: unknown): void
+}
+
+export async function runWorld<T>(world: RunnableWorld<T>): Promise<T> {
+  const unhandled = (error: unknown) => world.broken(error)
+  process.on('unhandledRejection', unhandled)
+  try {
+    return await timeless(() => world.run())
+  } finally {
+    process.off('unhandledRejection', unhandled)
   }
 }
 

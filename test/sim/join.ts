@@ -22,7 +22,7 @@ import { comparable, recentRows, rowsOf, wholeRows } from '../support/builders/j
 import { Chance } from '../support/builders/chance.js'
 import { addressOf, identityOf, MemoryNetwork } from '../support/network/memory-network.js'
 import type { MemoryTransport } from '../support/network/memory-transport.js'
-import { Agenda, timeless } from './clock.js'
+import { Agenda, runWorld } from './clock.js'
 import { Disk, type Fault } from './disk.js'
 import { type GivenBlock, type JoinGround, joinGroundOf, type JoinPlan, ListedState } from './join-ground.js'
 import type { Ground } from './ground.js'
@@ -159,13 +159,7 @@ export async function simulateJoin(
   for (const load of Object.values(lateModules)) await load()
   const ground = await joinGroundOf(scenario.plan)
   const world = new JoinWorld(scenario, ground, { print, tampering })
-  const unhandled = (error: unknown) => world.broken(error)
-  process.on('unhandledRejection', unhandled)
-  try {
-    return await timeless(() => world.run())
-  } finally {
-    process.off('unhandledRejection', unhandled)
-  }
+  return runWorld(world)
 }
 
 /** Places on the disk of the node that joins. */

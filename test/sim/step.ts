@@ -6,7 +6,7 @@ import type { Transaction } from '../../src/base/primitives/transaction.js'
 import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { Chance } from '../support/builders/chance.js'
 import { fairWeather, MemoryNetwork } from '../support/network/memory-network.js'
-import { Agenda, timeless } from './clock.js'
+import { Agenda, runWorld } from './clock.js'
 import { Disk } from './disk.js'
 import { type Ground, groundOf, ownerOf } from './ground.js'
 import { type Running, SimulatedNode, type EvaluationContext } from './node.js'
@@ -125,13 +125,7 @@ function partitions(chance: Chance, makers: number, nodes: number, length: numbe
 /** Simulates a scenario; a broken promise is thrown. */
 export async function simulateStep(scenario: StepScenario, print?: (line: string) => void): Promise<StepReport> {
   const world = new StepWorld(scenario, print)
-  const unhandled = (error: unknown) => world.broken(error)
-  process.on('unhandledRejection', unhandled)
-  try {
-    return await timeless(() => world.run())
-  } finally {
-    process.off('unhandledRejection', unhandled)
-  }
+  return runWorld(world)
 }
 
 class StepWorld implements EvaluationContext {

@@ -10,7 +10,7 @@ import type { SignStore } from '../../src/voting/sign-state-file.js'
 import { signingText } from '../../src/voting/signing-state.js'
 import { timeoutOf } from '../../src/voting/tendermint/machine-events.js'
 import { parseMessage } from '../../src/voting/tendermint/message.js'
-import { Agenda, timeless } from './clock.js'
+import { Agenda, runWorld } from './clock.js'
 import { Disk, type Fault, type Write } from './disk.js'
 import { type Ground, groundOf } from './ground.js'
 import { type Running, SimulatedNode, type EvaluationContext } from './node.js'
@@ -56,13 +56,7 @@ export interface RunOptions {
 
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<Report> {
   const world = new World(scenario, options)
-  const unhandled = (error: unknown) => world.broken(error)
-  process.on('unhandledRejection', unhandled)
-  try {
-    return await timeless(() => world.run())
-  } finally {
-    process.off('unhandledRejection', unhandled)
-  }
+  return runWorld(world)
 }
 
 /**
