@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/base/primitives/bytes.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
-import { exportBlocks } from '../../src/ledger/chain/block-file.js'
 import { oneValidator, TestChain } from '../support/builders/chain.js'
-import { testAddress, testKey, testSpec } from '../support/builders/spec.js'
+import { testAddress, testKey } from '../support/builders/spec.js'
 import { Payer, SeededRandom } from '../support/builders/test-payer.js'
 import { ask } from '../support/client/api.js'
 import { type Balancer, installedBalancers, openInstalled, SmallBalancer } from '../support/network/balancer.js'
 import { BlockWatch, FleetClient } from '../support/network/fleet-clients.js'
 import { until } from '../support/network/test-network.js'
-import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { importChain } from '../support/process/import-chain.js'
+import { Directories, NodeProcess, run } from '../support/process/spawn.js'
 import { portBase } from '../support/process/ports.js'
 import { rounds, thorough } from '../support/process/thorough.js'
 import { portOffsets } from '../../src/node/ports.js'
@@ -57,13 +57,7 @@ const ready = (...args: string[]) => follower('--data-dir', directories.copyOf(w
 async function prepareChain(): Promise<void> {
   const source = await TestChain.open(spec)
   await source.mineEmpty(firstHeight)
-  const pieces: Uint8Array[] = []
-  for await (const piece of exportBlocks(source.chain)) pieces.push(piece)
-  await source.close()
-  const blocks = directories.fresh('blocks')
-  writeFileSync(blocks, Buffer.concat(pieces))
-  writeFileSync(genesis, testSpec(spec))
-  await runJson('chain', 'import', blocks, '--data-dir', whole, '--genesis', genesis)
+  await importChain(source, directories, { genesis, dataDir: whole })
 }
 
 beforeAll(async () => {

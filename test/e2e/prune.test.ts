@@ -1,19 +1,17 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { exportBlocks } from '../../src/ledger/chain/block-file.js'
 import { prunedAtOnce } from '../../src/ledger/chain/prune-chain.js'
 import { leastKept } from '../../src/ledger/storage/rows/prune-rows.js'
 import { TestChain, withoutValidators } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
-import { testSpec } from '../support/builders/spec.js'
 import { until } from '../support/network/test-network.js'
+import { importChain } from '../support/process/import-chain.js'
 import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 /** A node that prunes, from its option to what its directory is good for afterwards. */
 
 const directories = new Directories()
 const genesis = directories.fresh('genesis.json')
-const blocks = directories.fresh('blocks')
 const dataDir = directories.fresh('pruned')
 const spec = { maturity: 2, ...withoutValidators }
 const person = holder()
@@ -24,12 +22,7 @@ beforeAll(async () => {
   const source = await TestChain.open(spec)
   await source.publish(person.create(), person.did)
   await source.mine(height - 1)
-  const pieces: Uint8Array[] = []
-  for await (const piece of exportBlocks(source.chain)) pieces.push(piece)
-  await source.close()
-  writeFileSync(blocks, Buffer.concat(pieces))
-  writeFileSync(genesis, testSpec(spec))
-  await runJson('chain', 'import', blocks, '--data-dir', dataDir, '--genesis', genesis)
+  await importChain(source, directories, { genesis, dataDir })
 })
 afterAll(() => directories.remove())
 

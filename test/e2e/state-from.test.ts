@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { exportBlocks } from '../../src/ledger/chain/block-file.js'
 import { oneValidator, TestChain } from '../support/builders/chain.js'
 import { holder } from '../support/builders/did.js'
-import { testAddress, testSpec } from '../support/builders/spec.js'
+import { testAddress } from '../support/builders/spec.js'
 import { until } from '../support/network/test-network.js'
+import { importChain } from '../support/process/import-chain.js'
 import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
@@ -54,13 +54,7 @@ beforeAll(async () => {
   await source.mineEmpty(state - source.reader.height)
   await source.publish(bea.create(), bea.did)
   await source.mineEmpty(332 - source.reader.height)
-  const pieces: Uint8Array[] = []
-  for await (const piece of exportBlocks(source.chain)) pieces.push(piece)
-  await source.close()
-  const blocks = directories.fresh('blocks')
-  writeFileSync(blocks, Buffer.concat(pieces))
-  writeFileSync(genesis, testSpec(spec))
-  await runJson('chain', 'import', blocks, '--data-dir', whole, '--genesis', genesis)
+  await importChain(source, directories, { genesis, dataDir: whole })
   await runJson('chain', 'state', 'write', file, '--data-dir', whole)
 })
 afterAll(() => directories.remove())
