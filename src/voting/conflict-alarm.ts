@@ -18,11 +18,18 @@ export interface ConflictAlarmOptions {
 /** Asks others for confirms of a block that the node has, and whose confirm it has not; any of them may be wrong. */
 export type AskConfirms = (header: Header) => AsyncIterable<Uint8Array>
 
+interface Confirmed {
+  readonly header: Header
+  readonly confirm: Uint8Array
+}
+
 /** Raised by two confirmed blocks of one height: finality is broken. Stays raised, also after a restart. */
 export class ConflictAlarm {
   readonly #options: ConflictAlarmOptions
   readonly #evidence: Evidence
   #text: string | undefined
+  /** Whether others are being asked for a confirm. */
+  #isAsking = false
 
   constructor(options: ConflictAlarmOptions, evidence: Evidence) {
     this.#options = options
@@ -45,14 +52,29 @@ export class ConflictAlarm {
     const ours = chain.headers.rivalOf(header)
     if (ours === undefined) return
     await this.#check(header, confirm)
+    const rival = { header, confirm }
     const stored = chain.database.get(tables.confirm.key(ours.header.hash))
-    // One piece of evidence is enough to ask for.
-    const isAsked = stored === undefined && this.#text === undefined && others !== undefined
-    const own = isAsked ? await this.#confirmFrom(others, ours.header) : stored
-    if (own === undefined) return
-    const { sponsor: signer } = parseConfirm(own).proposal
-    const proofs = { first: concat(ours.header.bytes, own), second: concat(header.bytes, confirm) }
-    await this.#evidence.add({ height: header.height, view: 0, kind: 'confirm', signer, ...proofs })
+    if (stored !== undefined) await this.#prove({ header: ours.header, confirm: stored }, rival)
+    else if (others !== undefined) await this.#proveByOthers(others, ours.header, rival)
+  }
+
+  /** Asks for one confirm at a time, and for none once there is evidence. What is shown meanwhile is left out: peers show it again. */
+  async #proveByOthers(others: AskConfirms, header: Header, rival: Confirmed): Promise<void> {
+    if (this.#isAsking || this.#text !== undefined) return
+    this.#isAsking = true
+    try {
+      const confirm = await this.#confirmFrom(others, header)
+      if (confirm !== undefined) await this.#prove({ header, confirm }, rival)
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  /** Keeps two confirmed blocks of one height as evidence, and raises the alarm. */
+  async #prove(own: Confirmed, rival: Confirmed): Promise<void> {
+    const { sponsor: signer } = parseConfirm(own.confirm).proposal
+    const [first, second] = [bytesOf(own), bytesOf(rival)]
+    await this.#evidence.add({ height: own.header.height, view: 0, kind: 'confirm', signer, first, second })
     this.#raiseIfProven()
   }
 
@@ -83,4 +105,9 @@ export class ConflictAlarm {
       'keeps its own, votes no more, and holds both confirms as evidence'
     this.#options.log.error({ height: first.height, signer: toHex(first.signer) }, this.#text)
   }
+}
+
+/** The header, which proves height and parent, then the confirm. */
+function bytesOf({ header, confirm }: Confirmed): Uint8Array {
+  return concat(header.bytes, confirm)
 }

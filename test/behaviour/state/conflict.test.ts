@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { confirmBytes } from '../../../src/base/primitives/confirm.js'
@@ -13,7 +13,9 @@ import { Evidence } from '../../../src/voting/evidence.js'
 import { craftBlock, craftConfirm } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
 import { joinedNode } from '../../support/builders/joined-chain.js'
+import { rest } from '../../support/fakes/manual-time.js'
 import { TestPeer } from '../../support/network/sync.js'
+import { eventually } from '../../support/process/patience.js'
 
 /** Two confirmed blocks of one height below the state of a node that joined by it. */
 
@@ -21,22 +23,38 @@ const overrides = { ...oneValidator(), producer: 'sponsor' as const, coinInterva
 const height = 5
 let source: TestChain
 let node: TestChain
-let rival: { readonly header: Header; readonly confirm: Uint8Array }
+let rival: Rival
+/** Another one, of the next height. */
+let later: Rival
+
+interface Rival {
+  readonly header: Header
+  readonly confirm: Uint8Array
+}
+
+/** A confirmed block that the chain could have next, and has not. */
+function rivalOf({ chain, spec }: TestChain): Rival {
+  const block = craftBlock(chain)
+  return { header: block.header, confirm: confirmBytes(craftConfirm(spec, block)) }
+}
 
 beforeAll(async () => {
   source = await TestChain.open(overrides)
   await source.mineEmpty(height - 1)
   source.clock.time += 1000
-  const block = craftBlock(source.chain)
-  rival = { header: block.header, confirm: confirmBytes(craftConfirm(source.spec, block)) }
+  rival = rivalOf(source)
+  source.clock.time += 1000
+  await source.mineEmpty(1)
+  source.clock.time += 1000
+  later = rivalOf(source)
   source.clock.time += 1000
   await source.mineEmpty(330 - source.reader.height)
+})
+beforeEach(async () => {
   node = await joinedNode(source, overrides)
 })
-afterAll(async () => {
-  await source.close()
-  await node.close()
-})
+afterEach(() => node.close())
+afterAll(() => source.close())
 
 async function alarmOf({ chain, database, log }: TestChain): Promise<{ alarm: ConflictAlarm; evidence: Evidence }> {
   const { header } = chain.tip
@@ -89,4 +107,43 @@ it('a confirm of the other block that does not hold has no peer asked', async ()
   const examined = alarm.examine(rival.header, wrong, (header) => fetchConfirms([peer], header))
   await expect(examined).rejects.toMatchObject({ code: expect.stringMatching(/^confirm-/) as string })
   expect(peer.asked.size).toBe(0)
+})
+
+describe('while others are asked for a confirm', () => {
+  /** A peer that answers when it is told to. */
+  function heldBack(peer: TestPeer): () => void {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    peer.answering(headersExchange, (_, answer) => held.then(answer))
+    return release
+  }
+
+  it('what is shown again, or of another height, has none asked more', async () => {
+    const { alarm, evidence } = await alarmOf(node)
+    const peer = new TestPeer(source)
+    const release = heldBack(peer)
+    const asking = (header: Header) => fetchConfirms([peer], header)
+    const shown = [...Array.from({ length: 100 }, () => rival), later]
+    const examined = Promise.all(shown.map(({ header, confirm }) => alarm.examine(header, confirm, asking)))
+    await eventually('a question', () => peer.asked.size > 0)
+    await rest()
+    expect([peer.asked.get('headers'), alarm.text]).toEqual([1, undefined])
+    release()
+    await examined
+    expect(alarm.text).toMatch(/at height 5/)
+    expect([peer.asked.get('headers'), evidence.list().length]).toEqual([1, 1])
+  })
+
+  it('and none has it, or asking fails, the next one has them asked anew', async () => {
+    const { alarm } = await alarmOf(node)
+    const failing = (): AsyncIterable<Uint8Array> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('a fault')) }),
+    })
+    const none = new TestPeer(source).answering(headersExchange, async () => [])
+    await expect(alarm.examine(rival.header, rival.confirm, failing)).rejects.toThrow('a fault')
+    await alarm.examine(rival.header, rival.confirm, (header) => fetchConfirms([none], header))
+    expect([none.asked.get('headers'), alarm.text]).toEqual([1, undefined])
+    await alarm.examine(later.header, later.confirm, (header) => fetchConfirms([new TestPeer(source)], header))
+    expect(alarm.text).toMatch(/at height 6/)
+  })
 })
