@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
+import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
+import type { Block } from '../../../src/base/primitives/block.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { confirmBytes } from '../../../src/base/primitives/confirm.js'
 import type { Header } from '../../../src/base/primitives/header.js'
@@ -8,12 +10,14 @@ import { fetchConfirms } from '../../../src/network/fetch/fetch-confirms.js'
 import { LinkError } from '../../../src/network/link.js'
 import { headersExchange } from '../../../src/network/wire/headers-message.js'
 import { services } from '../../../src/network/wire/status-message.js'
+import { type Core, openCore } from '../../../src/node/core.js'
 import { ConflictAlarm } from '../../../src/voting/conflict-alarm.js'
 import { Evidence } from '../../../src/voting/evidence.js'
 import { craftBlock, craftConfirm } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain } from '../../support/builders/chain.js'
-import { joinedNode } from '../../support/builders/joined-chain.js'
-import { rest } from '../../support/fakes/manual-time.js'
+import { joinedNode, passBlocks } from '../../support/builders/joined-chain.js'
+import { ManualTime, rest } from '../../support/fakes/manual-time.js'
+import { addressOf, identityOf, MemoryNetwork } from '../../support/network/memory-network.js'
 import { TestPeer } from '../../support/network/sync.js'
 import { eventually } from '../../support/process/patience.js'
 
@@ -28,6 +32,7 @@ let rival: Rival
 let later: Rival
 
 interface Rival {
+  readonly block: Block
   readonly header: Header
   readonly confirm: Uint8Array
 }
@@ -35,7 +40,7 @@ interface Rival {
 /** A confirmed block that the chain could have next, and has not. */
 function rivalOf({ chain, spec }: TestChain): Rival {
   const block = craftBlock(chain)
-  return { header: block.header, confirm: confirmBytes(craftConfirm(spec, block)) }
+  return { block, header: block.header, confirm: confirmBytes(craftConfirm(spec, block)) }
 }
 
 beforeAll(async () => {
@@ -146,4 +151,47 @@ describe('while others are asked for a confirm', () => {
     await alarm.examine(later.header, later.confirm, (header) => fetchConfirms([new TestPeer(source)], header))
     expect(alarm.text).toMatch(/at height 6/)
   })
+})
+
+/** Chain and vote of a node among others in one process. */
+async function coreOf(
+  test: TestChain,
+  network: MemoryNetwork,
+  number: number,
+  peers: readonly number[],
+): Promise<Core> {
+  const { time } = network
+  const { publicKey } = identityOf(number)
+  return openCore({
+    chain: test.chain,
+    verifier: createInlineVerifier(),
+    signatures: new SignatureCache(),
+    env: { clock: time, timers: time, log: test.log, random: test.random },
+    peering: {
+      transport: network.plug(number),
+      publicKey,
+      settings: { peers: peers.map(addressOf), outbound: 8, inbound: 8 },
+    },
+  })
+}
+
+it('a node raises the alarm of what one peer shows by what another one has, and says so of its vote', async () => {
+  const liar = await TestChain.open(overrides)
+  await passBlocks(source, liar.chain, [1, height - 1])
+  liar.clock.time = source.clock.time
+  await liar.accept(rival.block)
+  await liar.mineEmpty(335 - height)
+  const time = new ManualTime(liar.clock.time)
+  const network = new MemoryNetwork({ time })
+  const cores = [
+    await coreOf(source, network, 1, []),
+    await coreOf(liar, network, 2, []),
+    await coreOf(node, network, 3, [1, 2]),
+  ]
+  for (const core of cores) await core.start()
+  const alarm = () => cores[2]?.voting?.status().alarm
+  for (let second = 0; second < 120 && alarm() === undefined; second++) await time.advance(1000)
+  expect(alarm()).toMatch(/two confirmed blocks exist at height 5/)
+  for (const core of cores) await core.close()
+  await liar.close()
 })
