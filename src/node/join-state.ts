@@ -11,6 +11,7 @@ import { PartStore } from '../ledger/state/part-store.js'
 import { type Part, readParts } from '../ledger/state/parts.js'
 import { StateRows } from '../ledger/state/state-rows.js'
 import type { DataDirectory } from '../ledger/storage/directory.js'
+import { withLock } from '../ledger/storage/care/level/lock.js'
 import { type DiskFiles, diskFiles } from '../ledger/storage/disk-files.js'
 import { StateDownload } from '../network/join/state-download.js'
 import { PeerManager } from '../network/peers/peer-manager.js'
@@ -54,17 +55,21 @@ export interface JoinSurroundings {
 /**
  * Makes the chain of a directory from a state, of a file or of peers, every part of which is checked against the blocks in it; nothing
  * where the directory has a chain. It is made aside and moves into its place once all was right: a kill leaves what the next start
- * removes, and parts that it uses again. A {@link UserError} where a file has no state of this chain, or a wrong one; where peers have none the
- * node begins at the first block.
+ * removes, and parts that it uses again. A {@link UserError} where a file has no state of this chain, or a wrong one, and where another process
+ * is making one; where peers have none the node begins at the first block.
  */
-export function joinState(
+export async function joinState(
   from: string,
   node: JoiningNode,
   directory: DataDirectory,
   verifier: Verifier,
 ): Promise<void> {
+  await directory.requireChain(genesisBlock(node.spec).header.hash)
   const peering = async () => (await openPeering(node, directory)).peering
-  return joinWithin({ directory, files: diskFiles, peering }, from, node, verifier)
+  const join = () => joinWithin({ directory, files: diskFiles, peering }, from, node, verifier)
+  if (diskFiles.exists(directory.database)) return join()
+  // Two that make rows at one place would move those of the other, half made.
+  return withLock(directory.joinLock, () => join().finally(() => diskFiles.remove(directory.joinLock)))
 }
 
 /** {@link joinState}, within any surroundings. */

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { oneValidator, TestChain } from '../support/builders/chain.js'
@@ -6,7 +8,7 @@ import { holder } from '../support/builders/did.js'
 import { testAddress } from '../support/builders/spec.js'
 import { until } from '../support/network/test-network.js'
 import { importChain } from '../support/process/import-chain.js'
-import { Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
 
 const directories = new Directories()
 const genesis = directories.fresh('genesis.json')
@@ -44,6 +46,28 @@ async function stateOf({ line }: NodeProcess): Promise<void> {
   const states = join(line.dataDir, 'states')
   const kept = () => (existsSync(states) ? readdirSync(states) : []).filter((name) => name.endsWith('.dls'))
   await until('a state for peers', 20, async () => (kept().length === 1 ? true : String(kept().length)))
+}
+
+/** Files of a chain in a data directory, which may not be there. */
+const chainIn = (dataDir: string) =>
+  (existsSync(dataDir) ? readdirSync(dataDir) : []).filter((name) => name.startsWith('chain'))
+
+/** A command that takes a state into a data directory, and has read half of the file. */
+async function halfWay(command: (from: string) => readonly string[], dataDir: string) {
+  const pipe = `${directories.fresh('pipe')}.dls`
+  execFileSync('mkfifo', [pipe])
+  const process = new CommandProcess(command(pipe))
+  const writer = await open(pipe, 'w')
+  const bytes = readFileSync(file)
+  await writer.write(bytes.subarray(0, bytes.length >> 1))
+  await until('rows', 20, async () => existsSync(join(dataDir, 'chain.joining')) || 'none')
+  const end = async (signal: NodeJS.Signals) => {
+    process.kill(signal)
+    const finished = await process.finished
+    await writer.close()
+    return finished
+  }
+  return { end }
 }
 
 beforeAll(async () => {
@@ -237,5 +261,22 @@ describe('start --state-from', () => {
     const node = await NodeProcess.start(...start(dataDir))
     expect(node.line.height).toBe(0)
     await node.stop()
+  })
+
+  it('takes nothing while another process takes a state there, and where the directory is of another chain', async () => {
+    const dataDir = directories.fresh('shared')
+    const half = await halfWay((from) => start(dataDir, '--state-from', from), dataDir)
+    const second = new CommandProcess([...start(dataDir, '--state-from', file), '--port-base', '0', '--json'])
+    expect(await second.firstLine()).toBeUndefined()
+    expect((await second.finished).err).toContain('another process is using')
+    expect(existsSync(join(dataDir, 'chain.joining'))).toBe(true)
+    await half.end('SIGKILL')
+
+    const claimed = directories.fresh('claimed')
+    mkdirSync(claimed)
+    writeFileSync(join(claimed, 'network.json'), JSON.stringify({ name: 'elsewhere', genesis: '00'.repeat(32) }))
+    const refused = await run(...start(claimed, '--state-from', file))
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('holds the chain elsewhere of') as string })
+    expect(chainIn(claimed)).toEqual([])
   })
 })

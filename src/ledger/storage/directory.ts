@@ -106,6 +106,11 @@ export class DataDirectory {
     return `${this.database}.joining`
   }
 
+  /** Directory of the lock of the process that makes it. */
+  get joinLock(): string {
+    return `${this.database}.join`
+  }
+
   /** Directory for the peers of a node that takes a state from them. */
   get joiningPeers(): string {
     return `${this.database}.peers`
@@ -190,11 +195,15 @@ export class DataDirectory {
     const file = this.claimFile
     const text = await readIfThere(file)
     if (text === undefined) return replaceText(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
-    const held = parseClaim(text, file)
-    if (held.genesis !== toHex(genesis)) {
-      throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
-    }
+    await this.requireChain(genesis)
     if (empty) throw damaged(`${this.database} is empty although ${file} says that it held a chain`)
+  }
+
+  /** Refuses a directory that is claimed for a chain with another genesis block. */
+  async requireChain(genesis: Hash): Promise<void> {
+    const held = await DataDirectory.held(this.path)
+    if (held === undefined || held.genesis === toHex(genesis)) return
+    throw new UserError(`${this.path} holds the chain ${held.name} of another spec; choose another --data-dir`)
   }
 
   /** Keeps the text of the chain's spec, so that commands need not be told it; `replace`: also where one is kept already. */
