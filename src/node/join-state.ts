@@ -18,6 +18,7 @@ import { PeerManager } from '../network/peers/peer-manager.js'
 import { onFile } from './on-file.js'
 import type { CorePeering } from './core.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
+import { ageWarning, takenText } from './taken-state.js'
 
 /** Value of `--state-from` for the state that peers have. */
 export const fromPeers = 'peers'
@@ -55,15 +56,15 @@ export interface JoinSurroundings {
 /**
  * Makes the chain of a directory from a state, of a file or of peers, every part of which is checked against the blocks in it; nothing
  * where the directory has a chain. It is made aside and moves into its place once all was right: a kill leaves what the next start
- * removes, and parts that it uses again. A {@link UserError} where a file has no state of this chain, or a wrong one, and where another process
- * is making one; where peers have none the node begins at the first block.
+ * removes, and parts that it uses again. Resolves with the state that was taken. A {@link UserError} where a file has no state of this chain, or a wrong
+ * one, and where another process is making one; where peers have none the node begins at the first block.
  */
 export async function joinState(
   from: string,
   node: JoiningNode,
   directory: DataDirectory,
   verifier: Verifier,
-): Promise<void> {
+): Promise<CheckedState | undefined> {
   await directory.requireChain(genesisBlock(node.spec).header.hash)
   const peering = async () => (await openPeering(node, directory)).peering
   const join = () => joinWithin({ directory, files: diskFiles, peering }, from, node, verifier)
@@ -78,14 +79,14 @@ export async function joinWithin(
   from: string,
   node: JoinSettings,
   verifier: Verifier,
-): Promise<void> {
-  const { env } = node
+): Promise<CheckedState | undefined> {
+  const { env, spec } = node
   const { directory, files } = surroundings
   if (files.exists(directory.database)) {
     env.log.info({ from }, 'the directory has a chain: no state is taken')
     // A stop may have left them, and a start without the option made the chain.
     for (const left of [directory.joining, directory.joiningPeers, directory.parts]) await files.remove(left)
-    return
+    return undefined
   }
   try {
     const state = await (from === fromPeers
@@ -95,10 +96,13 @@ export async function joinWithin(
     else {
       await files.rename(directory.joining, directory.database)
       const { height, committing } = state
-      env.log.info({ height, committing: committing.height }, 'the state was taken, and checked against its blocks')
+      env.log.info({ height, committing: committing.height }, takenText(spec, from, state))
+      const warning = ageWarning(spec, state, env.clock)
+      if (warning !== undefined) env.log.warn({}, warning)
     }
     // A kill before the rows are in their place has them made again of the same parts.
     await files.remove(directory.parts)
+    return state
   } finally {
     await files.remove(directory.joining)
   }

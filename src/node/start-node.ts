@@ -60,6 +60,7 @@ import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
 import { watchOpenFiles } from './open-files.js'
 import { StepWatch } from './step-watch.js'
+import { joinUnits, requireJoinable } from './taken-state.js'
 import { syncStatus } from './sync-status.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
@@ -75,7 +76,7 @@ export interface NodeOptions extends PeeringNode {
 }
 
 /** Units of the stages of a start. */
-export const startUnits = { joining: 'MiB', ...stepUnits, pool: 'transactions', ...devnetUnits } as const
+export const startUnits = { ...joinUnits, ...stepUnits, pool: 'transactions', ...devnetUnits } as const
 
 /** How far a start is; without `total`: how much there is is unknown. */
 export type StartStep = JoinStep | OpenStep | PoolStep | DevnetStep
@@ -225,9 +226,7 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
   if (keepBlocks !== undefined && spec.devnet) {
     throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
   }
-  if (stateFrom !== undefined && spec.devnet) {
-    throw new UserError('a devnet begins with no state of others: it goes back to any of its blocks', 2)
-  }
+  if (stateFrom !== undefined) requireJoinable(spec)
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -279,4 +279,122 @@ describe('start --state-from', () => {
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('holds the chain elsewhere of') as string })
     expect(chainIn(claimed)).toEqual([])
   })
+})
+
+describe('chain state read', () => {
+  const read = (from: string, dataDir: string, ...more: string[]) =>
+    ['chain', 'state', 'read', from, '--data-dir', dataDir, '--genesis', genesis, ...more] as const
+  const info = (dataDir: string) => runJson<{ state: string }>('chain', 'info', '--data-dir', dataDir)
+
+  it('makes the chain that a start would begin with, with which it then verifies what lies below', async () => {
+    const dataDir = directories.fresh('read')
+    const { code, out, err } = await run(...read(file, dataDir))
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(
+      `state of height ${state} taken from ${file} and checked against the validators' confirm of block 330 of `,
+    )
+    expect(out).toMatch(/\n {2}dids +1\n/)
+    expect(readdirSync(dataDir).sort()).toEqual(['chain', 'network.json', 'spec.json'])
+    const started = directories.fresh('started')
+    await (await NodeProcess.start(...start(started, '--state-from', file))).stop()
+    expect(await info(dataDir)).toEqual(await info(started))
+    expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({ height: state, ok: true })
+
+    const peer = await NodeProcess.start(...start(directories.copyOf(whole)))
+    const node = await NodeProcess.start(...start(dataDir, '--peer', peer.line.p2p[0] as string))
+    expect(node.line.height).toBe(state)
+    await until('the tip, and the history', 30, async () => {
+      const { joined, verified } = (await node.client.rpc('getchaininfo', {})) as { joined?: number; verified?: number }
+      const height = await node.client.height()
+      return height === 332 && joined === undefined ? true : `${height}, ${verified}`
+    })
+    await Promise.all([node.stop(), peer.stop()])
+    expect((await info(dataDir)).state).toBe((await info(whole)).state)
+  })
+
+  it('says as JSON what it took, by a name of a file alone', async () => {
+    // A start takes this word for those of the network.
+    const cwd = directories.fresh('cwd')
+    mkdirSync(cwd)
+    cpSync(file, join(cwd, 'peers'))
+    const { code, out } = await new CommandProcess(read('peers', 'data', '--json'), { cwd }).finished
+    expect(code).toBe(0)
+    const checked = await runJson('chain', 'state', 'check', file, '--genesis', genesis)
+    expect({ ok: true, ...(JSON.parse(out) as object) }).toEqual({ ...checked, dataDir: 'data' })
+  })
+
+  it('makes nothing of a file that is wrong, cut, of another chain, or none', async () => {
+    const dataDir = directories.fresh('refused')
+    const bytes = readFileSync(file)
+    const wrong = (name: string, content: Uint8Array) => {
+      const path = `${directories.fresh(name)}.dls`
+      writeFileSync(path, content)
+      return path
+    }
+    const flipped = Uint8Array.from(bytes)
+    flipped[bytes.length >> 1]! ^= 1
+    for (const [from, reason] of [
+      [wrong('flipped', flipped), /^error: .*\.dls: part /],
+      [wrong('cut', bytes.subarray(0, -1)), /^error: .*\.dls: it ends too early/],
+      [wrong('text', Buffer.from('text')), /^error: .*\.dls: it is no file of a state/],
+      ['/nowhere/state.dls', /^error: \/nowhere\/state.dls: there is no such file/],
+      [directories.root, /^error: .*directory/],
+    ] as const) {
+      const { code, out, err } = await run(...read(from, dataDir))
+      expect({ from, code, out, err }).toMatchObject({ code: 1, out: '', err: expect.stringMatching(reason) as string })
+      expect(chainIn(dataDir)).toEqual([])
+    }
+    const other = await run('chain', 'state', 'read', file, '--data-dir', dataDir, '--genesis', 'localnet')
+    expect(other).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the state of another chain, with the genesis') as string,
+    })
+    const devnet = await run('chain', 'state', 'read', file, '--data-dir', dataDir, '--genesis', 'devnet')
+    expect(devnet).toMatchObject({ code: 2, err: expect.stringContaining('a devnet begins with no state') as string })
+    const unnamed = await run('chain', 'state', 'read', file, '--data-dir', directories.fresh('unnamed'))
+    expect(unnamed).toMatchObject({ code: 1, err: expect.stringContaining('name its spec with --genesis') as string })
+    expect((await run('chain', 'state', 'read', file)).code).toBe(2)
+    // After all of that it takes the right one.
+    expect((await run(...read(file, dataDir))).code).toBe(0)
+  })
+
+  it('warns of a file whose block is old, as a start does', async () => {
+    const skewedClock = new URL('../support/tools/skewed-clock.mjs', import.meta.url).href
+    const skewed = { env: { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(40.5 * 86_400_000) } }
+    const { code, out } = await new CommandProcess(read(file, directories.fresh('late')), skewed).finished
+    expect([code, out]).toEqual([0, expect.stringContaining('block 330 is 41 days old')])
+    const args = start(directories.fresh('late'), '--state-from', file)
+    const { process } = await NodeProcess.startWith(skewed, ...args)
+    process.kill('SIGTERM')
+    expect((await process.finished).err).toContain('block 330 is 41 days old')
+  })
+
+  it('leaves a directory alone that has a chain, or is in use', async () => {
+    const node = await NodeProcess.start(...start(directories.copyOf(whole)))
+    const { dataDir } = node.line
+    const used = await run(...read(file, dataDir))
+    expect(used).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another process is using') as string })
+    await node.stop()
+    const before = await info(dataDir)
+    const { code, err } = await run(...read(file, dataDir))
+    expect([code, err]).toEqual([
+      1,
+      `error: ${dataDir} has a chain, and a state begins one: name an empty directory by --data-dir, or continue with that chain by "start"\n`,
+    ])
+    expect(await info(dataDir)).toEqual(before)
+  })
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'leaves no chain at %s, keeps others off before, and can be repeated',
+    async (signal) => {
+      const dataDir = directories.fresh('interrupted')
+      const half = await halfWay((from) => read(from, dataDir), dataDir)
+      expect((await run(...read(file, dataDir))).err).toContain('another process is using')
+      expect(await half.end(signal)).toMatchObject({ signal, out: '' })
+      expect(chainIn(dataDir)).not.toContain('chain')
+      expect((await run(...read(file, dataDir))).code).toBe(0)
+      expect(chainIn(dataDir)).toEqual(['chain'])
+      expect(await runJson('chain', 'verify', '--data-dir', dataDir)).toMatchObject({ height: state, ok: true })
+    },
+  )
 })

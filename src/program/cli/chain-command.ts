@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { exportBlocks, importBlocks, requireBlocksOf } from '../../ledger/chain/block-file.js'
+import { exportBlocks, importBlocks } from '../../ledger/chain/block-file.js'
 import { Chain } from '../../ledger/chain/chain.js'
 import {
   copyUnmined,
@@ -35,13 +35,14 @@ import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
 import { onFile } from '../../node/on-file.js'
 import { backUp } from './chain-backup.js'
-import { registerStateCheck, writeState } from './chain-state.js'
+import { blocksIn, type ChainSource, stateIn } from './chain-source.js'
+import { readState, registerStateCheck, writeState } from './chain-state.js'
 import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
 import type { CliContext } from './cli-context.js'
 import { heightOption, type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
 import { namingTheRepair, reindexCommand } from './repair-hint.js'
 import { defaultDataDir } from './chain-data-dir.js'
-import { heldSpec, specOfBlocks } from './directory-spec.js'
+import { heldSpec } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
 import { openConsole } from './open-log.js'
 import { examples, report, formatTable } from './print-output.js'
@@ -122,9 +123,21 @@ export function registerChain(program: Command, context: CliContext): void {
     ),
   )
   registerStateCheck(state, context)
+  spoken(
+    state.command('read <file>'),
+    'begin a data directory with the state in a file, as "start --state-from" does; no node is asked',
+    'state read state.dls',
+  ).action((file: string, options: ChainOptions) =>
+    withTools(
+      context,
+      options,
+      (tools) => readState(context, { ...tools, open: () => withLedger(tools, async () => {}) }, options, file),
+      stateIn(file),
+    ),
+  )
   command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
     (file: string, options: ChainOptions) =>
-      withTools(context, options, (tools) => importFrom(context, tools, options, file), file),
+      withTools(context, options, (tools) => importFrom(context, tools, options, file), blocksIn(file)),
   )
 }
 
@@ -310,23 +323,22 @@ function importStep(read: number, size: number): Step {
   return { stage: 'import', unit: 'MB', done: megabytes(read), ...(size > 0 ? { total: megabytes(size) } : {}) }
 }
 
-/** Runs with the directory and its chain; only `blocks`, a file to be imported, may come into a directory without one. */
+/** Runs with the directory and its chain; only what a file brings may come into a directory without one. */
 async function withTools(
   context: CliContext,
   options: ChainOptions,
   run: (tools: Tools) => Promise<void>,
-  blocks?: string,
+  source?: ChainSource,
 ): Promise<void> {
   const env = systemEnv(silentLog)
   const { genesis } = options
   const { named, dataDir } = placeOf(context, options)
   const console = openConsole(context, options)
   await namingTheRepair({ genesis, dataDir }, async () => {
-    const existing = blocks === undefined ? await DataDirectory.existing(dataDir) : undefined
-    const spec = named ?? (await specFor(dataDir, blocks))
+    const existing = source === undefined ? await DataDirectory.existing(dataDir) : undefined
+    const spec = named ?? (await specFor(dataDir, source))
     // Before a directory is made for what is no such file.
-    if (blocks !== undefined)
-      await onFile(blocks, () => requireBlocksOf(createReadStream(blocks), genesisBlock(spec).header.hash))
+    await source?.require(spec)
     const directory = existing ?? (await DataDirectory.open(dataDir))
     const progress = new Progress(console)
     await withVerifier(env, (verifier) => run({ dataDir, spec, directory, verifier, env, progress })).finally(() => {
@@ -347,10 +359,10 @@ function placeOf(
   throw new UserError('where is the chain? Give --data-dir DIRECTORY, or --genesis NAME for that of "start"', 2)
 }
 
-/** The spec that is not named: what the directory holds, else what the file of blocks is of. */
-async function specFor(dataDir: string, blocks: string | undefined): Promise<Spec> {
-  if (blocks === undefined || (await DataDirectory.held(dataDir)) !== undefined) return heldSpec(dataDir)
-  return onFile(blocks, () => specOfBlocks(blocks))
+/** The spec that is not named: what the directory holds, else what the file is of. */
+async function specFor(dataDir: string, source: ChainSource | undefined): Promise<Spec> {
+  if (source === undefined || (await DataDirectory.held(dataDir)) !== undefined) return heldSpec(dataDir)
+  return source.spec()
 }
 
 async function withLedger(

@@ -7,7 +7,7 @@ import { CodecError, Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { shippedSpecs } from '../../node/library/shipped.js'
-import { displayHash, toHex } from '../../base/primitives/bytes.js'
+import { displayHash, equalBytes, toHex } from '../../base/primitives/bytes.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
@@ -43,15 +43,31 @@ export async function specOfBlocks(file: string): Promise<Spec> {
 
 /** The spec of the shipped chain whose state a file holds; else a {@link UserError}. */
 export async function specOfState(file: string): Promise<Spec> {
-  if (!statSync(file).isFile()) throw unknown('it can be read only once')
+  const genesis = await genesisOfState(file)
+  if (genesis === undefined) throw unknown('it can be read only once')
+  const found = shippedOf(toHex(genesis))
+  if (found !== undefined) return found
+  throw unknown(`it holds the state of a chain with the genesis block ${displayHash(genesis)}`)
+}
+
+/** Throws a {@link UserError} for a file that begins as no state of a chain; one that can be read only once is not looked at. */
+export async function requireStateOf(file: string, spec: Spec): Promise<void> {
+  const genesis = await genesisOfState(file)
+  if (genesis === undefined || equalBytes(genesis, genesisBlock(spec).header.hash)) return
+  throw new UserError(`it holds the state of another chain, with the genesis block ${displayHash(genesis)}`)
+}
+
+/** The hash of the genesis block of the chain whose state a file holds; undefined where what is read is gone. */
+async function genesisOfState(file: string): Promise<Hash | undefined> {
+  const kind = statSync(file)
+  // Reading a directory says best what is wrong with it.
+  if (!kind.isFile() && !kind.isDirectory()) return undefined
   const stream = createReadStream(file)
   try {
     for await (const { kind, bytes } of readParts(stream)) {
       const genesis = kind === partKind.head ? genesisOfHead(bytes) : undefined
       if (genesis === undefined) throw new UserError('it does not begin with the head of a state')
-      const found = shippedOf(toHex(genesis))
-      if (found !== undefined) return found
-      throw unknown(`it holds the state of a chain with the genesis block ${displayHash(genesis)}`)
+      return genesis
     }
   } finally {
     stream.destroy()
