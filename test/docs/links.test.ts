@@ -24,6 +24,10 @@ function anchors(page: string): string[] {
 describe.each(pages)('%s', (name) => {
   const text = repositoryFile(name)
 
+  it('is of one version: a merge left no marks', () => {
+    expect(text).not.toMatch(/^(<{7}|>{7}|={7}$)/m)
+  })
+
   it('links to what is there', () => {
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue
