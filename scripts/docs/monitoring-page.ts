@@ -40,6 +40,7 @@ export function describedMetrics(): ReturnType<NodeMetrics['describe']> {
     spec: undefined as unknown as Chain['spec'],
     tip: undefined as unknown as Chain['tip'],
     prunedHeight: 0,
+    supersededHeight: 0,
     joinedHeight: 0,
     verifiedHeight: 0,
   }

@@ -144,6 +144,8 @@ async function takeFromPeers(
     database: rows,
     prunes: false,
     prunedHeight: 0,
+    prunesDocuments: false,
+    supersededHeight: 0,
     events: new EventEmitter() as Chain['events'],
   }
   const peers = await PeerManager.open({ ...env, ...peering, chain })

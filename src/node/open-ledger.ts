@@ -32,6 +32,8 @@ export interface OpenOptions {
   readonly runs?: number
   /** Last blocks that keep their transactions; absent: all do. */
   readonly keepBlocks?: number
+  /** Last blocks whose operations leave the documents before them in place; absent: all do. */
+  readonly keepDocuments?: number
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs?: boolean
   /** Takes the progress. */
@@ -55,7 +57,7 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, keepBlocks, archiveProofs, onStep = () => {} }: OpenOptions = {},
+  { databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
   const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
@@ -81,7 +83,7 @@ export async function openLedger(
       clock,
       log: env.log,
       onMade: (stage, done, total) => onStep({ stage, done, ...defined({ total }) }),
-      ...defined({ keepBlocks, archiveProofs }),
+      ...defined({ keepBlocks, keepDocuments, archiveProofs }),
     })
     await checkRecentBlocks(chain, span, at('blocks'))
     if (virtualClock !== undefined) chain.addIndexer(virtualClock)

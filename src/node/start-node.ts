@@ -221,9 +221,10 @@ interface Store extends Ledger {
 
 async function openStore(options: NodeOptions, stack: ResourceStack): Promise<Store> {
   const { spec, env, tuning = {}, onStep } = options
-  const { dataDir, cacheBytes: databaseCache, keepBlocks, archiveProofs, stateFrom } = tuning.storage ?? {}
+  const { dataDir, cacheBytes: databaseCache, stateFrom, ...kept } = tuning.storage ?? {}
+  const { keepBlocks, keepDocuments, archiveProofs } = kept
   // Before there is a directory.
-  if (keepBlocks !== undefined && spec.devnet) {
+  if ((keepBlocks ?? keepDocuments) !== undefined && spec.devnet) {
     throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
   }
   if (stateFrom !== undefined) requireJoinable(spec)
@@ -241,16 +242,26 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
     directory,
     verifier,
     env,
-    defined({ databaseCache, runs, keepBlocks, archiveProofs, onStep }),
+    defined({ databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, onStep }),
   )
   const { chain, database } = ledger
   stack.defer(async () => {
     await chain.close().finally(() => database.close())
     await directory.noteUnfinishedRuns(0)
   })
-  if (keepBlocks !== undefined) {
-    const pruner = new Pruner({ chain, keep: keepBlocks, log: env.log })
+  for (const [what, keep] of [
+    ['blocks', keepBlocks],
+    ['documents', keepDocuments],
+  ] as const) {
+    if (keep === undefined) continue
+    const pruner = new Pruner({ chain, what, keep, log: env.log })
     stack.defer(() => pruner.close())
+  }
+  if (keepDocuments === undefined && chain.supersededHeight > 0) {
+    env.log.info(
+      { height: chain.supersededHeight },
+      'documents superseded up to this height were given up, and stay so',
+    )
   }
   const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
   const failure = Promise.race([stopped, database.failure])
@@ -334,7 +345,7 @@ function fillBack(
   stack: ResourceStack,
 ): void {
   const { backfill = true, keepBlocks } = tuning.storage ?? {}
-  if (!backfill || keepBlocks !== undefined || followed !== undefined) return
+  if (!backfill || keepBlocks !== undefined || chain.prunesDocuments || followed !== undefined) return
   const filling = new Backfill({ ...env, chain, directory: directory.history, verifier, network })
   filling.start()
   stack.defer(() => filling.close())

@@ -172,6 +172,7 @@ describe('the dashboard', () => {
       'didledger_build_info',
       'didledger_chain_joined_height_blocks',
       'didledger_chain_pruned_height_blocks',
+      'didledger_chain_superseded_height_blocks',
       'didledger_chain_verified_height_blocks',
       'didledger_transactions_received_total',
     ])

@@ -233,4 +233,13 @@ export const chainLimits = [
     feed: (n) => void configOf(JSON.stringify({ storage: { prune: n } }), { command: 'start' }),
     refusal: 'storage.prune is not',
   }),
+  limit({
+    name: 'ledger/storage/rows/prune-rows.leastKeptDocuments',
+    unit: 'count',
+    value: 288,
+    // As few as that, and no fewer.
+    beyond: 287,
+    feed: (n) => void configOf(JSON.stringify({ storage: { pruneDocuments: n } }), { command: 'start' }),
+    refusal: 'storage.pruneDocuments is not',
+  }),
 ]

@@ -18,6 +18,7 @@ import { damaged } from '../../ledger/storage/failure.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type HeaderRecord, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { isPruned } from '../../ledger/storage/rows/prune-rows.js'
+import { type KnownTransaction, knownTransactions, txidOf } from '../../ledger/storage/rows/transaction-hashes.js'
 
 /** @tuning bytes: anchors of blocks that are kept */
 const anchorCache = 4 * 1024 * 1024
@@ -112,23 +113,19 @@ export class Anchors {
   async #txids(height: number, count: number): Promise<Hash[]> {
     const txids: Hash[] = []
     for (let from = 1; from < count; from += rowsAtOnce) {
-      const range = {
-        gte: tables.transaction.key(height, from),
-        lt: tables.transaction.key(height, Math.min(from + rowsAtOnce, count)),
-      }
-      const rows = await this.#options.database.rows(range)
-      txids.push(...(await runCooperatively(txidSteps(rows.map(([, bytes]) => bytes)))))
+      const to = Math.min(from + rowsAtOnce, count)
+      const known = await knownTransactions(this.#options.database, height, from, to)
+      txids.push(...(await runCooperatively(txidSteps(known))))
     }
     return txids
   }
 }
 
-function* txidSteps(rows: readonly Uint8Array[]): Steps<Hash[]> {
+function* txidSteps(some: readonly KnownTransaction[]): Steps<Hash[]> {
   const txids: Hash[] = []
-  for (const bytes of rows) {
-    const transaction = yield* Transaction.fromBytesSteps(bytes)
-    yield* transaction.hashSteps()
-    txids.push(transaction.hash)
+  for (const known of some) {
+    if (known instanceof Transaction) yield* known.hashSteps()
+    txids.push(txidOf(known))
   }
   return txids
 }

@@ -17,7 +17,7 @@ import { credentialMapKey, didMapKey, type MapKey } from '../../identity/proofs/
 import { credentialRow } from '../../ledger/storage/rows/credential-rows.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { damaged } from '../../ledger/storage/failure.js'
-import { didOperation } from '../../ledger/storage/rows/did-reader.js'
+import { didOperation, operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
 import { type Key, tables } from '../../ledger/storage/rows/tables.js'
 import { pagesAfter, readWay, type Way } from '../../ledger/storage/rows/map/read-way.js'
 import type { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
@@ -47,19 +47,6 @@ interface Leaf {
   /** Digest of those before, and of all. */
   readonly base: Hash
   readonly digest: Hash
-}
-
-/** Number of operations of a DID up to a height, by a binary search over its rows. */
-export function operationsUpTo(database: Database, did: ProgramHash, height: number): number {
-  let [low, high] = [0, tables.didHead.get(database, did)?.operationCount ?? 0]
-  // Most blocks asked for are above the last operation.
-  if (high > 0 && didOperation(database, did, high - 1).height <= height) return high
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (didOperation(database, did, middle).height > height) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 /**

@@ -30,7 +30,8 @@ import { hasMap, mapRootAfter, provedFrom, provedHeights } from '../../ledger/st
 import { PageMemory } from '../../ledger/storage/rows/map/page-memory.js'
 import { joinedHeight, prunedHeight, requireUnpruned } from '../../ledger/storage/rows/prune-rows.js'
 import { Anchors, type AnchorsOptions } from './anchors.js'
-import { credentialMapProof, didMapProof, operationsUpTo } from './map-proofs.js'
+import { operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
+import { credentialMapProof, didMapProof } from './map-proofs.js'
 
 /** Blocks above that of an answer, by default. */
 const usualDepth = { confirmed: 0, mined: 6 } as const

@@ -1,16 +1,15 @@
 import { decodeBase64url } from '../../identity/did/base64url.js'
 import { formatDate } from '../../identity/did/date.js'
-import type { OperationMoment, ResolvedTransaction } from '../../identity/did/resolution.js'
+import type { GivenUpOperation, OperationMoment, ResolvedTransaction } from '../../identity/did/resolution.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { displayHash, equalBytes, utf8 } from '../../base/primitives/bytes.js'
+import { displayHash, equalBytes, toHex, utf8 } from '../../base/primitives/bytes.js'
 import { Reader } from '../../base/primitives/codec.js'
-import type { DidOperation } from '../../base/primitives/did-operation.js'
+import { type DidOperation, nameOfNumber } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import type { Database } from '../../ledger/storage/database.js'
-import { operationsUpTo } from '../prover/map-proofs.js'
-import { didOperation, operationOf } from '../../ledger/storage/rows/did-reader.js'
+import { didOperation, firstHad, operationOf, operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
 import { presentAt } from '../../ledger/storage/rows/prune-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
@@ -75,8 +74,9 @@ export class DidVersions {
     // A single read is cheaper on this thread; many reads belong on the threads of the database.
     const found =
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
-    return rows.map(({ height, txid }, i) => {
-      const transaction = presentAt(this.#database, height, found[i], 'the transaction of an operation')
+    return rows.map(({ height, index, txid }, i) => {
+      const at = { height, index }
+      const transaction = presentAt(this.#database, at, found[i], 'the transaction of an operation')
       const operation = operationOf(payloadOf(transaction))
       const block = this.#block(height)
       const timestamp = formatDate(block.time)
@@ -88,6 +88,20 @@ export class DidVersions {
   async operation(sequence: number): Promise<ReadOperation> {
     const [read] = await this.operations(sequence, sequence + 1)
     return present(read, 'an operation')
+  }
+
+  /** Number of the first operation from which on all transactions are there. */
+  get firstHad(): number {
+    return Math.min(firstHad(this.#database, this.#key), this.documentSequence)
+  }
+
+  /** The hashes of the operations from number `start` on, before number `end`, whose transactions are not there; newest first. */
+  givenUp(start: number, end: number): GivenUpOperation[] {
+    return Array.from({ length: Math.max(0, end - start) }, (_, i) => {
+      const { height, operation, payloadHash } = this.#row(end - 1 - i)
+      const moment = this.moment(end - 1 - i)
+      return { ...moment, height, operation: nameOfNumber(operation), payloadHash: toHex(payloadHash) }
+    })
   }
 
   moment(sequence: number): OperationMoment {

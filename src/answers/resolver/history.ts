@@ -23,6 +23,8 @@ export interface HistoryReading extends HistoryOptions {
   readonly count: number
   /** Undefined: all of them. */
   readonly slice: Slice | undefined
+  /** Number of the first operation that can be read; those before it are left out. */
+  readonly first?: number
   readonly places: WorkSlots
   /** Reads the operations from number `start` on, before number `end`, newest first; all of one branch. */
   read(start: number, end: number): Promise<readonly ReadOperation[]>
@@ -33,10 +35,10 @@ export interface HistoryReading extends HistoryOptions {
  * there.
  */
 export async function readHistory(reading: HistoryReading): Promise<ReadOperation[]> {
-  const { count, slice, places, signal, most = Infinity, read } = reading
+  const { count, slice, first = 0, places, signal, most = Infinity, read } = reading
   if (slice === undefined && count > historyLimits.operations) throw tooLarge(reading)
   const newest = Math.max(0, count - (slice?.skip ?? 0))
-  const oldest = slice === undefined ? 0 : Math.max(0, newest - slice.limit)
+  const oldest = Math.max(first, slice === undefined ? 0 : newest - slice.limit)
   const found: ReadOperation[] = []
   let bytes = 0
   let release: (() => void) | undefined

@@ -1,5 +1,10 @@
 import { parseDate } from '../../identity/did/date.js'
-import type { OperationMoment, ResolveContext, ResolvedTransaction } from '../../identity/did/resolution.js'
+import type {
+  GivenUpOperation,
+  OperationMoment,
+  ResolveContext,
+  ResolvedTransaction,
+} from '../../identity/did/resolution.js'
 import type { StateProof } from '../../identity/did/state-proof.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { displayHash } from '../../base/primitives/bytes.js'
@@ -15,7 +20,7 @@ import type { ConsistentReader } from './consistent-reader.js'
 import { activeBlock, DidVersions, expiryOf, type ReadOperation } from './did-versions.js'
 import { type HistoryOptions, LongHistory, readHistory } from './history.js'
 import { historyLimits } from './history-limits.js'
-import type { ResolveRequest } from './resolve-request.js'
+import type { ResolveRequest, Slice } from './resolve-request.js'
 
 /** State of a DID in the rows, regardless of the clock. */
 export interface KnownDid {
@@ -25,6 +30,8 @@ export interface KnownDid {
   /** When the last document expires, in Unix seconds; meaningless once deactivated. */
   readonly expiresAt: number
   readonly transactions: readonly ResolvedTransaction[]
+  /** Operations that were asked for, and of which only this is there. */
+  readonly givenUp?: readonly GivenUpOperation[]
   /** Position of a part of a history. */
   readonly slice?: { readonly total: number; readonly start: number; readonly count: number }
   readonly context?: ResolveContext
@@ -136,9 +143,12 @@ export class DidReader {
     const asOf = <T>(read: () => T | Promise<T>) => this.#reader.readAsOf(block, read)
     const read = (start: number, end: number) => asOf(() => rows.operations(start, end))
     const { did } = asked
-    const found = await readHistory({ ...options, did, count, slice, places: this.#places, read })
+    // A proof shows all that was asked for.
+    const had = proof === undefined ? await asOf(() => rows.firstHad) : 0
+    const found = await readHistory({ ...options, did, count, slice, first: had, places: this.#places, read })
     const first = found[0]
     const start = slice?.skip ?? 0
+    const givenUp = await asOf(() => givenUpBefore(rows, { had, slice, found: found.length }))
     const sequence = first === undefined ? undefined : count - 1 - start
     const isDocument = first !== undefined && sequence !== undefined && sequence <= rows.documentSequence
     const expires = isDocument ? expiryOf(first.operation) : newest
@@ -146,7 +156,8 @@ export class DidReader {
     return {
       ...stateOf(rows, last),
       transactions: found.map(({ resolved }) => resolved),
-      ...(slice === undefined ? {} : { slice: { total: count, start, count: found.length } }),
+      ...(givenUp.length > 0 && { givenUp }),
+      ...(slice === undefined ? {} : { slice: { total: count, start, count: found.length + givenUp.length } }),
       tip: tip.hash,
       ...(context ? { context: await asOf(() => this.#context(rows, sequence, expires, found, block)) } : {}),
       ...(proof && { proof: await asOf(() => this.#proof({ ...asked, rows, most: options.most }, block, oldest)) }),
@@ -182,6 +193,17 @@ export class DidReader {
       })),
     }
   }
+}
+
+/** The operations asked for that are older than the first one had; none where the part ended before it. */
+function givenUpBefore(
+  rows: DidVersions,
+  { had, slice, found }: { readonly had: number; readonly slice: Slice | undefined; readonly found: number },
+): GivenUpOperation[] {
+  const newest = Math.max(0, rows.count - (slice?.skip ?? 0))
+  const oldest = slice === undefined ? 0 : Math.max(0, newest - slice.limit)
+  const end = newest - found
+  return end > had ? [] : rows.givenUp(oldest, end)
 }
 
 function stateOf(

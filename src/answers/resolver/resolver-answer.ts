@@ -1,4 +1,9 @@
-import type { ResolveContext, ResolvedTransaction, ResolveResult } from '../../identity/did/resolution.js'
+import type {
+  GivenUpOperation,
+  ResolveContext,
+  ResolvedTransaction,
+  ResolveResult,
+} from '../../identity/did/resolution.js'
 import type { StateProof } from '../../identity/did/state-proof.js'
 import type { KnownDid } from './read-did.js'
 
@@ -7,6 +12,7 @@ export class ResolverAnswer implements ResolveResult {
   readonly did: string
   readonly status: 0 | 1 | 2 | 3
   declare readonly transaction?: readonly ResolvedTransaction[]
+  declare readonly givenUp?: readonly GivenUpOperation[]
   declare readonly total?: number
   declare readonly start?: number
   declare readonly count?: number
@@ -16,12 +22,13 @@ export class ResolverAnswer implements ResolveResult {
   readonly #until: number | undefined
 
   constructor(did: string, status: 0 | 1 | 2 | 3, known: KnownDid) {
-    const { exists, transactions, slice, context, proof } = known
+    const { exists, transactions, givenUp, slice, context, proof } = known
     // Expired: a devnet's clock may go back.
     this.#until = status === 0 ? known.expiresAt * 1000 : status === 2 ? Infinity : undefined
     this.did = did
     this.status = status
     if (exists) this.transaction = transactions
+    if (givenUp !== undefined) this.givenUp = givenUp
     if (slice !== undefined) Object.assign(this, slice)
     if (context !== undefined) this.context = context
     if (proof !== undefined) this.proof = proof

@@ -239,10 +239,10 @@ function keyOf(did: string, request: ResolveRequest): string {
 }
 
 /** Approximate bytes of an answer in memory; the payload counts again for the JSON text. */
-function sizeOf({ transactions, context, proof }: KnownDid): number {
+function sizeOf({ transactions, givenUp = [], context, proof }: KnownDid): number {
   const withContext = context === undefined ? 0 : 1000 + 300 * transactions.length
   const withProof = proof === undefined ? 0 : 2 * proofSize(proof)
-  const base = emptyAnswer + withContext + withProof
+  const base = emptyAnswer + withContext + withProof + 600 * givenUp.length
   return transactions.reduce((sum, { operation }) => sum + 1600 + 2 * operation.payload.length, base)
 }
 

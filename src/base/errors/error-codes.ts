@@ -114,7 +114,7 @@ const texts = {
   'mining-impossible': 'this node cannot make blocks of its chain, or does not know whom they should pay',
 
   // what the node does not keep
-  pruned: 'the node does not have the transactions of that block: it prunes, or began with a state',
+  pruned: 'the node does not have that transaction, or not all of that block: it prunes, or began with a state',
   'proof-unavailable': 'the node cannot prove an answer as of that block',
 
   // peers that a request names

@@ -428,6 +428,12 @@ export function nextCoinRoot(
   return { height: next, state: next - coinDepth }
 }
 
+/** The last block up to a height that commits to coins, or the first one above it; undefined where there will be none. */
+export function latestCoinRoot(spec: Spec, top: number): ReturnType<typeof nextCoinRoot> {
+  const { interval = 0 } = spec.coinRoots ?? {}
+  return nextCoinRoot(spec, Math.max(1, top - interval + 1))
+}
+
 /** Height of the state whose coins the block at a height commits to; undefined: it commits to none. */
 export function coinStateOf(spec: Spec, height: number): number | undefined {
   const next = nextCoinRoot(spec, height)

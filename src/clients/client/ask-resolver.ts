@@ -1,4 +1,5 @@
 import type {
+  GivenUpOperation,
   ResolvedTransaction,
   ResolveContext,
   ResolveOptions,
@@ -44,33 +45,43 @@ async function wholeHistory(
     const slice = { ...options, skip, limit: pageSize }
     return asResolveResult(await ask({ did, ...slice }), slice)
   }
-  const { total, start: _, count: __, transaction = [], ...first } = await part(0)
+  const { total, start: _, count: __, transaction = [], givenUp, ...first } = await part(0)
   // Unknown, or a node that gives every history at once.
   if (first.status === 3) return first
   if (total === undefined) return { ...first, transaction }
   const found: ResolvedTransaction[] = [...transaction]
+  // All older than those found.
+  const gone: GivenUpOperation[] = [...(givenUp ?? [])]
   const at = [...(first.context?.at ?? [])]
   let size = sizeOf(found)
   // New operations push the others back.
   let pushed = 0
-  while (found.length < total) {
-    const next = await part(found.length + pushed)
+  while (found.length + gone.length < total) {
+    const next = await part(found.length + gone.length + pushed)
     const fresh = (next.total ?? 0) - total - pushed
-    const page = next.transaction?.slice(fresh) ?? []
-    if (fresh === 0 && page.length === 0) {
+    const { transaction: some = [], givenUp: others = [] } = next
+    const page = some.slice(fresh)
+    const rest = others.slice(Math.max(0, fresh - some.length))
+    if (fresh === 0 && page.length + rest.length === 0) {
       throw new UserError(`the node gives no more than ${found.length} of ${total} operations`)
     }
-    if (fresh < 0 || page.length === 0) return undefined
+    if (fresh < 0 || page.length + rest.length === 0 || (gone.length > 0 && page.length > 0)) return undefined
     pushed += fresh
     found.push(...page)
+    gone.push(...rest)
     at.push(...(next.context?.at.slice(fresh) ?? []))
     size += sizeOf(page)
     if (size > maxHistory) {
       throw new UserError(`the history of ${did} has more than ${maxHistory} bytes; ask for parts of it`)
     }
   }
-  if (!isLinked(found) || found.length > total) return undefined
-  return { ...first, transaction: found, ...(first.context && { context: withBlocks(first.context, at) }) }
+  if (!isLinked([...found.map(linkOf), ...gone]) || found.length + gone.length > total) return undefined
+  return {
+    ...first,
+    transaction: found,
+    ...(gone.length > 0 && { givenUp: gone }),
+    ...(first.context && { context: withBlocks(first.context, at) }),
+  }
 }
 
 function sizeOf(transactions: readonly ResolvedTransaction[]): number {
@@ -78,13 +89,20 @@ function sizeOf(transactions: readonly ResolvedTransaction[]): number {
 }
 
 /** Whether each operation can follow the one before it, and names it where it has to, down to the first: parts of two branches do not. */
-function isLinked(transactions: readonly ResolvedTransaction[]): boolean {
-  return transactions.every(({ operation: { header } }, i) => {
-    const before = transactions[i + 1]
-    const form = operationForm(header)
-    if (form?.subject !== 'did' || !canFollow(form, before && operationForm(before.operation.header))) return false
-    return !form.previousTxid || header.previousTxid === before?.txid
+function isLinked(links: readonly Link[]): boolean {
+  return links.every((link, i) => {
+    const before = links[i + 1]
+    const form = operationForm(link)
+    if (form?.subject !== 'did' || !canFollow(form, before && operationForm(before))) return false
+    return !form.previousTxid || !('previousTxid' in link) || link.previousTxid === before?.txid
   })
+}
+
+/** An operation, and the one that it names; one that was given up names none any more. */
+type Link = Pick<GivenUpOperation, 'txid' | 'operation'> & { readonly previousTxid?: string | undefined }
+
+function linkOf({ txid, operation: { header } }: ResolvedTransaction): Link {
+  return { txid, operation: header.operation, previousTxid: header.previousTxid }
 }
 
 /** The context as of the first part: later ones may have more confirmations. */

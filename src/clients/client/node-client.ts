@@ -462,6 +462,7 @@ const asHistory = answerOf('the history', {
   ),
   next: optional(asPlace),
   pruned: optional(asInteger),
+  superseded: optional(asInteger),
 })
 const asRate = objectOf({ perkilobyte: asInteger })
 const asInfo = objectOf({

@@ -39,6 +39,9 @@ const asKnownDid = answerOf('the resolve result', {
   did: asText,
   status: asStatus,
   transaction,
+  givenUp: optional(
+    listOf(objectOf({ txid: asText, timestamp: asDate, height: asInteger, operation: asText, payloadHash: asText })),
+  ),
   total: optional(asInteger),
   start: optional(asInteger),
   count: optional(asInteger),

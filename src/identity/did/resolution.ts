@@ -108,6 +108,15 @@ export interface OperationMoment {
   readonly timestamp: string
 }
 
+/** An operation of which a node gave up the transaction, since a later one superseded its document. */
+export interface GivenUpOperation extends OperationMoment {
+  /** Height of its block. */
+  readonly height: number
+  readonly operation: string
+  /** SHA-256 of its payload as it was published, in hex. */
+  readonly payloadHash: string
+}
+
 /** Block of an operation on the active chain. */
 export interface OperationBlock {
   readonly height: number
@@ -145,7 +154,9 @@ export interface ResolveResult {
   readonly hint?: string
   /** Newest first; empty without the version or beyond the end of the history; absent exactly when the DID does not exist. */
   readonly transaction?: readonly ResolvedTransaction[]
-  /** With `skip` or `limit`: operations of the DID, those left out, and those here. */
+  /** With `all`, of a node that has not all of the operations asked for: the others, newest first, all older than those that it has. */
+  readonly givenUp?: readonly GivenUpOperation[]
+  /** With `skip` or `limit`: operations of the DID, those left out, and those here, given up ones among them. */
   readonly total?: number
   readonly start?: number
   readonly count?: number

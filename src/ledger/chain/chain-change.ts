@@ -59,6 +59,12 @@ export interface Restoration {
   follow(): Promise<void>
 }
 
+/** Bounds of a batch in which documents are given up; tests need small ones. */
+export interface DocumentBatch {
+  readonly bytes?: number
+  readonly operations?: number
+}
+
 /** Operations reserved for jobs that run between blocks. */
 export interface ChainWriter {
   /**
@@ -78,6 +84,11 @@ export interface ChainWriter {
   ): Promise<void>
   /** Has some of the blocks up to a height give up their transactions; resolves with the highest that has by now. */
   prune(to: number): Promise<number>
+  /**
+   * Has some of the operations up to a height give up the documents that they superseded; resolves with the highest block of which all have
+   * by now.
+   */
+  pruneDocuments(to: number, batch?: DocumentBatch): Promise<number>
 }
 
 /** A change made by one batch. */

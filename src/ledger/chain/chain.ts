@@ -39,7 +39,7 @@ import type { JournalKind } from '../storage/rows/journal-row.js'
 import { tables } from '../storage/rows/tables.js'
 import { KnownDocuments } from '../storage/write/known-documents.js'
 import { MapMemory } from '../storage/rows/map/map-rows.js'
-import { joinedHeight, prunedHeight } from '../storage/rows/prune-rows.js'
+import { joinedHeight, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
@@ -51,6 +51,7 @@ import {
   type ChainIndexer,
   type ChainWriter,
   changeOf,
+  type DocumentBatch,
   type HeldBlock,
   type IncomingBlock,
 } from './chain-change.js'
@@ -60,6 +61,7 @@ import { HeaderIndex, type KnownHeader } from './header-index.js'
 import { lateModules } from './late-modules.js'
 import { PreparedBlocks } from './prepared-blocks.js'
 import { pruneBlocks, type PrunedChain } from './prune-chain.js'
+import { pruneDocuments } from './prune-documents.js'
 import { bodyOf } from './read-body.js'
 import { putTip, type Reorganised } from './reorganise.js'
 import { resumeChain, type Resuming } from './resume-chain.js'
@@ -82,6 +84,8 @@ export interface ChainOptions extends Pick<Env, 'clock' | 'log'> {
   readonly signatures: SignatureCache
   /** Last blocks that keep their transactions, at least leastKept of prune-rows.ts; absent: all keep them. */
   readonly keepBlocks?: number
+  /** Last blocks whose operations leave the documents before them in place, at least leastKeptDocuments of prune-rows.ts; absent: all do. */
+  readonly keepDocuments?: number
   /** Whether every state of the map of DIDs is kept for proofs, not only those of the last blocks. */
   readonly archiveProofs?: boolean
   readonly onMade?: Resuming['onMade']
@@ -119,6 +123,7 @@ export class Chain {
   readonly #indexers: ChainIndexer[] = []
   #tip!: KnownHeader
   #prunedHeight = 0
+  #supersededHeight = 0
   #joinedHeight = 0
   #verifiedHeight = 0
   #branches!: Branches
@@ -160,6 +165,7 @@ export class Chain {
     if (tip === undefined) await chain.#writeGenesis()
     else chain.#tip = tip
     chain.#prunedHeight = prunedHeight(options.database)
+    chain.#supersededHeight = supersededHeight(options.database)
     chain.#joinedHeight = joinedHeight(options.database)
     chain.#branches = await Branches.open({
       ...chain.#checking,
@@ -205,9 +211,19 @@ export class Chain {
     return this.#options.keepBlocks !== undefined || this.prunedHeight > 0
   }
 
+  /** Whether documents superseded deep below the tip are given up, or have been before. */
+  get prunesDocuments(): boolean {
+    return this.#options.keepDocuments !== undefined || this.supersededHeight > 0
+  }
+
   /** The highest block that has given up its transactions; 0: none has. */
   get prunedHeight(): number {
     return this.#prunedHeight
+  }
+
+  /** Up to which block operations had the documents that they superseded given up; 0: none had. */
+  get supersededHeight(): number {
+    return this.#supersededHeight
   }
 
   /** The block whose state the node took from others; 0: it verified all blocks. */
@@ -278,6 +294,7 @@ export class Chain {
       rewind: (...how) => rewindChain(this.#rewound, ...how),
       replace: (...how) => replaceBlocks(this.#rewound, ...how),
       prune: async (to) => (this.#prunedHeight = await pruneBlocks(this.#pruned, to)),
+      pruneDocuments: (...how) => this.#pruneDocuments(...how),
     }
     return this.#queue.run(() => this.#guard(() => job(writer)))
   }
@@ -302,6 +319,12 @@ export class Chain {
     this.#joinedHeight = joinedHeight(this.database)
     this.headers.clear()
     this.#tip = this.headers.known(this.#tip.header.hash)
+  }
+
+  async #pruneDocuments(to: number, batch?: DocumentBatch): Promise<number> {
+    const { height, left } = await pruneDocuments(this.#pruned, to, batch)
+    this.#supersededHeight = height
+    return left === 0 ? height : height - 1
   }
 
   /** Waits for the writer and writes a clean point. */

@@ -17,9 +17,9 @@ export async function checkRecentBlocks(
   progress: (done: number, total: number) => void = () => {},
 ): Promise<void> {
   const top = chain.tip.header.height
-  const { prunedHeight } = chain
+  const lacking = Math.max(chain.prunedHeight, chain.supersededHeight)
   // What a block gave up cannot be checked.
-  const first = Math.max(Math.min(fromHeight ?? 0, top), prunedHeight === 0 ? 0 : prunedHeight + 1)
+  const first = Math.max(Math.min(fromHeight ?? 0, top), lacking === 0 ? 0 : lacking + 1)
   for (let height = first; height <= top; height++) {
     progress(height - first, top - first + 1)
     const known = chain.headers.active(height)

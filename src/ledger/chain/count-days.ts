@@ -5,9 +5,9 @@ import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { Database } from '../storage/database.js'
 import { damaged } from '../storage/failure.js'
 import { addCounters, countersOf, countersOfOperation, dayOf, feesOf } from '../storage/rows/day-rows.js'
-import { joinedHeight, prunedHeight } from '../storage/rows/prune-rows.js'
+import { joinedHeight, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { present } from '../storage/rows/row-reader.js'
-import { type DayCounters, meta, tables, type TipRow } from '../storage/rows/tables.js'
+import { type DayCounters, type Location, meta, tables, type TipRow } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
 import type { HeaderIndex } from './header-index.js'
 
@@ -35,7 +35,7 @@ export async function makeDays(
   const overlay = new Overlay(database)
   for (const [key] of await database.rows(tables.day.range())) overlay.del(key)
   for (const [day, counters] of days) overlay.put(tables.day.key(day), tables.day.encode(counters))
-  meta.days.put(overlay, prunedHeight(database))
+  meta.days.put(overlay, feelessHeight(database))
   await overlay.commit({ kind: 'layout', ...tip }, { sync: false })
 }
 
@@ -56,29 +56,37 @@ async function countDays(
   top: number,
   progress: (done: number, total: number) => void = () => {},
 ): Promise<CountedDays> {
-  const pruned = prunedHeight(database)
+  const feeless = feelessHeight(database)
   const joined = joinedHeight(database)
-  const days = joined === 0 ? new Map<number, DayCounters>() : await operationsOfDays(database, joined)
+  const days = feeless === 0 ? new Map<number, DayCounters>() : await lackingOperations(database)
   let incomplete = -1
   let before: number | undefined
   for (let height = 1; height <= top; height++) {
     const { header, transactionCount: count } = headers.activeAt(height)
     const transactions = height > joined ? await transactionsAt(database, height) : []
-    const fees = height > pruned ? feesOf(transactions, spentAt(database, height)) : 0n
+    const fees = height > feeless ? feesOf(transactions, spentAt(database, height)) : 0n
     const day = dayOf(header)
     days.set(day, addCounters(days.get(day), countersOf({ header, transactions }, { before, fees, count })))
-    if (height <= pruned) incomplete = day
+    if (height <= feeless) incomplete = day
     before = header.time
     progress(height, top)
   }
   return { days, incomplete }
 }
 
-/** Counters of the operations up to a state that was taken from others, of whose transactions it has few. */
-async function operationsOfDays(database: Database, joined: number): Promise<Map<number, DayCounters>> {
+/** The highest block of which not all transactions are there, or the coins that they spent. */
+function feelessHeight(database: Database): number {
+  return Math.max(prunedHeight(database), supersededHeight(database))
+}
+
+/** Counters of the operations that no block tells: up to a state that was taken from others, and those that were given up. */
+async function lackingOperations(database: Database): Promise<Map<number, DayCounters>> {
+  const [joined, superseded] = [joinedHeight(database), supersededHeight(database)]
   const days = new Map<number, DayCounters>()
-  const add = ({ operation, height, time }: Entry) => {
-    if (height > joined) return
+  const add = ({ operation, height, time, index }: Entry & Pick<Location, 'index'>) => {
+    const isLacking =
+      height <= joined || (height <= superseded && tables.givenUp.get(database, height, index) !== undefined)
+    if (!isLacking) return
     const day = dayOf({ time })
     days.set(day, addCounters(days.get(day), countersOfOperation(operation)))
   }

@@ -7,7 +7,7 @@ import { Transaction } from '../../base/primitives/transaction.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import type { NewestRows } from '../storage/database.js'
 import { damaged } from '../storage/failure.js'
-import { requireUnpruned } from '../storage/rows/prune-rows.js'
+import { requireUnpruned, requireWhole } from '../storage/rows/prune-rows.js'
 import type { RowReader } from '../storage/rows/row-reader.js'
 import { tables } from '../storage/rows/tables.js'
 import type { HeaderIndex, KnownHeader } from './header-index.js'
@@ -15,7 +15,7 @@ import type { HeaderIndex, KnownHeader } from './header-index.js'
 /** A source of row ranges. */
 export type RangeReader = Pick<NewestRows, 'get' | 'rows'>
 
-/** Reads a block of the active chain from its rows; throws `pruned` if it gave them up. */
+/** Reads a block of the active chain from its rows; throws `pruned` if it gave up any. */
 export async function readBlock(database: RangeReader, known: KnownHeader): Promise<Block> {
   const transactions: Transaction[] = []
   await eachTransaction(database, known, (transaction) => transactions.push(transaction))
@@ -44,8 +44,8 @@ async function transactionRows(database: RangeReader, known: KnownHeader): Promi
   requireUnpruned(database, known.header.height)
   const rows = await database.rows(tables.transaction.range(known.header.height))
   if (rows.length !== known.transactionCount) {
-    // Given up during the read.
-    requireUnpruned(database, known.header.height)
+    // Given up, by now or during the read.
+    await requireWhole(database, known.header.height)
     throw damaged(`${rows.length} of ${known.transactionCount} transactions of ${known.header.id} are there`)
   }
   return rows.map(([, bytes]) => bytes)

@@ -9,7 +9,7 @@ import { Transaction } from '../../base/primitives/transaction.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { LruMap } from '../../base/runtime/lru-map.js'
 import type { Database } from '../storage/database.js'
-import { requireUnpruned } from '../storage/rows/prune-rows.js'
+import { requireHad, requireUnpruned, requireWhole } from '../storage/rows/prune-rows.js'
 import { type Balance, type Location, tables } from '../storage/rows/tables.js'
 import type { Chain } from './chain.js'
 import type { KnownHeader } from './header-index.js'
@@ -94,11 +94,17 @@ export class ChainReader {
 
   /**
    * Bytes of the transactions at a height of the active chain, one by one; a snapshot taken at the first read. Throws `pruned` if
-   * the block gave them up.
+   * the block gave up any.
    */
   async *transactionRows(height: number): AsyncGenerator<Uint8Array, void, void> {
     requireUnpruned(this.#database, height)
-    for await (const [, bytes] of this.#database.scan(tables.transaction.range(height))) yield bytes
+    let isWhole = false
+    for await (const [, bytes] of this.#database.scan(tables.transaction.range(height))) {
+      // After the first read, whose state all others have.
+      if (!isWhole) await requireWhole(this.#database, height)
+      isWhole = true
+      yield bytes
+    }
   }
 
   confirm(hash: Hash): Confirm | undefined {
@@ -106,7 +112,7 @@ export class ChainReader {
     return row === undefined ? undefined : parseConfirm(row)
   }
 
-  /** Transaction of the active chain by its id; two point reads. Throws `pruned` if its block gave it up. */
+  /** Transaction of the active chain by its id; two point reads. Throws `pruned` if it was given up. */
   transaction(txid: Hash): LocatedTransaction | undefined {
     const located = this.transactionBytes(txid)
     if (located === undefined) return undefined
@@ -120,7 +126,7 @@ export class ChainReader {
     if (location === undefined) return undefined
     const bytes = this.#database.get(tables.transaction.key(location.height, location.index))
     const block = this.headerAt(location.height)
-    if (bytes === undefined) requireUnpruned(this.#database, location.height)
+    if (bytes === undefined) requireHad(this.#database, location)
     if (bytes === undefined || block === undefined) return undefined
     if (bytes.length > largeTransaction) this.#large.set(toHex(txid), bytes.length)
     return { ...location, bytes, block }

@@ -7,7 +7,7 @@ import type { Database } from '../storage/database.js'
 import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { digestOf } from '../storage/care/table-digest.js'
-import { joinedHeight, prunedHeight } from '../storage/rows/prune-rows.js'
+import { joinedHeight, type LackingHeights, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { derivedTables, type LeftBranchRow, meta, rangeOf, stateTables, tables } from '../storage/rows/tables.js'
 import { indexUndoFrom } from '../storage/rows/token-index.js'
 import { reorganisationDepth } from './branches.js'
@@ -141,14 +141,13 @@ export async function readEveryRow(database: Database, progress: (step: VerifySt
   }
 }
 
-/** The highest block without its transactions, as far as a damaged database shows; 0: none. */
-export function knownPrunedHeight(source: Database): number {
-  return knownHeight(() => prunedHeight(source))
-}
-
-/** The block whose state was taken from others, likewise; 0: none. */
-export function knownJoinedHeight(source: Database): number {
-  return knownHeight(() => joinedHeight(source))
+/** Up to which heights a damaged database lacks transactions, as far as it shows. */
+export function knownLacking(source: Database): LackingHeights {
+  return {
+    pruned: knownHeight(() => prunedHeight(source)),
+    joined: knownHeight(() => joinedHeight(source)),
+    superseded: knownHeight(() => supersededHeight(source)),
+  }
 }
 
 function knownHeight(read: () => number): number {

@@ -3,7 +3,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
 import type { JournalKind } from '../storage/rows/journal-row.js'
-import { requireUnpruned } from '../storage/rows/prune-rows.js'
+import { requireAbove } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { BlockRunError, type Checking, connectRun, type IncomingBlock } from './block-run.js'
@@ -102,7 +102,7 @@ function targetOf({ sanity, headers, database }: RewoundChain, to: Hash): KnownH
   if (!sanity.spec.devnet) throw new InvariantError('only the chain of a devnet can be taken back')
   const target = headers.get(to)
   if (target?.status !== 'active') throw new InvariantError('the block to go back to is not on the chain')
-  requireUnpruned(database, target.header.height + 1)
+  requireAbove(database, target.header.height)
   return target
 }
 

@@ -4,7 +4,7 @@ import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import { type Hash, zeroHash } from '../../base/primitives/hash.js'
 import { nextTurn } from '../../base/runtime/cooperative.js'
-import { requireUnpruned } from '../storage/rows/prune-rows.js'
+import { requireAbove } from '../storage/rows/prune-rows.js'
 import { type BlockPosition, isActive } from './block-events.js'
 import type { EventLog } from './event-log.js'
 import type { LedgerEvent } from './ledger-event.js'
@@ -44,7 +44,7 @@ export class EventCursor {
     if (start.kind === 'now') this.#next = log.last + 1
     else if (start.kind === 'event') this.#next = numberAfter(log, start.number)
     else this.#position = start.kind === 'height' ? positionBelow(log, start.height) : positionOf(log, start.hash)
-    if (this.#position !== undefined) requireUnpruned(log.database, this.#position.height + 1)
+    if (this.#position !== undefined) requireAbove(log.database, this.#position.height)
   }
 
   /** Whether {@link replay} has to be called until it returns undefined. */

@@ -6,7 +6,7 @@ import { displayHash } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { outputValueOf } from '../../base/primitives/transaction-parts.js'
-import { isPruned } from '../storage/rows/prune-rows.js'
+import { isGivenUp } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import { ChainCoins } from './chain-coins.js'
 import type { PoolGraph } from './graph.js'
@@ -79,7 +79,7 @@ export class PoolView implements StateView {
     const { height, index: position } = location
     const row = this.#chain.database.get(tables.transaction.key(height, position))
     // Of a transaction that its block gave up, most outputs were spent.
-    if (row === undefined) return isPruned(this.#chain.database, height)
+    if (row === undefined) return isGivenUp(this.#chain.database, location)
     return (outputValueOf(row, index) ?? 0n) > 0n
   }
 }

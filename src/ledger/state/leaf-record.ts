@@ -1,5 +1,4 @@
 import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
-import { formOfNumber } from '../../base/primitives/did-operation.js'
 import { addressOf, type ProgramHash } from '../../base/primitives/address.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import {
@@ -11,6 +10,7 @@ import {
   readEntry,
   valueOfHistory,
 } from '../../identity/proofs/history.js'
+import { keptEntries } from '../../identity/proofs/kept-entries.js'
 import { credentialMapKey, didMapKey, type Leaf } from '../../identity/proofs/map-tree.js'
 
 /** A leaf of the map with what it stands for: the history of a DID, or of one DID's operations on a credential. */
@@ -30,14 +30,10 @@ export interface LeafRecord {
 export const leafSize = 21 + 1 + 1 + entrySize
 
 /**
- * Positions of the entries whose transactions a state has: of a DID the operation that holds the document, and the one that deactivated it;
- * of a credential all.
+ * Positions of the entries whose transactions a state has: of a DID those of {@link keptEntries}, of a credential all.
  */
 export function kept({ credential, entries }: Pick<LeafRecord, 'credential' | 'entries'>): number[] {
-  const all = [...entries.keys()]
-  if (credential !== undefined) return all
-  const document = all.findLast((i) => formOfNumber((entries[i] as Entry).operation)?.effect !== 'end')
-  return all.filter((i) => i === document || formOfNumber((entries[i] as Entry).operation)?.effect === 'end')
+  return credential === undefined ? keptEntries(entries) : [...entries.keys()]
 }
 
 /** The leaf: where it is in the map, and what it binds. */

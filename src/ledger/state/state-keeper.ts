@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { latestCoinRoot } from '../../base/primitives/spec.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { Chain } from '../chain/chain.js'
 import type { KnownHeader } from '../chain/header-index.js'
@@ -9,14 +10,7 @@ import { replaceFile } from '../storage/replace-file.js'
 import { KeptState } from './kept-state.js'
 import type { Part } from './parts.js'
 import { stateFile } from './parts.js'
-import {
-  latestRoot,
-  latestState,
-  PartTooLarge,
-  stateParts,
-  type WritableState,
-  type WritingOptions,
-} from './write-state.js'
+import { latestState, PartTooLarge, stateParts, type WritableState, type WritingOptions } from './write-state.js'
 
 export interface StateKeeperOptions {
   readonly chain: Chain
@@ -86,7 +80,7 @@ export class StateKeeper {
   /** Whether there is nothing to write. */
   #isLatest(): boolean {
     const { spec, tip, prunedHeight } = this.#options.chain
-    const root = latestRoot(spec, tip.header.height)
+    const root = latestCoinRoot(spec, tip.header.height)
     if (root === undefined || root.height > tip.header.height || prunedHeight > 0) return true
     if (root.height === this.#refused) return true
     return this.latest?.committing.header.height === root.height

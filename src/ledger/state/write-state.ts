@@ -1,7 +1,7 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { Writer } from '../../base/primitives/codec.js'
-import { nextCoinRoot, type Spec } from '../../base/primitives/spec.js'
-import { Transaction } from '../../base/primitives/transaction.js'
+import { latestCoinRoot } from '../../base/primitives/spec.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import type { Leaf } from '../../identity/proofs/map-tree.js'
 import type { Chain } from '../chain/chain.js'
@@ -11,6 +11,7 @@ import type { KnownHeader } from '../chain/header-index.js'
 import { chunkCoins, coinRowSize } from '../consensus/coin-root.js'
 import { lackText } from '../storage/rows/prune-rows.js'
 import { tables } from '../storage/rows/tables.js'
+import { knownTransactions, txidOf } from '../storage/rows/transaction-hashes.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
 import { writeOutline } from './block-outline.js'
 import { LeafOrder } from './leaf-order.js'
@@ -49,23 +50,18 @@ export interface WritableState {
   readonly committing: KnownHeader
 }
 
-/** The last block up to a height that commits to coins, or the first one above it; undefined where there will be none. */
-export function latestRoot(spec: Spec, top: number): ReturnType<typeof nextCoinRoot> {
-  const { interval = 0 } = spec.coinRoots ?? {}
-  return nextCoinRoot(spec, Math.max(1, top - interval + 1))
-}
-
 /** The latest state whose coins a block of the chain commits to; a {@link UserError} where there is none, or the chain has given up what it needs. */
-export function latestState({ spec, headers, tip, prunedHeight: pruned, joinedHeight: joined }: Chain): WritableState {
+export function latestState(chain: Chain): WritableState {
+  const { spec, headers, tip, prunedHeight: pruned, joinedHeight: joined } = chain
   const { height: top } = tip.header
-  const last = latestRoot(spec, top)
+  const last = latestCoinRoot(spec, top)
   if (last === undefined) throw new UserError(`blocks of ${spec.name} commit to no coins: its spec has no coinInterval`)
   if (last.height > top) {
     throw new UserError(`the first block that commits to coins is ${last.height}, and the chain ends at height ${top}`)
   }
   if (pruned > 0) {
     throw new UserError(
-      `${lackText({ pruned, joined })}; a state names the hashes of all transactions: write it where a node keeps all`,
+      `${lackText({ pruned, joined, superseded: 0 })}; a state names the hashes of all transactions: write it where a node keeps all`,
     )
   }
   return { state: headers.activeAt(last.state), committing: headers.activeAt(last.height) }
@@ -156,12 +152,10 @@ function headerBytes({ headers, spec }: Chain, height: number): Uint8Array {
 
 async function outlineBytes({ headers }: Chain, rows: FrozenRows, height: number): Promise<Uint8Array> {
   const { header } = headers.activeAt(height)
-  const [coinbase, ...others] = (await rows.rows(tables.transaction.range(header.height), {})).map(([, bytes]) =>
-    Transaction.fromBytes(bytes),
-  )
+  const [coinbase, ...others] = await knownTransactions(rows, header.height)
   const outline = {
     coinbase: coinbase as Transaction,
-    transactions: others.map((tx) => ({ txid: tx.hash, digest: Buffer.from(tx.digestKey, 'latin1') })),
+    transactions: others.map((one) => ({ txid: txidOf(one), digest: one.digest })),
   }
   const writer = new Writer()
   writeOutline(writer, outline)

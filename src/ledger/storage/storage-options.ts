@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { cacheSize } from './database.js'
-import { leastKept } from './rows/prune-rows.js'
+import { leastKept, leastKeptDocuments } from './rows/prune-rows.js'
 
 /** Settings made by the options of the database. */
 export interface StorageTarget {
@@ -10,6 +10,8 @@ export interface StorageTarget {
   readonly cacheBytes: number
   /** Last blocks that keep their transactions. */
   readonly keepBlocks: number
+  /** Last blocks whose operations leave the documents that they superseded in place. */
+  readonly keepDocuments: number
   /** The state that a directory without a chain begins with: its file, or `peers`. */
   readonly stateFrom: string
   /** Whether the node keeps the state that blocks commit to in a file for its peers. */
@@ -44,6 +46,14 @@ export const storageOptions = table('storage', {
       'credentials; what is given up comes back with the blocks of another node alone',
     commands: ['start'],
   }),
+  pruneDocuments: option('keepDocuments', {
+    flag: '--prune-documents <blocks>',
+    ...wholeNumber(leastKeptDocuments, 0xffffffff, 'blocks'),
+    description:
+      'give up the documents of DIDs that were superseded more than so many blocks ago; their hashes stay, and of each DID the latest ' +
+      'document; what is given up comes back with the blocks of another node alone',
+    commands: ['start'],
+  }),
   stateFrom: option({
     flag: '--state-from <peers|file>',
     schema: Type.String({ minLength: 1 }),
@@ -63,7 +73,8 @@ export const storageOptions = table('storage', {
   backfill: option({
     flag: '--no-backfill',
     ...onOrOff(true),
-    description: 'leave the blocks below a state that the node began with; one that prunes leaves them too',
+    description:
+      'leave the blocks below a state that the node began with; one that prunes blocks or documents leaves them too',
     commands: ['start'],
   }),
   archiveProofs: option({

@@ -59,7 +59,10 @@ export interface PeerManagerOptions extends Env {
   readonly transport: Transport
   /** The own 32-byte peer key. */
   readonly publicKey: Uint8Array
-  readonly chain: Pick<Chain, 'spec' | 'events' | 'database' | 'prunes' | 'prunedHeight'> & {
+  readonly chain: Pick<
+    Chain,
+    'spec' | 'events' | 'database' | 'prunes' | 'prunedHeight' | 'prunesDocuments' | 'supersededHeight'
+  > & {
     readonly joinedHeight?: number
     readonly genesis: { readonly header: Pick<Header, 'hash'> }
     readonly tip: { readonly header: Pick<Header, 'height' | 'hash'>; readonly chainWork: bigint }

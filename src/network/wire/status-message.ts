@@ -28,15 +28,19 @@ export const recentBlocks = 288
 interface Chained {
   readonly prunes: boolean
   readonly prunedHeight: number
+  readonly prunesDocuments: boolean
+  readonly supersededHeight: number
   /** Absent where it is 0. */
   readonly joinedHeight?: number
   readonly tip: { readonly header: Pick<Header, 'height'> }
 }
 
 /** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
-export function servicesOf({ prunes, prunedHeight, joinedHeight = 0, tip }: Chained): number {
-  if (!prunes) return services.wholeChain
-  const hasRecent = prunedHeight === 0 || tip.header.height - prunedHeight >= recentBlocks
+export function servicesOf({ joinedHeight = 0, tip, ...chain }: Chained): number {
+  if (!chain.prunes && !chain.prunesDocuments) return services.wholeChain
+  // Blocks above have all of their transactions.
+  const lacking = Math.max(chain.prunedHeight, chain.supersededHeight)
+  const hasRecent = lacking === 0 || tip.header.height - lacking >= recentBlocks
   if (!hasRecent) return 0
   // A state comes without the proofs of the headers up to it.
   return joinedHeight > 0 ? services.recentBlocks | services.recentHeaders : services.recentBlocks

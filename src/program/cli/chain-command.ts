@@ -6,8 +6,7 @@ import { Chain } from '../../ledger/chain/chain.js'
 import {
   copyUnmined,
   highestKnown,
-  knownJoinedHeight,
-  knownPrunedHeight,
+  knownLacking,
   replay,
   stateDigest,
   verifyChain,
@@ -29,7 +28,7 @@ import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { Database } from '../../ledger/storage/database.js'
 import { syncFile } from '../../ledger/storage/replace-file.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
-import { lackText } from '../../ledger/storage/rows/prune-rows.js'
+import { type LackingHeights, lackText } from '../../ledger/storage/rows/prune-rows.js'
 import { onOwnFile } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
@@ -173,7 +172,7 @@ async function checkpoint(context: CliContext, options: ChainOptions & Checkpoin
 
 async function verify(context: CliContext, tools: Tools, options: ChainOptions): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
-    if (chain.prunedHeight > 0) return verifyKept(context, tools, options, chain)
+    if (lackText(lackingOf(chain)) !== undefined) return verifyKept(context, tools, options, chain)
     const scratch = `${tools.directory.database}.verify`
     await rm(scratch, { recursive: true, force: true })
     const { wrong, state } = await withChainAt(tools, scratch, async (copy) => ({
@@ -190,20 +189,36 @@ async function verify(context: CliContext, tools: Tools, options: ChainOptions):
 
 /** Verifies a chain that prunes. */
 async function verifyKept(context: CliContext, tools: Tools, options: ChainOptions, chain: Chain): Promise<void> {
-  const pruned = chain.prunedHeight
+  const lacking = lackingOf(chain)
   const wrong = await verifyPruned(chain, (step) => tools.progress.show({ ...step, unit: step.stage }))
-  if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild({ pruned, joined: chain.joinedHeight })}`)
+  if (wrong !== undefined) throw new UserError(`${wrong}; ${cannotRebuild(lacking)}`)
   const { height, id: tip } = chain.tip.header
-  const blocks = height > pruned ? `, and blocks ${pruned + 1} to ${height} are right` : ''
-  const why =
-    chain.joinedHeight === pruned ? 'it began with the state after them' : 'they have given up their transactions'
-  report(context, options, { height, tip, state: await stateDigest(chain.database), pruned, ok: true }, [
+  const { pruned, superseded } = lacking
+  const first = Math.max(pruned, superseded) + 1
+  const blocks = height >= first ? `, and blocks ${first} to ${height} are right` : ''
+  const heights = { ...(pruned > 0 && { pruned }), ...(superseded > 0 && { superseded }) }
+  report(context, options, { height, tip, state: await stateDigest(chain.database), ...heights, ok: true }, [
     `every row can be read, all headers up to height ${height} follow each other${blocks}`,
-    `the chain is pruned: what blocks 1 to ${pruned} changed cannot be checked here, since ${why}`,
+    ...uncheckedLines(lacking),
   ])
 }
 
-function cannotRebuild(heights: Parameters<typeof lackText>[0]): string {
+/** Lines about what cannot be checked of a chain that lacks transactions. */
+function uncheckedLines({ pruned, joined, superseded }: LackingHeights): string[] {
+  const why = joined === pruned ? 'it began with the state after them' : 'they have given up their transactions'
+  return [
+    pruned > 0 && `the chain is pruned: what blocks 1 to ${pruned} changed cannot be checked here, since ${why}`,
+    superseded > pruned &&
+      `documents superseded up to height ${superseded} have been given up: of the blocks up to it the hashes are right, and what they ` +
+        'changed cannot be checked here',
+  ].filter((line) => line !== false)
+}
+
+function lackingOf(chain: Chain): LackingHeights {
+  return { pruned: chain.prunedHeight, joined: chain.joinedHeight, superseded: chain.supersededHeight }
+}
+
+function cannotRebuild(heights: LackingHeights): string {
   return `${lackText(heights)}; nothing can be built again from what is here: use a backup, or an empty directory, into which peers bring the chain`
 }
 
@@ -245,8 +260,8 @@ async function rebuild(tools: Tools) {
   await rm(directory.rebuilt, { recursive: true, force: true })
   const { source, damages } = await openSalvaged(tools)
   try {
-    const pruned = knownPrunedHeight(source)
-    if (pruned > 0) throw new UserError(cannotRebuild({ pruned, joined: knownJoinedHeight(source) }))
+    const lacking = knownLacking(source)
+    if (lackText(lacking) !== undefined) throw new UserError(cannotRebuild(lacking))
     return await withChainAt(tools, directory.rebuilt, async (target) => {
       const known = await highestKnown(source)
       const gap = await replay(source, target, (done) =>
@@ -268,11 +283,9 @@ async function rebuild(tools: Tools) {
 
 async function exportTo(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {
   await withLedger(tools, async ({ chain }) => {
-    const { prunedHeight: pruned, joinedHeight: joined } = chain
-    if (pruned > 0) {
-      throw new UserError(
-        `${lackText({ pruned, joined })}; export it where a node keeps all, or copy the directory by chain backup`,
-      )
+    const lacks = lackText(lackingOf(chain))
+    if (lacks !== undefined) {
+      throw new UserError(`${lacks}; export it where a node keeps all, or copy the directory by chain backup`)
     }
     // The final name appears only once the file is complete.
     const unfinished = `${file}.part`

@@ -75,6 +75,7 @@ async function resolve(context: CliContext, did: string, options: ResolveOptions
     ...ageLines(result),
     ...(result.transaction?.length === 0 ? ['It has no such version.'] : []),
     ...operationLines(result),
+    ...givenUpLines(result),
     ...(newest === undefined ? [] : ['', ...payloadLines(newest)]),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
@@ -88,6 +89,7 @@ async function history(context: CliContext, did: string, options: ReadOptions & 
     stateLine(result),
     ...ageLines(result),
     ...operationLines(result),
+    ...givenUpLines(result),
     ...sliceLine(result),
     ...(result.status === 3 ? nothingThere(options) : []),
   ])
@@ -119,6 +121,15 @@ export function operationLines(
       return [operation.header.operation.padEnd(10), `${timestamp}  ${block}${txid}  ${signed(one)}`]
     }),
   )
+}
+
+/** An operation a line of those whose transactions the node does not have any more. */
+function givenUpLines({ givenUp = [] }: Pick<ResolveResult, 'givenUp'>): string[] {
+  if (givenUp.length === 0) return []
+  const rows = givenUp.map(({ operation, timestamp, height, txid, payloadHash }): [string, string] => {
+    return [operation.padEnd(10), `${timestamp}  height ${height}  ${txid}  payload SHA-256 ${payloadHash}`]
+  })
+  return ['The node gave up these transactions, since later ones superseded their documents:', ...formatTable(rows)]
 }
 
 /** Signer of an operation, according to the node. */

@@ -22,6 +22,7 @@ const asChain = answerOf('the answer to getchaininfo', {
   hash: asText,
   time: asInteger,
   pruned: optional(asInteger),
+  superseded: optional(asInteger),
   joined: optional(asInteger),
   verified: optional(asInteger),
   validators: asInteger,
@@ -71,6 +72,7 @@ function rowsOf(shown: Shown, rate: unknown): [string, string][] {
     ['height', `${height}  ${shown.hash}`],
     ['tip', `${ageText(shown.tipAge)} old, ${new Date(shown.time * 1000).toISOString().replace('.000', '')}`],
     ...historyRow(shown),
+    ...documentsRow(shown),
     ['sync', shown.catchingUp ? `catching up, ${height} of ${target}${speed}` : stepText(shown)],
     ['peers', peers === 0 ? '0' : `${peers}, ${inbound} of them inbound`],
     ['pool', `${pool} ${pool === 1 ? 'transaction' : 'transactions'}`],
@@ -83,6 +85,11 @@ function historyRow({ pruned, joined = 0, verified = 0 }: Shown): readonly [stri
   const since = pruned === undefined ? '' : `; transactions from height ${pruned + 1} on`
   const share = `${Math.floor((100 * verified) / joined)} % of the history below it verified`
   return [['history', `state of height ${joined} taken and checked against validators or work; ${share}${since}`]]
+}
+
+function documentsRow({ superseded = 0 }: Shown): readonly [string, string][] {
+  if (superseded === 0) return []
+  return [['documents', `those superseded up to height ${superseded} were given up; their hashes are there`]]
 }
 
 function stepText({ inStep }: Pick<Shown, 'inStep'>): string {

@@ -123,6 +123,12 @@ async function history(context: CliContext, of: string | undefined, options: His
   const entries = await withLabels(client, listed, { labels: labelsOf(options), addresses, touched })
   const pruned = Math.max(0, ...histories.map((each) => each.pruned ?? 0))
   if (pruned > 0) context.err(linesText([`the node does not have the transactions up to height ${pruned}`]))
+  const superseded = Math.max(0, ...histories.map((each) => each.superseded ?? 0))
+  if (superseded > 0) {
+    context.err(
+      linesText([`the node does not list transactions whose documents were superseded up to height ${superseded}`]),
+    )
+  }
   if (options.csv) context.out(csvText(entries))
   else report(context, options, { transactions: entries.map(jsonOf) }, textOf(entries))
 }

@@ -75,7 +75,7 @@ describe('a chain that prunes', () => {
     ;({ node, old } = await opened())
     before = await answersOf(node)
     spent = (await node.reader.block(node.activeHeader(1))).transactions[1]?.inputs[0] as CraftedInput
-    const pruner = new Pruner({ chain: node.chain, keep, log: node.log })
+    const pruner = new Pruner({ chain: node.chain, what: 'blocks', keep, log: node.log })
     const end = length - keep
     await eventually('blocks give up their transactions', () => node.chain.prunedHeight > end - prunedAtOnce)
     await pruner.close()

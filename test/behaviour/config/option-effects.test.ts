@@ -78,8 +78,8 @@ vi.mock('../../../src/network/open-transport.js', async (original) => {
 vi.mock('../../../src/node/open-ledger.js', async (original) => {
   const real = await original<typeof openLedgerModule>()
   const openLedger: typeof real.openLedger = (spec, directory, verifier, env, options) => {
-    const { keepBlocks, archiveProofs } = options ?? {}
-    given.set('ledger', { keptBlocks: keepBlocks, keepsStates: archiveProofs })
+    const { keepBlocks, keepDocuments, archiveProofs } = options ?? {}
+    given.set('ledger', { keptBlocks: keepBlocks, keptDocuments: keepDocuments, keepsStates: archiveProofs })
     return real.openLedger(spec, directory, verifier, env, options)
   }
   return { ...real, openLedger }
@@ -196,6 +196,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'storage.keepState': { value: 'false', room: 'keeper', is: 'none', alone: true },
   'storage.archiveProofs': { value: 'true', room: 'ledger', is: { keepsStates: true } },
   'storage.prune': { value: '1001', room: 'ledger', is: { keptBlocks: 1001 } },
+  'storage.pruneDocuments': { value: '289', room: 'ledger', is: { keptDocuments: 289 } },
   'api.host': { value: '127.0.0.1', room: 'server', is: { hosts: ['127.0.0.1'] } },
   'api.hostNames': { value: 'node.example.org', room: 'access', is: { hostNames: ['node.example.org'] } },
   'api.trustedProxies': { value: '192.0.2.7', room: 'access', is: { trustedProxies: ['192.0.2.7'] } },

@@ -60,6 +60,8 @@ async function node(
     database,
     prunes: false,
     prunedHeight: 0,
+    prunesDocuments: false,
+    supersededHeight: 0,
   }
   const settings = { peers: told, inbound, outbound }
   const peers = await PeerManager.open({ ...env, transport, publicKey, chain, settings })

@@ -13,6 +13,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'storage.dataDir': { accepted: './data', refused: '' },
   'storage.cacheSize': { accepted: '1048576', refused: '1048575' },
   'storage.prune': { accepted: '1000', refused: '999' },
+  'storage.pruneDocuments': { accepted: '288', refused: '287' },
   'storage.stateFrom': { accepted: 'state.dls', refused: '' },
   'storage.keepState': { accepted: 'false', refused: 'no' },
   'storage.backfill': { accepted: 'false', refused: 'no' },

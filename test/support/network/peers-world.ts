@@ -112,7 +112,15 @@ export class TestNode {
     this.#options = {
       transport: this.transport,
       publicKey: this.publicKey,
-      chain: Object.assign(this.#chain, { spec, genesis, database, prunes: options.prunes ?? false, prunedHeight: 0 }),
+      chain: Object.assign(this.#chain, {
+        spec,
+        genesis,
+        database,
+        prunes: options.prunes ?? false,
+        prunedHeight: 0,
+        prunesDocuments: false,
+        supersededHeight: 0,
+      }),
       clock: world.time,
       timers: world.time,
       random: { bytes: (length) => sha256(Uint8Array.of(drawn & 255, (drawn++ >> 8) & 255)).subarray(0, length) },

@@ -13,7 +13,10 @@ import { badStates, warningMetrics } from './readiness.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
-  readonly chain: Pick<Chain, 'events' | 'prunedHeight' | 'joinedHeight' | 'verifiedHeight' | 'spec' | 'tip'>
+  readonly chain: Pick<
+    Chain,
+    'events' | 'prunedHeight' | 'supersededHeight' | 'joinedHeight' | 'verifiedHeight' | 'spec' | 'tip'
+  >
   readonly mempool: Pick<Mempool, 'events' | 'size' | 'bytes' | 'floor'> & {
     readonly refusedBlocks: { readonly count: number }
   }
@@ -151,6 +154,11 @@ function addChain(registry: Registry, { chain, mempool, resolver, version }: Met
     'didledger_chain_pruned_height_blocks',
     'Highest block that has given up its transactions; 0: all have them.',
     () => chain.prunedHeight,
+  )
+  gauge(
+    'didledger_chain_superseded_height_blocks',
+    'Height up to which superseded documents of DIDs have been given up; 0: none.',
+    () => chain.supersededHeight,
   )
   gauge(
     'didledger_chain_joined_height_blocks',

@@ -12,7 +12,7 @@ import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { present } from '../../../ledger/storage/rows/row-reader.js'
 import { historyRange, type Location, tables } from '../../../ledger/storage/rows/tables.js'
 import { spentSteps } from '../../../ledger/storage/rows/undo-record.js'
-import { prunedHeight } from '../../../ledger/storage/rows/prune-rows.js'
+import { isGivenUp, prunedHeight, supersededHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import type { addressHistorySchema } from '../schemas/transaction-schemas.js'
@@ -58,6 +58,9 @@ class HistoryPage {
   readonly #owner: string
   readonly #sink: Sink
   readonly #entries: HistoryEntry[] = []
+  /** The last position that was read, and the number of those: some have no entry. */
+  #last: Location | undefined
+  #count = 0
   /** Bytes of the rows read. */
   #bytes = 0
 
@@ -81,10 +84,10 @@ class HistoryPage {
       if (this.#bytes >= pageBytes) break
       await this.#readBlock(block, shown.get(block.header.height) as number[])
     }
-    const last = this.#entries.at(-1)
-    const next = last && this.#entries.length < rows.length ? { height: last.height, index: last.index } : undefined
+    const next = this.#count < rows.length ? this.#last : undefined
     const uses = { first: await this.#use(from, false), last: await this.#use(from, true) }
-    return { transactions: this.#entries, ...defined({ ...uses, next, pruned: pruned === 0 ? undefined : pruned }) }
+    const lacking = { pruned: pruned || undefined, superseded: supersededHeight(this.#chain.rows) || undefined }
+    return { transactions: this.#entries, ...defined({ ...uses, next, ...lacking }) }
   }
 
   /** The oldest or the newest transaction from a height on, however many there are between them. */
@@ -100,7 +103,11 @@ class HistoryPage {
     const { height } = block.header
     const spent = await this.#spentBy(block, new Set(indices))
     for (const index of indices) {
-      const bytes = present(this.#chain.rows.get(tables.transaction.key(height, index)), 'a transaction of an address')
+      this.#last = { height, index }
+      this.#count++
+      const found = this.#chain.rows.get(tables.transaction.key(height, index))
+      if (found === undefined && isGivenUp(this.#chain.rows, { height, index })) continue
+      const bytes = present(found, 'a transaction of an address')
       this.#bytes += bytes.length
       await withDecoded(this.#sink, bytes, (tx) => this.#add(block, index, tx, spent.get(index)))
       if (this.#sink.due) await this.#sink.drain()

@@ -20,7 +20,7 @@ import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/failure.js'
-import { requireUnpruned } from '../../../ledger/storage/rows/prune-rows.js'
+import { requireUnpruned, requireWhole } from '../../../ledger/storage/rows/prune-rows.js'
 import { meta } from '../../../ledger/storage/rows/tables.js'
 import { chainKey, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
 import { decodedShare, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
@@ -54,7 +54,7 @@ async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sin
     const tip = settledTip(reader)
     if (tip !== undefined) {
       const known = find()
-      if (known.status === 'active') requireUnpruned(reader.chain.database, known.header.height)
+      if (known.status === 'active') await requireWhole(reader.chain.database, known.header.height)
       const place = placeIn(reader, known)
       const next = displayHash(reader.nextHash(known) ?? zeroHash)
       const medianTime = reader.medianTime(known)

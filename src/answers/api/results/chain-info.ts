@@ -17,6 +17,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     hash: tip.header.id,
     time: tip.header.time,
     ...(chain.prunes ? { pruned: chain.prunedHeight } : {}),
+    ...(chain.prunesDocuments ? { superseded: chain.supersededHeight } : {}),
     ...(chain.joinedHeight > 0 ? { joined: chain.joinedHeight, verified: chain.verifiedHeight } : {}),
     producer: spec.producer,
     validators: validators.length,

@@ -9,7 +9,7 @@ import { txType } from '../../../base/primitives/payload.js'
 import type { Transaction } from '../../../base/primitives/transaction.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { joinedHeight } from '../../../ledger/storage/rows/prune-rows.js'
+import { joinedHeight, supersededHeight } from '../../../ledger/storage/rows/prune-rows.js'
 import { type Location, tables, transactionsBefore } from '../../../ledger/storage/rows/tables.js'
 import { operationCountSteps } from '../../../ledger/storage/rows/undo-record.js'
 import type { ApiContext } from '../api-context.js'
@@ -73,7 +73,8 @@ class OperationScan {
     const { height, index } = this.#at
     const isEnd = height < end || (height === end && index === 0)
     const next = isEnd ? undefined : this.#at
-    return { operations: this.#found, ...defined({ next, pruned: this.#joined || undefined }) }
+    const superseded = supersededHeight(this.#chain.rows) || undefined
+    return { operations: this.#found, ...defined({ next, pruned: this.#joined || undefined, superseded }) }
   }
 
   get #isFull(): boolean {

@@ -5,7 +5,7 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { displayHash, mapKey } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
-import { isPruned, prunedType } from '../../../ledger/storage/rows/prune-rows.js'
+import { isGivenUp, prunedType } from '../../../ledger/storage/rows/prune-rows.js'
 import { tables } from '../../../ledger/storage/rows/tables.js'
 import { type SpendableCoin, unusable } from '../../../clients/wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
@@ -95,8 +95,8 @@ function typeReader({ chain: { database } }: ChainReader): (txid: Hash, coin: Co
     const place = location === undefined ? undefined : tables.location.decode(location)
     if (place === undefined) return undefined
     const bytes = database.get(tables.transaction.key(place.height, place.index))
-    if (bytes === undefined && !isPruned(database, place.height)) return undefined
-    const type = bytes === undefined ? prunedType(coin) : typeIn(bytes)
+    if (bytes === undefined && !isGivenUp(database, place)) return undefined
+    const type = bytes === undefined ? prunedType(database, place, coin) : typeIn(bytes)
     types.set(mapKey(txid), type)
     return type
   }

@@ -12,6 +12,9 @@ export const chainInfoSchema = closed({
   hash: hash('of the tip'),
   time: uint32('of the tip, Unix seconds'),
   pruned: Type.Optional(uint32('of a node that prunes: blocks from 1 to this height have given up their transactions')),
+  superseded: Type.Optional(
+    uint32('of a node that prunes documents: those superseded up to this height have been given up'),
+  ),
   joined: Type.Optional(
     uint32('of a node that took the state after this block from others, checked against the blocks that commit to it'),
   ),

@@ -97,6 +97,14 @@ const resolveContext = closed(
   'where the answer stands; only with `context`',
 )
 
+const givenUpOperation = closed({
+  txid: hash(),
+  timestamp,
+  height: whole('of its block'),
+  operation: Type.String({ description: 'create or update' }),
+  payloadHash: Type.String({ description: 'SHA-256 of the payload as it was published, in hex' }),
+})
+
 export const resolveResult = closed({
   did: Type.String(),
   status: Type.Integer({
@@ -112,9 +120,16 @@ export const resolveResult = closed({
       description: 'newest first; empty without the version asked for; absent with status 3',
     }),
   ),
+  givenUp: Type.Optional(
+    Type.Array(givenUpOperation, {
+      description:
+        'only with `all`, of a node that gave up superseded documents or began with a state: the operations asked for that it has no more ' +
+        'than this of, newest first, all older than those above',
+    }),
+  ),
   total: Type.Optional(whole('operations of the DID; this and the next two only with `skip` or `limit`')),
   start: Type.Optional(whole('operations left out first')),
-  count: Type.Optional(whole('operations here')),
+  count: Type.Optional(whole('operations here, given up ones among them')),
   context: Type.Optional(resolveContext),
   outOfStep: Type.Optional(answerAge),
   proof: Type.Optional(stateProof),
@@ -163,6 +178,9 @@ export const listedOperations = closed({
   ),
   next: nextPage,
   pruned: Type.Optional(uint32('of a node that took a state from others: operations up to this height are not listed')),
+  superseded: Type.Optional(
+    uint32('of a node that prunes documents: operations with documents superseded up to this height are not listed'),
+  ),
 })
 
 export const didCountSchema = closed({

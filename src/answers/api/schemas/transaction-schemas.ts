@@ -149,4 +149,7 @@ export const addressHistorySchema = closed({
   last: Type.Optional(use('newest one, on whatever page')),
   next: nextPage,
   pruned: Type.Optional(uint32('of a node that prunes: transactions up to this height are not listed')),
+  superseded: Type.Optional(
+    uint32('of a node that prunes documents: transactions of those superseded up to this height are not listed'),
+  ),
 })

@@ -8,7 +8,7 @@ import type { Leaf } from '../../../identity/proofs/map-tree.js'
 import type { Database } from '../database.js'
 import { damaged } from '../failure.js'
 import { present, type RowReader } from '../rows/row-reader.js'
-import { joinedHeight } from '../rows/prune-rows.js'
+import { joinedHeight, supersededHeight } from '../rows/prune-rows.js'
 import { type Location, tables } from '../rows/tables.js'
 import { operationAt } from '../rows/did-reader.js'
 import { leavesIn } from './build-map.js'
@@ -21,13 +21,13 @@ import { isLeaf, MapPage, pageBits, pageSlots, slotOf, topNode } from '../rows/m
 
 /** Throws a damage where the entry or digest of an operation is not what its transaction and header say. */
 export async function checkHistories(database: Database): Promise<void> {
-  const joined = joinedHeight(database)
+  const lacking = Math.max(joinedHeight(database), supersededHeight(database))
   let before: { readonly did: Buffer; readonly digest: Uint8Array } | undefined
   for await (const [key, value] of database.scan(tables.didOperation.range())) {
     const row = tables.didOperation.decode(value)
     const did = key.subarray(0, 22)
-    // A state has only some transactions: what is not had cannot contradict the row.
-    const isHad = row.height > joined || tables.transaction.get(database, row.height, row.index) !== undefined
+    // Of some only the hashes are there, of others nothing: what is not had cannot contradict the row.
+    const isHad = row.height > lacking || tables.transaction.get(database, row.height, row.index) !== undefined
     const entry = entryBytes(isHad ? historyEntry(database, row, row.txid) : row)
     const digest = extendHistory(before?.did.equals(did) === true ? before.digest : emptyHistory, entry)
     if (!equalBytes(entryBytes(row), entry) || !equalBytes(row.digest, digest)) {

@@ -31,6 +31,21 @@ export interface Location {
   readonly index: number
 }
 
+/** Hashes of a transaction that a block has given up, since its document was superseded. */
+export interface GivenUpRow {
+  readonly txid: Hash
+  /** sha256d of all its bytes, signatures included. */
+  readonly digest: Hash
+}
+
+/** How far superseded documents have been given up. */
+export interface SupersededRow {
+  /** The highest block with operations that were looked at. */
+  readonly height: number
+  /** DIDs of its undo record still to be looked at. */
+  readonly left: number
+}
+
 /** The last block of a chain. */
 export interface TipRow {
   readonly hash: Hash
@@ -93,6 +108,10 @@ const headerRecord = rowOf(
   ({ auxPow }) => 160 + auxPow.length,
 )
 
+const givenUp = rowOf(form.record<GivenUpRow>({ txid: form.hash, digest: form.hash }))
+
+export const superseded = rowOf(form.record<SupersededRow>({ height: form.u32, left: form.u32 }))
+
 const leftBranch = rowOf(form.record<LeftBranchRow>({ tip, forkHeight: form.u32 }))
 
 const day = codec<DayCounters>(
@@ -114,4 +133,6 @@ export const chainTables = {
   sideChain: table(0x1d, [hash('hash of the genesis block of a side chain')], height),
   /** By the time of the header, in UTC. No row for a day without blocks. */
   day: table(0x1e, [u32('day')], day),
+  /** In place of a row of `transaction`. */
+  givenUp: table(0x1f, [u32('height'), u16('index')], givenUp),
 }

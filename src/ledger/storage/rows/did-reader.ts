@@ -1,5 +1,6 @@
 import { documentOfPayload } from '../../../identity/did/known-document.js'
 import type { DidDocument } from '../../../identity/did/model.js'
+import { keptEntries } from '../../../identity/proofs/kept-entries.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import { type ProgramHash, sharedAddress } from '../../../base/primitives/address.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
@@ -7,7 +8,7 @@ import type { DidOperation } from '../../../base/primitives/did-operation.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { type Payload, txType } from '../../../base/primitives/payload.js'
 import { payloadOf } from '../../../base/primitives/transaction-parts.js'
-import { presentAt } from './prune-rows.js'
+import { joinedHeight, presentAt, supersededHeight } from './prune-rows.js'
 import { present, type RowReader } from './row-reader.js'
 import { type DidOperationRow, type Location, tables } from './tables.js'
 
@@ -27,19 +28,40 @@ export function didOperation(rows: RowReader, did: ProgramHash, sequence: number
   return present(tables.didOperation.get(rows, did, sequence), 'an operation of a DID')
 }
 
+/** Number of operations of a DID up to a height, by a binary search over its rows. */
+export function operationsUpTo(rows: RowReader, did: ProgramHash, height: number): number {
+  let [low, high] = [0, tables.didHead.get(rows, did)?.operationCount ?? 0]
+  // Most blocks asked for are above the last operation.
+  if (high > 0 && didOperation(rows, did, high - 1).height <= height) return high
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (didOperation(rows, did, middle).height > height) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/**
+ * Number of the first operation of a DID from which on the database has all transactions: that of the document that was the latest after the
+ * last block whose operations gave up those before.
+ */
+export function firstHad(rows: RowReader, did: ProgramHash): number {
+  const height = Math.max(supersededHeight(rows), joinedHeight(rows))
+  const count = height === 0 ? 0 : operationsUpTo(rows, did, height)
+  const first = Math.max(0, count - 2)
+  const last = Array.from({ length: count - first }, (_, i) => didOperation(rows, did, first + i))
+  return first + (keptEntries(last)[0] ?? 0)
+}
+
 /** An operation by its position. Nothing else of its transaction is decoded. */
 export function operationAt(rows: RowReader, location: Location): DidOperation {
   return operationOf(payloadOf(transactionAt(rows, location)))
 }
 
 /** The bytes of a transaction by its position. */
-export function transactionAt(rows: RowReader, { height, index }: Location): Uint8Array {
-  return presentAt(
-    rows,
-    height,
-    tables.transaction.get(rows, height, index),
-    `transaction ${index} of height ${height}`,
-  )
+export function transactionAt(rows: RowReader, at: Location): Uint8Array {
+  const { height, index } = at
+  return presentAt(rows, at, tables.transaction.get(rows, height, index), `transaction ${index} of height ${height}`)
 }
 
 /** The operation in the payload of a transaction that a row names. */

@@ -1,6 +1,6 @@
 import { fromUtf8 } from '../../../base/primitives/bytes.js'
 import * as form from '../../../base/primitives/forms.js'
-import { height, tip, type TipRow } from './chain-tables.js'
+import { height, superseded, tip, type TipRow } from './chain-tables.js'
 import { bytes, type Codec, type Key, raw, rowOf, table } from './layout.js'
 import type { RowReader, StagedRows } from './row-reader.js'
 
@@ -53,6 +53,8 @@ export const meta = {
   indexUndo: row('indexUndo', height),
   /** Highest block that has given up its transactions. */
   pruned: row('pruned', height),
+  /** Up to which block operations had the documents before them given up. */
+  superseded: row('superseded', superseded),
   /** Height of the state that the node took from others: what blocks up to it did was not verified. */
   joined: row('joined', height),
   /** There if the map of DIDs is complete. */

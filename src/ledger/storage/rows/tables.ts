@@ -32,6 +32,7 @@
  *   1c height u32                                  → map root after the block, then the keys of the pages that it changed
  *   1d hash of the genesis block of a side chain   → height of its latest block of which a block has a proof of work u32
  *   1e day u32                                     → counters of the blocks of that day since 1970
+ *   1f height u32, index u16                       → hashes of a transaction that is not in 04 any more, since its document was superseded
  *   20 txid                                        → pooled transaction: arrival u64, bytes
  *   21 txid                                        → why a pooled transaction was dropped: ff, order u64, text
  *   22 public key of the peer                      → facts about the peer and its address (network/)

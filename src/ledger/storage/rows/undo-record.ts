@@ -114,6 +114,13 @@ export function* withoutCoinsSteps(undo: Uint8Array): Steps<Uint8Array> {
   return concat(new Writer(1).varuint(0).finish(), reader.take(reader.remaining))
 }
 
+/** The DIDs of the operations of a block, once per operation, in block order, in steps. */
+export function* didsOfSteps(undo: Uint8Array): Steps<readonly ProgramHash[]> {
+  const reader = new Reader(undo)
+  yield* passCoinsSteps(reader)
+  return reader.list(listCap, didSize, () => reader.take(didSize))
+}
+
 /** The number of operations of a block, on DIDs and on credentials, in steps. */
 export function* operationCountSteps(undo: Uint8Array): Steps<number> {
   const reader = new Reader(undo)

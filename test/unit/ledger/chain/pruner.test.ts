@@ -24,7 +24,7 @@ function scene() {
   }
   const say = (fields: object) => void said.push(fields)
   const log = { debug: say, info: say, warn: say, error: say }
-  const pruner = new Pruner({ chain: chain as unknown as Chain, keep: 100, log })
+  const pruner = new Pruner({ chain: chain as unknown as Chain, what: 'blocks', keep: 100, log })
   const grow = async (height: number) => {
     await new Promise((resolve) => setImmediate(resolve))
     chain.tip.header.height = height

@@ -3,7 +3,7 @@ import type { KnownHeader } from '../../../../src/ledger/chain/header-index.js'
 import {
   copyUnmined,
   highestKnown,
-  knownPrunedHeight,
+  knownLacking,
   replay,
   stateDigest,
   verifyChain,
@@ -169,7 +169,7 @@ describe('a replay', () => {
     const copy = await emptyChain(test)
     const jobs = [
       (database: Database) => highestKnown(database),
-      async (database: Database) => knownPrunedHeight(database),
+      async (database: Database) => knownLacking(database),
       (database: Database) => copyUnmined(database, copy),
       (database: Database) => emptyChain(test).then((made) => replay(database, made)),
     ]

@@ -12,7 +12,7 @@ async function scene() {
   const test = await TestChain.open(oneValidator())
   await test.mine(6)
   const { database, headers, spec, tip } = test.chain
-  const chain = { database, headers, spec, tip, prunedHeight: 3 } as unknown as Chain
+  const chain = { database, headers, spec, tip, prunedHeight: 3, supersededHeight: 0 } as unknown as Chain
   const without = async (key: Buffer) => {
     const overlay = new Overlay(database)
     overlay.del(key)

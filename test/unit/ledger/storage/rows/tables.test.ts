@@ -118,6 +118,7 @@ const rows: Values<typeof tables, Coded> = {
   ordinal: location,
   posting: postings,
   sideChain: u32,
+  givenUp: fc.record({ txid: hash, digest: hash }),
   day: fc
     .tuple(...dayCounters.map(() => fc.bigInt(-(1n << 63n), (1n << 63n) - 1n)))
     .map((sums) => Object.fromEntries(dayCounters.map((name, i) => [name, sums[i]])) as unknown as DayCounters),
@@ -151,6 +152,7 @@ const metaRows: Values<typeof meta, keyof typeof meta> = {
   reorganisation: fc.record({ from: tip, to: tip }),
   indexUndo: u32,
   pruned: u32,
+  superseded: fc.record({ height: u32, left: u32 }),
   joined: u32,
   didMap: u8,
   proofs: u32,
