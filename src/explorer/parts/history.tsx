@@ -1,6 +1,6 @@
 import type { ChainInfo } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
-import { endText, historyText, lackText } from '../text/history.js'
+import { endText, givenUpText, historyText, lackText } from '../text/history.js'
 import { Plain } from './values.js'
 
 /** Notes on a page of a node that took the state of a block from others, and verifies what lies below it. */
@@ -34,4 +34,9 @@ export function NotHad({ said }: { said: string }) {
 /** Below a list that ends above the first block; `pruned` as the list names it. */
 export function ListEnd({ pruned }: { pruned: number | undefined }) {
   return pruned === undefined ? null : <p class="quiet">{endText(pruned)}</p>
+}
+
+/** Below a list without the transactions whose documents were superseded. */
+export function GivenUpNote({ superseded }: { superseded: number | undefined }) {
+  return superseded === undefined ? null : <p class="quiet">{givenUpText(superseded)}</p>
 }

@@ -26,3 +26,8 @@ export function lackText(heights: JoinedHeights): string | undefined {
 export function endText(height: number): string {
   return `The list ends here: this node took the state of block ${whole(height)}, and does not have what lies below yet.`
 }
+
+/** Why a list lacks transactions of DIDs. */
+export function givenUpText(height: number): string {
+  return `Not listed are transactions whose documents were superseded up to height ${whole(height)}: this node gave them up.`
+}

@@ -24,11 +24,10 @@ export function saidDid(did: string, history: unknown, newest: unknown): DidView
     status,
     height: numberIn(context, 'height'),
     count,
-    operations: transactions.map((one, i) => ({
-      ...shown(one),
-      number: count - start - i,
-      height: numberIn(places[i] ?? {}, 'height'),
-    })),
+    operations: [
+      ...transactions.map((one, i) => ({ ...shown(one), height: numberIn(places[i] ?? {}, 'height') })),
+      ...objectsIn(members, 'givenUp').map(givenUp),
+    ].map((one, i) => ({ ...one, number: count - start - i })),
     document: last === undefined ? undefined : ownDocument(did, last.operation),
     written: last?.time,
   }
@@ -99,6 +98,15 @@ function transactionOf(sent: unknown): SaidTransaction {
 
 function shown({ txid, time, operation }: SaidTransaction): Omit<ShownOperation, 'number' | 'height'> {
   return { txid, time, name: operation.header.operation, signer: operation.proof.verificationMethod }
+}
+
+/** An operation of which the node has the hashes alone. */
+function givenUp(sent: unknown): Omit<ShownOperation, 'number'> {
+  const members = asMembers(sent) ?? {}
+  const [txid, name] = [textIn(members, 'txid'), textIn(members, 'operation')]
+  if (txid === undefined || name === undefined) throw otherForm('a given-up operation without its names')
+  const [time, height] = [secondsOf(members['timestamp']), numberIn(members, 'height')]
+  return { txid, time, name, height, signer: undefined, isGivenUp: true }
 }
 
 function hasDocument({ operation: { header } }: SaidTransaction): boolean {

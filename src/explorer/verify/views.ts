@@ -15,6 +15,8 @@ export interface ShownOperation {
   readonly height: number | undefined
   /** The key whose signature was verified, or that the node names; undefined: not checked, or not named. */
   readonly signer: string | undefined
+  /** Whether the node has its hashes alone. */
+  readonly isGivenUp?: boolean
 }
 
 export interface DidView {
@@ -27,8 +29,6 @@ export interface DidView {
   readonly count: number
   /** Operations of the part asked for, newest first. */
   readonly operations: readonly ShownOperation[]
-  /** Whether the node does not have the other operations that it counts. */
-  readonly lacksOthers?: boolean
   /** The last document, and the Unix second of its block; undefined where there is none that can be read. */
   readonly document: Members | undefined
   readonly written: number | undefined

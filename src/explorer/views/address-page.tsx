@@ -3,6 +3,7 @@ import { ask } from '../ask/node-rpc.js'
 import type { AddressHistory, Coin, ShownTransaction } from '../ask/shapes.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
 import { didOfCode } from '../did/same-key.js'
+import { GivenUpNote } from '../parts/history.js'
 import { Answered, Facts, Failure, Heading, Pager, Panel, Table } from '../parts/panel.js'
 import { RawJson } from '../parts/raw-json.js'
 import {
@@ -174,7 +175,7 @@ function History({ address, before }: { address: string; before: string | undefi
   return (
     <Panel title="Transactions">
       <Answered answer={answer}>
-        {({ transactions, next, pruned }) => (
+        {({ transactions, next, pruned, superseded }) => (
           <>
             <Table
               caption="transactions of the address, newest first"
@@ -190,6 +191,7 @@ function History({ address, before }: { address: string; before: string | undefi
                 ['Change', ({ received, spent }) => <Change received={received} spent={spent} />, 'number'],
               ]}
             />
+            <GivenUpNote superseded={superseded} />
             {pruned !== undefined && next === undefined && (
               <p class="quiet">The node has the transactions of blocks from {whole(pruned + 1)} on.</p>
             )}

@@ -69,19 +69,18 @@ export function DidTimeline({ view, of, skip, options, versionOf }: Props) {
   )
 }
 
-function hasDocument({ name }: ShownOperation): boolean {
-  return effectOf({ operation: name }) !== 'end'
+function hasDocument({ name, isGivenUp = false }: ShownOperation): boolean {
+  return !isGivenUp && effectOf({ operation: name }) !== 'end'
 }
 
 /** Says so where operations that are counted are not shown, and are in no other part either. */
-function Missing({ view: { operations, count, lacksOthers }, skip, of }: { view: DidView; skip: number; of: Source }) {
+function Missing({ view: { operations, count }, skip, of }: { view: DidView; skip: number; of: Source }) {
   if (operations.length >= Math.min(timelineRows, count - skip)) return null
   const last = operations.at(-1)?.number
   return (
     <p class="quiet">
       The node {of === 'proved' ? 'proves' : 'shows'}{' '}
-      {last === undefined ? 'none' : `none before number ${whole(last)}`} of the operations here
-      {lacksOthers === true && ', since it took a state of the chain that has the last one alone'}.
+      {last === undefined ? 'none' : `none before number ${whole(last)}`} of the operations here.
     </p>
   )
 }
@@ -147,7 +146,8 @@ function Comparison({
         {({ before, after }) =>
           before === null || after === null ? (
             <p class="empty">
-              The node does not have both: it took a state of the chain, in which a DID has its last document alone.
+              The node does not have both: it gave up superseded documents, or took a state of the chain that has the
+              last one alone.
             </p>
           ) : before === undefined || after === undefined ? (
             <p class="empty">One of them is no version of this DID with a document.</p>

@@ -1,6 +1,6 @@
 import type { ListedOperation, OperationList, Position } from '../ask/shapes.js'
 import { useCall } from '../ask/use-answer.js'
-import { ListEnd } from '../parts/history.js'
+import { GivenUpNote, ListEnd } from '../parts/history.js'
 import { Answered, Badge, Heading, Pager, Panel, Table, type Tone } from '../parts/panel.js'
 import {
   Ago,
@@ -32,9 +32,10 @@ export function OperationsPage({ options }: Route) {
       <Heading kind="Operations of DIDs" />
       <Panel title="Newest first">
         <Answered answer={answer}>
-          {({ operations, next, pruned }) => (
+          {({ operations, next, pruned, superseded }) => (
             <>
               <OperationTable operations={operations} />
+              <GivenUpNote superseded={superseded} />
               {next === undefined && <ListEnd pruned={pruned} />}
               <Pager
                 label="parts of the list"
@@ -72,14 +73,16 @@ export function OperationBadge({ name }: { name: string }) {
 
 /** One operation of a timeline: its name and time, below them its signer, its transaction and its block. */
 export function OperationEntry({ operation, of }: { operation: ShownOperation; of: Source }) {
-  const { name, time, signer, txid, height } = operation
+  const { name, time, signer, txid, height, isGivenUp = false } = operation
   return (
     <>
       <div class="when">
         <OperationBadge name={name} /> {time !== undefined && <Moment time={time} />}
       </div>
       <div class="what">
-        {signer === undefined ? (
+        {isGivenUp ? (
+          'its document is not there any more'
+        ) : signer === undefined ? (
           'signer not checked'
         ) : (
           <>
