@@ -36,7 +36,8 @@ interface Chained {
 }
 
 /** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
-export function servicesOf({ joinedHeight = 0, tip, ...chain }: Chained): number {
+export function servicesOf(chain: Chained): number {
+  const { joinedHeight = 0, tip } = chain
   if (!chain.prunes && !chain.prunesDocuments) return services.wholeChain
   // Blocks above have all of their transactions.
   const lacking = Math.max(chain.prunedHeight, chain.supersededHeight)

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { serves } from '../../../src/network/fetch/peer-progress.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
-import { recentBlocks, services } from '../../../src/network/wire/status-message.js'
-import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { recentBlocks, services, servicesOf } from '../../../src/network/wire/status-message.js'
+import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
 import { longChain, statusOf, SyncNode, TestPeer } from '../../support/network/sync.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -74,6 +75,37 @@ it.each([
   expect([peer.penalties, peer.closed]).toEqual([[], false])
   node.join(new TestPeer(source))
   await node.until(() => node.height === 40)
+})
+
+it('a node that gives up documents says so to its peers, and serves none of the blocks that it lacks', async () => {
+  const source = await TestChain.open(withoutValidators)
+  closing.push(() => source.close())
+  const ada = holder()
+  const created = await source.publish(ada.create(), ada.did)
+  await source.publish(ada.update(created), ada.did)
+  await source.mineEmpty(recentBlocks)
+  expect(servicesOf(source.chain)).toBe(services.wholeChain)
+  await source.chain.exclusive(({ pruneDocuments }) => pruneDocuments(2))
+  expect(servicesOf(source.chain)).toBe(services.recentBlocks)
+
+  const peer = new TestPeer(source, { services: servicesOf(source.chain) })
+  const node = await SyncNode.start(withoutValidators, [peer])
+  closing.push(() => node.close())
+  const end = node.target.clock.time + 20_000
+  await node.until(() => node.target.clock.time > end)
+  expect(peer.asked.get('blocks')).toBeUndefined()
+  expect(node.sync.progress()).toMatchObject({ stage: 'waiting', height: 0, target: recentBlocks + 2 })
+  expect([peer.penalties, peer.closed]).toEqual([[], false])
+})
+
+it('services are none where what was given up is nearer than the blocks that peers rely on', () => {
+  const chain = { prunes: false, prunedHeight: 0, prunesDocuments: true, tip: { header: { height: 1000 } } }
+  const from = (supersededHeight: number) => servicesOf({ ...chain, supersededHeight })
+  expect([0, 1000 - recentBlocks, 1001 - recentBlocks].map(from)).toEqual([
+    services.recentBlocks,
+    services.recentBlocks,
+    0,
+  ])
 })
 
 it('a peer serves from a height on what it says that it has', () => {

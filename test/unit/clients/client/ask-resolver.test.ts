@@ -13,24 +13,37 @@ function operation(n: number, branch = 0, payload = 'e30') {
   const proof = { verificationMethod: '#primary', signature: 'x' }
   return { txid: idOf(n, branch), timestamp: '2026-01-01T00:00:00Z', operation: { header, payload, proof } }
 }
+/** The same of which a node has the hashes alone. */
+function hashesOf(n: number) {
+  const name = n === 0 ? 'create' : 'update'
+  return { txid: idOf(n), timestamp: '2026-01-01T00:00:00Z', height: n, operation: name, payloadHash: idOf(n) }
+}
 const idOf = (n: number, branch = 0) => txid(branch * 1_000_000 + n)
 
 /** A node whose history has `state.count` operations; its pages have at most `page`. */
-function nodeWith(state: { count: number; branch?: number }, page = 1000, before: () => void = () => {}) {
+function nodeWith(
+  state: { count: number; branch?: number; gone?: number },
+  page = 1000,
+  before: () => void = () => {},
+) {
   const asked: Readonly<Record<string, unknown>>[] = []
   const ask: AskResolver = async (params) => {
     if (asked.length > 0) before()
     asked.push(params)
     const { skip, limit, context } = params as { skip: number; limit: number; context?: boolean }
-    const { count, branch = 0 } = state
+    const { count, branch = 0, gone = 0 } = state
     const length = Math.max(0, Math.min(limit, page, count - skip))
     const numbers = Array.from({ length }, (_, i) => count - 1 - skip - i)
-    const transaction = numbers.map((n) => operation(n, branch))
+    const transaction = numbers.filter((n) => n >= gone).map((n) => operation(n, branch))
+    const givenUp = numbers.filter((n) => n < gone).map((n) => hashesOf(n))
     const moment = { txid: idOf(0), timestamp: '2026-01-01T00:00:00Z' }
-    const at = numbers.map((n) => ({ height: n, blockHash: idOf(n), confirmations: count - n }))
+    const at = numbers
+      .filter((n) => n >= gone)
+      .map((n) => ({ height: n, blockHash: idOf(n), confirmations: count - n }))
     const tip = { height: count - 1, blockHash: idOf(count - 1), time: 5, count, expires: moment.timestamp }
     return {
       ...{ did, status: 0, transaction, total: count, start: skip, count: length },
+      ...(givenUp.length > 0 && { givenUp }),
       ...(context === true ? { context: { ...tip, created: moment, at } } : {}),
     }
   }
@@ -52,6 +65,23 @@ describe('a whole history', () => {
         expect(found.context?.at.map((one) => one.confirmations)).toEqual(
           context ? Array.from({ length: count }, (_, i) => i + 1) : undefined,
         )
+      }),
+      { numRuns: rounds(200, 2000) },
+    )
+  })
+
+  it('has what a node gave up of it by its hashes, while operations are added', async () => {
+    const sizes = fc.record({ count: fc.integer({ min: 2, max: 60 }), page: fc.integer({ min: 5, max: 30 }) })
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.nat(), fc.array(fc.nat(4)), async ({ count, page }, some, added) => {
+        const state = { count, gone: 1 + (some % (count - 1)) }
+        const { ask } = nodeWith(state, page, () => (state.count += added.pop() ?? 0))
+        const found = await askResolver(ask, did, { all: true, context: true })
+        expect(found.transaction?.map((one) => one.txid)).toEqual(
+          Array.from({ length: count - state.gone }, (_, i) => idOf(count - 1 - i)),
+        )
+        expect(found.givenUp).toEqual(Array.from({ length: state.gone }, (_, i) => hashesOf(state.gone - 1 - i)))
+        expect(found.context?.at).toHaveLength(count - state.gone)
       }),
       { numRuns: rounds(200, 2000) },
     )
