@@ -13,6 +13,7 @@ import { limitsPage } from './docs/limits-page.js'
 import { manPage } from './docs/man-page.js'
 import { monitoringPage } from './docs/monitoring-page.js'
 import { restPage } from './docs/rest-page.js'
+import { scalePage } from './docs/scale-page.js'
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/cli.md': cliPage,
@@ -23,6 +24,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/monitoring.md': monitoringPage,
   'docs/operate.md': operatePage,
   'docs/rest.md': restPage,
+  'docs/scale.md': scalePage,
   'man/didledger.1': manPage,
   'src/answers/api/rpc/method-examples.ts': methodExamples,
   ...Object.fromEntries(shippedSpecs.map((name) => [`genesis/${name}.trust.json`, () => trustText(loadSpec(name))])),

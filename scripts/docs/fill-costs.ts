@@ -21,7 +21,8 @@ const page = new URL('../../docs/operate.md', import.meta.url)
 const [begin, end] = ['<!-- begin of what npm run docs computes -->\n', '<!-- end of it -->\n']
 const account = devnetAccount(0)
 const validator = devnetValidatorKey(0)
-const spec = parseSpec(
+/** The spec that `genesis create` writes. */
+export const createdSpec = parseSpec(
   newSpecJson({
     name: 'corp',
     time: 1_767_225_600,
@@ -31,11 +32,11 @@ const spec = parseSpec(
     sdkStrings: false,
   }),
 )
-const { fees, specifications } = paramsAt(spec, 1)
-const { blockSize, blockTransactions, blockCost } = spec.limits
+const { fees, specifications } = paramsAt(createdSpec, 1)
+const { blockSize, blockTransactions, blockCost } = createdSpec.limits
 
 /** One of many transactions that fill something. */
-interface Filler {
+export interface Filler {
   readonly bytes: number
   /** Signature checks. */
   readonly checks: number
@@ -53,7 +54,7 @@ export function operatePage(): string {
 function table(): string {
   const room = blockSize - headerSize - policy.coinbaseRoom
   const block = cheapestFill(room, blockCost)
-  const perDay = BigInt(Math.floor(86_400_000 / spec.timing.minInterval))
+  const perDay = BigInt(Math.floor(86_400_000 / createdSpec.timing.minInterval))
   const checks = BigInt(Math.floor(blockCost / policy.signatureCost)) * fees.minimum
   const large = leastFee(fees, { unsignedSize: policy.transactionSize - filler(1, 35).bytes + (fees.freeBytes ?? 0) })
   const [create, revoke] = [leafMakers.create(), leafMakers.revoke()]
@@ -100,8 +101,8 @@ function filler(programs: number, codeSize: number): Filler {
 }
 
 /** The smallest transactions of the wallet that add a leaf. */
-const leafMakers = {
-  create: () => operationFiller(createOperation()),
+export const leafMakers = {
+  create: () => ({ ...operationFiller(createOperation()), operation: createOperation() }),
   revoke: () => {
     const document = documentOf(createOperation().payload)
     const context = { account, specification: specifications.credential[0] as string }
@@ -119,8 +120,8 @@ function operationFiller(operation: DidOperation): Filler {
     code: singleKeyCode(account.publicKey),
     coins: [{ txid: new Uint8Array(32), index: 0, value: 10n ** 9n, confirmations: 1 }],
     fee: fees,
-    assetId: registerAssetTransaction(spec).hash,
-    maxMoney: spec.maxMoney,
+    assetId: registerAssetTransaction(createdSpec).hash,
+    maxMoney: createdSpec.maxMoney,
     random: { bytes: (length: number) => new Uint8Array(length).fill(0x77) },
   }
   const { transaction, fee } = buildDidTransaction(payment, operation, parseAddress(account.address) as ProgramHash)
@@ -132,6 +133,6 @@ function leavesOfBlock({ bytes, checks }: Filler): number {
   return Math.min(blockTransactions, Math.floor(blockSize / bytes), Math.floor(blockCost / checks))
 }
 
-function grouped(count: number): string {
+export function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
