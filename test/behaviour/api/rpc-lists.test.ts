@@ -167,8 +167,8 @@ describe('getaddresshistory', () => {
     expect(page.next).toEqual({ height: 3, index: 1 })
     expect(Object.fromEntries(reads.rows)).toEqual({ [tables.history.number]: 5 + 2 })
     expect(Object.fromEntries(reads.keys)).toEqual({
-      // The tip, and the height up to which blocks have given up their transactions.
-      [tables.meta.number]: 2,
+      // The tip, and the heights up to which blocks have given up their transactions, and superseded documents.
+      [tables.meta.number]: 3,
       // Those of the page, and those of the first and the last use.
       [tables.active.number]: 2 + 2,
       [tables.header.number]: 2 + 2,
