@@ -255,3 +255,24 @@ describe('a chain that gives up superseded documents', () => {
     expect(await verifyPruned(node.chain)).toMatch(/transactions at height/)
   })
 })
+
+it.each([
+  ['blocks first', ['prune', 'pruneDocuments']],
+  ['documents first', ['pruneDocuments', 'prune']],
+] as const)('a chain that gives up blocks and documents, %s, has the latest state of each DID', async (_, order) => {
+  const { node, txids } = await opened()
+  const dids = [ada, bob, cid, dan].map(({ did }) => did)
+  const state = async () => ({
+    state: await stateDigest(node.database),
+    latest: await Promise.all(dids.map((did) => resolve(node, did, { context: true }))),
+    proofs: await Promise.all(dids.map((did) => resolve(node, did, { proof: 'history' }))),
+  })
+  const before = await state()
+  for (const what of order) await node.chain.exclusive((writer) => writer[what](bound))
+  expect(node.chain).toMatchObject({ prunedHeight: bound, supersededHeight: bound })
+  expect(await state()).toEqual(before)
+  expect((await resolve(node, ada.did, { all: true })).givenUp).toHaveLength(9)
+  expect(() => node.reader.transaction(Buffer.from(txids.ada[3] as string, 'hex').reverse())).toThrow(/prunes/)
+  expect(await verifyPruned(node.chain)).toBeUndefined()
+  await node.close()
+})

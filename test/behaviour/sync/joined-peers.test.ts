@@ -66,6 +66,8 @@ it('a node that began with a state says that it has the headers of its last bloc
       prunes: true,
       prunedHeight: 42,
       joinedHeight: 42,
+      prunesDocuments: false,
+      supersededHeight: 0,
       tip: { header: { height: 42 + recentBlocks } },
       ...changes,
     } as unknown as Chain)

@@ -61,3 +61,38 @@ describe('the blocks that give up their transactions', () => {
     expect(await grow(900)).toEqual([])
   })
 })
+
+describe('the documents that are given up', () => {
+  /** A chain whose documents are given up as far as it is asked to, with coins committed to each so many blocks. */
+  function documents({ interval, prunes = false }: { interval?: number; prunes?: boolean }) {
+    const calls: number[] = []
+    const chain = {
+      events: new EventEmitter(),
+      tip: { header: { height: 1000 } },
+      spec: interval === undefined ? {} : { coinRoots: { from: 1, interval } },
+      prunes,
+      joinedHeight: 0,
+      supersededHeight: 0,
+      exclusive: (job: (writer: object) => Promise<number>) =>
+        job({
+          pruneDocuments: (to: number) => {
+            calls.push(to)
+            chain.supersededHeight = to
+            return Promise.resolve(to)
+          },
+        }),
+    }
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+    const pruner = new Pruner({ chain: chain as unknown as Chain, what: 'documents', keep: 300, log })
+    return pruner.close().then(() => calls)
+  }
+
+  it.each([
+    ['lie below the last blocks', {}, [700]],
+    ['are not those of the state to which the latest block commits', { interval: 400 }, [800 - 288]],
+    ['lie below the last blocks where no state is above them', { interval: 999 }, [700]],
+    ['are those of all states where blocks give up their transactions', { interval: 400, prunes: true }, [700]],
+  ])('%s', async (_, chain, asked) => {
+    expect(await documents(chain)).toEqual(asked)
+  })
+})
