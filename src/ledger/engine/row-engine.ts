@@ -1,0 +1,94 @@
+/**
+ * Rows of a node in another engine: PostgreSQL, or what speaks its protocol.
+ *
+ *   node    -> shipping: the rows of each batch -> RowEngine.apply    exactly once, in order
+ *   gateway -> EngineRows: rows of one state    -> RowEngine.read     one view of a shard, and which state it is of
+ *
+ * Imports primitives, runtime, storage; used by shipping, node, cli.
+ * - A shard is one database with the rows of some slots; the rows of its state are all there, or none of them.
+ * - Keys and values are those of LevelDB, with their checksums: an engine that changes one is found out by the reader.
+ */
+
+/** Which batches of which data directory a shard has: of two reads with the same position all rows belong together. */
+export interface ShardPosition {
+  /** UUID of the data directory whose batches these are. */
+  readonly stream: string
+  /** Number of the last batch applied, as in the journal. */
+  readonly sequence: number
+}
+
+/** The block after which the rows of a shard are. */
+export interface ShardTip {
+  readonly height: number
+  /** In internal order. */
+  readonly hash: Buffer
+  /** Unix seconds. */
+  readonly time: number
+}
+
+/** What a shard says of itself. */
+export interface ShardState extends ShardPosition, ShardTip {
+  /** Version of the layout of rows, as in docs/schema.md. */
+  readonly layout: number
+  /** Hash of the genesis block. */
+  readonly chain: Buffer
+  readonly number: number
+  readonly shards: number
+  /** Of the shipper that may write. */
+  readonly epoch: number
+  /** Unix milliseconds at which the engine took the last batch, by the engine's clock, and what that clock shows now. */
+  readonly written: number
+  readonly now: number
+}
+
+/** Rows of a range in order of their keys, at most `limit`. */
+export interface EngineRange {
+  readonly gte: Buffer
+  readonly lt: Buffer
+  readonly limit: number
+  readonly reverse?: boolean
+}
+
+/** What is read in one view of a shard. */
+export interface EngineQuestion {
+  readonly keys: readonly Buffer[]
+  readonly ranges: readonly EngineRange[]
+}
+
+/** Key and sealed value. */
+export type EngineRow = readonly [key: Buffer, sealed: Buffer]
+
+export interface EngineAnswer {
+  /** The state that all rows are of. */
+  readonly at: ShardState
+  /** In no order; keys without a row have none. */
+  readonly rows: readonly EngineRow[]
+  readonly ranges: readonly (readonly EngineRow[])[]
+}
+
+/** One step of a shard from one position to the next. */
+export interface EngineStep {
+  readonly epoch: number
+  readonly from: ShardPosition
+  readonly to: ShardPosition & ShardTip
+  readonly puts: readonly EngineRow[]
+  readonly dels: readonly Buffer[]
+}
+
+/** An engine with the rows of a node. Every call ends: with an EngineDown where the engine does not answer in time. */
+export interface RowEngine {
+  /** Shards that its URLs name. */
+  readonly shards: number
+  /** Undefined: the shard has never been loaded. */
+  state(shard: number): Promise<ShardState | undefined>
+  /**
+   * Rows in one view. `wanted`: the position that the reader needs; of several copies of a shard one that has it answers, else the one that
+   * takes writes, with the position that it has.
+   */
+  read(shard: number, question: EngineQuestion, wanted?: ShardPosition): Promise<EngineAnswer>
+  /** `elsewhere`: the shard is not at `from`, or another epoch writes; nothing was changed. */
+  apply(shard: number, step: EngineStep): Promise<'applied' | 'elsewhere'>
+  /** Calls back when the shard moved, at the latest 100 ms afterwards; the returned function ends it. */
+  watch(shard: number, moved: () => void): () => void
+  close(): Promise<void>
+}
