@@ -16,7 +16,17 @@ const inside = {
   base: [['errors'], ['runtime'], ['primitives'], ['crypto']],
   identity: [['did'], ['credentials'], ['proofs'], ['did-query'], ['did-index']],
   clients: [['verifier'], ['light'], ['wallet'], ['client']],
-  ledger: [['consensus'], ['storage'], ['chain'], ['state'], ['mempool'], ['events'], ['production']],
+  ledger: [
+    ['consensus'],
+    ['storage'],
+    ['engine'],
+    ['chain'],
+    ['state'],
+    ['shipping'],
+    ['mempool'],
+    ['events'],
+    ['production'],
+  ],
   'ledger/storage': [['failure.ts', 'native-level.ts'], ['rows'], ['write'], ['files'], ['care']],
   voting: [['tendermint'], ['files'], ['remote'], ['height'], ['voting.ts']],
   network: [

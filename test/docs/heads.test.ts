@@ -10,7 +10,7 @@ const comment = /\/\*\*?[\s\S]*?\*\/|(?<!:)\/\/.*/g
 const names = new Set(sources.flatMap(({ text }) => text.replace(comment, '').match(/\w+/g) ?? []))
 const baseNames = new Set(files.map((file) => basename(file).replace(/\.tsx?$/, '')))
 /** Names of other programs and protocols, and X for any name. */
-const foreign = /^(LevelDB|OpenSSL|WebCrypto|WebSockets?|TypeBox|X-.*|.*X)$/
+const foreign = /^(LevelDB|PostgreSQL|OpenSSL|WebCrypto|WebSockets?|TypeBox|X-.*|.*X)$/
 
 /** The drawing at the top of a file: its first comment, where it comes before all code. */
 const headOf = (text: string): string => /^(?:#!.*\n)?\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? ''

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { journalRowSize } from '../../src/ledger/storage/write/journal.js'
+import type { Shipped } from '../../src/ledger/storage/rows/shipped.js'
 import { meta, schemaVersion, tables } from '../../src/ledger/storage/rows/tables.js'
 import { code, repositoryFile, section, tableRows } from '../support/assert/markdown.js'
 
@@ -11,6 +12,7 @@ interface Drawn {
   readonly drawing: string
   readonly keySize: number | undefined
   readonly valueSize?: number
+  readonly shipped: Shipped
 }
 const declared: readonly (readonly [string, Drawn])[] = Object.entries(tables)
   .map(([name, table]): [string, Drawn] => [name, table])
@@ -47,6 +49,17 @@ describe('docs/schema.md', () => {
     ] as const) {
       expect(page.replaceAll(/\s+/g, ' ')).toContain(text.replace('N', String(valueSize)))
     }
+  })
+
+  it('says of each table and each meta row which shards have it', () => {
+    const said = tableRows(section(page, 'Tables')).map(([number, , , , , , shards]) => [number, shards])
+    const drawnOf = (shipped: Shipped) => (typeof shipped === 'string' ? shipped : shipped.drawing)
+    expect(said).toEqual(
+      declared.map(([name, { number, shipped }]) => [hex(number), name === 'meta' ? 'see below' : drawnOf(shipped)]),
+    )
+    const [, none = ''] = /Of the meta rows (.*?) are on no shard, the others on all/s.exec(page) ?? []
+    const kept = Object.entries(meta).filter(([, { shipped }]) => shipped === 'none')
+    expect(none.match(/\w+(?=`)/g)).toEqual(kept.map(([name]) => name))
   })
 
   it('has the length of a row of the journal', () => {

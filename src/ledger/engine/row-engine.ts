@@ -4,7 +4,7 @@
  *   node    -> shipping: the rows of each batch -> RowEngine.apply    exactly once, in order
  *   gateway -> EngineRows: rows of one state    -> RowEngine.read     one view of a shard, and which state it is of
  *
- * Imports primitives, runtime, storage; used by shipping, node, cli.
+ * Imports errors, storage; used by no room yet.
  * - A shard is one database with the rows of some slots; the rows of its state are all there, or none of them.
  * - Keys and values are those of LevelDB, with their checksums: an engine that changes one is found out by the reader.
  */
@@ -26,7 +26,7 @@ export interface ShardTip {
   readonly time: number
 }
 
-/** What a shard says of itself. */
+/** Description of a shard by itself. */
 export interface ShardState extends ShardPosition, ShardTip {
   /** Version of the layout of rows, as in docs/schema.md. */
   readonly layout: number
@@ -34,7 +34,7 @@ export interface ShardState extends ShardPosition, ShardTip {
   readonly chain: Buffer
   readonly number: number
   readonly shards: number
-  /** Of the shipper that may write. */
+  /** Number of the shipper that may write. */
   readonly epoch: number
   /** Unix milliseconds at which the engine took the last batch, by the engine's clock, and what that clock shows now. */
   readonly written: number
@@ -49,7 +49,7 @@ export interface EngineRange {
   readonly reverse?: boolean
 }
 
-/** What is read in one view of a shard. */
+/** Rows to read in one view of a shard. */
 export interface EngineQuestion {
   readonly keys: readonly Buffer[]
   readonly ranges: readonly EngineRange[]

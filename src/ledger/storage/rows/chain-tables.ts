@@ -2,6 +2,7 @@ import { asBuffer } from '../../../base/primitives/bytes.js'
 import * as form from '../../../base/primitives/forms.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { codec, hash, raw, rowOf, table, u16, u32, u64 } from './layout.js'
+import { byHeight, byKey } from './shipped.js'
 import { undoRecord } from './undo-record.js'
 
 /** Rows of blocks and transactions. */
@@ -121,18 +122,18 @@ const day = codec<DayCounters>(
 )
 
 export const chainTables = {
-  header: table(0x02, [hash('block hash')], headerRecord),
-  active: table(0x03, [u32('height')], raw(32)),
-  transaction: table(0x04, [u32('height'), u16('index')], raw()),
-  sideBody: table(0x05, [hash('block hash')], raw()),
-  location: table(0x06, [hash('txid')], location),
-  confirm: table(0x07, [hash('block hash')], raw()),
-  undo: table(0x0c, [u32('height')], undoRecord),
+  header: table(0x02, [hash('block hash')], headerRecord, 'all'),
+  active: table(0x03, [u32('height')], raw(32), 'all'),
+  transaction: table(0x04, [u32('height'), u16('index')], raw(), byHeight),
+  sideBody: table(0x05, [hash('block hash')], raw(), byKey),
+  location: table(0x06, [hash('txid')], location, byKey),
+  confirm: table(0x07, [hash('block hash')], raw(), byKey),
+  undo: table(0x0c, [u32('height')], undoRecord, byHeight),
   /** By a rising number: the same branch may be left twice. */
-  leftBranch: table(0x10, [u64('number')], leftBranch),
-  sideChain: table(0x1d, [hash('hash of the genesis block of a side chain')], height),
+  leftBranch: table(0x10, [u64('number')], leftBranch, 'none'),
+  sideChain: table(0x1d, [hash('hash of the genesis block of a side chain')], height, 'none'),
   /** By the time of the header, in UTC. No row for a day without blocks. */
-  day: table(0x1e, [u32('day')], day),
+  day: table(0x1e, [u32('day')], day, 'all'),
   /** In place of a row of `transaction`. */
-  givenUp: table(0x1f, [u32('height'), u16('index')], givenUp),
+  givenUp: table(0x1f, [u32('height'), u16('index')], givenUp, byHeight),
 }

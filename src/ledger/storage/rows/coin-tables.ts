@@ -1,6 +1,7 @@
 import type { Coin } from '../../consensus/ledger.js'
 import { mapKey } from '../../../base/primitives/bytes.js'
 import { codec, outpoint, programHash, raw, table, u16, u32 } from './layout.js'
+import { byKey, byProgramHash } from './shipped.js'
 
 /** Rows of coins, and of the addresses that own them. */
 
@@ -46,9 +47,9 @@ const balance = codec<Balance>(
 const owner = programHash('program hash')
 
 export const coinTables = {
-  coin: table(0x08, [outpoint], coin),
-  addressCoin: table(0x09, [owner, u32('height'), outpoint], amount),
-  balance: table(0x0a, [owner], balance),
+  coin: table(0x08, [outpoint], coin, byKey),
+  addressCoin: table(0x09, [owner, u32('height'), outpoint], amount, byProgramHash),
+  balance: table(0x0a, [owner], balance, byProgramHash),
   /** Empty: the transaction touched the address. */
-  history: table(0x0b, [owner, u32('height'), u16('index')], raw(0)),
+  history: table(0x0b, [owner, u32('height'), u16('index')], raw(0), byProgramHash),
 }

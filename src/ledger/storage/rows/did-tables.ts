@@ -5,6 +5,7 @@ import type { Hash } from '../../../base/primitives/hash.js'
 import { type Entry, entryBytes, entrySize, readEntry, stateAfter } from '../../../identity/proofs/history.js'
 import { height, type Location } from './chain-tables.js'
 import { type Codec, codec, type Field, hash, programHash, raw, rowOf, table, u32 } from './layout.js'
+import { byHeight, byKey, byProgramHash } from './shipped.js'
 
 /** Rows of DIDs, of their documents, and of credentials. */
 
@@ -91,13 +92,18 @@ export const create: Field<Location> = {
 }
 
 export const didTables = {
-  didHead: table(0x0d, [programHash('program hash of the DID')], didHead),
-  didOperation: table(0x0e, [programHash('program hash of the DID'), u32('number')], operation),
+  didHead: table(0x0d, [programHash('program hash of the DID')], didHead, byProgramHash),
+  didOperation: table(0x0e, [programHash('program hash of the DID'), u32('number')], operation, byProgramHash),
   /** JSON in UTF-8. */
-  didDocument: table(0x0f, [create], raw()),
+  didDocument: table(0x0f, [create], raw(), byHeight),
   /** By `credentialMapKey`. */
-  credential: table(0x13, [hash('SHA-256 of `vc`, 00, id of the credential, 00, DID of the signer')], credential),
-  declared: table(0x14, [programHash('program hash of the holder'), u32('number')], fragment),
+  credential: table(
+    0x13,
+    [hash('SHA-256 of `vc`, 00, id of the credential, 00, DID of the signer')],
+    credential,
+    byKey,
+  ),
+  declared: table(0x14, [programHash('program hash of the holder'), u32('number')], fragment, byProgramHash),
   /** No row for 0. */
-  declaredCount: table(0x15, [programHash('program hash of the holder')], height),
+  declaredCount: table(0x15, [programHash('program hash of the holder')], height, byProgramHash),
 }

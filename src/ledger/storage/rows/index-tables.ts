@@ -4,6 +4,7 @@ import { finish, type Steps } from '../../../base/primitives/steps.js'
 import { decodeChunk, encodeChunk } from '../../../identity/did-index/posting-chunk.js'
 import { height as count, location } from './chain-tables.js'
 import { bytes, type Codec, type Key, table, u24, u32 } from './layout.js'
+import { byChunk, byKey, byOrdinal } from './shipped.js'
 
 /** Rows by which a search finds documents. */
 
@@ -45,13 +46,15 @@ export function* indexUndoSteps(rows: readonly RowBefore[]): Steps<Uint8Array> {
 
 export const indexTables = {
   /** The key of the document. */
-  ordinal: table(0x16, [u32('ordinal')], location),
+  ordinal: table(0x16, [u32('ordinal')], location, byOrdinal),
   /** No row for none. */
-  posting: table(0x17, [bytes('token'), u24('chunk', ' (ordinal divided by 256)')], {
-    encode: encodeChunk,
-    decode: decodeChunk,
-  }),
+  posting: table(
+    0x17,
+    [bytes('token'), u24('chunk', ' (ordinal divided by 256)')],
+    { encode: encodeChunk, decode: decodeChunk },
+    byChunk,
+  ),
   /** No row for 0. */
-  tokenCount: table(0x18, [bytes('token, not of kinds 5, 6 and 8')], count),
-  indexUndo: table(0x19, [u32('height')], rowsBefore),
+  tokenCount: table(0x18, [bytes('token, not of kinds 5, 6 and 8')], count, byKey),
+  indexUndo: table(0x19, [u32('height')], rowsBefore, 'none'),
 }

@@ -16,6 +16,6 @@ export interface CreatedRow {
 const created = rowOf(form.record<CreatedRow>({ did: form.bytes(21), head: didHead, tokens: form.rest }))
 
 export const joinTables = {
-  created: table(0x26, [create], created),
-  declaring: table(0x27, [programHash('program hash of the holder'), u32('height'), u16('index')], fragment),
+  created: table(0x26, [create], created, 'none'),
+  declaring: table(0x27, [programHash('program hash of the holder'), u32('height'), u16('index')], fragment, 'none'),
 }

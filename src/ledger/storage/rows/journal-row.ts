@@ -42,4 +42,4 @@ const journalRow = rowOf(
   }),
 )
 
-export const journal = table(0x01, [u64('sequence')], journalRow)
+export const journal = table(0x01, [u64('sequence')], journalRow, 'none')

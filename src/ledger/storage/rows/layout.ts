@@ -14,6 +14,7 @@ import type { Form } from '../../../base/primitives/forms.js'
 import { outpointKey, outputIndexOf } from '../../../base/primitives/input.js'
 import type { Outpoint } from '../../../base/primitives/transaction-fields.js'
 import type { RowReader } from './row-reader.js'
+import type { Shipped } from './shipped.js'
 
 export type Key = Buffer
 
@@ -136,6 +137,8 @@ export interface Table<F extends readonly AnyField[]> {
   readonly drawing: string
   /** Bytes of a key, if all have as many. */
   readonly keySize: number | undefined
+  /** Whether and where another engine has them. */
+  readonly shipped: Shipped
   key(...values: In<F>): Key
   /** Fills the memory of a key, behind its table byte. */
   fill(into: Key, values: In<F>): Key
@@ -144,11 +147,12 @@ export interface Table<F extends readonly AnyField[]> {
   range(...first: Partial<In<F>>): { gte: Key; lt: Key }
 }
 
-/** Declares rows with their number, which is never used again, the fields of their keys, and their values. */
+/** Declares rows with their number, which is never used again, the fields of their keys, their values, and the shards that have them. */
 export function table<const F extends readonly AnyField[], C extends AnyCodec>(
   number: number,
   declared: F,
   value: C,
+  shipped: Shipped,
 ): Table<F> & C & { get(rows: RowReader, ...values: In<F>): ReturnType<C['decode']> | undefined } {
   const fields = declared as readonly unknown[] as readonly Field<unknown>[]
   const sized = fields.map(({ size }) => (typeof size === 'number' ? size : 0)).reduce((sum, size) => sum + size, 0)
@@ -171,6 +175,7 @@ export function table<const F extends readonly AnyField[], C extends AnyCodec>(
   return {
     ...value,
     number,
+    shipped,
     drawing: fields.map(({ drawing }) => drawing).join(', '),
     keySize: isSized ? 1 + sized : undefined,
     key,

@@ -2,6 +2,7 @@ import { Reader, Writer } from '../../../base/primitives/codec.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import type { MapKey } from '../../../identity/proofs/map-tree.js'
 import { type Codec, type Field, type Key, raw, table, u32 } from './layout.js'
+import { byHeight, byPage } from './shipped.js'
 
 /** Rows of the map of DIDs. */
 
@@ -67,11 +68,11 @@ export function* pagesOfMapRoot(row: Uint8Array): Generator<Key, void> {
   }
 }
 
-const pages = table(0x1a, [place], raw())
+const pages = table(0x1a, [place], raw(), byPage)
 
 export const mapTables = {
   mapPage: pages,
   /** The page before the block at a height; empty: it did not exist. */
-  mapPageBefore: table(0x1b, [page, u32('height')], raw()),
-  mapRoot: table(0x1c, [u32('height')], rootAndPages),
+  mapPageBefore: table(0x1b, [page, u32('height')], raw(), byPage),
+  mapRoot: table(0x1c, [u32('height')], rootAndPages, byHeight),
 }

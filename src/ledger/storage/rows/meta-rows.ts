@@ -16,55 +16,57 @@ export interface ReorganisationRow {
   readonly to: TipRow
 }
 
-export const metaTable = table(0x00, [bytes('name in ASCII')], raw())
+/** Each row says for itself whether it is shipped. */
+export const metaTable = table(0x00, [bytes('name in ASCII')], raw(), 'all')
 
 const reorganisation = rowOf(form.record<ReorganisationRow>({ from: tip, to: tip }))
 
 interface MetaRow<T> extends Codec<T> {
   readonly key: Key
+  readonly shipped: 'all' | 'none'
   get(rows: RowReader): T | undefined
   put(rows: Pick<StagedRows, 'put'>, value: T): void
 }
 
-/** Declares a row by its name. */
-function row<T>(name: string, value: Codec<T>): MetaRow<T> {
+/** Declares a row by its name; readers of another engine need what it says, or not. */
+function row<T>(name: string, value: Codec<T>, shipped: MetaRow<T>['shipped']): MetaRow<T> {
   const key = metaTable.key(fromUtf8(name))
   const get = (rows: RowReader) => {
     const found = rows.get(key)
     return found === undefined ? undefined : value.decode(found)
   }
-  return { ...value, key, get, put: (rows, one) => rows.put(key, value.encode(one)) }
+  return { ...value, key, shipped, get, put: (rows, one) => rows.put(key, value.encode(one)) }
 }
 
 export const meta = {
   /** {@link schemaVersion} of the database. */
-  version: row('version', rowOf(form.u8)),
-  tip: row('tip', tip),
+  version: row('version', rowOf(form.u8), 'all'),
+  tip: row('tip', tip, 'all'),
   /** Digest of the upgrades of the spec up to the tip. */
-  upgrades: row('upgrades', raw(32)),
+  upgrades: row('upgrades', raw(32), 'all'),
   /** Offset of a devnet's clock. */
-  clock: row('clock', rowOf(form.i64)),
+  clock: row('clock', rowOf(form.i64), 'all'),
   /** Number before the first event of the last start. */
-  events: row('events', rowOf(form.u64)),
+  events: row('events', rowOf(form.u64), 'none'),
   /** Highest block that was connected without verifying its signatures. */
-  assumed: row('assumed', height),
-  reorganisation: row('reorganisation', reorganisation),
+  assumed: row('assumed', height, 'all'),
+  reorganisation: row('reorganisation', reorganisation, 'none'),
   /** Height from which no row of table indexUndo is missing. */
-  indexUndo: row('indexUndo', height),
+  indexUndo: row('indexUndo', height, 'none'),
   /** Highest block that has given up its transactions. */
-  pruned: row('pruned', height),
+  pruned: row('pruned', height, 'all'),
   /** Up to which block operations had the documents before them given up. */
-  superseded: row('superseded', superseded),
+  superseded: row('superseded', superseded, 'all'),
   /** Height of the state that the node took from others: what blocks up to it did was not verified. */
-  joined: row('joined', height),
+  joined: row('joined', height, 'all'),
   /** There if the map of DIDs is complete. */
-  didMap: row('didMap', rowOf(form.u8)),
+  didMap: row('didMap', rowOf(form.u8), 'all'),
   /** Lowest height of which the map proves anything. */
-  proofs: row('proofs', height),
+  proofs: row('proofs', height, 'all'),
   /** Height up to which blocks have no rows of table mapPageBefore any more. */
-  dropped: row('dropped', height),
+  dropped: row('dropped', height, 'all'),
   /** Number of the rules by which all blocks were checked. */
-  rules: row('rules', rowOf(form.u8)),
+  rules: row('rules', rowOf(form.u8), 'none'),
   /** There if the days of all blocks are counted: height up to which their fees are not. */
-  days: row('days', height),
+  days: row('days', height, 'all'),
 }

@@ -78,10 +78,15 @@ const evidence = rowOf(
 )
 
 export const networkTables = {
-  pool: table(0x20, [hash('txid')], pooled),
-  dropped: table(0x21, [hash('txid')], dropped),
-  peer: table(0x22, [hash('public key of the peer')], peer),
-  ban: table(0x23, [bytes('public key of a peer, or a host in UTF-8')], ban),
-  candidate: table(0x24, [hash('block hash')], raw()),
-  evidence: table(0x25, [u32('height'), u32('view'), u8('kind'), bytes('key of the validator 33', 33)], evidence),
+  pool: table(0x20, [hash('txid')], pooled, 'none'),
+  dropped: table(0x21, [hash('txid')], dropped, 'none'),
+  peer: table(0x22, [hash('public key of the peer')], peer, 'none'),
+  ban: table(0x23, [bytes('public key of a peer, or a host in UTF-8')], ban, 'none'),
+  candidate: table(0x24, [hash('block hash')], raw(), 'none'),
+  evidence: table(
+    0x25,
+    [u32('height'), u32('view'), u8('kind'), bytes('key of the validator 33', 33)],
+    evidence,
+    'none',
+  ),
 }
