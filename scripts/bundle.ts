@@ -40,7 +40,7 @@ const common = {
   // Names of functions stay, for stack traces.
   minifyWhitespace: true,
   sourcemap: 'linked',
-  external: ['level'],
+  external: ['level', 'pg'],
   metafile: true,
   logLevel: 'warning',
 } satisfies BuildOptions

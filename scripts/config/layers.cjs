@@ -125,6 +125,7 @@ module.exports = {
       srcExcept('^src/ledger/storage/native-level\\.ts$'),
       'node_modules/(level|classic-level|memory-level)/',
     ),
+    forbidden('pg-in-one-place', srcExcept('^src/ledger/engine/postgres'), 'node_modules/pg/'),
     forbidden(
       'care-when-asked',
       srcExcept('^src/ledger/storage/care/(backup|level|check-map-rows|build-map)'),

@@ -26,8 +26,14 @@ export interface ShardTip {
   readonly time: number
 }
 
+/** A batch of the journal that writers agree on: the digest covers it and all before it. */
+export interface ShardBatch extends ShardPosition {
+  /** SHA-256 of the batch's number and journal row. */
+  readonly digest: Buffer
+}
+
 /** Description of a shard by itself. */
-export interface ShardState extends ShardPosition, ShardTip {
+export interface ShardState extends ShardBatch, ShardTip {
   /** Version of the layout of rows, as in docs/schema.md. */
   readonly layout: number
   /** Hash of the genesis block. */
@@ -69,8 +75,8 @@ export interface EngineAnswer {
 /** One step of a shard from one position to the next. */
 export interface EngineStep {
   readonly epoch: number
-  readonly from: ShardPosition
-  readonly to: ShardPosition & ShardTip
+  readonly from: ShardBatch
+  readonly to: ShardBatch & ShardTip
   readonly puts: readonly EngineRow[]
   readonly dels: readonly Buffer[]
 }
@@ -91,4 +97,24 @@ export interface RowEngine {
   /** Calls back when the shard moved, at the latest 100 ms afterwards; the returned function ends it. */
   watch(shard: number, moved: () => void): () => void
   close(): Promise<void>
+}
+
+/** Description of a shard that has just been filled. */
+export type LoadedShard = Omit<ShardState, 'written' | 'now'>
+
+/** Rows on their way into a shard, whose readers see the rows of before until {@link finish}. One that fails leaves these. */
+export interface ShardLoad {
+  put(rows: readonly EngineRow[]): Promise<void>
+  /** Makes the rows fit to be read, which takes long. */
+  ready(): Promise<void>
+  /** Puts them in the place of all that the shard had, with its state. */
+  finish(at: LoadedShard): Promise<void>
+  /** Drops them; after {@link finish} it changes nothing. */
+  close(): Promise<void>
+}
+
+/** An engine that a node fills. */
+export interface ShardWriter extends RowEngine {
+  /** Begins to fill a shard; a UserError while another process does. */
+  load(shard: number): Promise<ShardLoad>
 }

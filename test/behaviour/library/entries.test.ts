@@ -89,8 +89,8 @@ describe('the entries of the package', () => {
     const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(text) as Record<string, object>
     expect(dependencies).not.toHaveProperty('did-resolver')
     expect([peerDependencies, peerDependenciesMeta]).toEqual([
-      { 'did-resolver': '>=4' },
-      { 'did-resolver': { optional: true } },
+      { 'did-resolver': '>=4', pg: '>=8.23' },
+      { 'did-resolver': { optional: true }, pg: { optional: true } },
     ])
   })
 

@@ -1,0 +1,10 @@
+/** An engine does not answer, or answers that it cannot: to try again helps. */
+export class EngineDown extends Error {
+  override readonly name = 'EngineDown'
+  readonly shard: number
+
+  constructor(shard: number, why: string) {
+    super(`shard ${shard}: ${why}`)
+    this.shard = shard
+  }
+}

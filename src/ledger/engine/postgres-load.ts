@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import type pg from 'pg'
+import { UserError } from '../../base/errors/rule-error.js'
+import { discard, type HostConnections } from './postgres-host.js'
+import * as sql from './postgres-sql.js'
+import { copyEnd, copyHead, copyRows } from './postgres-values.js'
+import type { EngineRow, LoadedShard, ShardLoad } from './row-engine.js'
+
+/** Fills a shard in one transaction, beside the rows that are read: whatever interrupts it leaves those. */
+
+/** A COPY from the client. */
+class CopyIn implements pg.Submittable {
+  /** The connection, when it takes rows. */
+  readonly started: Promise<pg.Connection>
+  readonly done: Promise<void>
+  #start!: (connection: pg.Connection) => void
+  #end!: () => void
+  #fail!: (error: Error) => void
+
+  constructor() {
+    const failed = new Promise<never>((_, reject) => (this.#fail = reject))
+    this.started = Promise.race([new Promise<pg.Connection>((resolve) => (this.#start = resolve)), failed])
+    this.done = Promise.race([new Promise<void>((resolve) => (this.#end = resolve)), failed])
+    // Each is looked at when it is waited for.
+    for (const promise of [failed, this.started, this.done]) promise.catch(() => {})
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.query(sql.copyIntoRows)
+  }
+
+  handleCopyInResponse(connection: pg.Connection): void {
+    this.#start(connection)
+  }
+
+  handleCommandComplete(): void {}
+
+  handleReadyForQuery(): void {
+    this.#end()
+  }
+
+  handleError(error: Error): void {
+    this.#fail(error)
+  }
+}
+
+/** A message of the protocol with rows, or with their end. */
+function message(type: 'c' | 'd', content: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.write(type, 'latin1')
+  head.writeInt32BE(4 + content.length, 1)
+  return Buffer.concat([head, content])
+}
+
+export class PostgresLoad implements ShardLoad {
+  readonly #host: HostConnections
+  readonly #client: pg.Client
+  readonly #copy: CopyIn
+  #isOpen = true
+
+  private constructor(host: HostConnections, client: pg.Client, copy: CopyIn) {
+    this.#host = host
+    this.#client = client
+    this.#copy = copy
+  }
+
+  static async begin(host: HostConnections): Promise<PostgresLoad> {
+    const client = await host.open()
+    try {
+      await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
+      const { rows } = await client.query<{ free: string }>({
+        text: 'SELECT pg_try_advisory_lock($1) AS free',
+        values: [sql.loadLock],
+      })
+      if (rows[0]?.free !== 't') throw new UserError(`another process fills the shard at ${host.name}: let it finish`)
+      await client.query(sql.createShard)
+      await client.query(`BEGIN; ${sql.createRows}`)
+      const copy = client.query(new CopyIn())
+      const { stream } = await copy.started
+      stream.write(message('d', copyHead))
+      return new PostgresLoad(host, client, copy)
+    } catch (error) {
+      discard(client, () => {})
+      throw error instanceof UserError ? error : host.failure(error)
+    }
+  }
+
+  put(rows: readonly EngineRow[]): Promise<void> {
+    return this.#tried(async () => {
+      const { stream } = await this.#copy.started
+      stream.write(message('d', copyRows(rows)))
+      if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), this.#copy.done])
+    })
+  }
+
+  ready(): Promise<void> {
+    return this.#tried(async () => {
+      const { stream } = await this.#copy.started
+      stream.write(message('d', copyEnd))
+      stream.write(message('c', Buffer.alloc(0)))
+      await this.#copy.done
+      await this.#client.query(sql.indexRows)
+      await this.#client.query('ANALYZE didledger.row_new')
+    })
+  }
+
+  finish(at: LoadedShard): Promise<void> {
+    return this.#tried(async () => {
+      await this.#client.query(sql.replaceRows)
+      const { layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time } = at
+      const values = [layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time]
+      await this.#client.query({ text: sql.insertState, values })
+      await this.#client.query(`${sql.notify}; COMMIT`)
+    })
+  }
+
+  close(): Promise<void> {
+    if (this.#isOpen) discard(this.#client, () => {})
+    this.#isOpen = false
+    return Promise.resolve()
+  }
+
+  async #tried(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      throw this.#host.failure(error)
+    }
+  }
+}
