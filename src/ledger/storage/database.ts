@@ -3,10 +3,10 @@
  *
  *   changes -> Overlay.put, del, encoded, coins -> Overlay.commit -> Database.commit     rows by rows/tables.ts
  *                -> #put: BatchRows, checksum and digest                assembled in slices
- *                -> #inOrder -> #write: journal row                     one LevelDB batch
+ *                -> #inOrder -> #write: journal row, Outbox              one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
  *
- * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by engine, chain, state, prover, mempool, events, voting, network, resolver,
+ * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by engine, shipping, chain, state, prover, mempool, events, voting, network, resolver,
  * devnet, api, node, library, cli.
  * - All of a batch is on disk, with its journal row, or none of it.
  * - After a failed write none is made: `failure` rejects and the node stops.
@@ -20,6 +20,8 @@ import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { BatchRows } from './write/batch-rows.js'
 import { type Changes, changesOf, type CommitInfo, type RowsBelow } from './write/row-changes.js'
 import { CoinCache } from './write/coin-cache.js'
+import { Outbox, type OutboxPosition, type ShippingTerms } from './write/outbox.js'
+import type { OutboxRows } from './write/outbox-rows.js'
 import { accessFailure, openFailure } from './failure.js'
 import { journalDigest, journalRowSize } from './write/journal.js'
 import type { JournalRow } from './rows/journal-row.js'
@@ -69,6 +71,16 @@ interface Batch {
   readonly batch: RowBatch
   readonly bytes: number
   readonly operations: Uint8Array
+  /** Its rows for shards; undefined where there are none. */
+  readonly shipped: OutboxRows | undefined
+}
+
+/** All rows as they were at a batch of the stream for shards. */
+export interface OutboxView {
+  readonly at: OutboxPosition
+  /** Whether it is in the middle of a reorganisation, which no reader may see. */
+  readonly isOpen: boolean
+  readonly rows: FrozenRows
 }
 
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
@@ -86,6 +98,8 @@ export class Database extends StoredRows {
   #begunOfPool: Promise<void> = Promise.resolve()
   /** For the writer alone, while readers are held at an earlier state. */
   readonly newest: NewestRows
+  /** Batches on their way to shards. */
+  readonly outbox: Outbox
 
   /** Rejects when a write fails. */
   readonly failure: Promise<never>
@@ -98,29 +112,30 @@ export class Database extends StoredRows {
       coins: new CoinCache(),
       commit: (...batch: Parameters<Database['commit']>) => this.commit(...batch),
     })
+    this.outbox = new Outbox(level, this.newest)
     this.failure = new Promise((_, reject) => (this.#fail = reject))
     this.failure.catch(() => {})
   }
 
   /**
    * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. With another `writeBuffer` more may be lost with a
-   * damaged log than a start looks for: it is for one that is of no use before its {@link checkpoint}.
+   * damaged log than a start looks for: it is for one that is of no use before its {@link checkpoint}. `ships`: its batches are for shards too.
    */
   static async open(
     directory: string,
     cache: number = cacheSize,
-    { writeBuffer = writeBufferSize } = {},
+    { writeBuffer = writeBufferSize, ships }: { writeBuffer?: number; ships?: ShippingTerms | undefined } = {},
   ): Promise<Database> {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
     const options = { ...levelOptions, writeBufferSize: writeBuffer, cacheSize: cache, createIfMissing }
     const level = new NativeLevel(directory, options)
-    return Database.over(level, directory)
+    return Database.over(level, directory, ships)
   }
 
   /** Uses any abstract-level store; tests pass memory-level or one that fails on purpose. */
-  static async over(level: Store, directory = 'memory'): Promise<Database> {
+  static async over(level: Store, directory = 'memory', ships?: ShippingTerms): Promise<Database> {
     try {
       await level.open()
     } catch (error) {
@@ -129,6 +144,7 @@ export class Database extends StoredRows {
     const database = new Database(level)
     try {
       await database.#findJournal()
+      await database.outbox.open(ships)
     } catch (error) {
       await database.close()
       throw error
@@ -219,6 +235,24 @@ export class Database extends StoredRows {
     await batch.write({ sync: false })
   }
 
+  /**
+   * Begins a stream of batches for shards, under a UUID of 16 bytes; one that there was ends. Returns the rows with which it begins, which the
+   * caller closes.
+   */
+  async beginOutbox(stream: Uint8Array, info: Omit<CommitInfo, 'kind'>): Promise<OutboxView> {
+    this.outbox.foresee()
+    const empty = await this.#put(changesOf(new Map()))
+    return this.#alone(async () => {
+      await this.outbox.clear()
+      await this.#write(empty, { ...info, kind: 'shipping' }, { sync: true }, stream)
+    }) as Promise<OutboxView>
+  }
+
+  /** The rows at the last batch of the stream; undefined without one. */
+  async freezeOutbox(): Promise<OutboxView | undefined> {
+    return this.#alone(() => Promise.resolve())
+  }
+
   /** Resolves when every batch so far is written. */
   async idle(): Promise<void> {
     await this.#begun
@@ -260,10 +294,28 @@ export class Database extends StoredRows {
   async #put(made: Changes | Promise<Changes>): Promise<Batch> {
     const changes = made instanceof Promise ? await made : made
     const batch = rowBatchOf(this.#level)
-    const rows = new BatchRows(batch)
+    const shipped = this.outbox.collector()
+    const rows = new BatchRows(batch, shipped)
     if (changes.count > smallBatch) await runCooperatively(changes.steps(rows))
     else finish(changes.steps(rows))
-    return { batch, bytes: rows.bytes, operations: rows.digest() }
+    return { batch, bytes: rows.bytes + this.outbox.sizeOf(shipped), operations: rows.digest(), shipped }
+  }
+
+  /** Works between the batches before this call and those after it, and returns the rows then. */
+  async #alone(work: () => Promise<void>): Promise<OutboxView | undefined> {
+    const begun = this.#begun
+    let view: OutboxView | undefined
+    const done = begun.then(() =>
+      this.#inOrder(async () => {
+        await work()
+        const { position: at, isOpen } = this.outbox
+        if (at !== undefined) view = { at, isOpen, rows: this.freezeNewest() }
+      }),
+    )
+    this.#begun = Promise.all([begun, done]).then(() => {})
+    this.#begun.catch((error: unknown) => this.#fail(error))
+    await done
+    return view
   }
 
   /** Runs a write after those before it. After a failed write none is made, because later ones build on it. */
@@ -276,7 +328,13 @@ export class Database extends StoredRows {
     return this.#writing
   }
 
-  async #write({ batch, bytes, operations }: Batch, info: CommitInfo, { sync }: { sync: boolean }): Promise<void> {
+  async #write(
+    { batch, bytes, operations, shipped }: Batch,
+    info: CommitInfo,
+    { sync }: { sync: boolean },
+    /** UUID of a stream of batches that begins with this one. */
+    stream?: Uint8Array,
+  ): Promise<void> {
     const row: JournalRow = {
       kind: info.kind,
       height: info.height,
@@ -288,9 +346,13 @@ export class Database extends StoredRows {
     const sequence = this.#sequence + 1
     const encoded = tables.journal.encode(row)
     batch.put(tables.journal.key(sequence), seal(tables.journal.key(sequence), encoded))
+    const digest = journalDigest(sequence, encoded)
+    if (stream === undefined) this.outbox.stage(batch, shipped, { sequence, digest })
+    else this.outbox.begin(batch, stream, { sequence, digest })
     await batch.write({ sync })
     this.#sequence = sequence
-    this.#previous = journalDigest(sequence, encoded)
+    this.#previous = digest
+    await this.outbox.written(sync)
     if (sequence - this.#floor > journalKept + journalTrim) await this.#trimJournal()
   }
 

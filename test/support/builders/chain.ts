@@ -24,6 +24,7 @@ import { solve } from '../../../src/ledger/production/solve.js'
 import { buildTemplate } from './template.js'
 import type { Log, Random } from '../../../src/base/runtime/env.js'
 import { Database } from '../../../src/ledger/storage/database.js'
+import type { ShippingTerms } from '../../../src/ledger/storage/write/outbox.js'
 import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
 import { craftConfirm } from './blocks.js'
 import {
@@ -125,12 +126,14 @@ export class TestChain {
       verifier?: Verifier
       signatures?: SignatureCache
       reorganisationBytes?: number
+      /** Terms under which its rows are for shards too. */
+      ships?: ShippingTerms
       /** Makes a chain that a seed repeats. */
       random?: Random
     } = {},
   ): Promise<TestChain> {
     const spec = parseSpec(testSpec({ maturity: 2, ...overrides }))
-    const database = await Database.over(options.store ?? memoryStore())
+    const database = await Database.over(options.store ?? memoryStore(), 'memory', options.ships)
     const clock = { time: spec.time * 1000 + 1000, now: () => clock.time }
     const log = quietLog()
     const { verifier = createInlineVerifier(), signatures = new SignatureCache(), random = anyRandom } = options

@@ -71,7 +71,9 @@ export class MemoryEngine implements ShardWriter {
     const rows = new Map(found.rows)
     for (const [key, sealed] of puts) rows.set(mapKey(key), [Buffer.from(key), Buffer.from(sealed)])
     for (const key of dels) rows.delete(mapKey(key))
-    this.#shards[shard] = { rows, sorted: undefined, state: { ...state, ...to, written: this.now() } }
+    const { stream, sequence, digest, height, hash, time } = to
+    const moved = { ...state, stream, sequence, digest, height, hash, time, written: this.now() }
+    this.#shards[shard] = { rows, sorted: undefined, state: moved }
     this.#note(shard)
     await this.#moment('applied', shard)
     return 'applied'
@@ -118,6 +120,11 @@ export class MemoryEngine implements ShardWriter {
   rows(shard: number): readonly EngineRow[] {
     const found = this.#shards[shard]
     return found === undefined ? [] : sortedRows(found)
+  }
+
+  /** Empties a shard. */
+  lose(shard: number): void {
+    this.#shards[shard] = undefined
   }
 
   /** Changes a row behind the back of all. */

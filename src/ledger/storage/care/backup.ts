@@ -10,7 +10,7 @@ import type { FrozenRows } from '../stored-rows.js'
 import type { DataDirectory } from '../directory.js'
 import { diskSpaceOf } from '../disk-space.js'
 import { damaged, fileFailure } from '../failure.js'
-import { meta, type TipRow } from '../rows/tables.js'
+import { meta, tables, type TipRow } from '../rows/tables.js'
 
 /**
  * Copies a database as it is at one moment into a new data directory, while its node runs. Every row is copied as it is, those of the
@@ -110,8 +110,9 @@ async function copyRows(
   let [rows, bytes, looked] = [0, 0, 0]
   const copy = await written(() => Database.openDamaged(directory.database, copyCache))
   try {
-    for await (const page of source.pages({}, pageBytes)) {
+    for await (const all of source.pages({}, pageBytes)) {
       signal?.throwIfAborted()
+      const page = all.filter(([key]) => !isOfOutbox(key))
       const began = performance.now()
       await written(() => copy.putCopied(page))
       const size = page.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
@@ -176,4 +177,9 @@ async function freeBytesOf(directory: string): Promise<number> {
 
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`
+}
+
+/** Whether a row is of the outbox: what a restored backup does next is no part of that stream. */
+function isOfOutbox(key: Buffer): boolean {
+  return key[0] === tables.outbox.number || key.equals(meta.shipping.key)
 }

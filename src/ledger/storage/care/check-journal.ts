@@ -9,7 +9,7 @@ import { meta, schemaVersion, tables } from '../rows/tables.js'
 const pageRows = 1000
 
 /** Batches that do not change the row of the tip. */
-const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting']
+const besideTheChain: readonly JournalKind[] = ['pool', 'peers', 'voting', 'shipping']
 
 /** Result of the journal check: the batches since the last clean point. */
 export interface JournalSpan {

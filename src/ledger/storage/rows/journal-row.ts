@@ -15,6 +15,7 @@ const kinds = [
   'layout',
   'prune',
   'state',
+  'shipping',
 ] as const
 export type JournalKind = (typeof kinds)[number]
 

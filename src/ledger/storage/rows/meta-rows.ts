@@ -1,5 +1,6 @@
 import { fromUtf8 } from '../../../base/primitives/bytes.js'
 import * as form from '../../../base/primitives/forms.js'
+import type { Hash } from '../../../base/primitives/hash.js'
 import { height, superseded, tip, type TipRow } from './chain-tables.js'
 import { bytes, type Codec, type Key, raw, rowOf, table } from './layout.js'
 import type { RowReader, StagedRows } from './row-reader.js'
@@ -16,10 +17,26 @@ export interface ReorganisationRow {
   readonly to: TipRow
 }
 
+/** The outbox of a database whose rows are shipped: another name with each filling of shards. */
+export interface ShippingRow {
+  /** UUID of 16 bytes. */
+  readonly stream: Uint8Array
+  /** The last batch that the outbox has, or all before it. */
+  readonly sequence: number
+  /** Digest of the journal up to it. */
+  readonly digest: Hash
+  /** Bytes of all outbox rows of the stream so far, those deleted included. */
+  readonly total: number
+}
+
 /** Each row says for itself whether it is shipped. */
 export const metaTable = table(0x00, [bytes('name in ASCII')], raw(), 'all')
 
 const reorganisation = rowOf(form.record<ReorganisationRow>({ from: tip, to: tip }))
+
+const shipping = rowOf(
+  form.record<ShippingRow>({ stream: form.bytes(16), sequence: form.u64, digest: form.hash, total: form.u64 }),
+)
 
 interface MetaRow<T> extends Codec<T> {
   readonly key: Key
@@ -69,4 +86,6 @@ export const meta = {
   rules: row('rules', rowOf(form.u8), 'none'),
   /** There if the days of all blocks are counted: height up to which their fees are not. */
   days: row('days', height, 'all'),
+  /** There while the outbox has all that shards lack. */
+  shipping: row('shipping', shipping, 'none'),
 }

@@ -41,6 +41,7 @@
  *   25 height u32, view u32, kind u8, key of the validator 33 → two contradicting messages of one validator (voting/)
  *   26 height u32, index u16 of the DID's create operation → DID and head, while a state is taken (join-tables.ts)
  *   27 program hash of the holder, height u32, index u16 → fragment of a credential that it declared, while a state is taken
+ *   f0 sequence u64                                → changes of a batch for shards (outbox-row.ts)
  *
  * A checksum follows each value (sealed-row.ts). docs/schema.md has the same table, with the values in full.
  */
@@ -54,6 +55,7 @@ import type { Key } from './layout.js'
 import { mapTables } from './map-tables.js'
 import { metaTable } from './meta-rows.js'
 import { networkTables } from './network-tables.js'
+import { outbox } from './outbox-row.js'
 
 export type { Key } from './layout.js'
 export { rangeOf } from './layout.js'
@@ -63,6 +65,7 @@ export { dayCounters } from './chain-tables.js'
 export type * from './coin-tables.js'
 export type * from './did-tables.js'
 export type { MapPlace } from './map-tables.js'
+export type { OutboxRow } from './outbox-row.js'
 export type * from './undo-record.js'
 
 export const tables = {
@@ -75,6 +78,7 @@ export const tables = {
   ...mapTables,
   ...networkTables,
   ...joinTables,
+  outbox,
 }
 
 /** Tables that are byte for byte equal on every node with the same tip: the state digest covers them. */

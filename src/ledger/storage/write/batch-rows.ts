@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { OutboxRows } from './outbox-rows.js'
 import type { RowBuffer } from './row-buffer.js'
 import type { RowBatch } from '../native-level.js'
 import { checksumOf, checksumSize } from '../rows/sealed-row.js'
@@ -23,12 +24,15 @@ export class BatchRows {
   /** Bytes of keys and values. */
   bytes = 0
   readonly #batch: RowBatch
+  /** Gets the rows for shards, where there are any. */
+  readonly #shipped: OutboxRows | undefined
   readonly #digest = createHash('sha256')
   #arena = Buffer.allocUnsafe(arenaSize)
   #length = 0
 
-  constructor(batch: RowBatch) {
+  constructor(batch: RowBatch, shipped?: OutboxRows) {
     this.#batch = batch
+    this.#shipped = shipped
   }
 
   change({ key, value }: RowChange): void {
@@ -44,7 +48,9 @@ export class BatchRows {
     arena.set(value, from)
     // Of both apart: a view over both would be one more object for each row.
     arena.writeUInt32LE(checksumOf(key, value), end)
-    this.#batch.put(key, arena.subarray(from, end + checksumSize))
+    const sealed = arena.subarray(from, end + checksumSize)
+    this.#batch.put(key, sealed)
+    this.#shipped?.put(key, sealed)
   }
 
   putRow(row: RowBuffer): void {
@@ -52,12 +58,15 @@ export class BatchRows {
     // Its room comes first: that may begin another arena.
     const start = this.#reserve(key.length, value.length, value.length)
     this.#arena.set(bytes, start)
-    this.#batch.put(key, row.seal())
+    const sealed = row.seal()
+    this.#batch.put(key, sealed)
+    this.#shipped?.put(key, sealed)
   }
 
   del(key: Uint8Array): void {
     this.#begin(key, -1, 0)
     this.#batch.del(key)
+    this.#shipped?.del(key)
   }
 
   /** sha256 over all rows. */

@@ -139,6 +139,17 @@ const rows: Values<typeof tables, Coded> = {
   }),
   dropped: fc.record({ order: fc.nat(), reason: fc.string({ unit: 'binary' }) }),
   pool: fc.record({ arrival: time, bytes: bytes(0, 100) }),
+  outbox: fc.record({
+    before: time,
+    digestBefore: hash,
+    digest: hash,
+    height: u32,
+    hash,
+    time: u32,
+    isOpen: fc.nat(1),
+    total: time,
+    rows: bytes(0, 300),
+  }),
 }
 
 /** Values of the rows of which there is one each. */
@@ -159,6 +170,7 @@ const metaRows: Values<typeof meta, keyof typeof meta> = {
   dropped: u32,
   rules: u8,
   days: u32,
+  shipping: fc.record({ stream: bytes(16, 16), sequence: time, digest: hash, total: time }),
 }
 
 interface Row {

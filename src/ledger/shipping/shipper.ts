@@ -1,0 +1,204 @@
+/**
+ * Ships the rows of a node to shards in another engine, exactly once and in order, beside the writer of the chain, which never waits.
+ *
+ *   Database.commit -> Outbox, in the same batch    rows of the batch that shards need
+ *   Shipper: judgeShards                            may the shards get what follows? The digest of the journal tells
+ *     -> fillShards                                 empty ones get all rows first
+ *     -> gatherStep -> RowEngine.apply              a step of some batches, the same for all shards; then the outbox loses it
+ *
+ * Imports engine, errors, primitives, runtime, storage; used by no room yet.
+ * - A shard is at a batch or at a later one, never between: its state tells what became of a step whose answer was lost.
+ * - An engine that is down costs nothing but the outbox, which has a bound: beyond it the stream ends, and shards are filled again.
+ */
+import { UserError } from '../../base/errors/rule-error.js'
+import type { Env } from '../../base/runtime/env.js'
+import { EngineDown } from '../engine/engine-down.js'
+import type { ShardState, ShardWriter } from '../engine/row-engine.js'
+import type { Database } from '../storage/database.js'
+import { meta } from '../storage/rows/tables.js'
+import { fillShards } from './fill-shards.js'
+import { highestEpoch, judgeShards } from './judge-shards.js'
+import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
+import { ShippingFigures } from './shipping-figures.js'
+import { Waiter } from './waiter.js'
+
+/** Time until the first attempt after a failure, and the longest. */
+const patience = { first: 100, longest: 5000 }
+/** Time without a batch after which shards are told that there is none: their readers see that they are served. */
+const beat = 10_000
+
+export interface ShipperOptions extends Pick<Env, 'log' | 'random' | 'timers'> {
+  readonly database: Database
+  readonly engine: ShardWriter
+  /** Hash of the genesis block. */
+  readonly genesis: Uint8Array
+  /** Whether shards with rows of others are filled anew at the start. */
+  readonly takeOver?: boolean
+}
+
+/** Causes that end the shipping of this run; each is the code of a line of the log. */
+type EndCode = 'ship-behind' | 'ship-replaced' | 'ship-foreign' | 'ship-failed'
+
+/** Shipping has ended until the node is started again. */
+class ShippingEnd extends Error {
+  readonly code: EndCode
+
+  constructor(code: EndCode, why: string) {
+    super(why)
+    this.code = code
+  }
+}
+
+const fillHint = 'fill them from this directory with "didledger ship load", or start with --ship-take-over'
+
+export class Shipper {
+  readonly #options: ShipperOptions
+  readonly #waiter: Waiter
+  readonly #stop = new AbortController()
+  readonly #stopListening: () => void
+  /** Undefined: not known, as at the beginning and after a failure. */
+  #states: ShardState[] | undefined
+  #mayTakeOver: boolean
+  #hasFollowed = false
+  #running: Promise<void> = Promise.resolve()
+  readonly figures: ShippingFigures
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+    this.#mayTakeOver = options.takeOver ?? false
+    this.figures = new ShippingFigures(options.database.outbox, options.engine.shards)
+    this.#waiter = new Waiter(options.timers)
+    this.#stopListening = options.database.outbox.onMoved(() => this.#waiter.wake())
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#stopListening()
+    this.#waiter.wake()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    let pause = patience.first
+    while (!this.#stop.signal.aborted) {
+      try {
+        const isDone = await this.#round()
+        if (pause > patience.first) this.#options.log.info({}, 'shards answer again')
+        pause = patience.first
+        if (isDone) await this.#waiter.wait(beat)
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        this.#states = undefined
+        const end = endOf(error)
+        if (end !== undefined) {
+          this.figures.ended(end.code)
+          this.#options.log.error({ code: end.code }, `shipping to shards has ended: ${end.message}`)
+          return
+        }
+        this.figures.failed()
+        if (pause === patience.first) this.#options.log.warn({ error: String(error) }, 'shards do not answer')
+        await this.#waiter.wait(pause)
+        pause = Math.min(2 * pause, patience.longest)
+      }
+    }
+  }
+
+  /** Makes one step; returns true where nothing is left to ship. */
+  async #round(): Promise<boolean> {
+    const { database, engine } = this.#options
+    // A directory that has just begun, or that takes a state, has nothing to fill shards with.
+    if (meta.tip.get(database) === undefined) return true
+    this.#states ??= await this.#follow()
+    const sequences = this.#states.map(({ sequence }) => sequence)
+    const least = Math.min(...sequences)
+    // Shards that were ahead at the beginning wait for the others.
+    const ahead = sequences.filter((sequence) => sequence > least)
+    const from = this.#states.find(({ sequence }) => sequence === least) as ShardState
+    if (database.outbox.position === undefined) {
+      throw new ShippingEnd('ship-behind', `the outbox became full, and shards lack what it had; ${fillHint}`)
+    }
+    const step = await gatherStep(database.outbox, from, engine.shards, Math.min(...ahead))
+    if (step === undefined) return this.#beat(this.#states)
+    await this.#apply(step, this.#states)
+    const done = Math.min(...this.#states.map(({ sequence }) => sequence))
+    if (done === step.to.sequence) await database.outbox.delete({ sequence: done, total: step.total })
+    return false
+  }
+
+  /** The states of shards that may get what follows; those that are empty are filled. */
+  async #follow(): Promise<ShardState[]> {
+    const { database, engine, genesis, random } = this.#options
+    for (;;) {
+      const states = await Promise.all(Array.from({ length: engine.shards }, (_, shard) => engine.state(shard)))
+      const judgement = await judgeShards({ genesis, outbox: database.outbox }, states)
+      if (judgement.kind === 'follow') {
+        this.#mayTakeOver = false
+        this.#hasFollowed = true
+        judgement.states.forEach((state, shard) => this.figures.moved(shard, state))
+        return [...judgement.states]
+      }
+      const epoch = highestEpoch(states) + 1
+      const all = [...states.keys()]
+      if (judgement.kind === 'fill') await this.#fill({ shards: judgement.empty, epoch: judgement.epoch })
+      else if (judgement.kind === 'foreign' && !(this.#mayTakeOver && judgement.mayReplace)) {
+        throw this.#endOf(judgement)
+      } else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
+    }
+  }
+
+  #endOf({ why, mayReplace }: { readonly why: string; readonly mayReplace: boolean }): ShippingEnd {
+    if (this.#hasFollowed) return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)
+    return new ShippingEnd(
+      'ship-foreign',
+      `the shards cannot get the rows of this node: ${why}${mayReplace ? `; ${fillHint}` : ''}`,
+    )
+  }
+
+  async #fill(how: { shards: readonly number[]; epoch: number; stream?: Uint8Array }): Promise<void> {
+    const { database, engine, genesis, log } = this.#options
+    log.info({ shards: how.shards }, 'shards are being filled')
+    const { signal } = this.#stop
+    await fillShards({ database, engine, genesis, stream: undefined, signal, ...how })
+    log.info({ shards: how.shards }, 'shards are filled')
+  }
+
+  /** Applies a step to the shards that are where it begins. */
+  async #apply({ to, changes }: ShippedStep, states: ShardState[]): Promise<void> {
+    const { engine } = this.#options
+    const least = Math.min(...states.map(({ sequence }) => sequence))
+    const began = performance.now()
+    const results = await Promise.allSettled(
+      states.map(async (from, shard) => {
+        if (from.sequence !== least) return
+        const { puts = [], dels = [] } = changes[shard] ?? {}
+        const result = await engine.apply(shard, { epoch: from.epoch, from, to, puts, dels })
+        if (result === 'elsewhere') throw new EngineDown(shard, 'it is not where it was')
+        states[shard] = { ...from, ...to }
+        this.figures.moved(shard, to)
+      }),
+    )
+    this.figures.applied((performance.now() - began) / 1000)
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  /** Tells shards that they have all there is. */
+  async #beat(states: ShardState[]): Promise<boolean> {
+    if (!this.#waiter.isLate) return true
+    const { stream, sequence, digest, height, hash, time } = states[0] as ShardState
+    await this.#apply({ to: { stream, sequence, digest, height, hash, time }, total: 0, changes: [] }, states)
+    return true
+  }
+}
+
+/** The end that an error is; undefined: to try again may help. */
+function endOf(error: unknown): ShippingEnd | undefined {
+  if (error instanceof ShippingEnd) return error
+  if (error instanceof StreamBroken) return new ShippingEnd('ship-behind', `${error.message}; ${fillHint}`)
+  if (error instanceof EngineDown || error instanceof UserError) return undefined
+  return new ShippingEnd('ship-failed', error instanceof Error ? error.message : String(error))
+}
