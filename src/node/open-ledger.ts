@@ -12,6 +12,7 @@ import { checkJournal } from '../ledger/storage/care/check-journal.js'
 import { Database } from '../ledger/storage/database.js'
 import type { DataDirectory } from '../ledger/storage/directory.js'
 import { meta } from '../ledger/storage/rows/tables.js'
+import type { ShippingTerms } from '../ledger/storage/write/outbox.js'
 import { bytesToCheck, checkFiles } from '../ledger/storage/care/start-check.js'
 
 /** A chain with what it stands on. */
@@ -36,6 +37,8 @@ export interface OpenOptions {
   readonly keepDocuments?: number
   /** Whether every state of the map of DIDs is kept for proofs. */
   readonly archiveProofs?: boolean
+  /** Terms under which its rows are for shards too. */
+  readonly ships?: ShippingTerms
   /** Takes the progress. */
   readonly onStep?: (step: OpenStep) => void
 }
@@ -57,13 +60,13 @@ export async function openLedger(
   directory: DataDirectory,
   verifier: Verifier,
   env: Env,
-  { databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, onStep = () => {} }: OpenOptions = {},
+  { databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, ships, onStep = () => {} }: OpenOptions = {},
 ): Promise<Ledger> {
   const at = (stage: OpenStep['stage']) => (done: number, total: number) => onStep({ stage, done, total })
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
   // Before it is opened: LevelDB begins to rewrite its tables at once.
   if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)
-  const database = await Database.open(directory.database, databaseCache).catch(async (error: unknown) => {
+  const database = await Database.open(directory.database, databaseCache, { ships }).catch(async (error: unknown) => {
     if (runs !== undefined) await directory.noteUnfinishedRuns(runs)
     throw error
   })

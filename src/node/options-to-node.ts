@@ -6,6 +6,7 @@ import { networkOptions } from '../network/network-options.js'
 import { miningOptions } from '../ledger/production/mining-options.js'
 import { resolverOptions } from '../answers/resolver/resolver-options.js'
 import type { Option } from '../base/runtime/option.js'
+import { shippingOptions } from '../ledger/shipping/shipping-options.js'
 import { storageOptions } from '../ledger/storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
 import { nodeOptions } from './node-options.js'
@@ -14,6 +15,7 @@ import { nodeOptions } from './node-options.js'
 export const sections = {
   node: nodeOptions,
   storage: storageOptions,
+  shipping: shippingOptions,
   api: apiOptions,
   network: networkOptions,
   voting: votingOptions,

@@ -80,6 +80,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   } = await import('./serving-parts.js')
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
+  const { shipping } = node
   const health = (): NodeHealth => {
     const alarm = voting?.status().alarm
     const { stalled, clockOffset } = watch ?? {}
@@ -95,6 +96,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     databaseBytes: () => directory.databaseBytes(),
     diskSpace: () => directory.space(),
     ...others,
+    ...defined({ shipping }),
   })
   const context: ApiContext = {
     reader,

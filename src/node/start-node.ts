@@ -9,7 +9,7 @@
  *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, client, consensus, crypto, devnet, errors, events, mempool, network, primitives, production, prover, resolver, runtime, state, storage,
+ * Imports api, chain, client, consensus, crypto, devnet, engine, errors, events, mempool, network, primitives, production, prover, resolver, runtime, shipping, state, storage,
  * voting, wallet; used by library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
@@ -42,6 +42,7 @@ import { staleAfterDefault } from '../answers/resolver/resolver-options.js'
 import type { Standing } from '../answers/resolver/standing.js'
 import { ResourceStack } from '../base/runtime/resource-stack.js'
 import type { Clock, Env } from '../base/runtime/env.js'
+import type { ShippingFigures } from '../ledger/shipping/shipping-figures.js'
 import { BackupJob } from '../ledger/storage/care/backup-job.js'
 import { DataDirectory } from '../ledger/storage/directory.js'
 import { loadSecret } from '../ledger/storage/secret-file.js'
@@ -59,6 +60,7 @@ import { openPeering, type PeeringNode } from './open-peering.js'
 import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
 import { watchOpenFiles } from './open-files.js'
+import { openShards, shipRows } from './ship-rows.js'
 import { StepWatch } from './step-watch.js'
 import { joinUnits, requireJoinable } from './taken-state.js'
 import { syncStatus } from './sync-status.js'
@@ -120,6 +122,8 @@ export interface Node {
   /** The node that a follower follows; undefined for every other node. */
   readonly followed: Followed | undefined
   readonly backups: BackupJob
+  /** Figures of rows on their way to shards; undefined without any. */
+  readonly shipping: ShippingFigures | undefined
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
   /** Whether it may say what is so now: see node/in-step.ts. */
@@ -201,6 +205,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     mining,
     voting,
     backups,
+    shipping: store.shipping,
     sync,
     standing,
     watch,
@@ -217,6 +222,7 @@ interface Store extends Ledger {
   readonly directory: DataDirectory
   readonly verifier: Verifier
   readonly failure: Promise<never>
+  readonly shipping?: ShippingFigures
 }
 
 async function openStore(options: NodeOptions, stack: ResourceStack): Promise<Store> {
@@ -228,6 +234,7 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
     throw new UserError('a devnet does not prune: it goes back to any of its blocks', 2)
   }
   if (stateFrom !== undefined) requireJoinable(spec)
+  const shards = await openShards(tuning.shipping, stack)
   const directory = await DataDirectory.open(dataDir)
   stack.defer(() => directory.close())
   const verifier = createVerifierPool({ ...tuning.crypto, log: env.log })
@@ -242,7 +249,7 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
     directory,
     verifier,
     env,
-    defined({ databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, onStep }),
+    defined({ databaseCache, runs, keepBlocks, keepDocuments, archiveProofs, ships: shards?.terms, onStep }),
   )
   const { chain, database } = ledger
   stack.defer(async () => {
@@ -263,11 +270,12 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
       'documents superseded up to this height were given up, and stay so',
     )
   }
+  const shipping = shards && (await shipRows(shards, ledger, env, stack))
   const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
   const failure = Promise.race([stopped, database.failure])
   // Not unhandled before a user of the node awaits it.
   failure.catch(() => {})
-  return { ...ledger, directory, verifier, failure }
+  return { ...ledger, directory, verifier, failure, ...defined({ shipping }) }
 }
 
 /** Whether peers are named, or may be found: without them the node does not know how far the chain is. */

@@ -174,6 +174,7 @@ describe('the dashboard', () => {
       'didledger_chain_pruned_height_blocks',
       'didledger_chain_superseded_height_blocks',
       'didledger_chain_verified_height_blocks',
+      'didledger_ship_sequence_batches',
       'didledger_transactions_received_total',
     ])
   })

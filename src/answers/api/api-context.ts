@@ -8,7 +8,7 @@
  *   RuleError  -> http/error-mapping -> status, envelope with code
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
- * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, resolver, runtime, storage, voting,
+ * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, resolver, runtime, shipping, storage, voting,
  * wallet; used by node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.

@@ -29,6 +29,8 @@ export interface Option<T = unknown, Target extends object = object> {
   /** Completes a message after "not": `a port from 0 to 65527`. */
   readonly expects: string
   readonly unit?: string
+  /** Between the texts of a list, on the command line and in the environment; a comma where it is absent. */
+  readonly separator?: RegExp
   /** A check beyond the schema. */
   check?(value: NonNullable<T>): boolean
   /** Commands that have the option; all when absent. */

@@ -84,6 +84,10 @@ vi.mock('../../../src/node/open-ledger.js', async (original) => {
   }
   return { ...real, openLedger }
 })
+// There is no PostgreSQL.
+vi.mock('../../../src/node/ship-rows.js', () => ({
+  openShards: async (target: object) => void given.set('shards', { ...target }),
+}))
 // The file of the state is not there.
 vi.mock('../../../src/node/join-state.js', () => ({
   joinState: async (from: string) => given.set('state', { from }),
@@ -252,6 +256,13 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   },
   'devnet.nodes': { value: '2', room: 'processes', is: { nodes: 2 }, alone: true },
   'mining.payTo': { value: payee, room: 'voting', is: { payTo: parseAddress(payee) } },
+  'shipping.shards': {
+    value: 'postgres://db1,db2:5433/a,postgres://db3/b',
+    room: 'shards',
+    is: { shards: ['postgres://db1,db2:5433/a', 'postgres://db3/b'] },
+  },
+  'shipping.backlog': { value: '2000000', room: 'shards', is: { backlog: 2_000_000 } },
+  'shipping.takeOver': { value: 'true', room: 'shards', is: { takeOver: true } },
   'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000 } },
   'mempool.expiry': { value: '41000', room: 'pool', is: { expiry: 41_000 } },
   'resolver.cacheSize': { value: '51', room: 'resolver', is: { cacheBytes: 51 } },

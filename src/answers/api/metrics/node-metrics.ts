@@ -5,11 +5,13 @@ import type { Mempool } from '../../../ledger/mempool/mempool.js'
 import { paramsAt, quorum } from '../../../base/primitives/spec.js'
 import type { Resolver } from '../../resolver/resolver.js'
 import type { DiskSpace } from '../../../ledger/storage/disk-space.js'
+import type { ShippingFigures } from '../../../ledger/shipping/shipping-figures.js'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
 import { HeldFigure } from './held-figure.js'
 import type { NetworkView, NodeHealth, VotingView } from '../node-handles.js'
 import { addProcessMetrics, counterOf, gaugeOf } from './process-metrics.js'
 import { badStates, warningMetrics } from './readiness.js'
+import { addShipping } from './shipping-metrics.js'
 
 /** Objects that the figures are read from. */
 export interface MetricSources {
@@ -25,6 +27,8 @@ export interface MetricSources {
   readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
   /** Absent: no voting. */
   readonly voting?: Pick<VotingView, 'status' | 'received' | 'votes'>
+  /** Absent: no shards. */
+  readonly shipping?: ShippingFigures
   /** The state that `/readyz` shows as well. */
   health(): NodeHealth
   /** Bytes of the database on disk. */
@@ -59,6 +63,7 @@ export class NodeMetrics {
     addDisk(this.#registry, sources)
     addStates(this.#registry, sources)
     addNetwork(this.#registry, sources)
+    addShipping(this.#registry, sources.shipping, () => sources.chain.tip.header.height)
     this.webSocketConnections = new Gauge({
       name: 'didledger_websocket_connections',
       help: 'WebSocket connections that are open.',

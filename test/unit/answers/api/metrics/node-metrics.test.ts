@@ -14,7 +14,7 @@ import { inStep } from '../../../../support/fakes/standing.js'
 /** What a name may end in: units, what is counted, and `info` for a constant 1 that carries labels. */
 const units = [
   ...['seconds', 'bytes', 'total', 'blocks', 'transactions', 'connections', 'fds', 'info'],
-  ...['peers', 'turns', 'keys', 'validators', 'chains', 'nodes', 'byte'],
+  ...['peers', 'turns', 'keys', 'validators', 'chains', 'nodes', 'byte', 'batches', 'shards'],
 ]
 
 const fourKeys = [0, 1, 2, 3].map((person) => toHex(testPublicKey(person)))

@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
+
+/** Settings made by the options of shipping. */
+export interface ShippingTarget {
+  /** URLs of the shards that get the rows, in their order. */
+  readonly shards: readonly string[]
+  /** Bytes of rows that wait for shards. */
+  readonly backlog: number
+  /** Whether shards with rows of others are filled anew. */
+  readonly takeOver: boolean
+}
+
+/** @tuning bytes: rows that wait for shards */
+export const shipBacklog = 8 * 2 ** 30
+
+const { option, tuning, table } = optionsFor<ShippingTarget>()
+
+export const shippingOptions = table('shipping', {
+  shards: option({
+    flag: '--ship <url...>',
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), {
+      minItems: 1,
+      maxItems: 1024,
+      uniqueItems: true,
+    }),
+    description:
+      'copy the rows of the node to PostgreSQL, one URL for each shard; further hosts of a URL behind commas are replicas of that shard',
+    // Hosts of one URL are separated by commas too.
+    separator: /,(?=postgres(?:ql)?:\/\/)/,
+    expects: 'up to 1024 URLs like postgres://user@host:5432/database',
+    check: (urls) => urls.every((url) => /^postgres(ql)?:\/\//.test(url)),
+  }),
+  backlog: tuning('backlog', {
+    flag: '--ship-backlog <bytes>',
+    ...wholeNumber(2 ** 20, 2 ** 50, 'bytes'),
+    default: shipBacklog,
+    description: 'rows kept for shards that do not answer; beyond that the shards are filled again',
+  }),
+  takeOver: option({
+    flag: '--ship-take-over',
+    ...onOrOff(false),
+    description: 'fill shards again that have the rows of another node, or of an earlier time of this one',
+  }),
+})
