@@ -4,7 +4,7 @@
  *   node    -> shipping: the rows of each batch -> RowEngine.apply    exactly once, in order
  *   gateway -> EngineRows: rows of one state    -> RowEngine.read     one view of a shard, and which state it is of
  *
- * Imports errors, storage; used by shipping, node.
+ * Imports errors, storage; used by shipping, node, cli.
  * - A shard is one database with the rows of some slots; the rows of its state are all there, or none of them.
  * - Keys and values are those of LevelDB, with their checksums: an engine that changes one is found out by the reader.
  */

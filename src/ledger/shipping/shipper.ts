@@ -6,7 +6,7 @@
  *     -> fillShards                                 empty ones get all rows first
  *     -> gatherStep -> RowEngine.apply              a step of some batches, the same for all shards; then the outbox loses it
  *
- * Imports engine, errors, primitives, runtime, storage; used by api, node.
+ * Imports engine, errors, primitives, runtime, storage; used by api, node, cli.
  * - A shard is at a batch or at a later one, never between: its state tells what became of a step whose answer was lost.
  * - An engine that is down costs nothing but the outbox, which has a bound: beyond it the stream ends, and shards are filled again.
  */

@@ -22,6 +22,7 @@ const groups = {
   wallet: async () => (await import('./wallet-command.js')).registerWallet,
   did: async () => (await import('./did-command.js')).registerDid,
   chain: async () => (await import('./chain-command.js')).registerChain,
+  ship: async () => (await import('./ship-command.js')).registerShip,
   genesis: async () => (await import('./genesis-command.js')).registerGenesis,
   completion: async () => (await import('./completion-command.js')).registerCompletion,
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EngineDown } from '../../../src/ledger/engine/engine-down.js'
 import { Shipper } from '../../../src/ledger/shipping/shipper.js'
+import type { ShardWriter } from '../../../src/ledger/engine/row-engine.js'
 import type { Timers } from '../../../src/base/runtime/env.js'
 import { type EngineMoment, MemoryEngine } from '../fakes/memory-engine.js'
 import { expectSameRows, hasAll } from '../assert/shard-rows.js'
@@ -12,6 +13,9 @@ const reorganisationBytes = 2000
 
 const binary = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
+/** All rows of a shard, in order of keys. */
+type RowsOf = Parameters<typeof expectSameRows>[1]
+
 /** Retries come at once. */
 const hasty: Timers = {
   after: (milliseconds, callback) => {
@@ -21,8 +25,8 @@ const hasty: Timers = {
 }
 
 /** A chain whose rows are shipped, people who change it, and a miner who makes it reorganise. */
-export class ShippedChain {
-  readonly engine: MemoryEngine
+export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
+  readonly engine: Engine
   readonly log: QuietLog = quietLog()
   chain!: TestChain
   shipper!: Shipper
@@ -32,7 +36,7 @@ export class ShippedChain {
   #rival!: TestChain
   backlog = 2 ** 30
 
-  private constructor(engine: MemoryEngine, seed: number) {
+  private constructor(engine: Engine, seed: number) {
     this.engine = engine
     this.#roll = random(seed)
     this.#crowd = new Crowd(this.#roll)
@@ -43,8 +47,12 @@ export class ShippedChain {
   }
 
   /** A node of its own with shards that another one may have filled. */
-  static async over(engine: MemoryEngine, seed: number, options: { takeOver?: boolean } = {}): Promise<ShippedChain> {
-    const made = new ShippedChain(engine, seed)
+  static async over<Engine extends ShardWriter>(
+    engine: Engine,
+    seed: number,
+    options: { takeOver?: boolean } = {},
+  ): Promise<ShippedChain<Engine>> {
+    const made = new ShippedChain<Engine>(engine, seed)
     made.#rival = await TestChain.open(withoutValidators)
     await made.start(options)
     return made
@@ -77,9 +85,9 @@ export class ShippedChain {
   }
 
   /** Expects that the shards have the rows of the node, when they have all batches. */
-  async expectSame(): Promise<void> {
+  async expectSame(rowsOf: RowsOf = (shard) => this.#memory.rows(shard)): Promise<void> {
     await this.shipped()
-    await expectSameRows(this.chain.database, (shard) => this.engine.rows(shard), this.engine.shards)
+    await expectSameRows(this.chain.database, rowsOf, this.engine.shards)
   }
 
   /** Copies all rows as they are now, as a copy of the directory has them; the node runs on. */
@@ -123,12 +131,14 @@ export class ShippedChain {
 
   /** States of all shards, past all faults. */
   async states() {
-    const { at } = this.engine
-    this.engine.at = () => {}
+    const { engine } = this
+    const at = engine instanceof MemoryEngine ? engine.at : undefined
+    if (engine instanceof MemoryEngine) engine.at = () => {}
     try {
-      return await Promise.all(Array.from({ length: this.engine.shards }, (_, shard) => this.engine.state(shard)))
+      const shards = Array.from({ length: engine.shards }, (_, shard) => shard)
+      return await Promise.all(shards.map((shard) => engine.state(shard).catch(() => undefined)))
     } finally {
-      this.engine.at = at
+      if (engine instanceof MemoryEngine && at !== undefined) engine.at = at
     }
   }
 
@@ -137,10 +147,15 @@ export class ShippedChain {
     sides: number,
     moments: readonly EngineMoment[] = ['state', 'apply', 'applied', 'put', 'ready', 'finish', 'finished'],
   ): void {
-    this.engine.at = async (moment, shard) => {
+    this.#memory.at = async (moment, shard) => {
       await new Promise((resolve) => setImmediate(resolve))
       if (moments.includes(moment) && this.#roll(sides) === 0) throw new EngineDown(shard, `down at ${moment}`)
     }
+  }
+
+  get #memory(): MemoryEngine {
+    if (this.engine instanceof MemoryEngine) return this.engine
+    throw new TypeError('only an engine in memory has that')
   }
 
   async #fork(depth: number): Promise<void> {

@@ -1,0 +1,132 @@
+import type { Command } from 'commander'
+import { UserError } from '../../base/errors/rule-error.js'
+import { displayHash } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
+import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
+import { EngineDown } from '../../ledger/engine/engine-down.js'
+import type { PostgresEngine } from '../../ledger/engine/postgres-engine.js'
+import type { ShardState } from '../../ledger/engine/row-engine.js'
+import { shipBacklog } from '../../ledger/shipping/shipping-options.js'
+import { DataDirectory } from '../../ledger/storage/directory.js'
+import { openLedger, withVerifier } from '../../node/open-ledger.js'
+import { Progress } from '../console/progress.js'
+import { defaultDataDir } from './chain-data-dir.js'
+import type { CliContext } from './cli-context.js'
+import { type OutputOptions, type QuietOptions, withOutput, withQuiet } from './command-options.js'
+import { heldSpec } from './directory-spec.js'
+import { loadSpec } from './load-spec.js'
+import { openConsole } from './open-log.js'
+import { examples, formatTable, report } from './print-output.js'
+import { namingTheRepair } from './repair-hint.js'
+
+interface LoadFlags extends QuietOptions {
+  readonly genesis?: string
+  readonly dataDir?: string
+}
+
+const urlText = 'URL of each shard, in their order: postgres://user@host:5432/database'
+
+/** `didledger ship` */
+export function registerShip(program: Command, context: CliContext): void {
+  const ship = program.command('ship').description('rows of a node in PostgreSQL, in one or several shards')
+  withQuiet(ship.command('load'))
+    .description('fill shards with all rows of a data directory, in the place of those that they have')
+    .argument('<url...>', urlText)
+    .option('--genesis <name|file>', 'chain spec: devnet, localnet, pow or a file (default: what the directory holds)')
+    .option('--data-dir <directory>', 'the data directory (default: that of "start" for the chain of --genesis)')
+    .addHelpText('after', examples('ship load postgres://didledger@db1/didledger --data-dir ./data'))
+    .action((urls: string[], flags: LoadFlags) => load(context, urls, flags))
+  withOutput(ship.command('status'))
+    .description('print the block of each shard, and when it got the last rows')
+    .argument('<url...>', urlText)
+    .addHelpText('after', examples('ship status postgres://didledger@db1/didledger'))
+    .action((urls: string[], flags: OutputOptions) => status(context, urls, flags))
+}
+
+async function load(context: CliContext, urls: readonly string[], flags: LoadFlags): Promise<void> {
+  const { genesis } = flags
+  const named = genesis === undefined ? undefined : loadSpec(genesis)
+  const dataDir = flags.dataDir ?? (named && defaultDataDir(context, named))
+  if (dataDir === undefined) throw new UserError('where is the chain? Give --data-dir DIRECTORY', 2)
+  const env = systemEnv(silentLog)
+  const console = openConsole(context, flags)
+  const progress = new Progress(console)
+  const { fillAll } = await import('../../ledger/shipping/fill-all.js')
+  const filled = await withEngine(urls, (engine) =>
+    namingTheRepair({ ...defined({ genesis }), dataDir }, async () => {
+      const directory = await DataDirectory.existing(dataDir)
+      const spec = named ?? (await heldSpec(dataDir))
+      return withVerifier(env, async (verifier) => {
+        const ledger = await openLedger(spec, directory, verifier, env, { ships: { backlog: shipBacklog } })
+        try {
+          const onRows = (done: number) => progress.show({ stage: 'filling', unit: 'rows', done })
+          const parts = { database: ledger.database, engine, genesis: genesisBlock(spec).header.hash }
+          return await fillAll({ ...parts, stream: env.random.bytes(16), onRows })
+        } finally {
+          await ledger.chain.close().finally(() => ledger.database.close())
+        }
+      })
+    }),
+  ).finally(() => {
+    progress.end()
+    console?.close()
+  })
+  const { rows, bytes, height } = filled
+  report(context, flags, { shards: urls.length, rows, bytes, height }, [
+    `filled ${urls.length === 1 ? 'the shard' : `${urls.length} shards`} with ${rows} rows, ${bytes} bytes, as of block ${height}`,
+  ])
+}
+
+async function status(context: CliContext, urls: readonly string[], flags: OutputOptions): Promise<void> {
+  const shards = await withEngine(urls, (engine) =>
+    Promise.all(urls.map((_, shard) => engine.state(shard).then(shownState, shownFailure))),
+  )
+  const highest = Math.max(...shards.map((shard) => shard.height ?? 0))
+  const rows = shards.map((shard, number) => [String(number), shard.failure ?? lineOf(shard, highest)] as const)
+  report(context, flags, { shards }, formatTable(rows))
+}
+
+/** A shard as `ship status` shows it: all but `failure`, or that alone. */
+interface ShownShard {
+  readonly failure?: string
+  readonly height?: number
+  readonly hash?: string
+  readonly sequence?: number
+  readonly epoch?: number
+  readonly stream?: string
+  /** Seconds since the shipper was there. */
+  readonly age?: number
+}
+
+function lineOf({ height = 0, sequence, epoch, age, stream }: ShownShard, highest: number): string {
+  const behind = height === highest ? [] : [`${highest - height} behind`]
+  return [`block ${height}`, ...behind, `batch ${sequence}`, `epoch ${epoch}`, `${age} s ago`, `stream ${stream}`].join(
+    ', ',
+  )
+}
+
+function shownState(state: ShardState | undefined): ShownShard {
+  if (state === undefined) return { failure: 'it has no rows: fill it with "didledger ship load"' }
+  const { height, hash, sequence, epoch, stream, written, now } = state
+  return { height, hash: displayHash(hash), sequence, epoch, stream, age: Math.round((now - written) / 1000) }
+}
+
+function shownFailure(error: unknown): ShownShard {
+  if (!(error instanceof EngineDown)) throw error
+  return { failure: error.message }
+}
+
+/** Runs with the shards of URLs; what does not answer is told without a stack. */
+async function withEngine<T>(urls: readonly string[], run: (engine: PostgresEngine) => Promise<T>): Promise<T> {
+  const { PostgresEngine } = await import('../../ledger/engine/postgres-engine.js')
+  const engine = await PostgresEngine.open(urls)
+  try {
+    return await run(engine)
+  } catch (error) {
+    if (error instanceof EngineDown) throw new UserError(error.message)
+    throw error
+  } finally {
+    await engine.close()
+  }
+}

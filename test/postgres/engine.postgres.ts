@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EngineDown } from '../../src/ledger/engine/engine-down.js'
+import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
+import type { EngineRow, EngineStep, LoadedShard } from '../../src/ledger/engine/row-engine.js'
+import { PostgresServer } from '../support/process/postgres.js'
+
+const stream = '00000000-0000-4000-8000-000000000001'
+const [chain, hash] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)]
+const digest = (sequence: number) => Buffer.alloc(32, sequence)
+const key = (n: number) => Buffer.from([4, n >> 8, n & 255])
+const row = (n: number, value = `value ${n}`): EngineRow => [key(n), Buffer.from(value)]
+const at = (sequence: number) => ({
+  stream,
+  sequence,
+  digest: digest(sequence),
+  height: sequence,
+  hash,
+  time: 1000 + sequence,
+})
+const loaded: LoadedShard = { ...at(1), layout: 4, chain, number: 0, shards: 1, epoch: 3 }
+const step = (from: number, puts: readonly EngineRow[] = [], dels: readonly Buffer[] = []): EngineStep => ({
+  epoch: 3,
+  from: at(from),
+  to: at(from + 1),
+  puts,
+  dels,
+})
+const values = (rows: readonly EngineRow[]) => rows.map(([, value]) => value.toString())
+
+let primary: PostgresServer
+let replica: PostgresServer
+let engine: PostgresEngine
+
+beforeAll(async () => {
+  primary = await PostgresServer.create()
+  engine = await PostgresEngine.open([primary.url])
+  const load = await engine.load(0)
+  await load.put(Array.from({ length: 1000 }, (_, n) => row(n)))
+  await load.ready()
+  await load.finish(loaded)
+  await load.close()
+  replica = await PostgresServer.replicaOf(primary)
+})
+afterAll(async () => {
+  await engine.close()
+  for (const server of [replica, primary]) server.close()
+})
+
+describe('a shard', () => {
+  it('says what it is', async () => {
+    const { written, now, ...state } = (await engine.state(0)) ?? {}
+    expect(state).toMatchObject(loaded)
+    expect(Math.abs(Number(now) - Number(written))).toBeLessThan(60_000)
+  })
+
+  it('answers keys and ranges, from both ends, in one view', async () => {
+    const {
+      rows,
+      ranges,
+      at: state,
+    } = await engine.read(0, {
+      keys: [key(3), Buffer.from('none'), key(700)],
+      ranges: [
+        { gte: key(10), lt: key(20), limit: 3 },
+        { gte: key(10), lt: key(20), limit: 2, reverse: true },
+        { gte: key(2000), lt: key(3000), limit: 5 },
+        { gte: key(998), lt: key(2000), limit: 5 },
+      ],
+    })
+    expect(values(rows).sort()).toEqual(['value 3', 'value 700'])
+    expect(ranges.map(values)).toEqual([
+      ['value 10', 'value 11', 'value 12'],
+      ['value 19', 'value 18'],
+      [],
+      ['value 998', 'value 999'],
+    ])
+    expect(state.sequence).toBe(1)
+  })
+
+  it('takes a step once, from where it is and by whom it is filled', async () => {
+    const first = step(1, [row(3, 'new'), row(5000)], [key(4)])
+    expect(await engine.apply(0, { ...first, epoch: 2 })).toBe('elsewhere')
+    expect(await engine.apply(0, { ...first, from: { ...at(1), digest: digest(9) } })).toBe('elsewhere')
+    const both = await Promise.all([engine.apply(0, first), engine.apply(0, first)])
+    expect(both.sort()).toEqual(['applied', 'elsewhere'])
+    const { rows } = await engine.read(0, { keys: [key(3), key(4), key(5000)], ranges: [] })
+    expect(values(rows).sort()).toEqual(['new', 'value 5000'])
+  })
+
+  it('tells who watches, within 100 ms', async () => {
+    let moves = 0
+    const end = engine.watch(0, () => moves++)
+    await expect.poll(() => moves).toBeGreaterThan(0)
+    const before = moves
+    await engine.apply(0, step(2))
+    await expect.poll(() => moves).toBeGreaterThan(before)
+    end()
+  })
+
+  it('keeps its rows while others are put beside them, and when that ends in the middle', async () => {
+    const load = await engine.load(0)
+    await expect(engine.load(0)).rejects.toThrow('another process fills the shard')
+    await load.put([row(9000)])
+    await load.ready()
+    expect((await engine.read(0, { keys: [key(3), key(9000)], ranges: [] })).rows).toHaveLength(1)
+    await load.close()
+    await expect
+      .poll(() =>
+        engine.load(0).then(
+          (again) => again.close(),
+          () => 'taken',
+        ),
+      )
+      .toBeUndefined()
+    expect(primary.sql("SELECT count(*) FROM pg_tables WHERE tablename = 'row_new'")).toBe('0\n')
+  })
+})
+
+describe('a shard with a replica', () => {
+  it('is answered by the one that has what is wanted, else by the primary', async () => {
+    const both = await PostgresEngine.open([`postgres://postgres@${primary.host},${replica.host}/postgres`])
+    await both.apply(0, step(3, [row(1, 'four')]))
+    await expect.poll(() => replica.sql('SELECT sequence FROM didledger.shard')).toBe('4\n')
+    replica.sql('SELECT pg_wal_replay_pause()')
+    await both.apply(0, step(4, [row(1, 'five')]))
+    const question = { keys: [key(1)], ranges: [] }
+    for (const [sequence, value] of [
+      [4, 'four'],
+      [5, 'five'],
+      [6, 'five'],
+    ] as const) {
+      for (let i = 0; i < 4; i++) {
+        const { rows, at: state } = await both.read(0, question, { stream, sequence })
+        expect([values(rows), state.sequence]).toEqual([[value], value === 'four' ? 4 : 5])
+      }
+    }
+    expect((await both.read(0, question)).at.sequence).toBe(5)
+    replica.sql('SELECT pg_wal_replay_resume()')
+    await both.close()
+  })
+
+  it('takes writes at the replica once that is promoted, after the primary was killed', async () => {
+    const both = await PostgresEngine.open([`postgres://postgres@${primary.host},${replica.host}/postgres`])
+    await expect.poll(() => replica.sql('SELECT sequence FROM didledger.shard')).toBe('5\n')
+    expect((await both.state(0))?.sequence).toBe(5)
+    primary.kill()
+    const began = performance.now()
+    await expect(both.apply(0, step(5))).rejects.toThrow(EngineDown)
+    await expect(engine.state(0)).rejects.toThrow(EngineDown)
+    expect(performance.now() - began).toBeLessThan(10_000)
+    expect((await both.read(0, { keys: [key(1)], ranges: [] }, { stream, sequence: 5 })).rows).toHaveLength(1)
+    replica.promote()
+    await expect.poll(() => both.apply(0, step(5)).catch(() => 'down')).toBe('applied')
+    await both.close()
+  })
+
+  it('is never named with its password', async () => {
+    const error: unknown = await engine.state(0).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(EngineDown)
+    expect(JSON.stringify(error) + String(error) + String((error as Error).stack)).not.toContain('secret-word')
+    await expect(PostgresEngine.open(['postgres:secret-word@x'])).rejects.not.toThrow('secret-word')
+  })
+})

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The oldest version that shards run on. */
+const oldest = 15
+const packaged = '/usr/lib/postgresql'
+
+/** Folder with the programs of PostgreSQL: that of POSTGRES_BIN, else of the newest package; undefined where there is none. */
+export function postgresPrograms(): string | undefined {
+  const named = process.env['POSTGRES_BIN']
+  if (named !== undefined) return named
+  const versions = existsSync(packaged) ? readdirSync(packaged).map(Number) : []
+  const newest = Math.max(0, ...versions.filter((version) => version >= oldest))
+  return newest === 0 ? undefined : join(packaged, String(newest), 'bin')
+}
+
+/** A server of PostgreSQL with a folder of its own, on a port of 127.0.0.1. */
+export class PostgresServer {
+  readonly port: number
+  readonly #folder: string
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder
+    this.port = port
+  }
+
+  static async create(): Promise<PostgresServer> {
+    const server = new PostgresServer(folderOfPostgres(), await freePort())
+    server.#run('initdb', '-D', server.#data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C')
+    server.start()
+    return server
+  }
+
+  /** A replica that follows another server. */
+  static async replicaOf(primary: PostgresServer): Promise<PostgresServer> {
+    const server = new PostgresServer(folderOfPostgres(), await freePort())
+    const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
+    server.#run('pg_basebackup', '-D', server.#data, ...from, '-R', '-X', 'stream', '-c', 'fast')
+    server.start()
+    return server
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data')
+  }
+
+  /** Address that it listens at, as a URL names it. */
+  get host(): string {
+    return `127.0.0.1:${this.port}`
+  }
+
+  get url(): string {
+    return `postgres://postgres:secret-word@${this.host}/postgres`
+  }
+
+  start(): void {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      `unix_socket_directories=${this.#folder}`,
+      'shared_buffers=32MB',
+      'jit=off',
+    ]
+    const options = [`-p ${this.port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ')
+    this.#run('pg_ctl', '-D', this.#data, '-o', options, '-l', join(this.#folder, 'log'), '-w', 'start')
+  }
+
+  /** Ends it as a failure of the machine does. */
+  kill(): void {
+    this.#run('pg_ctl', '-D', this.#data, '-m', 'immediate', '-w', 'stop')
+  }
+
+  /** Makes a replica take writes. */
+  promote(): void {
+    this.#run('pg_ctl', '-D', this.#data, '-w', 'promote')
+  }
+
+  sql(text: string): string {
+    return this.#run('psql', '-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres', '-At', '-c', text)
+  }
+
+  /** Stops it and deletes its folder. */
+  close(): void {
+    if (existsSync(join(this.#data, 'postmaster.pid'))) this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** Runs a program of PostgreSQL, which refuses to be root. */
+  #run(name: string, ...args: readonly string[]): string {
+    const user = userOfPostgres()
+    const { status, stdout, stderr } = spawnSync(join(postgresPrograms() ?? '', name), args, {
+      encoding: 'utf8',
+      cwd: this.#folder,
+      // A server keeps what it got open.
+      ...(name === 'pg_ctl' && { stdio: 'ignore' as const }),
+      ...user,
+    })
+    if (status !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr ?? ''}`)
+    return stdout ?? ''
+  }
+}
+
+/** The user that servers run as where the tests are root; none elsewhere. */
+function userOfPostgres(): { readonly uid?: number; readonly gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const id = (which: string) => Number(spawnSync('id', [which, 'postgres'], { encoding: 'utf8' }).stdout)
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+function folderOfPostgres(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'didledger-postgres-'))
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  const { uid, gid } = userOfPostgres()
+  if (uid !== undefined && gid !== undefined)
+    for (const path of [folder, join(folder, 'data')]) chownSync(path, uid, gid)
+  return folder
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
