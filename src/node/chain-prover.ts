@@ -1,10 +1,10 @@
-import type { Chain } from '../ledger/chain/chain.js'
+import type { ChainView } from '../ledger/chain/chain-view.js'
 import { parseConfirm } from '../base/primitives/confirm.js'
 import { Prover } from '../answers/prover/prover.js'
 import { tables } from '../ledger/storage/rows/tables.js'
 
 /** Returns the prover of answers from the rows of a chain. Confirms of blocks assumed valid are verified first. */
-export function chainProver({ database, spec, genesis, assumedConfirms }: Chain): Prover {
+export function chainProver({ database, spec, genesis, assumedConfirms }: ChainView): Prover {
   return new Prover({
     database,
     spec,

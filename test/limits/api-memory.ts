@@ -176,7 +176,7 @@ async function amounts(sizes: readonly number[]): Promise<void> {
   const output = { assetId: zeroHash, value: 1n, outputLock: 0, programHash: new Uint8Array(21) as ProgramHash }
   const all = sizes.map((size, i) => sizedTransaction(i, size, [output]))
   const reader = {
-    chain: { database: { get: () => undefined } },
+    chain: { database: { get: () => undefined, load: async () => {}, settle: <T>(work: () => T) => work() } },
     transactionBytes: (txid: Uint8Array) => ({ bytes: all[txid[0] as number]?.bytes }),
   }
   const sink = { due: false, reserve: () => Promise.resolve(() => {}) }

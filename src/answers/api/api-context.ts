@@ -8,8 +8,8 @@
  *   RuleError  -> http/error-mapping -> status, envelope with code
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
- * Imports chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, resolver, runtime, shipping, storage, voting,
- * wallet; used by node, devnet, library, cli, explorer (types).
+ * Imports engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, resolver, runtime, shipping, storage, voting,
+ * wallet; used by gateway, node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */
@@ -28,12 +28,13 @@ import type { BodyBudget } from './http/body-budget.js'
 import type { HeightGate } from './http/height-gate.js'
 import type { KeptAnswers } from './http/kept-answers.js'
 import type { SharedAnswers } from './streams/shared-answer.js'
-import type { NodeMetrics } from './metrics/node-metrics.js'
+import type { ServerMetrics } from './metrics/server-metrics.js'
 import type {
   BackupView,
   DevnetControl,
   FollowedView,
   NetworkView,
+  NodesBehind,
   NodeHealth,
   NodeInfo,
   VotingView,
@@ -68,13 +69,17 @@ export interface ApiContext {
   /** Absent on a chain without validators and on a devnet. */
   readonly voting?: VotingView
   /** Counts requests and answers. */
-  readonly metrics: NodeMetrics
+  readonly metrics: ServerMetrics
   /** Whether the metrics have a port of their own, so that the REST port has none. */
   readonly metricsApart?: boolean
   /** How the address of a service is answered; absent: by a redirect. */
   readonly dereference?: Dereference
   /** The node to which a follower passes what clients send; absent: this node has a pool. */
   readonly followed?: FollowedView
+  /** Nodes that answer what a gateway has no rows of; absent: this is a node. */
+  readonly nodes?: NodesBehind
+  /** Runs what reads rows that may have to be fetched first; absent: all rows are here. */
+  settle?<T>(work: () => T | Promise<T>): Promise<T>
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
   /** Absent: the node makes no backups. */

@@ -43,6 +43,14 @@ export interface FollowedView {
   post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer>
 }
 
+/** The nodes behind a gateway, of which one answers. */
+export interface NodesBehind {
+  /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. */
+  call(method: string, params: unknown, client: AnswerClient): Promise<unknown>
+  /** Its answer at a path of its REST port; `body`: JSON text of a POST. */
+  request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer>
+}
+
 /** An answer of HTTP as another node gave it. */
 export interface PassedAnswer {
   readonly status: number

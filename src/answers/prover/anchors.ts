@@ -13,7 +13,7 @@ import { compactConfirm } from '../../identity/proofs/anchor-confirm.js'
 import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { WorkSlots } from '../../base/runtime/work-slots.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type HeaderRecord, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
@@ -28,7 +28,7 @@ const anchorsWaiting = 64
 const rowsAtOnce = 256
 
 export interface AnchorsOptions {
-  readonly database: Database
+  readonly database: RowSource
   readonly spec: Spec
   /** The confirm of an active block; undefined where the node holds none that is valid. */
   confirm(header: Header): Promise<Confirm | undefined>

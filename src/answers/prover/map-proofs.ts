@@ -15,7 +15,7 @@ import {
 import { type HistoryPart, mapProofJson } from '../../identity/proofs/map-proof.js'
 import { credentialMapKey, didMapKey, type MapKey } from '../../identity/proofs/map-tree.js'
 import { credentialRow } from '../../ledger/storage/rows/credential-rows.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import { didOperation, operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
 import { type Key, tables } from '../../ledger/storage/rows/tables.js'
@@ -29,11 +29,13 @@ export const maxProvedEntries = 10_000
 
 /** Bytes of an operation in a proof, in base64url. */
 export const provedEntry = Math.ceil((entrySize * 4) / 3)
+/** Depths of the pages on the way of a key among some ten thousand others: every fourth. */
+const usualDepths = [0, 4, 8, 12, 16]
 /** Rows of operations per read. */
 const rowsAtOnce = 512
 
 export interface MapSource {
-  readonly database: Database
+  readonly database: RowSource
   /** Inner nodes that need not be hashed again. */
   readonly pages: PageMemory
 }
@@ -106,6 +108,7 @@ async function wayAfter({ database, pages }: MapSource, height: number, key: Map
   const isNow = database.get(tables.mapRoot.key(height + 1)) === undefined
   if (isNow) {
     const now = { get: (row: Key) => database.get(row), seek: () => Promise.resolve(undefined) }
+    await database.load(() => usualDepths.map((depth) => tables.mapPage.key({ depth, key })))
     return readWay(pagesAfter(now, height, pages), key)
   }
   const rows = database.freeze()

@@ -22,7 +22,7 @@ import { proofFormat } from '../../identity/proofs/proof-answer.js'
 import { changesFormat, maxChanges } from '../../identity/proofs/changes.js'
 import { trustOf, type TrustJson } from '../../identity/proofs/make-trust.js'
 import { maxHeaders } from '../../identity/proofs/work.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { tables, type TipRow } from '../../ledger/storage/rows/tables.js'
@@ -54,7 +54,7 @@ export interface WantedBlock {
 }
 
 export class Prover {
-  readonly #database: Database
+  readonly #database: RowSource
   readonly #spec: Spec
   readonly #genesis: Hash
   readonly #anchors: Anchors

@@ -1,7 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { meta, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
 
@@ -14,11 +14,11 @@ const maxAttempts = 20
  * and was taken back to the same tip; then the tip in memory is another object.
  */
 export class ConsistentReader {
-  readonly #database: Database
+  readonly #database: RowSource
   readonly #tip: () => { readonly hash: Hash }
 
   /** `tip`: the same hash object means that the chain has not moved in between. */
-  constructor(database: Database, tip: () => { readonly hash: Hash }) {
+  constructor(database: RowSource, tip: () => { readonly hash: Hash }) {
     this.#database = database
     this.#tip = tip
   }
@@ -27,7 +27,11 @@ export class ConsistentReader {
    * Gives `read` the tip as of which it reads. Not of one state → it reads again, and errors of the attempt are dropped. `busy`
    * where blocks arrive faster than that.
    */
-  async read<T>(read: (tip: TipRow) => T | Promise<T>): Promise<T> {
+  read<T>(read: (tip: TipRow) => T | Promise<T>): Promise<T> {
+    return this.#database.settle(() => this.#attempt(read))
+  }
+
+  async #attempt<T>(read: (tip: TipRow) => T | Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const at = this.#tipRow()
       const { hash } = this.#tip()

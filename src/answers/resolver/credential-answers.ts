@@ -12,7 +12,7 @@ import { displayHash } from '../../base/primitives/bytes.js'
 import { type DidOperation, formOfNumber } from '../../base/primitives/did-operation.js'
 import type { Prover, WantedBlock } from '../prover/prover.js'
 import { credentialRow, declaredCount } from '../../ledger/storage/rows/credential-rows.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { operationAt } from '../../ledger/storage/rows/did-reader.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type CredentialOperationRow, tables, type TipRow } from '../../ledger/storage/rows/tables.js'
@@ -27,7 +27,7 @@ const maxListed = 256
 const defaultListed = 128
 
 export interface CredentialAnswersOptions {
-  readonly database: Database
+  readonly database: RowSource
   readonly prover: Prover
   readonly reader: ConsistentReader
   readonly gate: StepGate
@@ -108,10 +108,12 @@ export class CredentialAnswers {
     // Where a list ends there is no more.
     this.#options.gate.requireAll()
     if (holder === undefined) return { did: full, credentials: [] }
-    return this.#options.reader.read(() => {
+    return this.#options.reader.read(async () => {
       const end = Math.min(declaredCount(database, holder), skip + Math.min(limit || defaultListed, maxListed))
-      const credentials = Array.from({ length: Math.max(0, end - skip) }, (_, i) => {
-        return `${full}#${present(tables.declared.get(database, holder, skip + i), 'a declared credential')}`
+      const numbers = Array.from({ length: Math.max(0, end - skip) }, (_, i) => skip + i)
+      await database.load(() => numbers.map((number) => tables.declared.key(holder, number)))
+      const credentials = numbers.map((number) => {
+        return `${full}#${present(tables.declared.get(database, holder, number), 'a declared credential')}`
       })
       return { did: full, credentials }
     })

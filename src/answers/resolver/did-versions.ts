@@ -8,7 +8,7 @@ import { type DidOperation, nameOfNumber } from '../../base/primitives/did-opera
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { didOperation, firstHad, operationOf, operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
 import { presentAt } from '../../ledger/storage/rows/prune-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
@@ -35,7 +35,7 @@ export interface ReadOperation {
 
 /** Operations of one DID, by its rows; the caller sees to it that they are of one state of the chain. */
 export class DidVersions {
-  readonly #database: Database
+  readonly #database: RowSource
   readonly #key: ProgramHash
   readonly #did: string
   /** Number of operations. */
@@ -46,7 +46,7 @@ export class DidVersions {
   /** Whether no operation is above the block. */
   readonly #isLatest: boolean
 
-  private constructor(database: Database, key: ProgramHash, did: string, head: DidHeadRow, isLatest: boolean) {
+  private constructor(database: RowSource, key: ProgramHash, did: string, head: DidHeadRow, isLatest: boolean) {
     this.#database = database
     this.#key = key
     this.#did = did
@@ -57,7 +57,7 @@ export class DidVersions {
   }
 
   /** Those up to a height; undefined where the DID does not exist there. */
-  static of(database: Database, key: ProgramHash, did: string, height = Infinity): DidVersions | undefined {
+  static of(database: RowSource, key: ProgramHash, did: string, height = Infinity): DidVersions | undefined {
     const head = tables.didHead.get(database, key)
     if (head === undefined) return undefined
     const count = height === Infinity ? head.operationCount : operationsUpTo(database, key, height)
@@ -69,11 +69,14 @@ export class DidVersions {
 
   /** The operations from number `start` on, before number `end`, newest first. */
   async operations(start: number, end: number): Promise<ReadOperation[]> {
-    const rows = Array.from({ length: end - start }, (_, i) => this.#row(end - 1 - i))
+    const numbers = Array.from({ length: end - start }, (_, i) => end - 1 - i)
+    await this.#database.load(() => numbers.map((number) => tables.didOperation.key(this.#key, number)))
+    const rows = numbers.map((number) => this.#row(number))
     const wanted = rows.map(({ height, index }) => tables.transaction.key(height, index))
     // A single read is cheaper on this thread; many reads belong on the threads of the database.
     const found =
       wanted.length === 1 ? wanted.map((one) => this.#database.get(one)) : await this.#database.getMany(wanted)
+    await this.#database.load(() => rows.map(({ height }) => tables.active.key(height)))
     return rows.map(({ height, index, txid }, i) => {
       const at = { height, index }
       const transaction = presentAt(this.#database, at, found[i], 'the transaction of an operation')
@@ -156,7 +159,7 @@ export class DidVersions {
 }
 
 /** The block of the active chain at a height that has one. */
-export function activeBlock(database: Database, height: number): ActiveBlock {
+export function activeBlock(database: RowSource, height: number): ActiveBlock {
   const hash = present(database.get(tables.active.key(height)), 'an active block')
   const record = present(tables.header.get(database, hash), 'a header')
   return { height, hash, time: Header.read(new Reader(record.header)).time }

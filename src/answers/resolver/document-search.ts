@@ -8,7 +8,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { displayHash, mapKey } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import { canonicalJson } from '../../base/primitives/strict-json.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import { meta, type TipRow } from '../../ledger/storage/rows/tables.js'
 import { SearchCache } from './search-cache.js'
@@ -129,14 +129,14 @@ export function isQuick({ plan }: ReadQuery): boolean {
 
 /** Searches the documents of all DIDs: by the index as far as it answers, else by reading them. */
 export class DocumentSearch {
-  readonly #database: Database
+  readonly #database: RowSource
   readonly #limits: QueryLimits
   readonly #queue: SearchQueue
   readonly #cache = new SearchCache()
   #scanned = 0
   #closed = false
 
-  constructor(database: Database, limits: Partial<QueryLimits> = {}) {
+  constructor(database: RowSource, limits: Partial<QueryLimits> = {}) {
     this.#database = database
     this.#limits = { ...queryLimits, ...limits }
     this.#queue = new SearchQueue(this.#limits.waiting)
@@ -181,7 +181,11 @@ export class DocumentSearch {
     await this.#queue.close()
   }
 
-  async #run({ matcher, plan, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
+  #run(query: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
+    return this.#database.settle(() => this.#attempt(query, goOn))
+  }
+
+  async #attempt({ matcher, plan, skip, limit }: ReadQuery, goOn: () => void): Promise<FoundDocuments> {
     const rows = this.#database.freeze()
     try {
       const condition = mapKey(sha256(canonicalJson(matcher.condition)))

@@ -13,7 +13,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import { provedEntry } from '../prover/map-proofs.js'
 import type { Prover } from '../prover/prover.js'
 import { WorkSlots } from '../../base/runtime/work-slots.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import type { TipRow } from '../../ledger/storage/rows/tables.js'
 import type { ConsistentReader } from './consistent-reader.js'
@@ -48,12 +48,12 @@ export interface AskedDid {
 
 /** Reads DIDs from the rows, each as of one tip, or of a block below it where that is proved. */
 export class DidReader {
-  readonly #database: Database
+  readonly #database: RowSource
   readonly #reader: ConsistentReader
   readonly #prover: Prover
   readonly #places = new WorkSlots(historyLimits.places, historyLimits.waiting, 'histories')
 
-  constructor(database: Database, reader: ConsistentReader, prover: Prover) {
+  constructor(database: RowSource, reader: ConsistentReader, prover: Prover) {
     this.#database = database
     this.#reader = reader
     this.#prover = prover

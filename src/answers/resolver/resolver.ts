@@ -9,7 +9,7 @@
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
  *   each  -> Standing (node/in-step.ts)       `resolver-behind` out of step, above all for what is not there
  *
- * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by node, api, library; needs neither chain nor pool.
+ * Imports did, did-index, did-query, errors, primitives, proofs, prover, runtime, storage; used by gateway, node, api, library; needs neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
@@ -21,7 +21,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Prover } from '../prover/prover.js'
 import type { Clock } from '../../base/runtime/env.js'
-import type { Database } from '../../ledger/storage/database.js'
+import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { ConsistentReader } from './consistent-reader.js'
 import { CredentialAnswers } from './credential-answers.js'
@@ -51,7 +51,7 @@ const keptAnswer = 256 * 1024
 const emptyAnswer = 700
 
 export interface ResolverOptions {
-  readonly database: Database
+  readonly database: RowSource
   readonly prover: Prover
   /** The virtual clock on a devnet. */
   readonly clock: Clock

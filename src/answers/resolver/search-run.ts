@@ -85,19 +85,19 @@ export class SearchRun {
     return this.#found()
   }
 
-  #found(): Matches {
+  async #found(): Promise<Matches> {
     const { texts } = this.#page
-    this.#noteNext()
+    await this.#noteNext()
     return { total: this.#task.known.total as number, texts }
   }
 
   /** Notes where the next page begins. */
-  #noteNext(): void {
+  async #noteNext(): Promise<void> {
     const { known, skip } = this.#task
     const last = this.#page.texts.at(-1)
     if (last === undefined) return
     const { id } = JSON.parse(last) as { id: string }
-    const ordinal = this.#ordinals([id]).get(id)
+    const ordinal = (await this.#ordinals([id])).get(id)
     if (ordinal !== undefined) known.note({ skip: skip + this.#page.texts.length, ordinal: ordinal + 1 })
   }
 
@@ -107,7 +107,7 @@ export class SearchRun {
     const token = soleToken(plan)
     if (token === undefined) return undefined
     // The index has no posting where a document names its own DID.
-    const named = await this.#examiner.matching([...this.#ordinals(plan.named).values()], false)
+    const named = await this.#examiner.matching([...(await this.#ordinals(plan.named)).values()], false)
     return this.#countOf(token) + named.ordinals.length + (await this.#countLeftOut(token))
   }
 
@@ -127,11 +127,13 @@ export class SearchRun {
   }
 
   /** Ordinals of DIDs that have a document. */
-  #ordinals(dids: Iterable<string>): ReadonlyMap<string, number> {
+  async #ordinals(dids: Iterable<string>): Promise<ReadonlyMap<string, number>> {
+    const { rows } = this.#task
+    await rows.load(() => [...dids].flatMap((did) => headKeys(did)))
     const ordinals = new Map<string, number>()
     for (const did of dids) {
       const key = didKey(did)
-      const head = key === undefined ? undefined : tables.didHead.get(this.#task.rows, key)
+      const head = key === undefined ? undefined : tables.didHead.get(rows, key)
       if (head?.status === 'valid') ordinals.set(did, head.ordinal)
     }
     return ordinals
@@ -172,7 +174,7 @@ export class SearchRun {
     const counts = new Map(
       counted.map((token, i) => [token, found[i] === undefined ? 0 : tables.tokenCount.decode(found[i])]),
     )
-    const ordinals = this.#ordinals(dids)
+    const ordinals = await this.#ordinals(dids)
     const sources: PostingSource[] = []
     const reader = new PlanReader(root, {
       source: (token) => {
@@ -249,6 +251,12 @@ export class SearchRun {
     await this.#yielder.next()
     this.#task.goOn()
   }
+}
+
+/** The key of the head of a DID; none of a text that is no DID. */
+function headKeys(did: string): Buffer[] {
+  const key = didKey(did)
+  return key === undefined ? [] : [tables.didHead.key(key)]
 }
 
 /** Ordinals of a chunk that are below one in it. */

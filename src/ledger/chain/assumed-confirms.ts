@@ -6,7 +6,7 @@ import type { Header } from '../../base/primitives/header.js'
 import type { SignatureCheck } from '../../base/primitives/signature.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { forEachCooperatively } from '../../base/runtime/cooperative.js'
-import type { Database } from '../storage/database.js'
+import type { RowSource } from '../storage/stored-rows.js'
 import type { Overlay } from '../storage/write/overlay.js'
 import { meta, tables } from '../storage/rows/tables.js'
 
@@ -15,7 +15,7 @@ const state = { verified: 1, wrong: 2 } as const
 
 interface AssumedConfirmsDependencies {
   readonly spec: Spec
-  readonly database: Database
+  readonly database: Pick<RowSource, 'get'>
   readonly verifier: Verifier
 }
 

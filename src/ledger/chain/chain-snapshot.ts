@@ -1,7 +1,6 @@
 import { Reader } from '../../base/primitives/codec.js'
 import { Header } from '../../base/primitives/header.js'
-import type { Database } from '../storage/database.js'
-import type { FrozenRows } from '../storage/stored-rows.js'
+import type { FrozenRows, RowSource } from '../storage/stored-rows.js'
 import { present } from '../storage/rows/row-reader.js'
 import { meta, tables, type TipRow } from '../storage/rows/tables.js'
 
@@ -24,13 +23,15 @@ export class ChainSnapshot {
   }
 
   /** Runs `read` on the present state, which is kept until the promise settles. */
-  static async read<T>(database: Database, read: (chain: ChainSnapshot) => T | Promise<T>): Promise<T> {
-    const rows = database.freeze()
-    try {
-      return await read(new ChainSnapshot(rows))
-    } finally {
-      rows.close()
-    }
+  static read<T>(database: RowSource, read: (chain: ChainSnapshot) => T | Promise<T>): Promise<T> {
+    return database.settle(async () => {
+      const rows = database.freeze()
+      try {
+        return await read(new ChainSnapshot(rows))
+      } finally {
+        rows.close()
+      }
+    })
   }
 
   /** The blocks at heights from 0 to that of the tip, in the order asked for. */

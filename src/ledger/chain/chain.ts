@@ -10,7 +10,7 @@
  *        lighter branch -> Branches.keepAside                side block
  *     -> ChainIndexer.stage -> #commit -> tip -> ChainIndexer.follow -> `change` event
  *
- * Imports consensus, crypto, errors, primitives, proofs, runtime, storage; used by state, mempool, events, production, voting, network,
+ * Imports consensus, crypto, errors, primitives, proofs, runtime, storage; used by gateway, state, mempool, events, production, voting, network,
  * devnet, api, node, cli.
  * - Own blocks enter as bytes, like those of peers. The tip moves only after its batch is on disk.
  * - One batch per change; a reorganisation takes several, which readers see as one.

@@ -8,10 +8,10 @@ import type { HeaderFields } from '../../base/primitives/header.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { LruMap } from '../../base/runtime/lru-map.js'
-import type { Database } from '../storage/database.js'
+import type { RowSource } from '../storage/stored-rows.js'
 import { requireHad, requireUnpruned, requireWhole } from '../storage/rows/prune-rows.js'
 import { type Balance, type Location, tables } from '../storage/rows/tables.js'
-import type { Chain } from './chain.js'
+import type { ChainView } from './chain-view.js'
 import type { KnownHeader } from './header-index.js'
 import { readBlock, readSideBody } from './read-body.js'
 
@@ -41,17 +41,17 @@ export interface AddressCoin {
 
 /** Queries on the chain, each from a few rows. */
 export class ChainReader {
-  readonly #chain: Chain
-  readonly #database: Database
+  readonly #chain: ChainView
+  readonly #database: RowSource
   /** Size (bytes) of large transactions read before, by txid in hex; saves a read. */
   readonly #large = new LruMap<number>(largeRemembered)
 
-  constructor(chain: Chain) {
+  constructor(chain: ChainView) {
     this.#chain = chain
     this.#database = chain.database
   }
 
-  get chain(): Chain {
+  get chain(): ChainView {
     return this.#chain
   }
 
@@ -118,6 +118,13 @@ export class ChainReader {
     if (located === undefined) return undefined
     const { bytes, ...rest } = located
     return { ...rest, transaction: Transaction.fromBytes(bytes) }
+  }
+
+  /** Whether a transaction is on the active chain; one point read. */
+  isMined(txid: Hash): boolean {
+    const location = tables.location.get(this.#database, txid)
+    // Rows of a block may be visible a moment before the tip moves to it.
+    return location !== undefined && location.height <= this.height
   }
 
   /** Same as {@link transaction}, without decoding. */

@@ -6,7 +6,7 @@
  *                -> #inOrder -> #write: journal row, Outbox              one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
  *
- * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by engine, shipping, chain, state, prover, mempool, events, voting, network, resolver,
+ * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by gateway, engine, shipping, chain, state, prover, mempool, events, voting, network, resolver,
  * devnet, api, node, library, cli.
  * - All of a batch is on disk, with its journal row, or none of it.
  * - After a failed write none is made: `failure` rejects and the node stops.
@@ -28,7 +28,7 @@ import type { JournalRow } from './rows/journal-row.js'
 import { tables } from './rows/tables.js'
 import { NativeLevel, type RowBatch, rowBatchOf, type Store } from './native-level.js'
 import { seal } from './rows/sealed-row.js'
-import { encodings, type FrozenRows, frozenRows, StoredRows, View } from './stored-rows.js'
+import { encodings, type FrozenRows, frozenRows, type RowSource, StoredRows, View } from './stored-rows.js'
 
 /**
  * A damaged log can lose no more than two of these.
@@ -86,7 +86,7 @@ export interface OutboxView {
 /** The rows on disk, even while readers are held at an earlier state; an overlay over them can be written. */
 export type NewestRows = StoredRows & Required<Pick<RowsBelow, 'commit'>> & { readonly coins: CoinCache }
 
-export class Database extends StoredRows {
+export class Database extends StoredRows implements RowSource {
   readonly #level: Store
   #sequence = 0
   #previous: Uint8Array = zeroHash
@@ -194,6 +194,11 @@ export class Database extends StoredRows {
     return frozenRows(this.#level, view, () => {
       if (held === undefined) view.retire()
     })
+  }
+
+  /** Runs work at once: all rows are here. Readers of several rows see to it themselves that these are of one state. */
+  async settle<T>(work: () => T | Promise<T>): Promise<T> {
+    return work()
   }
 
   /** The rows on disk, even while readers are held at an earlier state, for a reader of many steps. */

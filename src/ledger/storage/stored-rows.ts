@@ -27,14 +27,28 @@ export interface RowsOptions {
 }
 
 /** The order of the rows in pages: from the beginning of the range, or from its end. */
-type PagesOrder = Pick<RowsOptions, 'reverse'>
+export type PagesOrder = Pick<RowsOptions, 'reverse'>
 
-/** The rows as they were at one moment, whatever is written later. They take disk space until {@link close}. */
-export interface FrozenRows extends Rows {
+/** Reads of rows in order, and of many at a time. */
+export interface OrderedRows extends Rows {
   get(key: Buffer): Buffer | undefined
   getMany(wanted: Buffer[]): Promise<(Buffer | undefined)[]>
-  rows(range: Range, options: RowsOptions): Promise<[Buffer, Buffer][]>
+  /** Has rows at hand for {@link get} where each of them would else be fetched alone; where all rows are here it does not ask which. */
+  load(wanted: () => readonly Buffer[]): Promise<void>
+  rows(range: Range, options?: RowsOptions): Promise<[Buffer, Buffer][]>
   pages(range: Range, bytes: number, order?: PagesOrder): AsyncGenerator<[Buffer, Buffer][], void, void>
+}
+
+/** Source of answers: the rows of a node, in its own database or in another engine. */
+export interface RowSource extends OrderedRows {
+  scan(range: Range): AsyncGenerator<[Buffer, Buffer], void, void>
+  freeze(): FrozenRows
+  /** Runs work that only reads until all rows that it asked {@link get} for are there, and are of one state. */
+  settle<T>(work: () => T | Promise<T>): Promise<T>
+}
+
+/** The rows as they were at one moment, whatever is written later. They take disk space until {@link close}. */
+export interface FrozenRows extends OrderedRows {
   /** The first row of the table of a key whose key is not below that one. All calls share one iterator, and wait for each other. */
   seek(key: Buffer): Promise<[Buffer, Buffer] | undefined>
   close(): void
@@ -65,6 +79,9 @@ export class StoredRows implements Rows {
     }
     return stored.map((value, i) => (value === undefined ? undefined : unseal(wanted[i] as Buffer, value)))
   }
+
+  /** Does nothing: {@link get} reads where the rows are. */
+  async load(): Promise<void> {}
 
   /** Rows of a range in order, at most `limit`. */
   async rows(range: Range, options: RowsOptions = {}, view = this.view): Promise<[Buffer, Buffer][]> {
@@ -162,6 +179,7 @@ export function frozenRows(level: Store, view: View, end: () => void): FrozenRow
   return {
     get: (key) => rows.get(key),
     getMany: (wanted) => rows.getMany(wanted),
+    load: () => rows.load(),
     rows: (range, options) => rows.rows(range, options),
     pages: (range, bytes, order) => rows.pages(range, bytes, order),
     seek: (key) => seeker.seek(key),

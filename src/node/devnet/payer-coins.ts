@@ -3,12 +3,13 @@ import type { Mempool } from '../../ledger/mempool/mempool.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { SpendableCoin } from '../../clients/wallet/coins.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
 
 /** The spendable coins of an address: on the chain and in the pool, less those spent in the pool. */
 export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<SpendableCoin[]> {
-  const { state } = reader.chain
+  const { database } = reader.chain
   const mined = (await reader.coins(payer)).flatMap(({ outpoint, height }) => {
-    const coin = state.coin(outpoint)
+    const coin = tables.coin.get(database, outpoint)
     if (coin === undefined) return []
     const { value, outputLock, coinbase } = coin
     return [{ ...outpoint, value, outputLock, coinbase, confirmations: reader.height - height + 1 }]

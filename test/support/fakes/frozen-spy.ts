@@ -36,6 +36,7 @@ export function spyFrozen({ database }: TestChain): FrozenReads {
         for (const key of keys) add(reads.keys, key)
         return frozen.getMany(keys)
       },
+      load: (keys) => frozen.load(keys),
       rows: async (...range) => {
         await reads.hold()
         const found = await frozen.rows(...range)

@@ -1,5 +1,5 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import type { Chain } from '../../../ledger/chain/chain.js'
+import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import type { ApiLimits } from '../api-limits.js'
 import { maxHeight } from '../parameters.js'
 import type { AnswerClient } from '../node-handles.js'
@@ -21,14 +21,14 @@ interface Waiter {
  * that has fewer.
  */
 export class HeightGate {
-  readonly #chain: Pick<Chain, 'tip' | 'events'>
+  readonly #chain: Pick<ChainView, 'tip' | 'events'>
   readonly #limits: Pick<ApiLimits, 'heightWait' | 'heightWaiting' | 'heightBody'>
   readonly #waiters = new Set<Waiter>()
   #text = '0'
   #textOf = 0
 
   constructor(
-    chain: Pick<Chain, 'tip' | 'events'>,
+    chain: Pick<ChainView, 'tip' | 'events'>,
     limits: Pick<ApiLimits, 'heightWait' | 'heightWaiting' | 'heightBody'>,
   ) {
     this.#chain = chain

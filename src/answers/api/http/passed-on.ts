@@ -12,8 +12,11 @@ import { jsonType } from './answer-forms.js'
 const atOnce = 64
 /** @tuning ms: wait for the answer of the node that is followed */
 const patience = 10_000
-/** @tuning bytes: an answer of that node to a transaction */
-const longestAnswer = 1024 * 1024
+/** @tuning bytes: an answer of that node */
+const longestAnswer = 8 * 1024 * 1024
+
+/** A question that nodes alone can answer: a gateway has rows, and no pool, peers or votes. */
+export class NeedsNode extends Error {}
 
 /** An error of JSON-RPC as the node that is followed gave it. */
 export class PassedError extends Error {
@@ -60,14 +63,19 @@ export class PassedOn implements FollowedView {
     throw unanswered('its answer is none of JSON-RPC')
   }
 
-  async post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer> {
+  post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer> {
+    return this.request(path, body, client)
+  }
+
+  /** Its answer at a path; `body`: JSON text of a POST. */
+  async request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {
     const { status, headers, text } = await this.#ask(path, body, client)
     const { 'content-type': type = jsonType, 'retry-after': retry } = headers
     return { status, headers: { 'content-type': type, ...defined({ 'retry-after': retry }) }, body: text }
   }
 
   /** `body`: JSON text, which goes as it stands. A client that leaves gives its place to the next one. */
-  async #ask(path: string, body: string, { share, signal }: AnswerClient): Promise<TextAnswer> {
+  async #ask(path: string, body: string | undefined, { share, signal }: AnswerClient): Promise<TextAnswer> {
     this.#take(share)
     try {
       return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal })

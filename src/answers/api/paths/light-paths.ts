@@ -28,7 +28,8 @@ async function answer(
   { context, sharedAnswers }: NodePort,
 ): Promise<HttpAnswer> {
   const values = readLightValues(route, exchange.segments, exchange.query)
-  const result = await route.run(context, values)
+  const { database } = context.reader.chain
+  const result = await database.settle(() => route.run(context, values))
   // A block with a confirm is never replaced, but on a devnet.
   const { hasValidators, devnet } = context.reader.chain.spec
   const holds = hasValidators && !devnet && route.isFixed(values)

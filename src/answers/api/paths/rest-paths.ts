@@ -10,13 +10,13 @@
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { utf8 } from '../../../base/primitives/bytes.js'
-import type { Chain } from '../../../ledger/chain/chain.js'
+import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import { isKnownTag } from '../../identifiers/identifier-answer.js'
 import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import { KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
-import { requireTransaction } from '../http/passed-on.js'
+import { NeedsNode, requireTransaction } from '../http/passed-on.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { bodyOf } from '../streams/answer-stream.js'
 import type { NodePort } from './node-port.js'
@@ -44,8 +44,16 @@ export function restPaths(port: NodePort): PathRow[] {
       const body = kept.get(exchange.path)?.body
       return body && tagged(exchange, tag(), body)
     },
-    run: (exchange) => answer(route, exchange, kept, port, tag),
+    run: (exchange) => answer(route, exchange, kept, port, tag).catch(orByNode(port, exchange)),
   }))
+}
+
+/** Has a node answer what a gateway has no rows of. */
+function orByNode({ context: { nodes } }: NodePort, { url, method, body, client }: Exchange) {
+  return (error: unknown): Promise<HttpAnswer> => {
+    if (!(error instanceof NeedsNode) || nodes === undefined) throw error
+    return nodes.request(url, method === 'POST' ? textOf(body) : undefined, client)
+  }
 }
 
 /** Text of a body that is passed on to another node. */
@@ -64,8 +72,8 @@ const json = { 'content-type': jsonType }
  * ETag of answers that depend on the chain alone: a beginning of the hash of the tip, so that all nodes of a fleet have the same one at a
  * tip. Weak, since coding and program may differ.
  */
-function tipTag(chain: Pick<Chain, 'tip'>): () => string {
-  let at: Chain['tip'] | undefined
+function tipTag(chain: Pick<ChainView, 'tip'>): () => string {
+  let at: ChainView['tip'] | undefined
   let tag = ''
   return () => {
     if (chain.tip !== at) tag = `"${(at = chain.tip).header.id.slice(0, tagLength)}"`
@@ -98,10 +106,10 @@ async function answer(
     return context.followed.post(restPrefix + route.path, textOf(exchange.body), exchange.client)
   }
   const request = { context, segments: exchange.segments, body: exchange.body }
-  const { tip } = context.reader.chain
-  const lasts = route.lasts(request)
-  const tipAt = tag()
-  const result = await route.run(request)
+  const { chain } = context.reader
+  const { tip, tipAt, lasts, result } = await chain.database.settle(async () => {
+    return { tip: chain.tip, tipAt: tag(), lasts: route.lasts(request), result: await route.run(request) }
+  })
   const frame = frameOf(route.envelope)
   const body =
     typeof result === 'string'

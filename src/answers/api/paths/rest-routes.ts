@@ -189,8 +189,7 @@ export const restRoutes: readonly RestRoute[] = [
       summary: 'a transaction, mined or waiting',
       result: transactionObject,
       unknown: [44001],
-      lasts: ({ context, segments }) =>
-        context.mempool.get(readParameter('hash', 'hash', segments['hash'] ?? '')) === undefined,
+      lasts: ({ context, segments }) => context.reader.isMined(readParameter('hash', 'hash', segments['hash'] ?? '')),
     },
     (context, { hash }) => transaction(context, hash),
   ),

@@ -101,6 +101,8 @@ class HistoryPage {
 
   async #readBlock(block: SnapshotBlock, indices: readonly number[]): Promise<void> {
     const { height } = block.header
+    const keysOf = () => [tables.undo.key(height), ...indices.map((index) => tables.transaction.key(height, index))]
+    await this.#chain.rows.load(keysOf)
     const spent = await this.#spentBy(block, new Set(indices))
     for (const index of indices) {
       this.#last = { height, index }

@@ -29,6 +29,7 @@ export function blockList(context: ApiContext, before: number | undefined, limit
     const heights = Array.from({ length: Math.max(0, Math.min(limit, there)) }, (_, i) => highest - i)
     const found = await state.blocks(heights)
     const confirms = await heldConfirms(chain, state, found)
+    await state.rows.load(() => found.map(({ header }) => tables.undo.key(header.height)))
     const blocks: ListedBlock[] = []
     let bytes = 0
     for (const block of found) {

@@ -18,10 +18,11 @@ import { type Confirm, confirmBytes, confirmJson } from '../../../base/primitive
 import { type Hash, zeroHash } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
+import { medianSpan } from '../../../identity/proofs/retarget.js'
 import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/failure.js'
 import { requireUnpruned, requireWhole } from '../../../ledger/storage/rows/prune-rows.js'
-import { meta } from '../../../ledger/storage/rows/tables.js'
+import { meta, tables } from '../../../ledger/storage/rows/tables.js'
 import { chainKey, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
 import { decodedShare, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
 
@@ -51,25 +52,40 @@ interface OpenBlock extends BlockFacts {
  */
 async function openBlock(reader: ChainReader, find: () => KnownHeader, sink: Sink): Promise<OpenBlock> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const tip = settledTip(reader)
-    if (tip !== undefined) {
-      const known = find()
-      if (known.status === 'active') await requireWhole(reader.chain.database, known.header.height)
-      const place = placeIn(reader, known)
-      const next = displayHash(reader.nextHash(known) ?? zeroHash)
-      const medianTime = reader.medianTime(known)
-      const rows = openRows(reader, known, sink)
-      // The first read fixes the state in which all rows are read.
-      const first = rows.next()
-      first.catch(() => {})
-      if (settledTip(reader) === tip) return { known, place, rows: following(first, rows), next, medianTime }
-      await first.catch(() => {})
-      await rows.return()
-    }
+    const opened = await reader.chain.database.settle(() => openAtTip(reader, find, sink))
+    if (opened !== undefined) return opened
     await nextTurn()
     sink.signal.throwIfAborted()
   }
   throw new RuleError('busy', 'blocks arrive faster than this one can be read; try again')
+}
+
+/** One attempt; undefined while the rows of another tip are on disk already. */
+async function openAtTip(reader: ChainReader, find: () => KnownHeader, sink: Sink): Promise<OpenBlock | undefined> {
+  const { database } = reader.chain
+  const tip = settledTip(reader)
+  if (tip === undefined) return undefined
+  const known = find()
+  const { status, header } = known
+  await database.load(() => aroundBlock(header.height))
+  if (status === 'active') await requireWhole(database, header.height)
+  const place = placeIn(reader, known)
+  const next = displayHash(reader.nextHash(known) ?? zeroHash)
+  const medianTime = reader.medianTime(known)
+  const rows = openRows(reader, known, sink)
+  // The first read fixes the state in which all rows are read.
+  const first = rows.next()
+  first.catch(() => {})
+  if (settledTip(reader) === tip) return { known, place, rows: following(first, rows), next, medianTime }
+  await first.catch(() => {})
+  await rows.return()
+  return undefined
+}
+
+/** Rows of the active chain for the blocks whose median time a block has, and the one that follows it. */
+function aroundBlock(height: number): Buffer[] {
+  const first = Math.max(0, height - medianSpan + 1)
+  return Array.from({ length: height + 2 - first }, (_, i) => tables.active.key(first + i))
 }
 
 /** A transaction, or its bytes. */

@@ -1,4 +1,4 @@
-import type { Chain } from '../../../ledger/chain/chain.js'
+import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import type { StoredConfirm } from '../../../ledger/chain/assumed-confirms.js'
 import type { SnapshotBlock, ChainSnapshot } from '../../../ledger/chain/chain-snapshot.js'
 import { type Confirm, parseConfirm } from '../../../base/primitives/confirm.js'
@@ -9,7 +9,7 @@ import { tables } from '../../../ledger/storage/rows/tables.js'
  * genesis block and chains without validators have none.
  */
 export async function heldConfirms(
-  { spec, assumedConfirms }: Chain,
+  { spec, assumedConfirms }: ChainView,
   { rows }: ChainSnapshot,
   blocks: readonly SnapshotBlock[],
 ): Promise<ReadonlyMap<number, Confirm>> {

@@ -14,10 +14,12 @@ import { withDecoded } from './transaction-text.js'
  * `apiLimits.amountTransactions`.
  */
 export async function amountOf(reader: ChainReader, inputs: readonly Outpoint[], sink: Sink): Promise<bigint> {
+  const { database } = reader.chain
+  await database.load(() => inputs.map((input) => tables.coin.key(input)))
   let sum = 0n
   const spent = new Map<string, { txid: Hash; indices: number[] }>()
   for (const { txid, index } of inputs) {
-    const row = reader.chain.database.get(tables.coin.key({ txid, index }))
+    const row = database.get(tables.coin.key({ txid, index }))
     if (row !== undefined) {
       sum += tables.coin.decode(row).value
     } else {
@@ -30,7 +32,7 @@ export async function amountOf(reader: ChainReader, inputs: readonly Outpoint[],
   }
   let bytesLeft = apiLimits.amountTransactions
   for (const { txid, indices } of spent.values()) {
-    const bytes = reader.transactionBytes(txid)?.bytes
+    const bytes = (await database.settle(() => reader.transactionBytes(txid)))?.bytes
     if (bytes === undefined) throw unknownOutput(txid, indices)
     bytesLeft -= bytes.length
     if (bytesLeft < 0) throw tooMuch()

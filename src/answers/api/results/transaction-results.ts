@@ -29,28 +29,34 @@ function findTransaction({ reader, mempool }: ApiContext, hash: Hash): Found {
   throw new RuleError('unknown-transaction', `no transaction ${displayHash(hash)} on the chain or in the pool${gone}`)
 }
 
-/** A small transaction, answered at once; or the length in bytes of a large one. */
-function findSmall(context: ApiContext, hash: Hash): Found | number {
+/** A transaction that is not answered at once: its bytes, and where it was. */
+interface Large {
+  readonly size: number
+  readonly isPooled: boolean
+}
+
+/** A small transaction, answered at once; or what is known of a large one. */
+function findSmall(context: ApiContext, hash: Hash): Found | Large {
   const known = context.reader.knownLarge(hash)
-  if (known !== undefined) return known
+  if (known !== undefined) return { size: known, isPooled: false }
   const found = findTransaction(context, hash)
-  return isSmall(found.bytes) ? found : found.bytes.length
+  return isSmall(found.bytes) ? found : { size: found.bytes.length, isPooled: 'pooled' in found }
 }
 
 /** The transaction object as JSON text. */
 export function transaction(context: ApiContext, hash: Hash): string | StreamedAnswer {
   const found = findSmall(context, hash)
-  if (typeof found === 'object') {
+  if ('bytes' in found) {
     return 'pooled' in found
       ? transactionText(found.pooled)
       : transactionText(Transaction.fromBytes(found.bytes), found.place)
   }
   return new StreamedAnswer({
-    key: poolKey(context, 'transaction', displayHash(hash)),
+    key: keyOf(context, found, 'transaction', displayHash(hash)),
     repeatable: false,
     // Looked up again: an answer that waits must not hold it.
     write: async (sink) => {
-      const now = findTransaction(context, hash)
+      const now = await context.reader.chain.database.settle(() => findTransaction(context, hash))
       if ('pooled' in now) await writeTransaction(sink, now.pooled)
       else await withDecoded(sink, now.bytes, (tx) => writeTransaction(sink, tx, now.place))
     },
@@ -60,15 +66,15 @@ export function transaction(context: ApiContext, hash: Hash): string | StreamedA
 /** The bytes of a transaction in hex, as JSON text. */
 export function transactionHex(context: ApiContext, hash: Hash): string | StreamedAnswer {
   const found = findSmall(context, hash)
-  if (typeof found === 'object') return JSON.stringify(toHex(found.bytes))
+  if ('bytes' in found) return JSON.stringify(toHex(found.bytes))
   return new StreamedAnswer({
-    key: poolKey(context, 'transaction hex', displayHash(hash)),
+    key: keyOf(context, found, 'transaction hex', displayHash(hash)),
     repeatable: false,
     // Only the length is kept: an answer that waits must not hold the bytes.
     write: async (sink) => {
-      const release = await sink.reserve(found)
+      const release = await sink.reserve(found.size)
       try {
-        const now = findTransaction(context, hash).bytes
+        const { bytes: now } = await context.reader.chain.database.settle(() => findTransaction(context, hash))
         sink.add('"')
         await writeHex(sink, now)
         sink.add('"')
@@ -122,6 +128,11 @@ export function transactionIds(context: ApiContext): StreamedAnswer {
         displayHash,
       ),
   })
+}
+
+/** Key of the text of a large transaction, which depends on the pool alone where it waits there. */
+function keyOf(context: ApiContext, { isPooled }: Large, ...names: readonly string[]): string {
+  return isPooled ? poolKey(context, ...names) : chainKey(context.reader, ...names)
 }
 
 /** Key of text that depends on chain and pool, valid for their present content. */

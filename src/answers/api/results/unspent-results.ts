@@ -41,6 +41,7 @@ export async function unspentCoins(
   const rows = await largestRows(reader, owners, most, sink)
   // Rows of a block may be visible a moment before the tip moves to it.
   const tip = rows.reduce((height, row) => Math.max(height, row.height), reader.height)
+  await loadRows(reader, rows)
   const typeOf = typeReader(reader)
   const coins: UnspentCoin[] = []
   for (const { owner, txid, index, height, value } of rows) {
@@ -83,6 +84,18 @@ async function largestRows(
 function mostFirst(a: { readonly value: bigint }, b: { readonly value: bigint }): number {
   if (a.value === b.value) return 0
   return a.value < b.value ? 1 : -1
+}
+
+/** Has the rows at hand that decide when coins can be spent. */
+async function loadRows({ chain: { database } }: ChainReader, rows: readonly Row[]): Promise<void> {
+  await database.load(() => rows.map(({ txid, index }) => tables.coin.key({ txid, index })))
+  await database.load(() => rows.map(({ txid }) => tables.location.key(txid)))
+  await database.load(() =>
+    rows.flatMap(({ txid }) => {
+      const place = tables.location.get(database, txid)
+      return place === undefined ? [] : [tables.transaction.key(place.height, place.index)]
+    }),
+  )
 }
 
 /** Reads the type of the transaction of a coin from its first bytes, once per transaction. */

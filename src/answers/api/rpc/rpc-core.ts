@@ -17,7 +17,8 @@ import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { isHeight, requireHeight } from '../http/height-gate.js'
 import { interfaceErrors } from '../http/error-mapping.js'
-import { PassedError } from '../http/passed-on.js'
+import type { NodesBehind } from '../node-handles.js'
+import { NeedsNode, PassedError } from '../http/passed-on.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
@@ -32,6 +33,9 @@ export type RpcAnswer = string | AnswerStream
 /** Parts of the context that the core itself uses. */
 export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
   readonly metrics: Pick<ApiContext['metrics'], 'calls'>
+  readonly nodes?: Pick<NodesBehind, 'call'>
+  /** Runs what only reads; absent: at once. */
+  settle?<T>(work: () => T | Promise<T>): Promise<T>
 }
 
 /** `id` is JSON text; undefined: a notification, without an answer. */
@@ -220,7 +224,13 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     }
     const refusal = refusalOf(method, caller)
     if (refusal !== undefined) throw new RuleError('request-forbidden', `${name}: ${refusal}`)
-    return method.run(this.#context, params, caller)
+    const run = () => method.run(this.#context, params, caller)
+    const { settle, nodes } = this.#context
+    if (settle === undefined || nodes === undefined) return run()
+    return settle(run).catch((error: unknown) => {
+      if (!(error instanceof NeedsNode)) throw error
+      return nodes.call(name, params, caller.client)
+    })
   }
 }
 
