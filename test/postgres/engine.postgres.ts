@@ -61,10 +61,10 @@ describe('a shard', () => {
     } = await engine.read(0, {
       keys: [key(3), Buffer.from('none'), key(700)],
       ranges: [
-        { gte: key(10), lt: key(20), limit: 3 },
-        { gte: key(10), lt: key(20), limit: 2, reverse: true },
-        { gte: key(2000), lt: key(3000), limit: 5 },
-        { gte: key(998), lt: key(2000), limit: 5 },
+        { gte: key(10), lt: key(20), limit: 3, bytes: 1e9 },
+        { gte: key(10), lt: key(20), limit: 2, bytes: 1e9, reverse: true },
+        { gte: key(2000), lt: key(3000), limit: 5, bytes: 1e9 },
+        { gte: key(998), lt: key(2000), limit: 5, bytes: 1e9 },
       ],
     })
     expect(values(rows).sort()).toEqual(['value 3', 'value 700'])

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** All rows of a shard, in order of keys. */
 async function rowsOf(shard: number): Promise<EngineRow[]> {
-  const ranges = shippedTables.map((table) => ({ ...rangeOf(table), limit: 1_000_000 }))
+  const ranges = shippedTables.map((table) => ({ ...rangeOf(table), limit: 1_000_000, bytes: 1e9 }))
   return (await engine.read(shard, { keys: [], ranges })).ranges.flat()
 }
 

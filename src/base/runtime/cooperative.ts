@@ -7,7 +7,7 @@
  *        yes -> nextTurn: timers, sockets, new connections    then the next step
  *     -> result of the last step
  *
- * Imports errors; used by all rooms except errors, did, credentials, proofs, verifier, light, did-index, identifiers, consensus and engine. Pure rooms yield steps, and never wait.
+ * Imports errors; used by all rooms except errors, did, credentials, proofs, verifier, light, did-index, identifiers and consensus. Pure rooms yield steps, and never wait.
  * - All divided work in one turn of the event loop shares one slice, however much of it there is. Pieces that waited for the turn get
  *   equal parts of it, and at least a step each: none takes the time of others, however long its own work is.
  * - A step is never interrupted, but anything may change between two: callers compare the tip afterwards.

@@ -204,6 +204,7 @@ function queryOf({ keys, ranges }: EngineQuestion): pg.QueryArrayConfig {
       byteArray(some.map(({ gte }) => gte)),
       byteArray(some.map(({ lt }) => lt)),
       some.map(({ limit }) => limit),
+      some.map(({ bytes }) => bytes),
     ]
   })
   return { text: sql.readRows, name: 'didledger-read', values: [byteArray(keys), ...values], rowMode: 'array' }

@@ -73,12 +73,22 @@ UNION ALL
 SELECT 0, k, v FROM didledger.row WHERE k = ANY ($1::bytea[])
 UNION ALL
 SELECT range.part, found.k, found.v
-  FROM unnest($2::int[], $3::bytea[], $4::bytea[], $5::int[]) AS range (part, gte, lt, most),
-  LATERAL (SELECT k, v FROM didledger.row WHERE k >= gte AND k < lt ORDER BY k LIMIT most) AS found
+  FROM unnest($2::int[], $3::bytea[], $4::bytea[], $5::int[], $6::bigint[]) AS range (part, gte, lt, most, bytes),
+  LATERAL (
+    SELECT k, v FROM (
+      SELECT k, v, sum(length(v)) OVER (ORDER BY k) - length(v) AS before
+        FROM (SELECT k, v FROM didledger.row WHERE k >= gte AND k < lt ORDER BY k LIMIT most) AS candidates
+    ) AS counted WHERE before < bytes
+  ) AS found
 UNION ALL
 SELECT range.part, found.k, found.v
-  FROM unnest($6::int[], $7::bytea[], $8::bytea[], $9::int[]) AS range (part, gte, lt, most),
-  LATERAL (SELECT k, v FROM didledger.row WHERE k >= gte AND k < lt ORDER BY k DESC LIMIT most) AS found`
+  FROM unnest($7::int[], $8::bytea[], $9::bytea[], $10::int[], $11::bigint[]) AS range (part, gte, lt, most, bytes),
+  LATERAL (
+    SELECT k, v FROM (
+      SELECT k, v, sum(length(v)) OVER (ORDER BY k DESC) - length(v) AS before
+        FROM (SELECT k, v FROM didledger.row WHERE k >= gte AND k < lt ORDER BY k DESC LIMIT most) AS candidates
+    ) AS counted WHERE before < bytes
+  ) AS found`
 
 /** Moves the state from one batch to another; no row is hit where the shard is not there or another one writes. */
 export const moveState = `

@@ -4,7 +4,7 @@
  *   node    -> shipping: the rows of each batch -> RowEngine.apply    exactly once, in order
  *   gateway -> EngineRows: rows of one state    -> RowEngine.read     one view of a shard, and which state it is of
  *
- * Imports errors, storage; used by shipping, node, cli.
+ * Imports runtime, primitives, errors, storage; used by shipping, cli, api, node, gateway.
  * - A shard is one database with the rows of some slots; the rows of its state are all there, or none of them.
  * - Keys and values are those of LevelDB, with their checksums: an engine that changes one is found out by the reader.
  */
@@ -52,6 +52,8 @@ export interface EngineRange {
   readonly gte: Buffer
   readonly lt: Buffer
   readonly limit: number
+  /** Bytes of values after which no further row is read; the first row is read in any case. */
+  readonly bytes: number
   readonly reverse?: boolean
 }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { InvariantError } from '../../base/errors/rule-error.js'
+import { prefixRange } from '../storage/rows/layout.js'
 import { shippedOf } from '../storage/rows/shipped-rows.js'
 
 /** Divides rows over shards: a row is in the slot that a part of its key decides, a shard has neighbouring slots. */
@@ -16,4 +17,15 @@ export function shardOf(key: Buffer, shards: number): number | 'every' {
   if (shipped === 'none') throw new InvariantError(`row ${key.toString('hex')} is on no shard`)
   if (shipped === 'all') return 'every'
   return ((crc32(shipped.of(key)) & (slots - 1)) * shards) >> slotBits
+}
+
+/** The shards that may have rows of a range of one table; one of them where all have these. */
+export function shardsOf({ gte, lt }: { readonly gte: Buffer; readonly lt: Buffer }, shards: number): number[] {
+  const shipped = shippedOf(gte)
+  if (shipped === 'all' || shards === 1) return [0]
+  if (shipped === 'none') throw new InvariantError(`rows from ${gte.toString('hex')} on are on no shard`)
+  const reach = shipped.reach(gte)
+  const shared = prefixRange(gte.subarray(0, reach))
+  const isOne = gte.length >= reach && Buffer.compare(lt, shared.lt) <= 0
+  return isOne ? [shardOf(gte, shards) as number] : Array.from({ length: shards }, (_, shard) => shard)
 }

@@ -149,10 +149,17 @@ function sortedRows(shard: Shard): EngineRow[] {
   return shard.sorted
 }
 
-function rowsIn(shard: Shard, { gte, lt, limit, reverse = false }: EngineRange): EngineRow[] {
+function rowsIn(shard: Shard, { gte, lt, limit, bytes, reverse = false }: EngineRange): EngineRow[] {
   const rows = sortedRows(shard)
   const inside = rows.slice(firstNotBelow(rows, gte), firstNotBelow(rows, lt))
-  return (reverse ? inside.reverse() : inside).slice(0, limit)
+  const found: EngineRow[] = []
+  let size = 0
+  for (const row of reverse ? inside.reverse() : inside) {
+    if (found.length === limit || size >= bytes) break
+    found.push(row)
+    size += row[1].length
+  }
+  return found
 }
 
 function firstNotBelow(rows: readonly EngineRow[], key: Buffer): number {

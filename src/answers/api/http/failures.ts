@@ -6,7 +6,13 @@ import { StorageError } from '../../../ledger/storage/failure.js'
 import { interfaceErrors } from './error-mapping.js'
 
 /** Seconds after which a client should try again, by the code of a temporary refusal. */
-const retries: Readonly<Partial<Record<Code, number>>> = { busy: 2, 'resolver-behind': 2, 'behind-height': 1 }
+const retries: Readonly<Partial<Record<Code, number>>> = {
+  busy: 2,
+  'resolver-behind': 2,
+  'behind-height': 1,
+  'shards-apart': 1,
+  'shard-down': 5,
+}
 
 /** Seconds of `Retry-After` of a refusal; undefined where it is no temporary one. */
 export function retryAfterOf(code: Code): number | undefined {

@@ -201,7 +201,8 @@ export function rangeOf(number: number): { gte: Key; lt: Key } {
   return prefixRange(Buffer.of(number))
 }
 
-function prefixRange(gte: Key): { gte: Key; lt: Key } {
+/** All keys that begin with some bytes. */
+export function prefixRange(gte: Key): { gte: Key; lt: Key } {
   const lt = Buffer.from(gte)
   for (let i = lt.length - 1; i >= 0; i--) {
     lt[i] = ((lt[i] as number) + 1) & 0xff

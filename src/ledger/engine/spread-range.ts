@@ -1,0 +1,41 @@
+import type { EngineRange, EngineRow } from './row-engine.js'
+import { shardsOf } from './slots.js'
+
+/** A range as one shard is asked for it. */
+export interface ShardRange {
+  readonly shard: number
+  readonly range: EngineRange
+}
+
+/** The shards that may have rows of a range. */
+export function spreadRange(range: EngineRange, shards: number): ShardRange[] {
+  return shardsOf(range, shards).map((shard) => ({ shard, range }))
+}
+
+/** Rows that were read of a range, in order, and whether these are all. */
+export interface RangePart {
+  readonly rows: readonly EngineRow[]
+  readonly isEnd: boolean
+}
+
+/** Whether the rows that a shard gave for a range are all that it has of it. */
+export function isWhole({ limit, bytes }: EngineRange, rows: readonly EngineRow[]): boolean {
+  return rows.length < limit && rows.reduce((sum, [, sealed]) => sum + sealed.length, 0) < bytes
+}
+
+/**
+ * Joins what shards gave for one range. Where a shard gave a part, rows behind its last one may be missing from it: these are left out of
+ * all.
+ */
+export function joinRanges(range: EngineRange, parts: readonly (readonly EngineRow[])[]): RangePart {
+  if (parts.length === 1)
+    return { rows: parts[0] as readonly EngineRow[], isEnd: isWhole(range, parts[0] as EngineRow[]) }
+  const sign = range.reverse === true ? -1 : 1
+  const order = (a: Buffer, b: Buffer) => sign * Buffer.compare(a, b)
+  const open = parts.filter((rows) => !isWhole(range, rows)).map((rows) => (rows.at(-1) as EngineRow)[0])
+  const end = open.sort(order)[0]
+  const all = parts.flat().sort((a, b) => order(a[0], b[0]))
+  const rows = end === undefined ? all : all.filter(([key]) => order(key, end) <= 0)
+  const some = rows.slice(0, range.limit)
+  return { rows: some, isEnd: end === undefined && some.length === rows.length }
+}
