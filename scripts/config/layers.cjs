@@ -54,7 +54,7 @@ const inside = {
     ['paths'],
     ['servers', 'files'],
   ],
-  node: [['devnet'], ['files'], ['config'], ['library']],
+  node: [['devnet'], ['files'], ['config'], ['gateway'], ['library']],
   program: [['console'], ['cli']],
 }
 

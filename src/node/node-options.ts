@@ -34,7 +34,7 @@ export const nodeOptions = table('node', {
     schema: Type.String({ minLength: 1 }),
     description: 'chain spec: devnet, localnet, pow or a file',
     expects: 'the name of a chain or a file',
-    commands: ['start'],
+    commands: ['start', 'gateway'],
   }),
   portBase: option({
     flag: '--port-base <n>',

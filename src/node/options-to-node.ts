@@ -9,6 +9,7 @@ import type { Option } from '../base/runtime/option.js'
 import { shippingOptions } from '../ledger/shipping/shipping-options.js'
 import { storageOptions } from '../ledger/storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
+import { gatewayOptions } from './gateway-options.js'
 import { nodeOptions } from './node-options.js'
 
 /** The options of every module, in the order of the help and the reference page. */
@@ -24,6 +25,7 @@ export const sections = {
   mempool: mempoolOptions,
   resolver: resolverOptions,
   crypto: cryptoOptions,
+  gateway: gatewayOptions,
 }
 
 type Sections = typeof sections

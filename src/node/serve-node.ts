@@ -11,6 +11,7 @@ import { RuleError } from '../base/errors/rule-error.js'
 import type { NodeTuning } from './options-to-node.js'
 import { portOf } from './ports.js'
 import type { Node, NodeNetwork } from './start-node.js'
+import { urlHost } from './url-host.js'
 
 export interface ServingOptions {
   readonly log: Log
@@ -181,13 +182,6 @@ const noMining: ApiContext['mining'] = {
 
 function followersMine(): RuleError {
   return new RuleError('mining-impossible', 'this node follows another, and makes no blocks: ask that one')
-}
-
-/** How a URL names the first of the addresses that are listened on; all at once are reached by loopback. */
-function urlHost([host = '127.0.0.1']: readonly string[]): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 /** Returns the peers of a node as interfaces see them. */

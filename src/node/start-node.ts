@@ -10,7 +10,7 @@
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
  * Imports api, chain, client, consensus, crypto, devnet, engine, errors, events, mempool, network, primitives, production, prover, resolver, runtime, shipping, state, storage,
- * voting, wallet; used by library, config, console, cli.
+ * voting, wallet; used by gateway, library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */

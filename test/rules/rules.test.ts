@@ -37,7 +37,7 @@ describe.each([...rows])('the rules in %s', (_, ofFile) => {
 
 /** What is decided on one connection, or asked of this node alone: no other node relays it. */
 const unrelayed =
-  /^(peer|request|query|template|mining|subscription|snapshot|event|resolver|unknown|busy|internal|backup)/
+  /^(peer|request|query|template|mining|subscription|snapshot|event|resolver|unknown|busy|internal|backup|gateway|shard|row)/
 /** Their cases take a thousand blocks, and what they show costs nothing. */
 const long: readonly string[] = ['block-too-deep', 'block-unsettled-full']
 

@@ -8,8 +8,8 @@ import {
   Type,
 } from '@sinclair/typebox'
 
-/** The commands that run a node. */
-export type NodeCommand = 'devnet' | 'start'
+/** The commands that run a node, or answer as one. */
+export type NodeCommand = 'devnet' | 'start' | 'gateway'
 
 /**
  * An option of a node. Each module has a table of its own in `X-options.ts`; file, environment, flags, help, reference page and

@@ -6,8 +6,15 @@ export const allOptions: readonly KeyedOption[] = Object.values(sections).flatMa
   Object.values<KeyedOption>(table),
 )
 
+/** Modules that a gateway has of a node. */
+const ofGateway: readonly string[] = ['node', 'api', 'resolver']
+
+/** The options of a command: those that name it, and those for all whose module it has. */
 export function optionsOf(command: NodeCommand): readonly KeyedOption[] {
-  return allOptions.filter(({ commands }) => commands === undefined || commands.includes(command))
+  return allOptions.filter((option) => {
+    if (option.commands !== undefined) return option.commands.includes(command)
+    return command !== 'gateway' || ofGateway.includes(sectionOf(option))
+  })
 }
 
 /** Environment variables with the prefix of options that are none. */

@@ -15,6 +15,7 @@ import { usageText } from './usage-text.js'
 const groups = {
   devnet: async () => (await import('./devnet-command.js')).registerDevnet,
   start: async () => (await import('./start-command.js')).registerStart,
+  gateway: async () => (await import('./gateway-command.js')).registerGateway,
   signer: async () => (await import('./signer-command.js')).registerSigner,
   node: async () => (await import('./node-command.js')).registerNode,
   driver: async () => (await import('./driver-command.js')).registerDriver,

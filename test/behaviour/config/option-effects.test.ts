@@ -172,6 +172,16 @@ const otherMnemonic = 'legal winner thank year wave sausage worth useful legal w
 const hash = 'ab'.repeat(32)
 const peer = '127.0.0.1:9'
 
+vi.mock('../../../src/ledger/engine/postgres-engine.js', () => ({
+  PostgresEngine: { open: async (urls: readonly string[]) => void given.set('engine', urls) },
+}))
+vi.mock('../../../src/node/gateway/gateway.js', () => ({
+  openGateway: async (options: unknown) => {
+    given.set('gateway', options)
+    throw new UserError('seen enough')
+  },
+}))
+
 interface Effect {
   /** As in the environment; not the default. */
   readonly value: string
@@ -272,6 +282,13 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'resolver.staleAfter': { value: '155', room: 'step', is: { policy: { staleAfter: 155_000 } } },
   'resolver.answerOutOfStep': { value: 'true', room: 'step', is: { policy: { always: true } } },
   'crypto.threads': { value: '1', room: 'verifier', is: { workers: 1 } },
+  'gateway.shards': {
+    value: 'postgres://a/one,postgres://b/two',
+    room: 'engine',
+    is: ['postgres://a/one', 'postgres://b/two'],
+  },
+  'gateway.nodes': { value: 'http://192.0.2.7:20334/', room: 'gateway', is: { nodes: ['http://192.0.2.7:20334'] } },
+  'gateway.rows': { value: '67108864', room: 'gateway', is: { rows: 67_108_864 } },
 }
 
 /** What every run needs: free ports, a directory, a chain. */

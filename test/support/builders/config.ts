@@ -70,6 +70,9 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'resolver.queryDuration': { accepted: '100', refused: '99' },
   'resolver.queryDocuments': { accepted: '1', refused: '0' },
   'crypto.threads': { accepted: '16', refused: '17' },
+  'gateway.shards': { accepted: 'postgres://a,b/db', refused: 'mysql://a/db' },
+  'gateway.nodes': { accepted: 'http://192.0.2.7:20334', refused: '192.0.2.7:20334' },
+  'gateway.rows': { accepted: '67108864', refused: '67108863' },
 }
 
 export function configOf(text: string | undefined, sources: Partial<ConfigSources> = {}): Config {

@@ -50,9 +50,15 @@ export class PassedOn implements FollowedView {
   readonly #held = new Map<string, number>()
   #open = 0
 
-  /** `url`: base URL of its REST port. */
-  constructor(url: string) {
+  readonly #seen: (height: number, client: AnswerClient) => Promise<void> | undefined
+
+  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer, before it is given. */
+  constructor(
+    url: string,
+    seen: (height: number, client: AnswerClient) => Promise<void> | undefined = () => undefined,
+  ) {
     this.url = url
+    this.#seen = seen
   }
 
   async call(method: string, params: unknown, client: AnswerClient): Promise<unknown> {
@@ -71,11 +77,20 @@ export class PassedOn implements FollowedView {
   async request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {
     const { status, headers, text } = await this.#ask(path, body, client)
     const { 'content-type': type = jsonType, 'retry-after': retry } = headers
-    return { status, headers: { 'content-type': type, ...defined({ 'retry-after': retry }) }, body: text }
+    const height = headers['x-chain-height']?.toString()
+    const shown = defined({ 'retry-after': retry, 'x-chain-height': height })
+    return { status, headers: { 'content-type': type, ...shown }, body: text }
+  }
+
+  async #ask(path: string, body: string | undefined, client: AnswerClient): Promise<TextAnswer> {
+    const answer = await this.#askAlone(path, body, client)
+    const height = Number(answer.headers['x-chain-height'] ?? 0)
+    if (height > 0) await this.#seen(height, client)
+    return answer
   }
 
   /** `body`: JSON text, which goes as it stands. A client that leaves gives its place to the next one. */
-  async #ask(path: string, body: string | undefined, { share, signal }: AnswerClient): Promise<TextAnswer> {
+  async #askAlone(path: string, body: string | undefined, { share, signal }: AnswerClient): Promise<TextAnswer> {
     this.#take(share)
     try {
       return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal })

@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import { optionsFor, wholeNumber } from '../base/runtime/option.js'
+import { rowMemoryBytes } from '../ledger/engine/engine-rows.js'
+
+/** Settings made by the options of a gateway. */
+export interface GatewayTarget {
+  /** URLs of the shards, in their order. */
+  readonly shards: readonly string[]
+  /** REST of nodes. */
+  readonly nodes: readonly string[]
+  /** Bytes of rows in memory. */
+  readonly rows: number
+}
+
+/** The largest row has to fit into an eighth of it. */
+const leastRows = 64 * 1024 * 1024
+
+const { option, tuning, table } = optionsFor<GatewayTarget>(['gateway'])
+
+export const gatewayOptions = table('gateway', {
+  shards: option({
+    flag: '--shards <url...>',
+    schema: Type.Array(Type.String({ pattern: '^postgres(ql)?://' }), {
+      minItems: 1,
+      maxItems: 1024,
+      uniqueItems: true,
+    }),
+    description:
+      'the PostgreSQL database with the rows of a node, of several the shards in their order; hosts of replicas follow in the URL: ' +
+      'postgres://a,b/db',
+    expects: 'a list of 1 to 1024 different URLs, postgres://…',
+  }),
+  nodes: option({
+    flag: '--node <url...>',
+    schema: Type.Array(Type.String({ pattern: '^https?://' }), { maxItems: 16, uniqueItems: true }),
+    default: [],
+    description:
+      'REST address of a node for transactions, the pool and what else the rows do not have; several are tried in turn',
+    expects: 'a list of at most 16 different URLs, http://… or https://…',
+  }),
+  rows: tuning({
+    flag: '--rows <bytes>',
+    ...wholeNumber(leastRows, 2 ** 40, 'bytes'),
+    default: rowMemoryBytes,
+    description: 'rows that are kept in memory until the tip changes',
+  }),
+})

@@ -1,0 +1,150 @@
+/**
+ * Serves the answers of a node from its rows in another engine. Any number of gateways stand beside each other: they keep nothing.
+ *
+ *   engine -> EngineRows (ledger/engine) -> EngineChain: tip, headers, clock
+ *          -> Resolver, ChainReader, Prover: the code of a node, over these rows
+ *          -> ApiServer; what needs a pool, peers or votes -> BehindGateway -> a node
+ *
+ * Imports consensus, node, errors, primitives, runtime, crypto, chain, engine, storage, resolver, api; used by cli.
+ * - Bodies of answers are those of a node at the same tip.
+ * - Nothing is written: neither rows nor files.
+ */
+import type { ApiContext } from '../../answers/api/api-context.js'
+import { loopbackHosts } from '../../answers/api/http/origin.js'
+import type { NodeHealth } from '../../answers/api/node-handles.js'
+import { Resolver } from '../../answers/resolver/resolver.js'
+import { staleAfterDefault } from '../../answers/resolver/resolver-options.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import type { Env } from '../../base/runtime/env.js'
+import { packageVersion } from '../../base/runtime/package-files.js'
+import { ResourceStack } from '../../base/runtime/resource-stack.js'
+import { ChainReader } from '../../ledger/chain/reader.js'
+import { EngineRows } from '../../ledger/engine/engine-rows.js'
+import type { RowEngine } from '../../ledger/engine/row-engine.js'
+import { chainProver } from '../chain-prover.js'
+import type { NodeTuning } from '../options-to-node.js'
+import { portOf } from '../ports.js'
+import { urlHost } from '../url-host.js'
+import { refused, requireOwnShards } from './check-shards.js'
+import { EngineChain } from './engine-chain.js'
+import { gatewayStanding } from './gateway-standing.js'
+import { infoOfElsewhere, lackingParts } from './node-parts.js'
+
+export interface GatewayOptions {
+  readonly spec: Spec
+  /** Closed with the gateway. */
+  readonly engine: RowEngine
+  readonly env: Env
+  /** Base URLs of the REST ports of nodes. */
+  readonly nodes: readonly string[]
+  /** Bytes of rows in memory. */
+  readonly rows?: number
+  readonly tuning?: Pick<NodeTuning, 'node' | 'api' | 'resolver'>
+}
+
+/** A gateway that serves. */
+export interface Gateway {
+  readonly chain: EngineChain
+  readonly ports: { readonly rest: number; readonly rpc: number }
+  /** A host by which this machine reaches them, as it stands in a URL. */
+  readonly host: string
+  close(): Promise<void>
+}
+
+/** Opens a gateway and its interfaces. A UserError where the shards are none of this chain, or a port is taken. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const stack = new ResourceStack()
+  try {
+    return await open(options, stack)
+  } catch (error) {
+    await stack.close()
+    throw error
+  }
+}
+
+async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gateway> {
+  const { spec, engine, rows: bytes, tuning = {} } = options
+  stack.defer(() => engine.close())
+  await requireOwnShards(engine, spec)
+  const rows = await EngineRows.open({ engine, log: options.env.log, ...defined({ bytes }) }).catch(refused)
+  stack.defer(() => rows.close())
+  const chain = new EngineChain(spec, rows)
+  stack.defer(() => chain.close())
+  const context = await contextOf(options, chain, stack)
+  const { ApiServer } = await import('../serving-parts.js')
+  const { hosts = loopbackHosts } = tuning.api ?? {}
+  const listen = async (serves: 'rest' | 'rpc') => {
+    const server = await ApiServer.open(context, { serves, hosts, port: portOf(serves, tuning.node?.portBase) })
+    stack.defer(() => server.close())
+    return server.port
+  }
+  const ports = { rest: await listen('rest'), rpc: await listen('rpc') }
+  return { chain, ports, host: urlHost(hosts), close: () => stack.close() }
+}
+
+async function contextOf(
+  { spec, env, nodes, tuning = {} }: GatewayOptions,
+  chain: EngineChain,
+  stack: ResourceStack,
+): Promise<ApiContext> {
+  const { api = {}, resolver: settings = {} } = tuning
+  const { cacheBytes, staleAfter = staleAfterDefault, answerOutOfStep: always = false, ...queryLimits } = settings
+  const {
+    AnswerAdmission,
+    apiLimits,
+    BodyBudget,
+    BehindGateway,
+    HeightGate,
+    KeptAnswers,
+    GatewayMetrics,
+    PageFiles,
+    SharedAnswers,
+  } = await import('../serving-parts.js')
+  const { database } = chain
+  const clock = { now: () => env.clock.now() + chain.clockOffset }
+  const policy = { staleAfter: staleAfter * 1000, always }
+  const standing = () => gatewayStanding({ spec, tip: chain.tip.header, now: clock.now() }, policy)
+  const resolver = new Resolver({
+    ...{ database, clock, standing, queryLimits },
+    prover: chainProver(chain),
+    tip: () => chain.tip.header,
+    ...defined({ cacheBytes }),
+  })
+  stack.defer(() => resolver.close())
+  const limits = { ...apiLimits, ...api }
+  const heights = new HeightGate(chain, limits)
+  const version = packageVersion()
+  const health = (): NodeHealth => {
+    const { height } = chain.tip.header
+    return {
+      failed: false,
+      stage: 'serving',
+      sync: { catchingUp: false, height, target: height },
+      standing: standing(),
+    }
+  }
+  const metrics = new GatewayMetrics({ chain, rows: database, version, health })
+  stack.defer(() => metrics.close())
+  return Object.defineProperties(
+    {
+      reader: new ChainReader(chain),
+      resolver,
+      nodes: new BehindGateway(nodes, heights),
+      settle: (work: never) => database.settle(work),
+      log: env.log,
+      limits: api,
+      access: api,
+      sharedAnswers: new SharedAnswers(new AnswerAdmission(limits)),
+      heights,
+      bodies: new BodyBudget(limits),
+      calls: new KeptAnswers(resolver, limits.callCache),
+      ...defined({ dereference: api.dereference }),
+      ...(api.pages === false ? {} : { pages: new PageFiles() }),
+      nodeInfo: () => infoOfElsewhere(version),
+      metrics,
+      health,
+    },
+    Object.getOwnPropertyDescriptors(lackingParts(spec.devnet)),
+  ) as unknown as ApiContext
+}

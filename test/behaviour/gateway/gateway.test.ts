@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toHex } from '../../../src/base/primitives/bytes.js'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import type { Gateway } from '../../../src/node/gateway/gateway.js'
+import { TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { testAddress } from '../../support/builders/spec.js'
+import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
+import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+import { gatewayOver } from '../../support/network/gateways.js'
+
+let node: TestChain
+let server: ApiServer
+let engine: LedgerEngine
+let alone: Gateway
+let gateway: Gateway
+
+beforeAll(async () => {
+  node = await TestChain.open(withoutValidators)
+  await node.mineEmpty(5)
+  server = await serve(contextOf(node))
+  engine = new LedgerEngine(node, 2)
+  alone = await gatewayOver(node, engine)
+  // The first node is gone.
+  gateway = await gatewayOver(node, new LedgerEngine(node), ['http://127.0.0.1:9', `http://127.0.0.1:${server.port}`])
+})
+afterAll(async () => {
+  await alone.close()
+  await gateway.close()
+  await server.close()
+  await node.close()
+})
+
+const call = (to: Gateway, method: string, params: unknown = {}) =>
+  askJson(to.ports.rpc, '/', { jsonrpc: '2.0', id: 1, method, params })
+
+const nodesOwn = [
+  ['getinfo', {}],
+  ['getrawmempool', {}],
+  ['getnodestate', {}],
+  ['getneighbors', {}],
+  ['getmininginfo', {}],
+  ['getconnectioncount', {}],
+  ['getutxosbyamount', { address: testAddress(10), amount: '1' }],
+] as const
+
+describe('a gateway without a node', () => {
+  it.each(nodesOwn)('refuses %s', async (method, params) => {
+    expect((await call(alone, method, params)).body).toMatchObject({
+      error: { code: -32601, data: expect.stringContaining('ask a node') as string },
+    })
+  })
+
+  it('refuses a transaction, and what only a node knows of itself, by REST', async () => {
+    const { bytes } = await node.transfer(testAddress(11), 5n)
+    const sent = await askJson(alone.ports.rest, '/api/v1/transaction', { data: toHex(bytes) })
+    const state = await ask(alone.ports.rest, '/api/v1/node/state')
+    for (const answer of [sent, state]) {
+      expect(answer).toMatchObject({ status: 503, body: { Error: 42003 } })
+    }
+  })
+
+  it('answers what is on the chain beside refusals of the same batch', async () => {
+    const batch = ['getblockcount', 'getinfo', 'getbestblockhash'].map((method, id) => ({ jsonrpc: '2.0', id, method }))
+    const { body } = await askJson(alone.ports.rpc, '/', batch)
+    expect(body).toMatchObject([
+      { id: 0, result: node.reader.height + 1 },
+      { id: 1, error: { code: -32601 } },
+      { id: 2, result: node.chain.tip.header.id },
+    ])
+  })
+})
+
+describe('a gateway with nodes', () => {
+  it.each(nodesOwn)('has the first that answers say %s', async (method, params) => {
+    const { text } = await askJson(server.port, '/rpc', { jsonrpc: '2.0', id: 1, method, params })
+    expect((await call(gateway, method, params)).text).toBe(text)
+  })
+
+  it('has a node take transactions, whose refusals stand as they are', async () => {
+    const { bytes, txid } = await node.transfer(testAddress(11), 7n)
+    expect((await call(gateway, 'sendrawtransaction', { data: toHex(bytes) })).body).toMatchObject({ result: txid })
+    expect((await ask(gateway.ports.rest, '/api/v1/transactionpool')).text).toContain(txid)
+    expect((await ask(gateway.ports.rest, `/api/v1/transaction/${txid}`)).text).toContain(txid)
+    const again = { data: toHex(bytes) }
+    const refused = await askJson(server.port, '/api/v1/transaction', again)
+    expect(await askJson(gateway.ports.rest, '/api/v1/transaction', again)).toMatchObject({
+      status: refused.status,
+      text: refused.text,
+    })
+  })
+
+  it('gives no answer of a block that it has not itself yet', async () => {
+    const lagging = new LedgerEngine(node)
+    const follower = await gatewayOver(node, lagging, [`http://127.0.0.1:${server.port}`])
+    const behind = await lagging.hideAfter(0)
+    await node.mineEmpty(1)
+    const { height } = node.reader
+    const asked = ask(follower.ports.rest, '/api/v1/node/state')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(follower.chain.tip.header.height).toBe(height - 1)
+    behind()
+    expect(await asked).toMatchObject({ status: 200, headers: { 'x-chain-height': String(height) } })
+    expect(follower.chain.tip.header.height).toBe(height)
+    await follower.close()
+  })
+
+  it('says that none answers', async () => {
+    const without = await gatewayOver(node, new LedgerEngine(node), ['http://127.0.0.1:9'])
+    expect((await call(without, 'getinfo')).body).toMatchObject({ error: { code: -32023 } })
+    await without.close()
+  })
+})
+
+describe('a client of a gateway', () => {
+  it('that names a height waits for it, and gets no older answer', async () => {
+    const height = node.reader.height + 1
+    const asked = ask(alone.ports.rest, '/api/v1/block/height', { headers: { 'x-min-height': String(height) } })
+    await node.mineEmpty(1)
+    expect(await asked).toMatchObject({
+      status: 200,
+      body: { Result: height },
+      headers: { 'x-chain-height': String(height) },
+    })
+    const later = await ask(alone.ports.rest, '/api/v1/block/height', {
+      headers: { 'x-min-height': String(height + 1) },
+    })
+    expect(later).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+  })
+
+  it('that has an answer of the tip gets 304', async () => {
+    const path = `/api/v1/asset/balances/${testAddress(10)}`
+    const { headers } = await ask(alone.ports.rest, path)
+    const again = await ask(alone.ports.rest, path, { headers: { 'if-none-match': String(headers['etag']) } })
+    expect(again).toMatchObject({ status: 304, text: '' })
+  })
+
+  it('sees whether it is ready, and its figures', async () => {
+    expect((await ask(alone.ports.rest, '/readyz')).body).toMatchObject({ status: 'ready', height: node.reader.height })
+    const { text } = await ask(alone.ports.rest, '/metrics')
+    expect(text).toMatch(/^didledger_gateway_replays_total [1-9]/m)
+    expect(text).toMatch(/^didledger_http_requests_total{path="\/api\/v1\/block\/height",status="200"} [1-9]/m)
+  })
+
+  it('is told while shards show several states, and while one is gone', async () => {
+    const behind = await engine.hideAfter(1)
+    await node.mineEmpty(1)
+    const path = `/api/v1/asset/utxos/${testAddress(12)}`
+    expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    behind()
+    expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a gateway does not open', () => {
+  const refusal = (to: LedgerEngine) =>
+    gatewayOver(node, to).then(
+      () => 'it opened',
+      (error: Error) => error.message,
+    )
+
+  it('where a shard was never loaded', async () => {
+    const empty = new LedgerEngine(node, 2)
+    empty.describe = () => undefined
+    expect(await refusal(empty)).toMatch(/^shard 0: there are no rows in it; run: .*ship load/)
+  })
+
+  it.each([
+    ['of another chain', { chain: Buffer.alloc(32, 7) }, /^shard 0: it is of another chain/],
+    ['of another version', { layout: 3 }, /layout 3, and this program reads/],
+    ['of another number', { number: 1 }, /^shard 0: it is number 1 of 2, and named as 0 of 2/],
+    ['one of others', { shards: 3 }, /^shard 0: it is number 0 of 3, and named as 0 of 2/],
+  ])('over shards %s', async (_, change, message) => {
+    const foreign = new LedgerEngine(node, 2)
+    foreign.describe = (state) => ({ ...state, ...change })
+    expect(await refusal(foreign)).toMatch(message)
+  })
+})

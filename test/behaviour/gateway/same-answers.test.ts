@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import { busyChain } from '../../support/builders/busy-chain.js'
+import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { contextOf, serve } from '../../support/client/api.js'
+import { answerTo, type ContractQuestion, contractQuestions } from '../../support/client/contract-questions.js'
+import { gatewayOver } from '../../support/network/gateways.js'
+import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+
+describe.each([
+  ['with a validator', oneValidator()],
+  ['of work', withoutValidators],
+])('a chain %s', (_, overrides) => {
+  let node: TestChain
+  let server: ApiServer
+  let questions: ContractQuestion[]
+
+  beforeAll(async () => {
+    node = await busyChain({ ...overrides, coinInterval: 330 })
+    server = await serve(contextOf(node))
+    questions = await contractQuestions(node)
+  })
+  afterAll(async () => {
+    await server.close()
+    await node.close()
+  })
+
+  test.each([1, 3])('a gateway over %i shards gives the answers of the node, byte for byte', async (shards) => {
+    for (const question of questions) {
+      const expected = await answerTo(server.port, question)
+      // Of a gateway that has no rows in memory yet.
+      const gateway = await gatewayOver(node, new LedgerEngine(node, shards), [`http://127.0.0.1:${server.port}`])
+      const answers = [await answerTo(gateway.ports.rest, question), await answerTo(gateway.ports.rest, question)]
+      await gateway.close()
+      expect({ question, answers }).toEqual({ question, answers: [expected, expected] })
+    }
+  })
+})
