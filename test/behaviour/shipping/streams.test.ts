@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { EngineDown } from '../../../src/ledger/engine/engine-down.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { oneValidator } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ShippedChain } from '../../support/builders/shipped-chain.js'
 
@@ -140,6 +141,26 @@ it('a shard that lost its rows is filled while the others wait, and all are the 
   node.engine.lose(1)
   await node.start()
   await node.advance()
+  await node.expectSame()
+  await node.close()
+})
+
+it('a rewind is a batch like any other, also far back and while shards are down', async () => {
+  const node = await ShippedChain.open(3, 12, { ...oneValidator(), devnet: true })
+  for (let i = 0; i < 20; i++) await node.advance(0)
+  await node.expectSame()
+  const rewind = (height: number) => {
+    const { chain } = node.chain
+    return chain.exclusive((writer) => writer.rewind(chain.headers.activeHash(height) as Uint8Array, []))
+  }
+  await rewind(node.chain.reader.height - 2)
+  await node.expectSame()
+  node.engine.at = (_, shard) => {
+    if (shard === 2) throw new EngineDown(shard, 'down')
+  }
+  await rewind(3)
+  await node.chain.mine(2)
+  node.engine.at = () => {}
   await node.expectSame()
   await node.close()
 })

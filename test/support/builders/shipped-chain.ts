@@ -6,6 +6,7 @@ import type { Timers } from '../../../src/base/runtime/env.js'
 import { type EngineMoment, MemoryEngine } from '../fakes/memory-engine.js'
 import { expectSameRows, hasAll } from '../assert/shard-rows.js'
 import { memoryStore, type QuietLog, quietLog, type Store, TestChain, withoutValidators } from './chain.js'
+import type { SpecOverrides } from './spec.js'
 import { Crowd, random } from './random-chain.js'
 
 /** Bytes of blocks of a batch, so that most reorganisations are several. */
@@ -34,6 +35,7 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   readonly #roll: (sides: number) => number
   readonly #crowd: Crowd
   #rival!: TestChain
+  #spec: SpecOverrides = withoutValidators
   backlog = 2 ** 30
 
   private constructor(engine: Engine, seed: number) {
@@ -42,18 +44,19 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
     this.#crowd = new Crowd(this.#roll)
   }
 
-  static open(shards: number, seed: number): Promise<ShippedChain> {
-    return ShippedChain.over(new MemoryEngine(shards), seed)
+  static open(shards: number, seed: number, spec?: SpecOverrides): Promise<ShippedChain> {
+    return ShippedChain.over(new MemoryEngine(shards), seed, { spec })
   }
 
   /** A node of its own with shards that another one may have filled. */
   static async over<Engine extends ShardWriter>(
     engine: Engine,
     seed: number,
-    options: { takeOver?: boolean } = {},
+    { spec = withoutValidators, ...options }: { takeOver?: boolean; spec?: SpecOverrides | undefined } = {},
   ): Promise<ShippedChain<Engine>> {
     const made = new ShippedChain<Engine>(engine, seed)
-    made.#rival = await TestChain.open(withoutValidators)
+    made.#spec = spec
+    made.#rival = await TestChain.open(spec)
     await made.start(options)
     return made
   }
@@ -61,7 +64,7 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   /** Starts the node, over the rows that there are. */
   async start({ takeOver = false, ships = true } = {}): Promise<void> {
     const terms = ships ? { ships: { backlog: this.backlog } } : {}
-    this.chain = await TestChain.open(withoutValidators, { store: this.#store, reorganisationBytes, ...terms })
+    this.chain = await TestChain.open(this.#spec, { store: this.#store, reorganisationBytes, ...terms })
     if (ships) this.shipper = this.newShipper(takeOver)
   }
 
@@ -104,10 +107,10 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
     this.#store = copy
   }
 
-  /** Mines a block of what people did, or several of another branch, up to `deepest` blocks below the tip. */
+  /** Mines a block of what people did, or several of another branch, up to `deepest` blocks below the tip; 0: never. */
   async advance(deepest = 4): Promise<void> {
     for (let i = this.#roll(4); i > 0; i--) await this.#crowd.act(this.chain)
-    if (this.#roll(8) > 0) await this.chain.mine()
+    if (deepest === 0 || this.#roll(8) > 0) await this.chain.mine()
     else await this.#fork(1 + this.#roll(deepest))
     this.#crowd.look(this.chain)
   }
