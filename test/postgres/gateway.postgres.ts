@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillAll } from '../../src/ledger/shipping/fill-all.js'
+import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
+import { busyChain } from '../support/builders/busy-chain.js'
+import { oneValidator } from '../support/builders/chain.js'
+import { contextOf, serve } from '../support/client/api.js'
+import { answerTo, contractQuestions } from '../support/client/contract-questions.js'
+import { gatewayOver } from '../support/network/gateways.js'
+import { PostgresServer } from '../support/process/postgres.js'
+import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
+
+const directories = new Directories()
+const servers: PostgresServer[] = []
+const server = async (made: Promise<PostgresServer>) => {
+  const one = await made
+  servers.push(one)
+  return one
+}
+
+afterAll(() => {
+  for (const one of servers) one.close()
+  directories.remove()
+})
+
+describe('a gateway over servers of PostgreSQL', () => {
+  it.each([1, 2])('gives the answers of the node from %i of them, byte for byte', async (shards) => {
+    const made = await Promise.all(Array.from({ length: shards }, () => server(PostgresServer.create())))
+    const urls = made.map(({ url }) => url)
+    const node = await busyChain({ ...oneValidator(), coinInterval: 330 })
+    const rest = await serve(contextOf(node))
+    const engine = await PostgresEngine.open(urls)
+    const { database, chain } = node
+    await fillAll({ database, engine, genesis: chain.genesis.header.hash, stream: randomBytes(16) })
+    await engine.close()
+    const nodes = [`http://127.0.0.1:${rest.port}`]
+    const gateway = await gatewayOver(node, await PostgresEngine.open(urls), nodes)
+    for (const question of await contractQuestions(node)) {
+      const answer = await answerTo(gateway.ports.rest, question)
+      expect({ question, answer }).toEqual({ question, answer: await answerTo(rest.port, question) })
+    }
+    await gateway.close()
+    await rest.close()
+    await node.close()
+  })
+})
+
+/** A GET of the body alone, as of a height at least; undefined where the gateway refuses for now. */
+async function bodyAt(rest: string, path: string, height: number): Promise<string | undefined> {
+  const answer = await fetch(rest + path, { headers: { 'x-min-height': String(height) } })
+  const text = await answer.text()
+  return answer.status === 503 ? undefined : text
+}
+
+describe('a gateway beside a primary and its replica', () => {
+  let primary: PostgresServer
+  let replica: PostgresServer
+  let node: NodeProcess
+  let gateway: NodeProcess
+  const accounts: string[] = []
+
+  beforeAll(async () => {
+    primary = await server(PostgresServer.create())
+    replica = await server(PostgresServer.replicaOf(primary))
+    const url = `postgres://postgres@${primary.host},${replica.host}/postgres`
+    node = await NodeProcess.start('devnet', '--data-dir', directories.fresh(), '--seed-dids', '20', '--ship', url)
+    gateway = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', url, '--node', node.line.rest)
+    const listed = await node.admin<{ address: string }[]>('dev_accounts')
+    accounts.push(...listed.slice(0, 3).map(({ address }) => address))
+  })
+  afterAll(async () => {
+    await gateway.stop()
+    await node.stop()
+  })
+
+  /** Lets the chain go on, and holds the answers of both against each other once the gateway is there. */
+  async function expectSame(change: () => Promise<unknown>): Promise<void> {
+    await change()
+    const height = Number((await node.get('block/height')).body.Result)
+    const paths = [
+      ...accounts.flatMap((address) => [`/api/v1/asset/utxos/${address}`, `/api/v1/asset/balances/${address}`]),
+      ...[height, height - 1, 2].map((at) => `/api/v1/block/details/height/${at}`),
+      '/light/1/anchor',
+      '/light/1/trust',
+    ]
+    for (const path of paths) {
+      const expected = await bodyAt(node.line.rest, path, height)
+      const given = () => bodyAt(gateway.line.rest, path, height)
+      await expect.poll(given, { timeout: 30_000, message: path }).toBe(expected)
+    }
+  }
+
+  it('answers as the node while blocks come and are taken back', async () => {
+    await expectSame(() => node.admin('dev_mine', { blocks: 3 }))
+    await expectSame(() =>
+      runJson(
+        'wallet',
+        'send',
+        '--devnet-account',
+        '0',
+        '--to',
+        accounts[1] as string,
+        '--amount',
+        '3',
+        '--rest',
+        gateway.line.rest,
+      ),
+    )
+    await expectSame(() => node.admin('dev_reorg', { blocks: 2 }))
+    await expectSame(() => node.admin('dev_mine', { blocks: 1 }))
+  })
+
+  it('reads where the rows are while the replica is gone, and while it is behind', async () => {
+    replica.kill()
+    await expectSame(() => node.admin('dev_mine', { blocks: 2 }))
+    replica.start()
+    await expectSame(() => node.admin('dev_mine', { blocks: 2 }))
+    replica.sql('SELECT pg_wal_replay_pause()')
+    await expectSame(() => node.admin('dev_mine', { blocks: 2 }))
+    replica.sql('SELECT pg_wal_replay_resume()')
+  })
+
+  it('goes on with the replica once the primary is gone and that one takes writes', async () => {
+    primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    primary.sql("ALTER SYSTEM SET synchronous_commit = 'remote_write'")
+    primary.sql('SELECT pg_reload_conf()')
+    await expectSame(() => node.admin('dev_mine', { blocks: 2 }))
+    primary.kill()
+    await node.admin('dev_mine', { blocks: 2 })
+    replica.promote()
+    replica.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
+    replica.sql('SELECT pg_reload_conf()')
+    await expectSame(() => node.admin('dev_mine', { blocks: 2 }))
+  })
+
+  it('starts again in the midst, with nothing of its own', async () => {
+    await gateway.stop('SIGKILL')
+    const url = `postgres://postgres@${replica.host}/postgres`
+    gateway = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', url, '--node', node.line.rest)
+    await expectSame(() => node.admin('dev_mine', { blocks: 1 }))
+  })
+})
