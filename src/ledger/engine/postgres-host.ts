@@ -12,6 +12,11 @@ const connectTime = 2000
 /** @tuning ms: longest statement of a shard, but for those that fill it */
 const statementTime = 10_000
 
+/** The socket of a connection, which the types leave out. */
+interface Connected {
+  readonly connection: { readonly stream: { destroy(): void } }
+}
+
 /** Results are text, which the callers read. */
 const asText = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
@@ -36,6 +41,8 @@ export class HostConnections {
   readonly #host: PostgresHost
   readonly #postgres: Postgres
   readonly #pool: pg.Pool
+  /** Connections with work under way. */
+  readonly #busy = new Set<pg.PoolClient>()
   /** Unix milliseconds, of a clock that does not go back, until which it is not asked. */
   #downUntil = 0
 
@@ -67,6 +74,7 @@ export class HostConnections {
     let client: pg.PoolClient | undefined
     try {
       client = await this.#pool.connect()
+      this.#busy.add(client)
       client.on('error', ignore)
       const result = await within(limit, work(client))
       client.off('error', ignore)
@@ -76,6 +84,8 @@ export class HostConnections {
       // In whatever state it is, nothing more is asked on it.
       if (client !== undefined) discard(client, () => client?.release(true))
       throw this.#failure(error)
+    } finally {
+      if (client !== undefined) this.#busy.delete(client)
     }
   }
 
@@ -100,7 +110,9 @@ export class HostConnections {
     return this.#failure(error)
   }
 
+  /** Ends all connections, whatever is under way. */
   async close(): Promise<void> {
+    for (const { connection } of this.#busy as Set<pg.PoolClient & Connected>) connection.stream.destroy()
     // To a server that was killed it may never resolve.
     await within(connectTime, this.#pool.end()).catch(() => {})
   }
@@ -126,7 +138,7 @@ function ignore(): void {}
 
 /** Ends a connection without waiting for its server. */
 export function discard(client: pg.ClientBase, release: () => void): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
+  const { connection } = client as pg.ClientBase & Connected
   release()
   connection.stream.destroy()
 }

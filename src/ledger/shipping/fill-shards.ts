@@ -30,6 +30,9 @@ export interface Filling {
 export async function fillShards(filling: Filling): Promise<void> {
   const view = await closedView(filling)
   const loads: (readonly [number, ShardLoad])[] = []
+  const close = () => Promise.all(loads.map(([, load]) => load.close()))
+  // To make rows fit to be read may take hours.
+  filling.signal?.addEventListener('abort', close)
   try {
     for (const shard of filling.shards) loads.push([shard, await filling.engine.load(shard)])
     await copyRows(filling, view, loads)
@@ -44,7 +47,8 @@ export async function fillShards(filling: Filling): Promise<void> {
     }
     for (const [number, load] of loads) await load.finish({ ...state, number })
   } finally {
-    await Promise.all(loads.map(([, load]) => load.close()))
+    filling.signal?.removeEventListener('abort', close)
+    await close()
     view.rows.close()
   }
 }

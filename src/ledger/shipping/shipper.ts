@@ -22,6 +22,8 @@ import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
 import { ShippingFigures } from './shipping-figures.js'
 import { Waiter } from './waiter.js'
 
+/** Time that a step under way gets when the node ends: whether it was made, the shards tell at the next start. */
+const lastWait = 2000
 /** Time until the first attempt after a failure, and the longest. */
 const patience = { first: 100, longest: 5000 }
 /** Time without a batch after which shards are told that there is none: their readers see that they are served. */
@@ -79,7 +81,9 @@ export class Shipper {
     this.#stop.abort()
     this.#stopListening()
     this.#waiter.wake()
-    await this.#running
+    const late = new Waiter(this.#options.timers)
+    await Promise.race([this.#running, late.wait(lastWait)])
+    late.wake()
   }
 
   async #run(): Promise<void> {
@@ -124,6 +128,8 @@ export class Shipper {
     const step = await gatherStep(database.outbox, from, engine.shards, Math.min(...ahead))
     if (step === undefined) return this.#beat(this.#states)
     await this.#apply(step, this.#states)
+    // The database may be closed by now.
+    if (this.#stop.signal.aborted) return true
     const done = Math.min(...this.#states.map(({ sequence }) => sequence))
     if (done === step.to.sequence) await database.outbox.delete({ sequence: done, total: step.total })
     return false
