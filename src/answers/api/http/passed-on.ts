@@ -52,7 +52,7 @@ export class PassedOn implements FollowedView {
 
   readonly #seen: (height: number, client: AnswerClient) => Promise<void> | undefined
 
-  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer, before it is given. */
+  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer before it goes on. */
   constructor(
     url: string,
     seen: (height: number, client: AnswerClient) => Promise<void> | undefined = () => undefined,
