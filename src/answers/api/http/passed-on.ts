@@ -52,7 +52,7 @@ export class PassedOn implements FollowedView {
 
   readonly #seen: (height: number, client: AnswerClient) => Promise<void> | undefined
 
-  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer before it goes on. */
+  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer before that one is returned. */
   constructor(
     url: string,
     seen: (height: number, client: AnswerClient) => Promise<void> | undefined = () => undefined,
