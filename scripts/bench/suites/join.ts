@@ -3,25 +3,14 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { coinDepth } from '../../../src/base/primitives/coin-depth.js'
 import { CoinRoots } from '../../../src/ledger/chain/coin-roots.js'
 import { coinRowSize } from '../../../src/ledger/consensus/coin-root.js'
 import { byTurns, delayDuring, median, type Spent, spentOn, timeOf } from '../measure.js'
-import { holder } from '../../../test/support/builders/did.js'
+import { chainOfDids, topOf } from '../chain-of-dids.js'
 import { didSizes } from '../did-rows.js'
 import { following, reach, residentBytes, runNode } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
-import {
-  coinOf,
-  mineBlock,
-  prepareBlocks,
-  selfTransfer,
-  withDirectory,
-  withLedger,
-  withWorkshop,
-  type Workshop,
-  writtenSpec,
-} from '../workshop.js'
+import { coinOf, prepareBlocks, withDirectory, withWorkshop, type Workshop } from '../workshop.js'
 
 const coins = 1_000_000
 const rounds = { warmUp: 1, measured: 5 }
@@ -29,7 +18,6 @@ const rounds = { warmUp: 1, measured: 5 }
 const interval = 10_080
 const blocks = 40
 const transfers = 1000
-const about = `https://example.org/${'who-it-is-and-how-to-reach-them/'.repeat(28)}`
 
 /** Work of a node by which others can join by state: it hashes all coins for the blocks that commit to them. */
 export async function suite(): Promise<Row[]> {
@@ -38,7 +26,6 @@ export async function suite(): Promise<Row[]> {
 
 /** DIDs of the chain that is joined, unless `--dids` says otherwise. */
 const usualDids = [20_000]
-const createsOfBlock = 1000
 
 /** Joining a chain by the state that a peer has, against syncing all of its blocks: two nodes by the command line, one after the other. */
 async function joinRows(directory: string): Promise<Row[]> {
@@ -50,7 +37,7 @@ async function joinRows(directory: string): Promise<Row[]> {
 async function joinOne(directory: string, dids: number): Promise<Row[]> {
   await mkdir(directory)
   const source = join(directory, 'source')
-  const file = await chainOfDids(directory, source, dids)
+  const { file } = await chainOfDids(directory, source, dids)
   const peer = await runNode(following(file, source))
   const [address = ''] = peer.p2p
   try {
@@ -87,34 +74,6 @@ async function joinOne(directory: string, dids: number): Promise<Row[]> {
   } finally {
     await peer.stop()
   }
-}
-
-/** Height at which the blocks of DIDs end. */
-function stateOf(dids: number): number {
-  return Math.ceil(dids / createsOfBlock) + 1
-}
-
-function topOf(dids: number): number {
-  return stateOf(dids) + coinDepth
-}
-
-/** A chain whose last block commits to the state after as many creates. */
-async function chainOfDids(directory: string, dataDir: string, dids: number): Promise<string> {
-  const time = Math.floor(Date.now() / 1000) - topOf(dids) - 60
-  const changes = { coinInterval: topOf(dids), upgrades: [], time }
-  const { file, spec, payers } = await writtenSpec(directory, Math.min(dids, createsOfBlock), 'pow', changes)
-  await withLedger(spec, dataDir, async ({ chain }) => {
-    for (let left = dids; left > 0; left -= createsOfBlock) {
-      const some = payers.slice(0, left)
-      const made = some.map((payer) => {
-        const operation = holder().create({ services: [{ id: '#about', type: 'About', serviceEndpoint: about }] })
-        return selfTransfer(payer, chain.sanity.assetId, { payload: { type: 10, operation } })
-      })
-      await chain.acceptBlock((await mineBlock(chain, made)).bytes)
-    }
-    while (chain.tip.header.height < topOf(dids)) await chain.acceptBlock((await mineBlock(chain, [])).bytes)
-  })
-  return file
 }
 
 async function coinRows(shop: Workshop): Promise<Row[]> {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -80,6 +80,13 @@ export class PostgresServer {
 
   sql(text: string): string {
     return this.#run('psql', '-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres', '-At', '-c', text)
+  }
+
+  /** Its processes: the first one, and one for each connection and task. */
+  pids(): number[] {
+    const [first = ''] = readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')
+    const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ')
+    return [first, ...children].map(Number)
   }
 
   /** Stops it and deletes its folder. */

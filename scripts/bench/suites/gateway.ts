@@ -1,0 +1,167 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { PostgresServer, postgresPrograms } from '../../../test/support/process/postgres.js'
+import { chainOfDids } from '../chain-of-dids.js'
+import { commandFile } from '../compiled.js'
+import { didSizes } from '../did-rows.js'
+import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { following, end, run, runNode, type RunningNode } from '../processes.js'
+import { processorTime } from '../processor-time.js'
+import { type Row, row } from '../report.js'
+import { withDirectory } from '../workshop.js'
+
+/** DIDs of the chain, unless `--dids` says otherwise. */
+const usualDids = [20_000]
+const rounds = { warmUp: 1, measured: 5 }
+/** Requests at a time, and DIDs that are resolved without any row of them in memory. */
+const [atOnce, coldDids] = [64, 5000]
+/** Blocks between whose commit and the answer of a gateway the time is taken. */
+const timedBlocks = 30
+
+/** Answers from PostgreSQL against those of the node; nothing where there are no programs of PostgreSQL. */
+export async function suite(): Promise<Row[]> {
+  if (postgresPrograms() === undefined) {
+    console.error('gateway: left out, it needs PostgreSQL 15 or newer, or its programs named by POSTGRES_BIN')
+    return []
+  }
+  const rows: Row[] = []
+  for (const dids of didSizes(usualDids))
+    rows.push(...(await withDirectory((directory) => answerRows(directory, dids))))
+  return [...rows, ...(await withDirectory(tipRows))]
+}
+
+async function answerRows(directory: string, count: number): Promise<Row[]> {
+  const source = join(directory, 'source')
+  const { file, dids } = await chainOfDids(directory, source, count)
+  const server = await PostgresServer.create()
+  const nodes: RunningNode[] = []
+  try {
+    const seconds = (await timeOf(() => shipped(server.url, source))) / 1000
+    const bytes = Number(server.sql("SELECT pg_total_relation_size('didledger.row')"))
+    const own = readdirSync(join(source, 'chain')).reduce(
+      (sum, name) => sum + statSync(join(source, 'chain', name)).size,
+      0,
+    )
+    const node = await runNode(following(file, source))
+    const gateway = await runNode(['gateway', '--genesis', file, '--shards', server.url, '--stop-on-eof'])
+    nodes.push(node, gateway)
+    return [
+      row(`fill a shard with ${count} DIDs`, (seconds * 1e6) / count, 'µs a DID', { most: 480 }),
+      row('  bytes in PostgreSQL', bytes / count, 'B a DID', { ratio: [bytes / own, 'those of LevelDB'], most: 1.3 }),
+      ...(await coldRows(server, node, gateway, dids.slice(0, coldDids))),
+      await warmRow(node, gateway, dids[0] as string),
+      ...(await searchRows(node, gateway)),
+    ]
+  } finally {
+    await Promise.all(nodes.map((one) => one.stop()))
+    server.close()
+  }
+}
+
+async function shipped(url: string, dataDir: string): Promise<void> {
+  const { process: loading } = await run([commandFile, 'ship', 'load', url, '--data-dir', dataDir, '--json'])
+  await end(loading)
+}
+
+const resolveCall = (did: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resolvedid', params: { did, all: false } })
+
+/** The result of a call. */
+async function asked({ rpc }: RunningNode, body: string): Promise<unknown> {
+  const response = await fetch(rpc, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const { result } = (await response.json()) as { result?: unknown }
+  if (result === undefined) throw new Error(`${body}: no result`)
+  return result
+}
+
+/** Each DID once, so many at a time: processor time of gateway and server, against that of the node. */
+async function coldRows(
+  server: PostgresServer,
+  node: RunningNode,
+  gateway: RunningNode,
+  dids: readonly string[],
+): Promise<Row[]> {
+  const all = async (to: RunningNode) => {
+    const left = dids.values()
+    const ask = async () => {
+      for (const did of left) await asked(to, resolveCall(did))
+    }
+    await Promise.all(Array.from({ length: atOnce }, ask))
+  }
+  const spent = async (to: RunningNode) => {
+    const before = [processorTime([to.process.pid]), processorTime(server.pids())]
+    await all(to)
+    const after = [processorTime([to.process.pid]), processorTime(server.pids())]
+    return after.map((one, i) => ((one - (before[i] as number)) * 1000) / dids.length)
+  }
+  // The code is compiled by then; the rows of a state are dropped when it moves, and here it does not.
+  const [atNode = 0] = await spent(node)
+  const [atGateway = 0, atServer = 0] = await spent(gateway)
+  return [
+    row(`resolve ${dids.length} DIDs once, ${atOnce} at a time: gateway`, atGateway, 'µs an answer', {
+      ratio: [atGateway / atNode, 'the node'],
+      most: 1.5,
+    }),
+    row('  server', atServer, 'µs an answer', { ratio: [atServer / atNode, 'the node'], most: 0.5 }),
+  ]
+}
+
+async function warmRow(node: RunningNode, gateway: RunningNode, did: string): Promise<Row> {
+  const load = (to: RunningNode) => async () => {
+    const headers = { 'content-type': 'application/json' }
+    const { requests, duration, errors, non2xx } = await autocannon({
+      ...{ url: to.rpc, connections: 10, duration: 2, method: 'POST', headers, body: resolveCall(did) },
+    })
+    if (errors + non2xx > 0) throw new Error('an answer failed')
+    return requests.total / duration
+  }
+  const rates = await byTurns(rounds, figureOf, { node: () => load(node), gateway: () => load(gateway) })
+  const [own, other] = [median(rates.gateway), median(rates.node)]
+  return row('resolve a DID from memory, gateway', own, '/s', { ratio: [own / other, 'the node'], least: 0.7 })
+}
+
+async function searchRows(node: RunningNode, gateway: RunningNode): Promise<Row[]> {
+  const page = (skip: number) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'query', params: { service: 'About', skip, limit: 20 } })
+  const [first] = [await timeOf(() => asked(gateway, page(0)))]
+  const times = await byTurns(rounds, timeOf, {
+    node: (round) => () => asked(node, page(20 * round)),
+    gateway: (round) => () => asked(gateway, page(20 * round)),
+  })
+  return [
+    row('first page of a search, gateway without rows', first, 'ms'),
+    row('further pages, gateway', median(times.gateway), 'ms', {
+      ratio: [median(times.gateway) / median(times.node), 'the node'],
+    }),
+  ]
+}
+
+/** From the block of a devnet to the answer of a gateway that has it. */
+async function tipRows(directory: string): Promise<Row[]> {
+  const server = await PostgresServer.create()
+  const nodes: RunningNode[] = []
+  try {
+    const node = await runNode(['devnet', '--data-dir', join(directory, 'devnet'), '--ship', server.url])
+    nodes.push(node)
+    const gateway = await runNode(['gateway', '--genesis', 'devnet', '--shards', server.url, '--stop-on-eof'])
+    nodes.push(gateway)
+    const times: number[] = []
+    for (let i = 0; i < timedBlocks; i++) {
+      await asked(node, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'dev_mine', params: { blocks: 1 } }))
+      const height = String(
+        Number(await asked(node, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getblockcount' }))) - 1,
+      )
+      const url = `${gateway.rest}/api/v1/block/height`
+      times.push(
+        await timeOf(() => fetch(url, { headers: { 'x-min-height': height } }).then((answer) => answer.text())),
+      )
+      await pause(50)
+    }
+    return [row('from a block to the answer of a gateway that has it', median(times), 'ms', { most: 100 })]
+  } finally {
+    await Promise.all(nodes.map((one) => one.stop()))
+    server.close()
+  }
+}
