@@ -36,6 +36,8 @@ export function scalePage(): string {
     disk: paces.map(diskRow),
     empty: String(created.empty),
     create: grouped(measured('create of a DID')),
+    many: manyDids.map(manyRow),
+    factor: String(inPostgres()),
   })
 }
 
@@ -95,6 +97,32 @@ function diskRow(pace: Pace): string {
     ...[one, one - given].map((bytes) => shown(busy, year, bytes)),
     ...[one, one - given].map((bytes) => shown(year / interval, full, bytes)),
   )
+}
+
+/** Numbers of DIDs that the page computes with. */
+const manyDids = [1e5, 1e6, 1e7, 1e8, 1e9]
+
+/** What so many DIDs take, each created once: disk of a node and of PostgreSQL, and the time to verify and to fill. */
+function manyRow(dids: number): string {
+  const own = dids * measured('create of a DID')
+  const fill = dids * figure('docs/performance.md', /filled in (\d+) µs a DID/) * 1e-6
+  return tableRow(
+    grouped(dids),
+    sizeText(own),
+    timeText(dids / connectedUpdates()),
+    sizeText(own * inPostgres()),
+    timeText(fill),
+  )
+}
+
+/** Bytes of rows in PostgreSQL, as a multiple of those in LevelDB. */
+function inPostgres(): number {
+  return figure('docs/performance.md', /has (\d\.\d+) times the bytes of LevelDB/)
+}
+
+function timeText(seconds: number): string {
+  const [unit, name] = seconds < 7200 ? [60, 'min'] : seconds < 172_800 ? [3600, 'h'] : [86_400, 'days']
+  return `${(seconds / unit).toLocaleString('en-US', { maximumSignificantDigits: 2 })} ${name}`
 }
 
 function sizeText(bytes: number): string {
