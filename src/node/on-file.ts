@@ -8,7 +8,7 @@ export async function onFile<T>(file: string, run: () => Promise<T>): Promise<T>
     return await run()
   } catch (error) {
     if (error instanceof StorageError) throw error
-    if (error instanceof UserError) throw new UserError(`${file}: ${error.message}`)
+    if (error instanceof UserError) throw new UserError(`${file}: ${error.message}`, error.exitCode)
     throw (error as NodeJS.ErrnoException).syscall === undefined
       ? error
       : new UserError(`${file}: ${fileReason(error)}`)
