@@ -9,6 +9,7 @@
  * - Bodies of answers are those of a node at the same tip.
  * - Nothing is written: neither rows nor files.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../../answers/api/api-context.js'
 import { loopbackHosts } from '../../answers/api/http/origin.js'
 import type { NodeHealth } from '../../answers/api/node-handles.js'
@@ -71,21 +72,40 @@ async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gate
   stack.defer(() => rows.close())
   const chain = new EngineChain(spec, rows)
   stack.defer(() => chain.close())
-  const context = await contextOf(options, chain, stack)
-  const { ApiServer } = await import('../serving-parts.js')
-  const { hosts = loopbackHosts } = tuning.api ?? {}
+  const life: Life = { stage: 'starting' }
+  const context = await contextOf(options, chain, life, stack)
+  const { ApiServer, openMetricsPort } = await import('../serving-parts.js')
+  const { hosts = loopbackHosts, metricsHosts, drain = 0 } = tuning.api ?? {}
   const listen = async (serves: 'rest' | 'rpc') => {
     const server = await ApiServer.open(context, { serves, hosts, port: portOf(serves, tuning.node?.portBase) })
     stack.defer(() => server.close())
     return server.port
   }
   const ports = { rest: await listen('rest'), rpc: await listen('rpc') }
-  return { chain, ports, host: urlHost(hosts), close: () => stack.close() }
+  if (metricsHosts !== undefined) {
+    const port = portOf('metrics', tuning.node?.portBase)
+    const figures = await openMetricsPort(context, { hosts: metricsHosts, port })
+    stack.defer(() => figures.close())
+  }
+  life.stage = 'serving'
+  const close = async () => {
+    life.stage = 'stopping'
+    // Balancers ask at intervals, and send requests until they are told.
+    if (drain > 0) await setTimeout(drain * 1000)
+    await stack.close()
+  }
+  return { chain, ports, host: urlHost(hosts), close }
+}
+
+/** How far a gateway is. */
+interface Life {
+  stage: NodeHealth['stage']
 }
 
 async function contextOf(
   { spec, env, nodes, tuning = {} }: GatewayOptions,
   chain: EngineChain,
+  life: Life,
   stack: ResourceStack,
 ): Promise<ApiContext> {
   const { api = {}, resolver: settings = {} } = tuning
@@ -119,7 +139,7 @@ async function contextOf(
     const { height } = chain.tip.header
     return {
       failed: false,
-      stage: 'serving',
+      stage: life.stage,
       sync: { catchingUp: false, height, target: height },
       standing: standing(),
     }
@@ -139,6 +159,7 @@ async function contextOf(
       heights,
       bodies: new BodyBudget(limits),
       calls: new KeptAnswers(resolver, limits.callCache),
+      metricsApart: api.metricsHosts !== undefined,
       ...defined({ dereference: api.dereference }),
       ...(api.pages === false ? {} : { pages: new PageFiles() }),
       nodeInfo: () => infoOfElsewhere(version),

@@ -151,6 +151,20 @@ describe('a client of a gateway', () => {
   })
 })
 
+describe('a gateway that is told to stop', () => {
+  it('answers on for a while, and says so', async () => {
+    const api = { drain: 1, metricsHosts: ['127.0.0.1'] }
+    const draining = await gatewayOver(node, new LedgerEngine(node), [], api)
+    // Figures have a port of their own.
+    expect(await ask(draining.ports.rest, '/metrics')).toMatchObject({ status: 404 })
+    const closed = draining.close()
+    expect((await ask(draining.ports.rest, '/readyz')).body).toMatchObject({ status: 'stopping' })
+    expect(await ask(draining.ports.rest, '/api/v1/block/height')).toMatchObject({ status: 200 })
+    await closed
+    await expect(ask(draining.ports.rest, '/readyz')).rejects.toThrow('ECONNREFUSED')
+  })
+})
+
 describe('a gateway does not open', () => {
   const refusal = (to: LedgerEngine) =>
     gatewayOver(node, to).then(

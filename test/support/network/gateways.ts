@@ -1,11 +1,16 @@
-import { type Gateway, openGateway } from '../../../src/node/gateway/gateway.js'
+import { type Gateway, type GatewayOptions, openGateway } from '../../../src/node/gateway/gateway.js'
 import type { RowEngine } from '../../../src/ledger/engine/row-engine.js'
 import type { TestChain } from '../builders/chain.js'
 import { ManualTimers } from '../fakes/manual-timers.js'
 
 /** A gateway over the rows of a chain in memory, by its clock. */
-export async function gatewayOver(node: TestChain, engine: RowEngine, nodes: readonly string[] = []): Promise<Gateway> {
+export async function gatewayOver(
+  node: TestChain,
+  engine: RowEngine,
+  nodes: readonly string[] = [],
+  api: NonNullable<GatewayOptions['tuning']>['api'] = {},
+): Promise<Gateway> {
   const { spec, log, clock, random } = node
   const env = { clock, log, random, timers: new ManualTimers() }
-  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 } } })
+  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api } })
 }
