@@ -102,7 +102,7 @@ function diskRow(pace: Pace): string {
 /** Numbers of DIDs that the page computes with. */
 const manyDids = [1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** What so many DIDs take, each created once: disk of a node and of PostgreSQL, and the time to verify and to fill. */
+/** Cost of so many DIDs, each created once: disk of a node and of PostgreSQL, and the time to verify and to fill. */
 function manyRow(dids: number): string {
   const own = dids * measured('create of a DID')
   const fill = dids * figure('docs/performance.md', /filled in (\d+) µs a DID/) * 1e-6
