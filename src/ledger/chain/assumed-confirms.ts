@@ -87,6 +87,11 @@ export class AssumedConfirms {
     return true
   }
 
+  /** Forgets what was found: the rows are others. */
+  forget(): void {
+    this.#states = new Uint8Array(0)
+  }
+
   /** The confirm stored for a height is one that was found to hold. */
   kept(height: number): void {
     this.#note(height, 'verified')

@@ -81,6 +81,7 @@ export class EngineChain implements ChainView {
     const { database } = this
     const before = this.#tip
     this.headers.clear()
+    this.assumedConfirms.forget()
     const tip = this.headers.known(database.state.hash)
     // The same object tells caches that nothing moved.
     const isSame =

@@ -1,6 +1,6 @@
 import type { ApiContext } from '../../answers/api/api-context.js'
 import type { NodeInfo } from '../../answers/api/node-handles.js'
-import { NeedsNode } from '../../answers/api/http/passed-on.js'
+import { NeedsNode } from '../../answers/api/http/needs-node.js'
 
 /** Parts of a node that a gateway lacks: whatever an answer reads of them, a node has to give it. */
 

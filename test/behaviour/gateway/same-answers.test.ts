@@ -5,18 +5,29 @@ import { oneValidator, type TestChain, withoutValidators } from '../../support/b
 import { contextOf, serve } from '../../support/client/api.js'
 import { answerTo, type ContractQuestion, contractQuestions } from '../../support/client/contract-questions.js'
 import { gatewayOver } from '../../support/network/gateways.js'
+import type { SpecOverrides } from '../../support/builders/spec.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
 
-describe.each([
-  ['with a validator', oneValidator()],
-  ['of work', withoutValidators],
-])('a chain %s', (_, overrides) => {
+const nothing = async () => {}
+const prunedTo = 30
+
+describe.each<[string, SpecOverrides, (node: TestChain) => Promise<unknown>]>([
+  ['with a validator', oneValidator(), nothing],
+  ['of work', withoutValidators, nothing],
+  ['that has given up blocks', withoutValidators, ({ chain }) => chain.exclusive((writer) => writer.prune(prunedTo))],
+  [
+    'that has given up documents',
+    withoutValidators,
+    ({ chain }) => chain.exclusive((writer) => writer.pruneDocuments(prunedTo)),
+  ],
+])('a chain %s', (_, overrides, change) => {
   let node: TestChain
   let server: ApiServer
   let questions: ContractQuestion[]
 
   beforeAll(async () => {
     node = await busyChain({ ...overrides, coinInterval: 330 })
+    await change(node)
     server = await serve(contextOf(node))
     questions = await contractQuestions(node)
   })

@@ -2,8 +2,10 @@ import type { Code } from '../../../base/errors/error-codes.js'
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
 import type { Log } from '../../../base/runtime/env.js'
+import { RowMiss, RowsMoved } from '../../../ledger/engine/engine-failures.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
 import { interfaceErrors } from './error-mapping.js'
+import { NeedsNode } from './needs-node.js'
 
 /** Seconds after which a client should try again, by the code of a temporary refusal. */
 const retries: Readonly<Partial<Record<Code, number>>> = {
@@ -25,6 +27,10 @@ export function retryAfterOf(code: Code): number | undefined {
  */
 export function ruleErrorOf(error: unknown, log: Log): RuleError {
   if (error instanceof RuleError) return error
+  // A long answer of a gateway had begun, or asks in the midst for what it has not.
+  if (error instanceof RowsMoved || error instanceof RowMiss)
+    return new RuleError('busy', 'a block arrived meanwhile; ask again')
+  if (error instanceof NeedsNode) return brokenRule('gateway-reads-only')
   const { code, message, stack }: Thrown = error instanceof Error ? error : { message: String(error) }
   // The client, or a time-out that has answered already, closed the connection before the body was complete, or the answer.
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return brokenRule('request-timeout')

@@ -23,7 +23,7 @@ import { nextTurn } from '../../../base/runtime/cooperative.js'
 import { damaged } from '../../../ledger/storage/failure.js'
 import { requireUnpruned, requireWhole } from '../../../ledger/storage/rows/prune-rows.js'
 import { meta, tables } from '../../../ledger/storage/rows/tables.js'
-import { chainKey, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
+import { chainKey, following, StreamedAnswer, type Sink, writeList } from '../streams/streamed-answer.js'
 import { decodedShare, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
 
 /** Blocks as the interfaces show them. Functions of an answer return its JSON text, or what writes it; small values are returned as they are. */
@@ -76,8 +76,10 @@ async function openAtTip(reader: ChainReader, find: () => KnownHeader, sink: Sin
   // The first read fixes the state in which all rows are read.
   const first = rows.next()
   first.catch(() => {})
-  if (settledTip(reader) === tip) return { known, place, rows: following(first, rows), next, medianTime }
-  await first.catch(() => {})
+  const isSettled = settledTip(reader) === tip
+  // Where rows are fetched, the first of them are of this state or none.
+  await (isSettled ? first : first.catch(() => {}))
+  if (isSettled) return { known, place, rows: following(first, rows), next, medianTime }
   await rows.return()
   return undefined
 }
@@ -104,17 +106,6 @@ async function* sideRows(reader: ChainReader, known: KnownHeader, sink: Sink): R
     yield* (await reader.block(known)).transactions
   } finally {
     release()
-  }
-}
-
-async function* following(first: Promise<IteratorResult<Row, void>>, rest: Rows): Rows {
-  try {
-    const { value, done } = await first
-    if (done === true) return
-    yield value
-    yield* rest
-  } finally {
-    await rest.return()
   }
 }
 

@@ -4,7 +4,7 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { displayHash, equalBytes } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { assetJson } from '../../../base/primitives/payload.js'
-import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
+import { begun, chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
 
 /** Coins of addresses on the active chain, immature and locked ones included. Answers are JSON text. */
 
@@ -46,7 +46,8 @@ function unspentAnswer(
     repeatable: false,
     write: async (sink) => {
       let separator = `${before}[`
-      for await (const { outpoint, value } of reader.eachCoin(address)) {
+      const coins = await reader.chain.database.settle(() => begun(reader.eachCoin(address)))
+      for await (const { outpoint, value } of coins) {
         const coin = { Txid: displayHash(outpoint.txid), Index: outpoint.index, Value: formatAmount(value) }
         sink.add(separator + JSON.stringify(coin))
         separator = ','

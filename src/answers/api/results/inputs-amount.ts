@@ -13,7 +13,11 @@ import { withDecoded } from './transaction-text.js'
  * row; for others their transaction is read, once. RuleErrors: `unknown-transaction`, and `request-parameter` beyond
  * `apiLimits.amountTransactions`.
  */
-export async function amountOf(reader: ChainReader, inputs: readonly Outpoint[], sink: Sink): Promise<bigint> {
+export function amountOf(reader: ChainReader, inputs: readonly Outpoint[], sink: Sink): Promise<bigint> {
+  return reader.chain.database.settle(() => sumOf(reader, inputs, sink))
+}
+
+async function sumOf(reader: ChainReader, inputs: readonly Outpoint[], sink: Sink): Promise<bigint> {
   const { database } = reader.chain
   await database.load(() => inputs.map((input) => tables.coin.key(input)))
   let sum = 0n
@@ -32,7 +36,7 @@ export async function amountOf(reader: ChainReader, inputs: readonly Outpoint[],
   }
   let bytesLeft = apiLimits.amountTransactions
   for (const { txid, indices } of spent.values()) {
-    const bytes = (await database.settle(() => reader.transactionBytes(txid)))?.bytes
+    const bytes = reader.transactionBytes(txid)?.bytes
     if (bytes === undefined) throw unknownOutput(txid, indices)
     bytesLeft -= bytes.length
     if (bytesLeft < 0) throw tooMuch()

@@ -32,7 +32,16 @@ interface Row {
  * Outputs of addresses, address by address, oldest first; of more than `most`, those of the highest value. Outputs of value 0 are
  * left out.
  */
-export async function unspentCoins(
+export function unspentCoins(
+  reader: ChainReader,
+  owners: readonly ProgramHash[],
+  most: number,
+  sink: Sink,
+): Promise<UnspentCoin[]> {
+  return reader.chain.database.settle(() => readCoins(reader, owners, most, sink))
+}
+
+async function readCoins(
   reader: ChainReader,
   owners: readonly ProgramHash[],
   most: number,

@@ -73,6 +73,27 @@ export function jsonAnswer(
   return new StreamedAnswer({ key, repeatable: false, ...options, write })
 }
 
+/** Items of which the first was asked for before. */
+export async function* following<T>(
+  first: Promise<IteratorResult<T, void>>,
+  rest: AsyncGenerator<T, void, void>,
+): AsyncGenerator<T, void, void> {
+  try {
+    const { value, done } = await first
+    if (done === true) return
+    yield value
+    yield* rest
+  } finally {
+    await rest.return()
+  }
+}
+
+/** Items of which the first is there: where rows are fetched, it fixes the state that all are of. */
+export async function begun<T>(items: AsyncGenerator<T, void, void>): Promise<AsyncGenerator<T, void, void>> {
+  const first = await items.next()
+  return following(Promise.resolve(first), items)
+}
+
 /** Writes a JSON array whose items `write` writes, as they come. */
 export async function writeList<T>(
   sink: Sink,
