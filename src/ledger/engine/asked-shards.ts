@@ -14,6 +14,11 @@ export class AskedShards {
     this.#log = log
   }
 
+  /** Whether a shard did not answer when it was asked last. */
+  get isDown(): boolean {
+    return this.#down.size > 0
+  }
+
   get count(): number {
     return this.engine.shards
   }

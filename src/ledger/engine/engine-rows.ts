@@ -24,8 +24,12 @@ const pageBytes = 4 * 1024 * 1024
 const mostStates = 20
 /** @tuning count: rows that work may miss one after another */
 const mostMisses = 4096
+/** @tuning ms: time after which work that misses rows, or meets blocks, is not begun again */
+const longestWork = 60_000
 /** @tuning ms: wait until all shards show one state */
 const patience = 2000
+/** @tuning ms: from one look at the shards to the next, where none of them says that it moved */
+const lookInterval = 5000
 /** @tuning ms: wait before shards that show several states are asked again */
 const pause = 10
 
@@ -51,6 +55,11 @@ export class EngineRows implements RowSource {
   #moving: Promise<void> | undefined
   #unwatch: (() => void)[] = []
   #age = 0
+  /** When the shards were looked at last, on a clock that does not go back. */
+  #lookedAt = performance.now()
+  /** Looks that are under way or wanted. */
+  #looks = 0
+  #isApart = false
   #counts = { statements: 0, replays: 0, moves: 0, hits: 0, misses: 0 }
 
   private constructor({ engine, log, bytes = rowMemoryBytes }: EngineRowsOptions) {
@@ -63,8 +72,10 @@ export class EngineRows implements RowSource {
     const rows = new EngineRows(options)
     await rows.#move()
     const { engine } = options
-    const check = () => void rows.#look().catch(() => {})
-    rows.#unwatch = Array.from({ length: engine.shards }, (_, shard) => engine.watch(shard, check))
+    const look = () => void rows.#look().catch(() => {})
+    const looks = setInterval(look, lookInterval)
+    const watches = Array.from({ length: engine.shards }, (_, shard) => engine.watch(shard, look))
+    rows.#unwatch = [...watches, () => clearInterval(looks)]
     return rows
   }
 
@@ -73,9 +84,15 @@ export class EngineRows implements RowSource {
     return this.#memory.state
   }
 
-  /** Seconds since the shard that is furthest behind took its last batch, by the clock of the engine, when it was looked at last. */
+  /** Seconds since the shipper was at the shard that it visited longest ago, by the clock of the engine and the time since the last look. */
   get age(): number {
-    return this.#age
+    return this.#age + (performance.now() - this.#lookedAt) / 1000
+  }
+
+  /** A sentence while not all shards answer, and show one state; undefined: they do. */
+  get fault(): string | undefined {
+    if (this.#shards.isDown) return 'a shard and its replicas do not answer'
+    return this.#isApart ? 'the shards show rows of several blocks' : undefined
   }
 
   /** Counters since the start. */
@@ -125,7 +142,8 @@ export class EngineRows implements RowSource {
 
   async settle<T>(work: () => T | Promise<T>): Promise<T> {
     let [states, misses] = [0, 0]
-    while (states < mostStates && misses < mostMisses) {
+    const end = performance.now() + longestWork
+    while (states < mostStates && misses < mostMisses && performance.now() < end) {
       await this.#moving
       const memory = this.#memory
       try {
@@ -218,6 +236,12 @@ export class EngineRows implements RowSource {
     return (await this.#rows(memory, range, { limit: 1 }))[0]
   }
 
+  /** Whether a shard still has its part of the rows of the same chain. */
+  #isOwn({ chain, layout, number: place, shards }: ShardState, number: number, known: ShardState): boolean {
+    const isSame = equalBytes(known.chain, chain) && known.layout === layout
+    return isSame && place === number && shards === this.#shards.count
+  }
+
   /** Fetches rows into memory, and those that nearly every answer reads after them. */
   async #fetch(memory: RowMemory, keys: readonly Buffer[]): Promise<void> {
     for (let wanted = keys; wanted.length > 0;) {
@@ -252,19 +276,36 @@ export class EngineRows implements RowSource {
 
   async #states(): Promise<(ShardState | undefined)[]> {
     const states = await this.#shards.states()
+    this.#lookedAt = performance.now()
     this.#age = Math.max(...states.map((state) => (state === undefined ? 0 : (state.now - state.written) / 1000)))
     return states
   }
 
-  /** Moves where a shard shows another state. */
+  /** Moves where a shard shows another state. Of those who call meanwhile one look is enough, after this one. */
   async #look(): Promise<void> {
-    const states = await this.#states()
-    if (states.some((state) => state === undefined || !isAt(state, this.state))) await this.#move()
+    this.#looks = Math.min(this.#looks + 1, 2)
+    if (this.#looks > 1) return
+    try {
+      for (; this.#looks > 0; this.#looks--) {
+        const states = await this.#states()
+        if (states.some((state) => state === undefined || !isAt(state, this.state))) await this.#move()
+      }
+    } finally {
+      this.#looks = 0
+    }
   }
 
   /** Takes the state that all shards show, once they show one. */
   #move(): Promise<void> {
-    this.#moving ??= this.#moveOn().finally(() => (this.#moving = undefined))
+    this.#moving ??= this.#moveOn()
+      .then(
+        () => void (this.#isApart = false),
+        (error: unknown) => {
+          this.#isApart = true
+          throw error
+        },
+      )
+      .finally(() => (this.#moving = undefined))
     this.#moving.catch(() => {})
     return this.#moving
   }
@@ -292,7 +333,10 @@ export class EngineRows implements RowSource {
       memory.keep(key, row && checkedValue(row, shard))
     const reads = new TurnReads(this.#shards, state, keep, () => void this.#move())
     const first = [tables.active.key(state.height), tables.header.key(state.hash)]
-    await reads.values([...metaKeys, ...first])
+    const [active, header] = (await reads.values([...first, ...metaKeys])) as (Buffer | undefined)[]
+    if (header === undefined || active === undefined || !equalBytes(active, state.hash)) {
+      throw new RuleError('row-damaged', `shard ${state.number} has no block of the height that it names`)
+    }
     if (this.#reads !== undefined) this.#counts.statements += this.#reads.reads
     this.#counts.moves++
     this.#memory = memory
@@ -302,11 +346,15 @@ export class EngineRows implements RowSource {
 
   /** The state that all shards show; undefined: they show several, or one shows none. */
   async #commonState(): Promise<ShardState | undefined> {
-    const [first, ...others] = await this.#states()
-    if (first === undefined || others.some((state) => state === undefined || !isAt(state, first))) return undefined
-    const known = this.#memory?.state
-    if (known === undefined || (equalBytes(known.chain, first.chain) && known.layout === first.layout)) return first
-    throw new RuleError('shard-down', 'the shards have rows of another chain, or of another version, by now')
+    const states = await this.#states()
+    const [first] = states
+    if (first === undefined || states.some((state) => state === undefined || !isAt(state, first))) return undefined
+    const known = this.#memory?.state ?? first
+    if (states.every((state, number) => state !== undefined && this.#isOwn(state, number, known))) return first
+    throw new RuleError(
+      'shard-down',
+      'the shards have rows of another chain, of another version, or other parts of them by now',
+    )
   }
 }
 

@@ -18,6 +18,15 @@ export interface RangePart {
   readonly isEnd: boolean
 }
 
+/** Whether rows are of a range, in its order, and no more than were asked for: an engine could let a reader go round for ever. */
+export function isInOrder({ gte, lt, limit, reverse }: EngineRange, rows: readonly EngineRow[]): boolean {
+  const sign = reverse === true ? -1 : 1
+  const isNext = ([key]: EngineRow, i: number) =>
+    i === 0 || sign * Buffer.compare((rows[i - 1] as EngineRow)[0], key) < 0
+  const isInside = ([key]: EngineRow) => Buffer.compare(gte, key) <= 0 && Buffer.compare(key, lt) < 0
+  return rows.length <= limit && rows.every((row, i) => isInside(row) && isNext(row, i))
+}
+
 /** Whether the rows that a shard gave for a range are all that it has of it. */
 export function isWhole({ limit, bytes }: EngineRange, rows: readonly EngineRow[]): boolean {
   return rows.length < limit && rows.reduce((sum, [, sealed]) => sum + sealed.length, 0) < bytes

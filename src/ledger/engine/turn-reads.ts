@@ -1,21 +1,34 @@
 import { mapKey } from '../../base/primitives/bytes.js'
+import { RuleError } from '../../base/errors/rule-error.js'
 import type { AskedShards } from './asked-shards.js'
 import { RowsMoved } from './engine-failures.js'
 import type { EngineRange, EngineRow, ShardPosition } from './row-engine.js'
 import { shardOf } from './slots.js'
-import { joinRanges, type RangePart, spreadRange } from './spread-range.js'
+import { isInOrder, joinRanges, type RangePart, spreadRange } from './spread-range.js'
 
 /** @tuning count: keys that a shard is asked for at once */
 const keysAtOnce = 512
 /** @tuning count: ranges that a shard is asked for at once */
 const rangesAtOnce = 4
 
+/** @tuning count: statements that are open at a shard at once */
+const openAtOnce = 4
+
 /** Rows that are wanted of one shard in one turn of the event loop. */
 interface ShardWants {
   readonly keys: Map<string, Buffer>
-  readonly ranges: { readonly range: EngineRange; resolve(rows: readonly EngineRow[]): void }[]
+  readonly ranges: WantedRange[]
   /** Values of the keys, once they are read. */
-  readonly done: Promise<ReadonlyMap<string, Buffer | undefined>>
+  readonly done: Promise<Found>
+}
+
+/** Values of keys; an error for a row that is refused, whoever else asked in the same statement. */
+type Found = ReadonlyMap<string, Buffer | RuleError | undefined>
+
+interface WantedRange {
+  readonly range: EngineRange
+  resolve(rows: readonly EngineRow[]): void
+  reject(error: unknown): void
 }
 
 /** Checks and keeps what an engine gave for a key, undefined for no row; returns the value. */
@@ -29,6 +42,7 @@ export class TurnReads {
   readonly #moved: () => void
   #wanted: Map<number, ShardWants> | undefined
   #turn: Promise<void> = Promise.resolve()
+  readonly #open = new Set<Promise<void>>()
   #reads = 0
 
   /** `moved`: called when a shard turns out to be at another position. */
@@ -53,7 +67,11 @@ export class TurnReads {
       return wants.done
     })
     const found = await Promise.all(places)
-    return keys.map((key, i) => found[i]?.get(mapKey(key)))
+    return keys.map((key, i) => {
+      const value = found[i]?.get(mapKey(key))
+      if (value instanceof RuleError) throw value
+      return value
+    })
   }
 
   /** Reads rows of a range, from all shards that may have some. */
@@ -61,7 +79,7 @@ export class TurnReads {
     const parts = spreadRange(range, this.#shards.count).map(({ shard, range: of }) => {
       const wants = this.#of(shard)
       return new Promise<readonly EngineRow[]>((resolve, reject) => {
-        wants.ranges.push({ range: of, resolve })
+        wants.ranges.push({ range: of, resolve, reject })
         wants.done.catch(reject)
       })
     })
@@ -86,27 +104,31 @@ export class TurnReads {
   }
 
   #nextTurn(): Map<number, ShardWants> {
-    this.#turn = new Promise((resolve) => setImmediate(resolve)).then(() => {
+    this.#turn = this.#turnEnd().then(() => {
       this.#wanted = undefined
     })
     return new Map()
   }
 
-  async #read(
-    shard: number,
-    keys: ShardWants['keys'],
-    ranges: ShardWants['ranges'],
-  ): Promise<ReadonlyMap<string, Buffer | undefined>> {
-    const values = new Map<string, Buffer | undefined>()
+  /** The end of this turn, or the next end of a statement while as many are open as may be: what is wanted until then goes with the next. */
+  async #turnEnd(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#open.size >= openAtOnce * this.#shards.count) await Promise.race(this.#open)
+  }
+
+  async #read(shard: number, keys: ShardWants['keys'], ranges: ShardWants['ranges']): Promise<Found> {
+    const values = new Map<string, Buffer | RuleError | undefined>()
     const wanted = [...keys.values()]
     const parts = Math.max(Math.ceil(wanted.length / keysAtOnce), Math.ceil(ranges.length / rangesAtOnce))
     await Promise.all(
       Array.from({ length: parts }, (_, i) =>
-        this.#readPart(
-          shard,
-          wanted.slice(i * keysAtOnce, (i + 1) * keysAtOnce),
-          ranges.slice(i * rangesAtOnce, (i + 1) * rangesAtOnce),
-          values,
+        this.#counted(
+          this.#readPart(
+            shard,
+            wanted.slice(i * keysAtOnce, (i + 1) * keysAtOnce),
+            ranges.slice(i * rangesAtOnce, (i + 1) * rangesAtOnce),
+            values,
+          ),
         ),
       ),
     )
@@ -117,7 +139,7 @@ export class TurnReads {
     shard: number,
     keys: readonly Buffer[],
     ranges: ShardWants['ranges'],
-    values: Map<string, Buffer | undefined>,
+    values: Map<string, Buffer | RuleError | undefined>,
   ): Promise<void> {
     this.#reads++
     const question = { keys, ranges: ranges.map(({ range }) => range) }
@@ -127,8 +149,32 @@ export class TurnReads {
       throw new RowsMoved(`shard ${shard} has other rows by now`)
     }
     const found = new Map(answer.rows.map((row) => [mapKey(row[0]), row]))
-    for (const key of keys) values.set(mapKey(key), this.#take(key, found.get(mapKey(key)), shard))
-    for (const [i, { resolve }] of ranges.entries()) resolve(answer.ranges[i] as readonly EngineRow[])
+    for (const key of keys) values.set(mapKey(key), this.#taken(key, found.get(mapKey(key)), shard))
+    for (const [i, { range, resolve, reject }] of ranges.entries()) {
+      const rows = answer.ranges[i]
+      if (rows !== undefined && isInOrder(range, rows)) resolve(rows)
+      else reject(new RuleError('row-damaged', `shard ${shard} gives other rows of a range than it was asked for`))
+    }
+  }
+
+  #taken(...row: Parameters<TakeRow>): Buffer | RuleError | undefined {
+    try {
+      return this.#take(...row)
+    } catch (error) {
+      if (error instanceof RuleError) return error
+      throw error
+    }
+  }
+
+  /** Counts a statement among the open ones. */
+  #counted(statement: Promise<void>): Promise<void> {
+    const ended = statement.then(
+      () => {},
+      () => {},
+    )
+    this.#open.add(ended)
+    void ended.then(() => this.#open.delete(ended))
+    return statement
   }
 }
 

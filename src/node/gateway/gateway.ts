@@ -124,7 +124,7 @@ async function contextOf(
   const { database } = chain
   const clock = { now: () => env.clock.now() + chain.clockOffset }
   const policy = { staleAfter: staleAfter * 1000, always }
-  const standing = () => gatewayStanding({ spec, tip: chain.tip.header, now: clock.now() }, policy)
+  const standing = () => gatewayStanding({ spec, tip: chain.tip.header, now: clock.now(), rows: database }, policy)
   const resolver = new Resolver({
     ...{ database, clock, standing, queryLimits },
     prover: chainProver(chain),

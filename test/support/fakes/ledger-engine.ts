@@ -24,6 +24,8 @@ export class LedgerEngine implements RowEngine {
   hold: (shard: number) => Promise<void> | void = () => {}
   /** Changes a row on its way out. */
   change: (row: EngineRow, shard: number) => EngineRow = (row) => row
+  /** Changes the rows of a range on their way out. */
+  order: (rows: EngineRow[]) => EngineRow[] = (rows) => rows
   /** Changes what a shard says of itself; undefined: it was never loaded. */
   describe: (state: ShardState) => ShardState | undefined = (state) => state
   #node: TestChain
@@ -40,7 +42,7 @@ export class LedgerEngine implements RowEngine {
 
   /** Lets a shard show the state of now until the returned function is called. */
   async hideAfter(shard: number): Promise<() => void> {
-    this.#behind.set(shard, (await this.read(shard, { keys: [], ranges: [] })).at)
+    this.#behind.set(shard, await this.#told(shard))
     return () => {
       this.#behind.delete(shard)
       this.moved()
@@ -58,7 +60,7 @@ export class LedgerEngine implements RowEngine {
   }
 
   async state(shard: number): Promise<ShardState | undefined> {
-    return this.describe((await this.read(shard, { keys: [], ranges: [] })).at)
+    return this.describe(await this.#told(shard))
   }
 
   async read(shard: number, { keys, ranges }: EngineQuestion): Promise<EngineAnswer> {
@@ -67,13 +69,14 @@ export class LedgerEngine implements RowEngine {
     const rows = this.#node.database.freeze()
     try {
       const at = this.#behind.get(shard) ?? (await this.#stateOf(rows, shard))
+      const shown = this.describe(at) ?? at
       const found = await rows.getMany([...keys])
       return {
-        at,
+        at: shown,
         rows: keys.flatMap((key, i) =>
           found[i] === undefined ? [] : [this.change([key, seal(key, found[i])], shard)],
         ),
-        ranges: await Promise.all(ranges.map((range) => this.#range(rows, range, shard))),
+        ranges: await Promise.all(ranges.map(async (range) => this.order(await this.#range(rows, range, shard)))),
       }
     } finally {
       rows.close()
@@ -91,6 +94,20 @@ export class LedgerEngine implements RowEngine {
 
   async close(): Promise<void> {
     this.#watchers.clear()
+  }
+
+  /** The state of a shard before {@link describe}. */
+  async #told(shard: number): Promise<ShardState> {
+    this.reads[shard] = (this.reads[shard] ?? 0) + 1
+    await this.hold(shard)
+    const behind = this.#behind.get(shard)
+    if (behind !== undefined) return behind
+    const rows = this.#node.database.freeze()
+    try {
+      return await this.#stateOf(rows, shard)
+    } finally {
+      rows.close()
+    }
   }
 
   async #range(rows: FrozenRows, { gte, lt, limit, bytes, reverse = false }: EngineRange, shard: number) {

@@ -7,6 +7,7 @@ import { quietLog, TestChain, withoutValidators } from '../../../support/builder
 import { Resolver } from '../../../../src/answers/resolver/resolver.js'
 import { holder } from '../../../support/builders/did.js'
 import { inStep } from '../../../support/fakes/standing.js'
+import type { EngineRow } from '../../../../src/ledger/engine/row-engine.js'
 import { LedgerEngine } from '../../../support/fakes/ledger-engine.js'
 
 let node: TestChain
@@ -124,6 +125,23 @@ describe('rows of another engine', () => {
     await expect(rows.rows(tables.active.range())).rejects.toMatchObject({ code: 'row-damaged' })
   })
 
+  it('are refused to those alone who want the one that is not as it was written', async () => {
+    const key = tables.active.key(2)
+    engine.change = ([of, sealed]) => [of, of.equals(key) ? Buffer.alloc(sealed.length) : sealed]
+    const [damaged, ...others] = await Promise.allSettled([2, 1, 3, 4].map(activeAt))
+    expect(damaged).toMatchObject({ status: 'rejected', reason: { code: 'row-damaged' } })
+    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+  })
+
+  it.each<[string, (found: EngineRow[]) => EngineRow[]]>([
+    ['in another order', (found) => found.toReversed()],
+    ['of another range', (found) => found.map(([, sealed], i) => [tables.transaction.key(i, 0), sealed])],
+    ['twice', (found) => [...found.slice(0, 1), ...found]],
+  ])('are refused where the engine gives those of a range %s', async (_, order) => {
+    engine.order = order
+    await expect(rows.rows(tables.active.range())).rejects.toMatchObject({ code: 'row-damaged' })
+  })
+
   it('are refused while a shard does not answer, but for those in memory, and come back with it', async () => {
     await activeAt(1)
     engine.hold = (shard) => {
@@ -144,6 +162,16 @@ describe('rows of another engine', () => {
     })
     behind()
     expect(await activeAt(6)).toEqual(node.database.get(tables.active.key(6)))
+  })
+
+  it('are refused once the shards have other parts of them', async () => {
+    const stream = 'the rows are divided anew'
+    engine.describe = (state) => ({ ...state, stream, number: state.number % 2, shards: 2 })
+    engine.moved()
+    await expect(rows.settle(() => transactionKeys().map((key) => rows.get(key)))).rejects.toMatchObject({
+      code: 'shard-down',
+    })
+    expect(rows.fault).toBeDefined()
   })
 
   it('are refused once they are those of another chain', async () => {
