@@ -45,8 +45,8 @@ export interface FollowedView {
 
 /** The nodes behind a gateway, of which one answers. */
 export interface NodesBehind {
-  /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. */
-  call(method: string, params: unknown, client: AnswerClient): Promise<unknown>
+  /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. `once`: it must not arrive twice. */
+  call(method: string, params: unknown, client: AnswerClient, once: boolean): Promise<unknown>
   /** Its answer at a path of its REST port; `body`: JSON text of a POST. */
   request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer>
 }

@@ -15,6 +15,9 @@ export interface RequestBounds {
   readonly maxAnswer: number
   /** Ends the exchange sooner. */
   readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether it must not arrive twice: then it is not sent again. */
+  readonly once?: boolean
 }
 
 const agent = new Agent({ keepAlive: true })
@@ -40,14 +43,16 @@ export async function requestText(url: string, body: string | undefined, bounds:
   const isSecure = url.startsWith('https:')
   const request = isSecure ? (await import('node:https')).request : plainRequest
   const options: RequestOptions = { signal, ...(isSecure ? {} : { agent }) }
-  const posted = body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const { headers = {} } = bounds
+  const posted =
+    body === undefined ? { headers } : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
   const ask = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const asked = request(url, { ...options, ...posted }, resolve)
       asked.on('error', (error) => reject(asked.reusedSocket ? new KeptClosed(error) : error)).end(body)
     })
   const response = await ask().catch((error: unknown) =>
-    error instanceof KeptClosed && !signal.aborted ? ask() : Promise.reject(error),
+    error instanceof KeptClosed && !signal.aborted && bounds.once !== true ? ask() : Promise.reject(error),
   )
   let size = 0
   response.on('data', (part: Buffer) => {

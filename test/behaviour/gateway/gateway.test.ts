@@ -104,6 +104,25 @@ describe('a gateway with nodes', () => {
     await follower.close()
   })
 
+  it('has one that answers say it, however many ask at once', async () => {
+    const asked = Array.from({ length: 10 }, () => ask(gateway.ports.rest, '/api/v1/node/state'))
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array<number>(10).fill(200))
+  })
+
+  it('takes no answer of a node that lacks blocks which it has itself', async () => {
+    const young = await TestChain.open(withoutValidators)
+    const behind = await serve(contextOf(young, { limits: { heightWait: 10 } }))
+    const ahead = await gatewayOver(node, new LedgerEngine(node), [`http://127.0.0.1:${behind.port}`])
+    expect(await ask(ahead.ports.rest, '/api/v1/node/state')).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1' },
+    })
+    expect((await call(ahead, 'getinfo')).body).toMatchObject({ error: { code: -32022 } })
+    await ahead.close()
+    await behind.close()
+    await young.close()
+  })
+
   it('says that none answers', async () => {
     const without = await gatewayOver(node, new LedgerEngine(node), ['http://127.0.0.1:9'])
     expect((await call(without, 'getinfo')).body).toMatchObject({ error: { code: -32023 } })
@@ -146,6 +165,8 @@ describe('a client of a gateway', () => {
     await node.mineEmpty(1)
     const path = `/api/v1/asset/utxos/${testAddress(12)}`
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    const { body } = await ask(alone.ports.rest, '/readyz')
+    expect(body).toMatchObject({ status: 'out of step', reason: expect.stringContaining('several blocks') as string })
     behind()
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 200 })
   })

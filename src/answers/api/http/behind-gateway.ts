@@ -3,43 +3,55 @@ import type { AnswerClient, NodesBehind, PassedAnswer } from '../node-handles.js
 import type { HeightGate } from './height-gate.js'
 import { PassedOn } from './passed-on.js'
 
-/** The nodes behind a gateway, tried in turn: the one that answered last is asked first. */
+/** @tuning count: blocks by which a node may be ahead for its answer to wait until the gateway has them too */
+const awaitedBlocks = 8
+
+/** The nodes behind a gateway: those that answered are asked before those that did not. */
 export class BehindGateway implements NodesBehind {
-  readonly #nodes: PassedOn[]
+  #nodes: readonly PassedOn[]
 
   /**
-   * `urls`: base URLs of REST ports; none: what needs a node is refused. `heights`: of the gateway, which gives no answer of a block before
-   * it has that block, or has waited for it: a client that asks on would find nothing.
+   * `urls`: base URLs of REST ports; none: what needs a node is refused. `heights`: of the gateway. A node below that height is not asked, and
+   * an answer of a block above it waits for that one: a client that asks on would go back, or find nothing.
    */
-  constructor(urls: readonly string[], heights: Pick<HeightGate, 'wait'>) {
-    const seen = (height: number, client: AnswerClient) => heights.wait(height, () => client)?.catch(unlessGone(client))
-    this.#nodes = urls.map((url) => new PassedOn(url, seen))
+  constructor(urls: readonly string[], heights: Pick<HeightGate, 'wait' | 'height'>) {
+    const seen = async (height: number, client: AnswerClient) => {
+      if (height > heights.height + awaitedBlocks) return
+      await heights.wait(height, () => client)?.catch(unlessGone(client))
+    }
+    this.#nodes = urls.map((url) => new PassedOn(url, { own: () => heights.height, seen }))
   }
 
-  call(method: string, params: unknown, client: AnswerClient): Promise<unknown> {
-    return this.#first((node) => node.call(method, params, client))
+  call(method: string, params: unknown, client: AnswerClient, once: boolean): Promise<unknown> {
+    return this.#first((node) => node.call(method, params, client, once), once)
   }
 
   request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {
-    return this.#first((node) => node.request(path, body, client))
+    return this.#first((node) => node.request(path, body, client), false)
   }
 
-  async #first<T>(ask: (node: PassedOn) => Promise<T>): Promise<T> {
-    if (this.#nodes.length === 0) {
-      throw new RuleError('gateway-reads-only', 'this gateway has the rows of the chain alone; ask a node for this')
-    }
-    for (let i = 1; ; i++) {
-      const [node] = this.#nodes as [PassedOn]
+  /** `once`: where a node does not answer no other one is asked: it may have done what it was to do. */
+  async #first<T>(ask: (node: PassedOn) => Promise<T>, once: boolean): Promise<T> {
+    const nodes = once ? this.#nodes.slice(0, 1) : this.#nodes
+    let failure = new RuleError(
+      'gateway-reads-only',
+      'this gateway has the rows of the chain alone; ask a node for this',
+    )
+    for (const node of nodes) {
       try {
         return await ask(node)
       } catch (error) {
-        if (!(error instanceof RuleError && error.code === 'followed-unreachable')) throw error
-        this.#nodes.push(this.#nodes.shift() as PassedOn)
-        if (i === this.#nodes.length) throw error
+        if (!(error instanceof RuleError && passing.includes(error.code))) throw error
+        failure = error
+        this.#nodes = [...this.#nodes.filter((other) => other !== node), node]
       }
     }
+    throw failure
   }
 }
+
+/** Refusals after which another node may answer. */
+const passing: readonly string[] = ['followed-unreachable', 'behind-height']
 
 /** Lets an answer out of which the gateway is behind: its header says of which block it is. */
 function unlessGone({ signal }: AnswerClient): () => void {

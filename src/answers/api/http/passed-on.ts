@@ -4,7 +4,7 @@ import { isObject } from '../../../base/primitives/answer-form.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
+import { type RequestBounds, requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
 import type { AnswerClient, FollowedView, PassedAnswer } from '../node-handles.js'
 import { jsonType } from './answer-forms.js'
 
@@ -14,9 +14,6 @@ const atOnce = 64
 const patience = 10_000
 /** @tuning bytes: an answer of that node */
 const longestAnswer = 8 * 1024 * 1024
-
-/** A question that nodes alone can answer: a gateway has rows, and no pool, peers or votes. */
-export class NeedsNode extends Error {}
 
 /** An error of JSON-RPC as the node that is followed gave it. */
 export class PassedError extends Error {
@@ -40,6 +37,14 @@ export async function requireTransaction(bytes: Uint8Array): Promise<void> {
   if (isCoinbase) throw brokenRule('pool-coinbase')
 }
 
+/** The heights between a node and who passes its answers on. */
+export interface PassedHeights {
+  /** The height below which a node must not answer. */
+  own(): number
+  /** Awaited with the height of an answer before that one is returned. */
+  seen(height: number, client: AnswerClient): Promise<void>
+}
+
 /**
  * Passes transactions on to the node that a follower follows, at one of its interfaces; answers are those of that node. A client never has
  * more of the places than are free: where that node hangs, the transactions of one do not keep out those of others.
@@ -50,19 +55,18 @@ export class PassedOn implements FollowedView {
   readonly #held = new Map<string, number>()
   #open = 0
 
-  readonly #seen: (height: number, client: AnswerClient) => Promise<void> | undefined
+  readonly #heights: PassedHeights | undefined
 
-  /** `url`: base URL of its REST port. `seen`: awaited with the height of each answer before that one is returned. */
-  constructor(
-    url: string,
-    seen: (height: number, client: AnswerClient) => Promise<void> | undefined = () => undefined,
-  ) {
+  /** `url`: base URL of its REST port. */
+  constructor(url: string, heights?: PassedHeights) {
     this.url = url
-    this.#seen = seen
+    this.#heights = heights
   }
 
-  async call(method: string, params: unknown, client: AnswerClient): Promise<unknown> {
-    const { text } = await this.#ask('/rpc', JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), client)
+  /** `once`: the call must not arrive twice. */
+  async call(method: string, params: unknown, client: AnswerClient, once = false): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const { text } = await this.#ask('/rpc', body, client, once)
     const answer = parsed(text)
     if (isObject(answer) && isObject(answer['error'])) throw new PassedError(answer['error'])
     if (isObject(answer) && answer['result'] !== undefined) return answer['result']
@@ -82,18 +86,29 @@ export class PassedOn implements FollowedView {
     return { status, headers: { 'content-type': type, ...shown }, body: text }
   }
 
-  async #ask(path: string, body: string | undefined, client: AnswerClient): Promise<TextAnswer> {
-    const answer = await this.#askAlone(path, body, client)
-    const height = Number(answer.headers['x-chain-height'] ?? 0)
-    if (height > 0) await this.#seen(height, client)
+  async #ask(path: string, body: string | undefined, client: AnswerClient, once = false): Promise<TextAnswer> {
+    const heights = this.#heights
+    if (heights === undefined) return this.#askAlone(path, body, client, { once })
+    const least = heights.own()
+    const answer = await this.#askAlone(path, body, client, { once, headers: { 'x-min-height': String(least) } })
+    const height = Number(answer.headers['x-chain-height'] ?? least)
+    if (answer.status === 503 || height < least) {
+      throw new RuleError('behind-height', `no node is at height ${least} and has time; ask again`)
+    }
+    await heights.seen(height, client)
     return answer
   }
 
   /** `body`: JSON text, which goes as it stands. A client that leaves gives its place to the next one. */
-  async #askAlone(path: string, body: string | undefined, { share, signal }: AnswerClient): Promise<TextAnswer> {
+  async #askAlone(
+    path: string,
+    body: string | undefined,
+    { share, signal }: AnswerClient,
+    more: Pick<RequestBounds, 'headers' | 'once'>,
+  ): Promise<TextAnswer> {
     this.#take(share)
     try {
-      return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal })
+      return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal, ...more })
     } catch {
       signal.throwIfAborted()
       // The address of that node is none of the client's business.

@@ -18,7 +18,8 @@ import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { isHeight, requireHeight } from '../http/height-gate.js'
 import { interfaceErrors } from '../http/error-mapping.js'
 import type { NodesBehind } from '../node-handles.js'
-import { NeedsNode, PassedError } from '../http/passed-on.js'
+import { NeedsNode } from '../http/needs-node.js'
+import { PassedError } from '../http/passed-on.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
@@ -229,7 +230,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     if (settle === undefined || nodes === undefined) return run()
     return settle(run).catch((error: unknown) => {
       if (!(error instanceof NeedsNode)) throw error
-      return nodes.call(name, params, caller.client)
+      return nodes.call(name, params, caller.client, method.access !== 'public')
     })
   }
 }
