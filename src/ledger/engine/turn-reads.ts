@@ -22,7 +22,7 @@ interface ShardWants {
   readonly done: Promise<Found>
 }
 
-/** Values of keys; an error for a row that is refused, whoever else asked in the same statement. */
+/** Values of keys; an error for a row that is refused, also where others asked in the same statement. */
 type Found = ReadonlyMap<string, Buffer | RuleError | undefined>
 
 interface WantedRange {
