@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
-import { didRoot } from '../../../src/identity/proofs/map-tree.js'
-import { present } from '../../../src/ledger/storage/rows/row-reader.js'
-import { mapRootAfter } from '../../../src/ledger/storage/rows/map/map-rows.js'
 import type { Gateway } from '../../../src/node/gateway/gateway.js'
-import { craftBlock } from '../../support/builders/blocks.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
+import { replaceByEmpty } from '../../support/builders/empty-branch.js'
 import { random } from '../../support/builders/random-chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { contextOf, serve } from '../../support/client/api.js'
@@ -41,21 +38,6 @@ afterAll(async () => {
   await server.close()
   await node.close()
 })
-
-/** Replaces the last blocks by one more without transactions of others; `each`: once the branch is the chain. */
-async function reorganise(depth: number, each: () => Promise<void>): Promise<void> {
-  let parent = node.activeHeader(node.reader.height - depth)
-  const root = didRoot(
-    node.chain.genesis.header.hash,
-    present(mapRootAfter(node.database, parent.header.height), 'a root'),
-  )
-  for (let i = 0; i <= depth; i++) {
-    const block = craftBlock(node.chain, { parent, didRoot: root })
-    await node.accept(block)
-    parent = node.knownHeader(block.header.hash)
-  }
-  await each()
-}
 
 /** Answers name the tip as of which they hold by their tag: REST in the header, others in the body. */
 function tipIn({ etag, text }: Awaited<ReturnType<typeof answerTo>>): string | undefined {
@@ -106,7 +88,10 @@ test('no answer is of two blocks while blocks and reorganisations come', async (
     node.clock.time += 1000
     await node.mine()
     await note()
-    if (roll(6) === 0) await reorganise(1 + roll(4), note)
+    if (roll(6) === 0) {
+      await replaceByEmpty(node, 1 + roll(4))
+      await note()
+    }
     await new Promise((resolve) => setTimeout(resolve, roll(12)))
   }
   isOver = true

@@ -1,5 +1,4 @@
-import { buildDocument } from '../../../src/identity/did/build.js'
-import type { DidDocument } from '../../../src/identity/did/model.js'
+import { buildDocument, type DocumentPlan } from '../../../src/identity/did/build.js'
 import { authorizationKey, holder, type Holder, issueCredential } from './did.js'
 import { type Cast, unsigned } from './did-rows.js'
 import type { SeededRandom } from './seeded-random.js'
@@ -9,7 +8,7 @@ import { quickSigner } from './signatures.js'
 export function searchableCast(random: SeededRandom, sizes: { holders: number; documents: number }): Cast {
   const holders = Array.from({ length: sizes.holders }, holder)
   const documents = holders.map((one) =>
-    Array.from({ length: sizes.documents }, () => documentOf(one, holders, random)),
+    Array.from({ length: sizes.documents }, () => buildDocument(randomPlan(one, holders, random), unsigned)),
   )
   return { holders, documents }
 }
@@ -31,7 +30,8 @@ const crowds: readonly { readonly types: readonly string[]; readonly claims: Rea
   { types: [], claims: Object.fromEntries(numbered(300, 'c').map((name) => [name, 0])) },
 ]
 
-function documentOf(one: Holder, holders: readonly Holder[], random: SeededRandom): DidDocument {
+/** Plan of a random document of a holder, with some credentials and keys of others. */
+export function randomPlan(one: Holder, others: readonly Holder[], random: SeededRandom): DocumentPlan {
   const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T
   const some = <T>(most: number, make: (i: number) => T) =>
     Array.from({ length: random.below(most + 1) }, (_, i) => make(i))
@@ -46,7 +46,7 @@ function documentOf(one: Holder, holders: readonly Holder[], random: SeededRando
     return pick(castValues)
   }
   const credentials = some(3, (i) => {
-    const issuer = random.below(3) === 0 ? pick(holders) : one
+    const issuer = random.below(3) === 0 ? pick(others) : one
     const claims = Object.fromEntries(some(4, () => [pick(castClaims), value()]))
     const type = [...new Set([pick(castTypes), pick(castTypes)])]
     const { types = [], claims: more = {} } = crowds[random.below(60)] ?? {}
@@ -55,8 +55,8 @@ function documentOf(one: Holder, holders: readonly Holder[], random: SeededRando
     return issueCredential(issuer.did, issuer.primary, one.did, changes, `${issuer.did}#primary`)
   })
   const delegates = some(2, (i) =>
-    authorizationKey(`delegate-${i}`, quickSigner(), pick(holders.filter((h) => h !== one)).did),
+    authorizationKey(`delegate-${i}`, quickSigner(), pick(others.filter((h) => h !== one)).did),
   )
   const keys = [...one.plan.keys, ...delegates]
-  return buildDocument({ ...one.plan, keys, services, credentials, expires: pick(castDates) }, unsigned)
+  return { ...one.plan, keys, services, credentials, expires: pick(castDates) }
 }

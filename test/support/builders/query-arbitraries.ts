@@ -259,3 +259,11 @@ function conditionOf(depth: number): fc.Arbitrary<Members> {
     fc.tuple(one(['$and', '$or', '$or', '$nor']), inner).map(([name, of]) => ({ [name]: of })),
   )
 }
+
+/** Names DIDs of a chain in a condition, in the place of those of {@link someDids} but the last, which no chain has. */
+export function withDids(condition: Members, dids: readonly string[]): Members {
+  const text = someDids
+    .slice(0, -1)
+    .reduce((changed, did, i) => changed.replaceAll(did, dids[i] as string), JSON.stringify(condition))
+  return JSON.parse(text) as Members
+}
