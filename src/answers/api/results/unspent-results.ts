@@ -6,7 +6,7 @@ import { displayHash, mapKey } from '../../../base/primitives/bytes.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { isGivenUp, prunedType } from '../../../ledger/storage/rows/prune-rows.js'
-import { tables } from '../../../ledger/storage/rows/tables.js'
+import { type Location, tables } from '../../../ledger/storage/rows/tables.js'
 import { type SpendableCoin, unusable } from '../../../clients/wallet/coins.js'
 import type { ApiContext } from '../api-context.js'
 import { type Sink, writeArray } from '../streams/streamed-answer.js'
@@ -99,11 +99,12 @@ function mostFirst(a: { readonly value: bigint }, b: { readonly value: bigint })
 async function loadRows({ chain: { database } }: ChainReader, rows: readonly Row[]): Promise<void> {
   await database.load(() => rows.map(({ txid, index }) => tables.coin.key({ txid, index })))
   await database.load(() => rows.map(({ txid }) => tables.location.key(txid)))
+  const places = () => rows.flatMap(({ txid }) => tables.location.get(database, txid) ?? [])
+  await database.load(() => places().map(({ height, index }) => tables.transaction.key(height, index)))
+  // The type of a transaction that is not there follows from whether it was given up alone.
+  const isThere = ({ height, index }: Location) => tables.transaction.get(database, height, index) !== undefined
   await database.load(() =>
-    rows.flatMap(({ txid }) => {
-      const place = tables.location.get(database, txid)
-      return place === undefined ? [] : [tables.transaction.key(place.height, place.index)]
-    }),
+    places().flatMap((place) => (isThere(place) ? [] : [tables.givenUp.key(place.height, place.index)])),
   )
 }
 
