@@ -28,6 +28,8 @@ export const gatewayOptions = table('gateway', {
     description:
       'the PostgreSQL database with the rows of a node, of several the shards in their order; hosts of replicas follow in the URL: ' +
       'postgres://a,b/db',
+    // Hosts of one URL are separated by commas too.
+    separator: /,(?=postgres(?:ql)?:\/\/)/,
     expects: 'a list of 1 to 1024 different URLs, postgres://…',
   }),
   nodes: option({

@@ -69,7 +69,7 @@ describe('an entry for browsers', () => {
     [
       'a resolver',
       "import { getResolver, HttpResolver } from './src/node/library/resolver-entry.ts'; console.log(getResolver, HttpResolver)",
-      33,
+      34,
     ],
     ['events', "import { followEvents } from './src/node/library/resolver-entry.ts'; console.log(followEvents)", 12],
     [
