@@ -6,6 +6,15 @@ import { uuidOf } from './shard-step.js'
 
 /** Decides whether batches of a data directory may be added to shards. */
 
+/** Shards with rows that do not come before this directory's next ones. */
+export interface Unfit {
+  /** `behind`: they have its stream, but it has deleted batches that they lack. */
+  readonly kind: 'foreign' | 'behind'
+  readonly why: string
+  /** Whether they have rows of the same chain. */
+  readonly mayReplace: boolean
+}
+
 export type Judgement =
   /** All follow this directory's stream. */
   | { readonly kind: 'follow'; readonly states: readonly ShardState[] }
@@ -13,35 +22,42 @@ export type Judgement =
   | { readonly kind: 'fill'; readonly empty: readonly number[]; readonly epoch: number }
   /** No shard has rows. */
   | { readonly kind: 'empty' }
-  /** They have rows that do not come before this directory's next ones; `mayReplace`: of the same chain. */
-  | { readonly kind: 'foreign'; readonly why: string; readonly mayReplace: boolean }
+  | Unfit
 
 interface Own {
   /** Hash of the genesis block. */
   readonly genesis: Uint8Array
   readonly outbox: Pick<Outbox, 'position' | 'digestAt'>
+  /** UUID of the stream that the directory had last in this run, of 16 bytes; undefined: none. */
+  readonly stream: Uint8Array | undefined
 }
 
+const lacking = 'the data directory has not kept what they lack'
+
 export async function judgeShards(
-  { genesis, outbox }: Own,
+  { genesis, outbox, stream }: Own,
   states: readonly (ShardState | undefined)[],
 ): Promise<Judgement> {
   const filled = states.filter((state) => state !== undefined)
   if (filled.length === 0) return { kind: 'empty' }
   const foreign = (why: string, mayReplace = true) => ({ kind: 'foreign', why, mayReplace }) as const
+  const behind = { kind: 'behind', why: lacking, mayReplace: true } as const
   if (!filled.every(({ chain }) => equalBytes(chain, genesis)))
     return foreign('they have the rows of another chain', false)
   const isPlaced = (state: ShardState | undefined, number: number) =>
     state === undefined || (state.number === number && state.shards === states.length)
   if (!states.every(isPlaced)) return foreign(`they are not the ${states.length} shards of the list, in its order`)
   if (filled.some(({ layout }) => layout !== schemaVersion)) return foreign('their rows have another layout')
-  const stream = outbox.position && uuidOf(outbox.position.stream)
-  if (stream === undefined) return foreign('the data directory has not kept what they lack')
+  if (stream === undefined) return foreign(lacking)
+  if (filled.some((state) => state.stream !== uuidOf(stream)))
+    return foreign('they have the rows of another data directory, or of an earlier filling')
+  const { position } = outbox
+  if (position === undefined) return behind
   for (const state of filled) {
-    if (state.stream !== stream)
-      return foreign('they have the rows of another data directory, or of an earlier filling')
+    if (state.sequence > position.sequence)
+      return foreign('they have batches that the data directory has not made, as after a restored copy')
     const own = await outbox.digestAt(state.sequence)
-    if (own === undefined) return foreign('the data directory has not kept what they lack')
+    if (own === undefined) return behind
     if (!equalBytes(own, state.digest))
       return foreign('they have other batches under the same numbers, as after a restored copy')
   }

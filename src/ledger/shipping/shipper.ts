@@ -17,7 +17,7 @@ import type { ShardState, ShardWriter } from '../engine/row-engine.js'
 import type { Database } from '../storage/database.js'
 import { meta } from '../storage/rows/tables.js'
 import { fillShards } from './fill-shards.js'
-import { highestEpoch, judgeShards } from './judge-shards.js'
+import { highestEpoch, judgeShards, type Unfit } from './judge-shards.js'
 import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
 import { ShippingFigures } from './shipping-figures.js'
 import { Waiter } from './waiter.js'
@@ -61,7 +61,10 @@ export class Shipper {
   /** Undefined: not known, as at the beginning and after a failure. */
   #states: ShardState[] | undefined
   #mayTakeOver: boolean
-  #hasFollowed = false
+  /** Epoch of shards that have followed in this run; 0: none has. */
+  #epoch = 0
+  /** The last stream of the directory, which a full outbox ends. */
+  #stream: Uint8Array | undefined
   #running: Promise<void> = Promise.resolve()
   readonly figures: ShippingFigures
 
@@ -116,15 +119,14 @@ export class Shipper {
     const { database, engine } = this.#options
     // A directory that has just begun, or that takes a state, has nothing to fill shards with.
     if (meta.tip.get(database) === undefined) return true
+    this.#requireStream()
     this.#states ??= await this.#follow()
     const sequences = this.#states.map(({ sequence }) => sequence)
     const least = Math.min(...sequences)
     // Shards that were ahead at the beginning wait for the others.
     const ahead = sequences.filter((sequence) => sequence > least)
     const from = this.#states.find(({ sequence }) => sequence === least) as ShardState
-    if (database.outbox.position === undefined) {
-      throw new ShippingEnd('ship-behind', `the outbox became full, and shards lack what it had; ${fillHint}`)
-    }
+    this.#requireStream()
     const step = await gatherStep(database.outbox, from, engine.shards, Math.min(...ahead))
     if (step === undefined) return this.#beat(this.#states)
     await this.#apply(step, this.#states)
@@ -135,29 +137,47 @@ export class Shipper {
     return false
   }
 
+  /** Ends the shipping where shards that followed can no longer get what they lack, also while they do not answer. */
+  #requireStream(): void {
+    this.#ownStream()
+    if (this.#options.database.outbox.position === undefined && this.#epoch > 0) {
+      throw new ShippingEnd('ship-behind', `the outbox became full, and shards lack what it had; ${fillHint}`)
+    }
+  }
+
+  /** The stream of the directory, also after a full outbox ended it; undefined: none in this run. */
+  #ownStream(): Uint8Array | undefined {
+    this.#stream = this.#options.database.outbox.position?.stream ?? this.#stream
+    return this.#stream
+  }
+
   /** The states of shards that may get what follows; those that are empty are filled. */
   async #follow(): Promise<ShardState[]> {
     const { database, engine, genesis, random } = this.#options
     for (;;) {
       const states = await Promise.all(Array.from({ length: engine.shards }, (_, shard) => engine.state(shard)))
-      const judgement = await judgeShards({ genesis, outbox: database.outbox }, states)
+      const judgement = await judgeShards({ genesis, outbox: database.outbox, stream: this.#ownStream() }, states)
       if (judgement.kind === 'follow') {
         this.#mayTakeOver = false
-        this.#hasFollowed = true
+        this.#epoch = highestEpoch(states)
         judgement.states.forEach((state, shard) => this.figures.moved(shard, state))
         return [...judgement.states]
       }
       const epoch = highestEpoch(states) + 1
       const all = [...states.keys()]
       if (judgement.kind === 'fill') await this.#fill({ shards: judgement.empty, epoch: judgement.epoch })
-      else if (judgement.kind === 'foreign' && !(this.#mayTakeOver && judgement.mayReplace)) {
-        throw this.#endOf(judgement)
+      else if (judgement.kind !== 'empty' && !(this.#mayTakeOver && judgement.mayReplace)) {
+        throw this.#endOf(judgement, epoch - 1)
       } else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
     }
   }
 
-  #endOf({ why, mayReplace }: { readonly why: string; readonly mayReplace: boolean }): ShippingEnd {
-    if (this.#hasFollowed) return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)
+  /** The end of shards that cannot get what follows; each filling has a higher epoch than the one before. */
+  #endOf({ kind, why, mayReplace }: Unfit, epoch: number): ShippingEnd {
+    if (kind === 'behind' || epoch < this.#epoch) {
+      return new ShippingEnd('ship-behind', `the shards lost rows that they had: ${why}; ${fillHint}`)
+    }
+    if (this.#epoch > 0) return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)
     return new ShippingEnd(
       'ship-foreign',
       `the shards cannot get the rows of this node: ${why}${mayReplace ? `; ${fillHint}` : ''}`,

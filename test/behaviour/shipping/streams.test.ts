@@ -92,13 +92,58 @@ it('an outbox that is full ends the stream; the node goes on, and the shards are
   await node.chain.mine(2)
   expect(node.chain.database.outbox.size).toBe(0)
   expect(await node.chain.database.keys(tables.outbox.range())).toEqual([])
+  // The shards are still down.
+  expect(await node.ended()).toBe('ship-behind')
+  expect(lastError(node)?.message).toContain('the outbox became full')
   node.engine.at = () => {}
-  expect(['ship-behind', 'ship-foreign', 'ship-replaced']).toContain(await node.ended())
   await node.stop()
   node.backlog = 2 ** 30
   await node.start({ takeOver: true })
   await node.advance()
   await node.expectSame()
+  await node.close()
+})
+
+it('an outbox that is full before the shards answered for the first time ends the stream as well', async () => {
+  const node = await shippedNode(13)
+  await node.stop()
+  node.backlog = 20_000
+  node.engine.at = (_, shard) => {
+    throw new EngineDown(shard, 'down')
+  }
+  await node.start()
+  while (node.chain.database.outbox.position !== undefined) await node.advance()
+  expect(node.shipper.figures.end).toBeUndefined()
+  node.engine.at = () => {}
+  expect(await node.ended()).toBe('ship-behind')
+  await node.close()
+})
+
+it('a promoted replica that lacks batches which the outbox has deleted is behind', async () => {
+  const node = await shippedNode(14)
+  node.engine.hold(1, true)
+  await node.chain.mine(3)
+  await node.expectSame()
+  while (node.chain.database.outbox.size > 0) await new Promise(setImmediate)
+  node.engine.promote(1)
+  await node.chain.mine()
+  expect(await node.ended()).toBe('ship-behind')
+  expect(lastError(node)?.message).toContain('the data directory has not kept what they lack; fill them')
+  await node.close()
+})
+
+it('a shard that is restored from before its last filling is behind, and not filled by another node', async () => {
+  const node = await shippedNode(15, 1)
+  node.engine.hold(0, true)
+  await node.stop()
+  await node.start({ ships: false })
+  await node.chain.mine()
+  await node.chain.close()
+  await node.start({ takeOver: true })
+  await node.shipped()
+  node.engine.promote(0)
+  await node.chain.mine()
+  expect(await node.ended()).toBe('ship-behind')
   await node.close()
 })
 

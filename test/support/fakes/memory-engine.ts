@@ -116,6 +116,12 @@ export class MemoryEngine implements ShardWriter {
     else this.#held.delete(shard)
   }
 
+  /** Makes the replica that was held take the writes. */
+  promote(shard: number): void {
+    this.#shards[shard] = this.#held.get(shard)
+    this.hold(shard, false)
+  }
+
   /** All rows of a shard, in order of keys. */
   rows(shard: number): readonly EngineRow[] {
     const found = this.#shards[shard]
