@@ -1,21 +1,15 @@
 import type pg from 'pg'
 import { UserError } from '../../base/errors/rule-error.js'
 import { EngineDown } from './engine-down.js'
+import { connectTime, discard, ignore, PoolFull, PostgresPool } from './postgres-pool.js'
 import type { PostgresHost } from './postgres-url.js'
 
 /** Connections to one copy of a shard. */
 
-/** @tuning count: connections to one copy of a shard */
+/** @tuning count: connections to one copy of a shard for its rows */
 const connections = 8
-/** @tuning ms: time to connect, and to wait for a connection */
-const connectTime = 2000
-/** @tuning ms: longest statement of a shard, but for those that fill it */
-const statementTime = 10_000
-
-/** The socket of a connection, which the types leave out. */
-interface Connected {
-  readonly connection: { readonly stream: { destroy(): void } }
-}
+/** @tuning count: connections to one copy of a shard for its state, by which readers notice that rows moved */
+const stateConnections = 2
 
 /** Results are text, which the callers read. */
 const asText = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
@@ -36,13 +30,16 @@ export async function loadPostgres(): Promise<Postgres> {
   }
 }
 
+/** All connections to a host are busy: it is not down for that. */
+export class HostBusy extends EngineDown {}
+
 export class HostConnections {
   readonly #shard: number
   readonly #host: PostgresHost
   readonly #postgres: Postgres
-  readonly #pool: pg.Pool
-  /** Connections with work under way. */
-  readonly #busy = new Set<pg.PoolClient>()
+  readonly #rows: PostgresPool
+  /** Looks at the state do not wait for slow reads. */
+  readonly #states: PostgresPool
   /** Unix milliseconds, of a clock that does not go back, until which it is not asked. */
   #downUntil = 0
 
@@ -50,14 +47,8 @@ export class HostConnections {
     this.#postgres = postgres
     this.#shard = shard
     this.#host = host
-    this.#pool = new postgres.Pool({
-      ...this.#config,
-      max: connections,
-      connectionTimeoutMillis: connectTime,
-      onConnect: (client) => client.query(`SET statement_timeout = ${statementTime}`),
-    } as pg.PoolConfig)
-    // An idle connection that ends is replaced when one is needed.
-    this.#pool.on('error', () => {})
+    this.#rows = new PostgresPool(postgres, this.#config, connections)
+    this.#states = new PostgresPool(postgres, this.#config, stateConnections)
   }
 
   get name(): string {
@@ -70,23 +61,13 @@ export class HostConnections {
   }
 
   /** Runs work on a connection of its own; an EngineDown when that fails or takes longer than so many milliseconds. */
-  async run<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
-    let client: pg.PoolClient | undefined
-    try {
-      client = await this.#pool.connect()
-      this.#busy.add(client)
-      client.on('error', ignore)
-      const result = await within(limit, work(client))
-      client.off('error', ignore)
-      client.release()
-      return result
-    } catch (error) {
-      // In whatever state it is, nothing more is asked on it.
-      if (client !== undefined) discard(client, () => client?.release(true))
-      throw this.#failure(error)
-    } finally {
-      if (client !== undefined) this.#busy.delete(client)
-    }
+  run<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
+    return this.#tried(this.#rows.run(work, limit))
+  }
+
+  /** Runs a short statement about the state as {@link run} does, however many reads there are. */
+  runShort<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
+    return this.#tried(this.#states.run(work, limit))
   }
 
   /** Opens a connection outside the pool, without a limit for its statements. */
@@ -112,9 +93,15 @@ export class HostConnections {
 
   /** Ends all connections, whatever is under way. */
   async close(): Promise<void> {
-    for (const { connection } of this.#busy as Set<pg.PoolClient & Connected>) connection.stream.destroy()
-    // To a server that was killed it may never resolve.
-    await within(connectTime, this.#pool.end()).catch(() => {})
+    await Promise.all([this.#rows.close(), this.#states.close()])
+  }
+
+  async #tried<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result
+    } catch (error) {
+      throw this.#failure(error)
+    }
   }
 
   get #config(): object {
@@ -123,6 +110,7 @@ export class HostConnections {
 
   #failure(error: unknown): EngineDown {
     if (error instanceof EngineDown) return error
+    if (error instanceof PoolFull) return new HostBusy(this.#shard, `${this.name}: ${error.message}`)
     const { message, code } = error as { message?: string; code?: string }
     if (!isAnswer(code)) this.#downUntil = performance.now() + 1000
     return Object.assign(new EngineDown(this.#shard, `${this.name}: ${message || code || 'no answer'}`), { code })
@@ -132,22 +120,4 @@ export class HostConnections {
 /** Whether an error is the answer of a server that is up: a state of five characters that is none of a stop. */
 function isAnswer(code: string | undefined): boolean {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P') && !code.startsWith('E')
-}
-
-function ignore(): void {}
-
-/** Ends a connection without waiting for its server. */
-export function discard(client: pg.ClientBase, release: () => void): void {
-  const { connection } = client as pg.ClientBase & Connected
-  release()
-  connection.stream.destroy()
-}
-
-/** Rejects when something takes longer than so many milliseconds. */
-export function within<T>(limit: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limit / 1000} s`)), limit)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

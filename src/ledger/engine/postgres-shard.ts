@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { EngineDown } from './engine-down.js'
-import { HostConnections, type Postgres, within } from './postgres-host.js'
+import { HostBusy, HostConnections, type Postgres } from './postgres-host.js'
 import { PostgresLoad } from './postgres-load.js'
+import { discard, within } from './postgres-pool.js'
 import * as sql from './postgres-sql.js'
 import { postgresHosts } from './postgres-url.js'
 import { byteArray, bytesOf, integerOf } from './postgres-values.js'
@@ -44,16 +45,7 @@ export class PostgresShard {
   }
 
   state(): Promise<ShardState | undefined> {
-    return this.#onWriter(async (client) => {
-      try {
-        const { rows } = await client.query<[string]>({ text: sql.readState, rowMode: 'array' })
-        const [row] = rows
-        return row === undefined ? undefined : stateOf(row[0])
-      } catch (error) {
-        if (isMissingTable(error)) return undefined
-        throw error
-      }
-    }, readTime)
+    return this.#atWriter(readTime, (host, left) => host.runShort(readState, left))
   }
 
   /** Asks the copies in turn, those that do not answer last, until one has the wanted position. */
@@ -109,8 +101,13 @@ export class PostgresShard {
   async listen(noted: () => void): Promise<pg.Client> {
     const client = await (await this.#findWriter(readTime)).open()
     client.on('notification', noted)
-    await client.query('LISTEN didledger')
-    return client
+    try {
+      await within(readTime, client.query('LISTEN didledger'))
+      return client
+    } catch (error) {
+      discard(client, () => {})
+      throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -123,23 +120,28 @@ export class PostgresShard {
     return [...turned.filter(({ isUp }) => isUp), ...turned.filter(({ isUp }) => !isUp)]
   }
 
-  /** Runs on the host that takes writes. After a failure it is looked for again; what has been done may have been done. */
-  async #onWriter<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
+  #onWriter<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
+    return this.#atWriter(limit, (host, left) => host.run(work, left))
+  }
+
+  /** Asks the host that takes writes. After a failure it is looked for again; what has been done may have been done. */
+  async #atWriter<T>(limit: number, ask: (host: HostConnections, left: number) => Promise<T>): Promise<T> {
     const deadline = performance.now() + limit
     const host = this.#writer ?? (await this.#findWriter(Math.min(readTime, limit)))
     try {
-      const result = await host.run(work, Math.max(1, deadline - performance.now()))
+      const result = await ask(host, Math.max(1, deadline - performance.now()))
       this.#writer = host
       return result
     } catch (error) {
-      this.#writer = undefined
+      if (!(error instanceof HostBusy)) this.#writer = undefined
       throw error
     }
   }
 
   async #findWriter(limit: number): Promise<HostConnections> {
     const look = async (host: HostConnections) => {
-      const { rows } = await host.run((client) => client.query<{ r: string }>('SELECT pg_is_in_recovery() AS r'), limit)
+      const ask = (client: pg.ClientBase) => client.query<{ r: string }>('SELECT pg_is_in_recovery() AS r')
+      const { rows } = await host.runShort(ask, limit)
       if (rows[0]?.r !== 'f') throw new EngineDown(this.#number, `${host.name}: only follows another server`)
       return host
     }
@@ -162,6 +164,18 @@ function passDown(error: unknown): undefined {
 
 export function isAt(at: ShardPosition, { stream, sequence }: ShardPosition): boolean {
   return at.stream === stream && at.sequence === sequence
+}
+
+/** Reads the state of a shard; undefined: it has never been loaded. */
+async function readState(client: pg.ClientBase): Promise<Told | undefined> {
+  try {
+    const { rows } = await client.query<[string]>({ text: sql.readState, rowMode: 'array' })
+    const [row] = rows
+    return row === undefined ? undefined : stateOf(row[0])
+  } catch (error) {
+    if (isMissingTable(error)) return undefined
+    throw error
+  }
 }
 
 function isMissingTable(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { discard } from './postgres-host.js'
+import { discard } from './postgres-pool.js'
 import { isAt, type PostgresShard } from './postgres-shard.js'
 import type { ShardPosition } from './row-engine.js'
 
@@ -16,6 +16,7 @@ export class PostgresWatch {
   #timer: NodeJS.Timeout | undefined
   #listener: pg.Client | undefined
   #listenAt = 0
+  #isListening = false
   #isClosed = false
 
   constructor(shard: PostgresShard, moved: () => void) {
@@ -31,7 +32,7 @@ export class PostgresWatch {
   }
 
   async #look(): Promise<void> {
-    await this.#listen()
+    void this.#listen()
     const position = await this.#shard.position()
     if (this.#isClosed) return
     if (position !== undefined && (this.#last === undefined || !isAt(position, this.#last))) {
@@ -42,15 +43,18 @@ export class PostgresWatch {
   }
 
   async #listen(): Promise<void> {
-    if (this.#listener !== undefined || performance.now() < this.#listenAt) return
+    if (this.#listener !== undefined || this.#isListening || performance.now() < this.#listenAt) return
     this.#listenAt = performance.now() + listenAgain
+    this.#isListening = true
     try {
       const listener = await this.#shard.listen(() => this.#moved())
       listener.once('end', () => (this.#listener = undefined))
       this.#listener = listener
       if (this.#isClosed) this.close()
     } catch {
-      // The next look tries again.
+      // One of the next looks tries again.
+    } finally {
+      this.#isListening = false
     }
   }
 }
