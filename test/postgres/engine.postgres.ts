@@ -1,7 +1,9 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EngineDown } from '../../src/ledger/engine/engine-down.js'
+import { HostConnections } from '../../src/ledger/engine/postgres-host.js'
 import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
-import type { EngineRow, EngineStep, LoadedShard } from '../../src/ledger/engine/row-engine.js'
+import type { EngineRow, EngineStep, LoadedShard, ShardState } from '../../src/ledger/engine/row-engine.js'
 import { PostgresServer } from '../support/process/postgres.js'
 
 const stream = '00000000-0000-4000-8000-000000000001'
@@ -113,6 +115,41 @@ describe('a shard', () => {
       )
       .toBeUndefined()
     expect(primary.sql("SELECT count(*) FROM pg_tables WHERE tablename = 'row_new'")).toBe('0\n')
+  })
+})
+
+describe('readers of a shard', () => {
+  it('are answered while its table waits to be replaced behind one who reads it for long', async () => {
+    const load = await engine.load(0)
+    await load.put([row(3), row(1)])
+    await load.ready()
+    const dump = new pg.Client(primary.url)
+    await dump.connect()
+    await dump.query('BEGIN; LOCK TABLE didledger.row IN ACCESS SHARE MODE')
+    const state = (await engine.state(0)) as ShardState
+    let isFinished = false
+    const finished = load.finish(state).then(() => (isFinished = true))
+    const waits: number[] = []
+    for (const end = performance.now() + 1500; performance.now() < end;) {
+      const began = performance.now()
+      await engine.read(0, { keys: [key(3)], ranges: [] })
+      waits.push(performance.now() - began)
+    }
+    expect(isFinished).toBe(false)
+    expect(Math.max(...waits)).toBeLessThan(1000)
+    expect(waits.length).toBeGreaterThan(20)
+    await dump.query('COMMIT')
+    await dump.end()
+    await finished
+    await load.close()
+    expect((await engine.read(0, { keys: [key(1), key(3), key(5)], ranges: [] })).rows).toHaveLength(2)
+  })
+
+  it('have a limit for their statements', async () => {
+    const host = new HostConnections(pg, 0, { url: primary.url, name: 'primary' })
+    const { rows } = await host.run((client) => client.query('SHOW statement_timeout'), 1000)
+    expect(rows).toEqual([{ statement_timeout: '10s' }])
+    await host.close()
   })
 })
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { HostConnections } from './postgres-host.js'
@@ -8,6 +9,15 @@ import { copyEnd, copyHead, copyRows } from './postgres-values.js'
 import type { EngineRow, LoadedShard, ShardLoad } from './row-engine.js'
 
 /** Fills a shard in one transaction, beside the rows that are read: whatever interrupts it leaves those. */
+
+/** @tuning ms: longest wait for the lock on the old table, during which readers wait as well */
+const lockTime = 200
+/** @tuning ms: time between two attempts to get that lock */
+const lockPause = 1000
+/** @tuning count: further attempts to get it; a dump of a shard may take an hour */
+const lockTries = 3600
+/** Code of the error of a lock that was not got in time. */
+const lockTimeout = '55P03'
 
 /** A COPY from the client. */
 class CopyIn implements pg.Submittable {
@@ -107,7 +117,7 @@ export class PostgresLoad implements ShardLoad {
 
   finish(at: LoadedShard): Promise<void> {
     return this.#tried(async () => {
-      await this.#client.query(sql.replaceRows)
+      await this.#replace()
       const { layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time } = at
       const values = [layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time]
       await this.#client.query({ text: sql.insertState, values })
@@ -119,6 +129,21 @@ export class PostgresLoad implements ShardLoad {
     if (this.#isOpen) discard(this.#client, () => {})
     this.#isOpen = false
     return Promise.resolve()
+  }
+
+  /** Replaces the old table. What reads that one for long, such as a dump, lets no other reader wait for more than {@link lockTime}. */
+  async #replace(): Promise<void> {
+    await this.#client.query(`SET LOCAL lock_timeout = ${lockTime}; SAVEPOINT replacing`)
+    for (let left = lockTries; ; left--) {
+      try {
+        await this.#client.query(sql.replaceRows)
+        return
+      } catch (error) {
+        if (left === 0 || (error as { code?: string }).code !== lockTimeout) throw error
+      }
+      await this.#client.query('ROLLBACK TO SAVEPOINT replacing')
+      await setTimeout(lockPause)
+    }
   }
 
   async #tried(work: () => Promise<void>): Promise<void> {
