@@ -3,13 +3,15 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { HostConnections } from './postgres-host.js'
-import { discard } from './postgres-pool.js'
+import { discard, within } from './postgres-pool.js'
 import * as sql from './postgres-sql.js'
 import { copyEnd, copyHead, copyRows } from './postgres-values.js'
 import type { EngineRow, LoadedShard, ShardLoad } from './row-engine.js'
 
 /** Fills a shard in one transaction, beside the rows that are read: whatever interrupts it leaves those. */
 
+/** @tuning ms: longest time until a shard takes rows */
+const beginTime = 10_000
 /** @tuning ms: longest wait for the lock on the old table, during which readers wait as well */
 const lockTime = 200
 /** @tuning ms: time between two attempts to get that lock */
@@ -63,6 +65,22 @@ function message(type: 'c' | 'd', content: Buffer): Buffer {
   return Buffer.concat([head, content])
 }
 
+/** Begins the transaction of a filling, and a COPY in it that takes rows. */
+async function beginCopy(client: pg.Client, name: string): Promise<CopyIn> {
+  await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
+  const { rows } = await client.query<{ free: string }>({
+    text: 'SELECT pg_try_advisory_lock($1) AS free',
+    values: [sql.loadLock],
+  })
+  if (rows[0]?.free !== 't') throw new UserError(`another process fills the shard at ${name}: let it finish`)
+  await client.query(sql.createShard)
+  await client.query(`BEGIN; ${sql.createRows}`)
+  const copy = client.query(new CopyIn())
+  const { stream } = await copy.started
+  stream.write(message('d', copyHead))
+  return copy
+}
+
 export class PostgresLoad implements ShardLoad {
   readonly #host: HostConnections
   readonly #client: pg.Client
@@ -78,18 +96,7 @@ export class PostgresLoad implements ShardLoad {
   static async begin(host: HostConnections): Promise<PostgresLoad> {
     const client = await host.open()
     try {
-      await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
-      const { rows } = await client.query<{ free: string }>({
-        text: 'SELECT pg_try_advisory_lock($1) AS free',
-        values: [sql.loadLock],
-      })
-      if (rows[0]?.free !== 't') throw new UserError(`another process fills the shard at ${host.name}: let it finish`)
-      await client.query(sql.createShard)
-      await client.query(`BEGIN; ${sql.createRows}`)
-      const copy = client.query(new CopyIn())
-      const { stream } = await copy.started
-      stream.write(message('d', copyHead))
-      return new PostgresLoad(host, client, copy)
+      return new PostgresLoad(host, client, await within(beginTime, beginCopy(client, host.name)))
     } catch (error) {
       discard(client, () => {})
       throw error instanceof UserError ? error : host.failure(error)

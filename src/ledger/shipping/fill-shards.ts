@@ -4,6 +4,7 @@ import type { Database, OutboxView } from '../storage/database.js'
 import { seal } from '../storage/rows/sealed-row.js'
 import { isShipped, shippedTables } from '../storage/rows/shipped-rows.js'
 import { meta, rangeOf, schemaVersion } from '../storage/rows/tables.js'
+import { abortable } from './abortable.js'
 import { batchOf, StreamBroken } from './shard-step.js'
 
 /** Fills shards with all rows of one moment; the outbox keeps what follows. */
@@ -30,14 +31,12 @@ export interface Filling {
 export async function fillShards(filling: Filling): Promise<void> {
   const view = await closedView(filling)
   const loads: (readonly [number, ShardLoad])[] = []
-  const close = () => Promise.all(loads.map(([, load]) => load.close()))
-  // To make rows fit to be read may take hours.
-  filling.signal?.addEventListener('abort', close)
+  const { epoch, genesis, engine, signal } = filling
   try {
-    for (const shard of filling.shards) loads.push([shard, await filling.engine.load(shard)])
+    for (const shard of filling.shards) loads.push([shard, await beginLoad(filling, shard)])
     await copyRows(filling, view, loads)
-    await Promise.all(loads.map(([, load]) => load.ready()))
-    const { epoch, genesis, engine } = filling
+    // It may take hours.
+    await abortable(signal, Promise.all(loads.map(([, load]) => load.ready())))
     const state = {
       ...batchOf(view.at),
       epoch,
@@ -45,11 +44,22 @@ export async function fillShards(filling: Filling): Promise<void> {
       chain: Buffer.from(genesis),
       shards: engine.shards,
     }
-    for (const [number, load] of loads) await load.finish({ ...state, number })
+    for (const [number, load] of loads) await abortable(signal, load.finish({ ...state, number }))
   } finally {
-    filling.signal?.removeEventListener('abort', close)
-    await close()
+    // What a load is at ends with it.
+    await Promise.all(loads.map(([, load]) => load.close()))
     view.rows.close()
+  }
+}
+
+/** Begins to fill a shard; one that begins after the filling was aborted is closed. */
+async function beginLoad({ engine, signal }: Filling, shard: number): Promise<ShardLoad> {
+  const begun = engine.load(shard)
+  try {
+    return await abortable(signal, begun)
+  } catch (error) {
+    begun.then((load) => load.close()).catch(() => {})
+    throw error
   }
 }
 
@@ -61,16 +71,14 @@ async function copyRows(
   let [count, bytes] = [0, 0]
   for (const table of shippedTables) {
     for await (const page of rows.pages(rangeOf(table), pageBytes)) {
-      signal?.throwIfAborted()
       const sealed = page.map(([key, value]): EngineRow => [key, seal(key, value)])
       const placed = sealed
         .filter(([key]) => isShipped(key))
         .map((row) => [shardOf(row[0], engine.shards), row] as const)
-      await Promise.all(
-        loads.map(([number, load]) =>
-          load.put(placed.filter(([on]) => on === 'every' || on === number).map(([, row]) => row)),
-        ),
+      const puts = loads.map(([number, load]) =>
+        load.put(placed.filter(([on]) => on === 'every' || on === number).map(([, row]) => row)),
       )
+      await abortable(signal, Promise.all(puts))
       count += page.length
       bytes += sealed.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
       onRows?.(count, bytes)
@@ -95,12 +103,7 @@ async function closedView(filling: Filling): Promise<OutboxView> {
 
 /** Waits for the next batch of the stream that may be shipped. */
 async function moved(database: Database, signal?: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = database.outbox.onMoved(() => {
-      end()
-      resolve()
-    })
-    signal?.addEventListener('abort', () => resolve(), { once: true })
-  })
-  signal?.throwIfAborted()
+  let end: () => void = () => {}
+  const move = new Promise<void>((resolve) => (end = database.outbox.onMoved(resolve)))
+  await abortable(signal, move).finally(end)
 }

@@ -16,6 +16,7 @@ import { EngineDown } from '../engine/engine-down.js'
 import type { ShardState, ShardWriter } from '../engine/row-engine.js'
 import type { Database } from '../storage/database.js'
 import { meta } from '../storage/rows/tables.js'
+import { abortable } from './abortable.js'
 import { fillShards } from './fill-shards.js'
 import { highestEpoch, judgeShards, type Unfit } from './judge-shards.js'
 import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
@@ -155,7 +156,8 @@ export class Shipper {
   async #follow(): Promise<ShardState[]> {
     const { database, engine, genesis, random } = this.#options
     for (;;) {
-      const states = await Promise.all(Array.from({ length: engine.shards }, (_, shard) => engine.state(shard)))
+      const asked = Array.from({ length: engine.shards }, (_, shard) => engine.state(shard))
+      const states = await abortable(this.#stop.signal, Promise.all(asked))
       const judgement = await judgeShards({ genesis, outbox: database.outbox, stream: this.#ownStream() }, states)
       if (judgement.kind === 'follow') {
         this.#mayTakeOver = false
@@ -174,7 +176,7 @@ export class Shipper {
 
   /** The end of shards that cannot get what follows; each filling has a higher epoch than the one before. */
   #endOf({ kind, why, mayReplace }: Unfit, epoch: number): ShippingEnd {
-    if (kind === 'behind' || epoch < this.#epoch) {
+    if (kind === 'behind' || (mayReplace && epoch < this.#epoch)) {
       return new ShippingEnd('ship-behind', `the shards lost rows that they had: ${why}; ${fillHint}`)
     }
     if (this.#epoch > 0) return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)

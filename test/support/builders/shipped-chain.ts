@@ -68,9 +68,9 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
     if (ships) this.shipper = this.newShipper(takeOver)
   }
 
-  newShipper(takeOver = false, { database, chain } = this.chain): Shipper {
+  newShipper(takeOver = false, { database, chain } = this.chain, timers = hasty): Shipper {
     const genesis = chain.genesis.header.hash
-    const env = { log: this.log, timers: hasty, random: { bytes: (length: number) => randomBytes(length) } }
+    const env = { log: this.log, timers, random: { bytes: (length: number) => randomBytes(length) } }
     const shipper = new Shipper({ database, engine: this.engine, genesis, takeOver, ...env })
     shipper.start()
     return shipper

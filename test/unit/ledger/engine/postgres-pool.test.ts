@@ -75,3 +75,9 @@ it('a host is not down because all of its connections are busy', { timeout: 20_0
   await host.close()
   await Promise.all(asleep)
 })
+
+it('a filling does not begin at a server that is silent', { timeout: 20_000 }, async () => {
+  const [server, engine] = await engineOver(/^SET/)
+  await expect(engine.load(0)).rejects.toThrow('no answer within 10 s')
+  await expect.poll(() => server.connections).toBeLessThan(2)
+})
