@@ -217,12 +217,12 @@ describe('the packed package', () => {
     const packages = new Set(
       outside.filter((path) => !isBuiltin(path)).map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]),
     )
-    const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
-      dependencies: Record<string, string>
-    }
+    const { dependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    ) as Readonly<Record<'dependencies' | 'peerDependencies', Record<string, string>>>
     expect(packages.size).toBeGreaterThan(0)
     // ws tries these, and does without them.
-    const known = { ...dependencies, bufferutil: '', 'utf-8-validate': '' }
+    const known = { ...dependencies, ...peerDependencies, bufferutil: '', 'utf-8-validate': '' }
     expect([...packages].filter((name = '') => !(name in known))).toEqual([])
   })
 
