@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/program/cli/print-output.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
@@ -106,6 +107,7 @@ describe('damage to the files of a killed node', () => {
   it('a changed row of a table is never served', async () => {
     const directory = directories.copyOf(killed)
     const node = await NodeProcess.start(...devnet, directory)
+    await tablesRest(join(directory, 'chain'))
     flipInTable(join(directory, 'chain'), old.signature)
     const { status, body } = await node.get(`transaction/${old.txid}`)
     expect({ status, error: body.Error }).toEqual({ status: 500, error: 45002 })
@@ -113,7 +115,7 @@ describe('damage to the files of a killed node', () => {
     expect((await node.get(`block/details/height/${old.height + 1}`)).body.Error).toBe(0)
     const { err: log } = await node.stop()
     expect(log).toMatch(/row 04000000\w+ is not as it was written; run: npx didledger chain reindex/)
-    await expectRefusal(directory, /ldb has \d+ of \d+ blocks that cannot be read/)
+    // A compaction may have copied the row into a new table with a right checksum: the row's own still tells.
     const { code, err } = await run('chain', 'verify', '--data-dir', directory)
     expect(code).toBe(1)
     expect(err).toContain(`npx didledger chain reindex --data-dir ${shellWord(directory)}`)
@@ -180,7 +182,10 @@ async function startAndCheck(directory: string): Promise<number> {
 }
 
 async function expectRefusal(directory: string, message: RegExp): Promise<void> {
-  const { code, out, err } = await run(...devnet, directory, '--port-base', '0')
+  const command = new CommandProcess([...devnet, directory, '--port-base', '0'])
+  // A node that serves after all fails the test instead of running for ever.
+  if ((await command.firstLine()) !== undefined) command.kill('SIGKILL')
+  const { code, out, err } = await command.finished
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(message)
   expect(err).toContain(`run: npx didledger chain reindex --data-dir ${shellWord(directory)}`)
@@ -241,6 +246,18 @@ function zero(file: string, length: number): void {
 
 function cut(file: string, part: number): void {
   truncateSync(file, Math.floor(statSync(file).size * part))
+}
+
+/**
+ * Waits until LevelDB has made no table for half a second: while it compacts, two tables hold a row, and a change of the
+ * one that it is about to delete changes nothing.
+ */
+async function tablesRest(chain: string): Promise<void> {
+  let before: string
+  do {
+    before = tablesOf(chain).join()
+    await setTimeout(500)
+  } while (tablesOf(chain).join() !== before)
 }
 
 /** Flips a bit in the table that holds `content`, in place: a node that has the file open meets it. */
