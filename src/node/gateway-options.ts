@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { optionsFor, wholeNumber } from '../base/runtime/option.js'
 import { rowMemoryBytes } from '../ledger/engine/engine-rows.js'
+import { shardUrls } from '../ledger/engine/shard-urls.js'
 
 /** Settings made by the options of a gateway. */
 export interface GatewayTarget {
@@ -20,17 +21,10 @@ const { option, tuning, table } = optionsFor<GatewayTarget>(['gateway'])
 export const gatewayOptions = table('gateway', {
   shards: option({
     flag: '--shards <url...>',
-    schema: Type.Array(Type.String({ pattern: '^postgres(ql)?://' }), {
-      minItems: 1,
-      maxItems: 1024,
-      uniqueItems: true,
-    }),
+    ...shardUrls,
     description:
       'the PostgreSQL database with the rows of a node, of several the shards in their order; hosts of replicas follow in the URL: ' +
       'postgres://a,b/db',
-    // Hosts of one URL are separated by commas too.
-    separator: /,(?=postgres(?:ql)?:\/\/)/,
-    expects: 'a list of 1 to 1024 different URLs, postgres://…',
   }),
   nodes: option({
     flag: '--node <url...>',

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import { onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
+import { shardUrls } from '../engine/shard-urls.js'
 
 /** Settings made by the options of shipping. */
 export interface ShippingTarget {
@@ -19,17 +19,9 @@ const { option, tuning, table } = optionsFor<ShippingTarget>()
 export const shippingOptions = table('shipping', {
   shards: option({
     flag: '--ship <url...>',
-    schema: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), {
-      minItems: 1,
-      maxItems: 1024,
-      uniqueItems: true,
-    }),
+    ...shardUrls,
     description:
       'copy the rows of the node to PostgreSQL, one URL for each shard; further hosts of a URL behind commas are replicas of that shard',
-    // Hosts of one URL are separated by commas too.
-    separator: /,(?=postgres(?:ql)?:\/\/)/,
-    expects: 'up to 1024 URLs like postgres://user@host:5432/database',
-    check: (urls) => urls.every((url) => /^postgres(ql)?:\/\//.test(url)),
   }),
   backlog: tuning('backlog', {
     flag: '--ship-backlog <bytes>',
