@@ -9,6 +9,10 @@ import type { NodeCommand, Option } from '../../../../src/base/runtime/option.js
 import { configOf, samples } from '../../../support/builders/config.js'
 import { rounds } from '../../../support/process/thorough.js'
 
+const anyText = fc.string({ minLength: 1, unit: 'binary' })
+
+const matching = (pattern: unknown) => fc.stringMatching(new RegExp(pattern as string))
+
 const values = (config: Config) => config.settings.map(({ option, value }) => [option.key, value])
 
 /** Any value of an option. */
@@ -18,13 +22,13 @@ function valueOf(option: KeyedOption): fc.Arbitrary<unknown> {
   if (schema.type === 'integer')
     return fc.integer({ min: schema['minimum'] as number, max: schema['maximum'] as number })
   if (schema.type === 'boolean') return fc.boolean()
-  if (schema.type === 'array')
-    return fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1, maxLength: 16 })
-  if (schema['pattern'] !== undefined) return fc.stringMatching(new RegExp(schema['pattern'] as string))
+  if (schema.type === 'array') {
+    const { pattern } = schema['items'] as { pattern?: string }
+    return fc.uniqueArray(pattern === undefined ? anyText : matching(pattern), { minLength: 1, maxLength: 16 })
+  }
+  if (schema['pattern'] !== undefined) return matching(schema['pattern'])
   const literals = schema['anyOf'] as { const: string }[] | undefined
-  return literals === undefined
-    ? fc.string({ minLength: 1, unit: 'binary' })
-    : fc.constantFrom(...literals.map((literal) => literal.const))
+  return literals === undefined ? anyText : fc.constantFrom(...literals.map((literal) => literal.const))
 }
 
 /** Some options of a command, given by flags. */
@@ -38,7 +42,7 @@ const given = fc.constantFrom<NodeCommand>('devnet', 'start').chain((command) =>
 
 it('what is printed is the same configuration as a file', () => {
   fc.assert(
-    fc.property(given, fc.string({ minLength: 1, unit: 'binary' }), ({ command, flags }, path) => {
+    fc.property(given, anyText, ({ command, flags }, path) => {
       const config = configOf(undefined, { command, flags })
       for (const text of [configJson(config), configText(config)]) {
         const again = configOf(undefined, { command, file: { path, text } })
