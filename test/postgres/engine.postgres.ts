@@ -23,7 +23,7 @@ const loaded: LoadedShard = { ...at(1), layout: 4, chain, number: 0, shards: 1, 
 const step = (from: number, puts: readonly EngineRow[] = [], dels: readonly Buffer[] = []): EngineStep => ({
   epoch: 3,
   from: at(from),
-  to: at(from + 1),
+  to: { ...at(from + 1), number: 0, shards: 1 },
   puts,
   dels,
 })
@@ -167,7 +167,7 @@ describe('a shard with a replica', () => {
       [6, 'five'],
     ] as const) {
       for (let i = 0; i < 4; i++) {
-        const { rows, at: state } = await both.read(0, question, { stream, sequence })
+        const { rows, at: state } = await both.read(0, question, { stream, sequence, shards: 1 })
         expect([values(rows), state.sequence]).toEqual([[value], value === 'four' ? 4 : 5])
       }
     }
@@ -185,7 +185,9 @@ describe('a shard with a replica', () => {
     await expect(both.apply(0, step(5))).rejects.toThrow(EngineDown)
     await expect(engine.state(0)).rejects.toThrow(EngineDown)
     expect(performance.now() - began).toBeLessThan(10_000)
-    expect((await both.read(0, { keys: [key(1)], ranges: [] }, { stream, sequence: 5 })).rows).toHaveLength(1)
+    expect((await both.read(0, { keys: [key(1)], ranges: [] }, { stream, sequence: 5, shards: 1 })).rows).toHaveLength(
+      1,
+    )
     replica.promote()
     await expect.poll(() => both.apply(0, step(5)).catch(() => 'down')).toBe('applied')
     await both.close()

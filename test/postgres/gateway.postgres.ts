@@ -52,6 +52,48 @@ async function bodyAt(rest: string, path: string, height: number): Promise<strin
   return answer.status === 503 ? undefined : text
 }
 
+describe('gateways with a list of two databases for one shard', () => {
+  it('answer as the node before, while and after the shard is divided', async () => {
+    const [first, second] = [await server(PostgresServer.create()), await server(PostgresServer.create())]
+    const args = ['devnet', '--data-dir', directories.fresh(), '--seed-dids', '300']
+    let node = await NodeProcess.start(...args, '--ship', first.url)
+    await node.admin('dev_mine', { blocks: 2 })
+    const gateway = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', first.url, second.url)
+    const told: number[] = []
+    let isOver = false
+    const asking = (async () => {
+      while (!isOver) told.push((await gateway.get('block/height')).status)
+    })()
+    await node.stop()
+    node = await NodeProcess.start(...args, '--ship', first.url, second.url)
+    const query = { path: '/rpc', call: { method: 'query', params: { query: {}, limit: 100, count: true } } }
+    for (let i = 0; i < 10; i++) {
+      await node.admin('dev_mine', { blocks: 1 })
+      const { body } = await node.get('block/height')
+      const height = Number(body.Result)
+      await expect.poll(() => bodyAt(gateway.line.rest, '/api/v1/block/height', height)).toContain(String(height))
+      const answers = [gateway, node].map(async ({ line }) => answerTo(Number(new URL(line.rest).port), query))
+      const [given, wanted] = await Promise.all(answers)
+      expect(given?.text).toBe(wanted?.text)
+    }
+    const places = async () => {
+      const { shards } = await runJson<{ shards: object[] }>('ship', 'status', first.url, second.url)
+      return shards
+    }
+    await expect.poll(places).toMatchObject([
+      { shard: 0, shards: 2, swept: true, epoch: 1 },
+      { shard: 1, shards: 2, swept: true, epoch: 1 },
+    ])
+    isOver = true
+    await asking
+    expect([told.length > 20, new Set(told)]).toEqual([true, new Set([200])])
+    const counts = [first, second].map((one) => Number(one.sql('SELECT count(*) FROM didledger.row')))
+    expect(Math.max(...counts)).toBeLessThan(0.7 * (counts[0]! + counts[1]!))
+    await gateway.stop()
+    await node.stop()
+  })
+})
+
 describe('a gateway beside a primary and its replica', () => {
   let primary: PostgresServer
   let replica: PostgresServer

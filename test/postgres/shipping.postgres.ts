@@ -29,9 +29,9 @@ afterAll(async () => {
 })
 
 /** All rows of a shard, in order of keys. */
-async function rowsOf(shard: number): Promise<EngineRow[]> {
+async function rowsOf(shard: number, of = engine): Promise<EngineRow[]> {
   const ranges = shippedTables.map((table) => ({ ...rangeOf(table), limit: 1_000_000, bytes: 1e9 }))
-  return (await engine.read(shard, { keys: [], ranges })).ranges.flat()
+  return (await of.read(shard, { keys: [], ranges })).ranges.flat()
 }
 
 describe('three shards', () => {
@@ -51,6 +51,31 @@ describe('three shards', () => {
     }
     await node.expectSame(rowsOf)
     await node.close()
+  })
+
+  it('are divided over six while blocks come and servers are killed, and each has its own rows alone', async () => {
+    const more = await Promise.all([0, 1, 2].map(() => PostgresServer.create()))
+    const wide = await PostgresEngine.open(servers.flatMap(({ url }, i) => [url, more[i]?.url ?? '']))
+    const node = await ShippedChain.over(engine, 4722)
+    for (let i = 0; i < 20; i++) await node.advance(8)
+    await node.expectSame((shard) => rowsOf(shard))
+    await node.stop()
+    node.engine = wide
+    await node.start()
+    for (let i = 0; i < 20; i++) {
+      await node.advance(8)
+      if (i === 4) more[1]?.kill()
+      if (i === 8) more[1]?.start()
+      if (i === 12) servers[0]?.kill()
+      if (i === 16) servers[0]?.start()
+    }
+    await node.expectSame((shard) => rowsOf(shard, wide))
+    expect((await node.states()).map((state) => [state?.number, state?.shards, state?.epoch])).toEqual(
+      [0, 1, 2, 3, 4, 5].map((number) => [number, 6, 1]),
+    )
+    await node.close()
+    await wide.close()
+    for (const server of more) server.close()
   })
 
   it('have the rows of a node that is killed again and again while it makes blocks', async () => {

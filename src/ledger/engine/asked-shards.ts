@@ -1,7 +1,17 @@
 import type { Log } from '../../base/runtime/env.js'
+import { RuleError } from '../../base/errors/rule-error.js'
 import { EngineDown } from './engine-down.js'
 import { shardDown } from './engine-failures.js'
+import { databaseOf, placed } from './placement.js'
 import type { EngineAnswer, EngineQuestion, RowEngine, ShardPosition, ShardState } from './row-engine.js'
+
+/** States of the databases of an engine. */
+export interface AskedStates {
+  /** The states of the shards that they form, in their order; undefined: they form none. */
+  readonly shards: readonly ShardState[] | undefined
+  /** The states of all that have one. */
+  readonly all: readonly ShardState[]
+}
 
 /** The shards of an engine as a gateway asks them: one that does not answer is `shard-down`, and the log has once why. */
 export class AskedShards {
@@ -14,23 +24,38 @@ export class AskedShards {
     this.#log = log
   }
 
-  /** Whether a shard did not answer when it was asked last. */
-  get isDown(): boolean {
-    return this.#down.size > 0
-  }
-
-  get count(): number {
-    return this.engine.shards
+  /** Whether one of so many shards did not answer when it was asked last. */
+  isDown(shards: number): boolean {
+    return Array.from({ length: shards }, (_, shard) => this.#database(shard, shards)).some((one) =>
+      this.#down.has(one),
+    )
   }
 
   read(shard: number, question: EngineQuestion, at: ShardPosition): Promise<EngineAnswer> {
-    return this.#ask(shard, () => this.engine.read(shard, question, at))
+    const database = this.#database(shard, at.shards)
+    return this.#ask(database, () => this.engine.read(database, question, at))
   }
 
-  /** The states of all shards. */
-  states(): Promise<(ShardState | undefined)[]> {
-    const numbers = Array.from({ length: this.count }, (_, shard) => shard)
-    return Promise.all(numbers.map((shard) => this.#ask(shard, () => this.engine.state(shard))))
+  /** `shard-down` where a database does not answer, and the others form no shards without it. */
+  async states(): Promise<AskedStates> {
+    let failure: RuleError | undefined
+    const ask = async (database: number) => {
+      try {
+        return await this.#ask(database, () => this.engine.state(database))
+      } catch (error) {
+        if (!(error instanceof RuleError)) throw error
+        failure = error
+        return undefined
+      }
+    }
+    const states = await Promise.all(Array.from({ length: this.engine.shards }, (_, database) => ask(database)))
+    const shards = placed(states)
+    if (shards === undefined && failure !== undefined) throw failure
+    return { shards, all: states.filter((state) => state !== undefined) }
+  }
+
+  #database(shard: number, shards: number): number {
+    return databaseOf(shard, shards, this.engine.shards)
   }
 
   async #ask<T>(shard: number, ask: () => Promise<T>): Promise<T> {

@@ -8,3 +8,9 @@ export class EngineDown extends Error {
     this.shard = shard
   }
 }
+
+/** Gives the error of an engine that does not answer as a value; throws any other. */
+export function downOrThrow(error: unknown): EngineDown {
+  if (error instanceof EngineDown) return error
+  throw error
+}

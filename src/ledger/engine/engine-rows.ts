@@ -4,15 +4,16 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import type { FrozenRows, PagesOrder, Range, RowSource, RowsOptions } from '../storage/stored-rows.js'
 import { meta, tables } from '../storage/rows/tables.js'
 import type { Log } from '../../base/runtime/env.js'
-import { AskedShards } from './asked-shards.js'
+import { AskedShards, type AskedStates } from './asked-shards.js'
 import type { EngineCounts } from './engine-counts.js'
 import { checkedValue, RowMiss, RowsMoved } from './engine-failures.js'
 import { followingRows, rangeBeside } from './following-rows.js'
+import { isAt } from './placement.js'
 import type { EngineRange, EngineRow, RowEngine, ShardState } from './row-engine.js'
 import { RowMemory } from './row-memory.js'
 import type { RangePart } from './spread-range.js'
 import { isShipped, shardOf } from './slots.js'
-import { isAt, TurnReads } from './turn-reads.js'
+import { TurnReads } from './turn-reads.js'
 
 /** @tuning bytes: rows that a gateway keeps in memory */
 export const rowMemoryBytes = 256 * 1024 * 1024
@@ -91,7 +92,7 @@ export class EngineRows implements RowSource {
 
   /** A sentence while not all shards answer, and show one state; undefined: they do. */
   get fault(): string | undefined {
-    if (this.#shards.isDown) return 'a shard and its replicas do not answer'
+    if (this.#shards.isDown(this.state.shards)) return 'a shard and its replicas do not answer'
     return this.#isApart ? 'the shards show rows of several blocks' : undefined
   }
 
@@ -209,20 +210,19 @@ export class EngineRows implements RowSource {
     let { gte, lt } = boundsOf(range)
     for (let left = limit; left > 0;) {
       const asked = { gte, lt, limit: Math.min(left, pageRows), bytes, ...(reverse && { reverse }) }
-      const { rows, isEnd } = await this.#range(memory, asked)
-      const page = rows.map((row): [Buffer, Buffer] => [row[0], this.#checked(row)])
+      const { rows, upTo } = await this.#range(memory, asked)
+      const page = rows.map((row): [Buffer, Buffer] => [row[0], this.#checked(memory, row)])
       if (page.length > 0) yield page
-      if (isEnd) return
+      if (upTo === undefined) return
       left -= page.length
-      const [last] = page.at(-1) as [Buffer, Buffer]
-      if (reverse) lt = last
-      else gte = after(last)
+      if (reverse) lt = upTo
+      else gte = after(upTo)
     }
   }
 
   /** The value of a row of a range. It is not kept: those of a scan would drive out all others. */
-  #checked(row: EngineRow): Buffer {
-    const shard = shardOf(row[0], this.#shards.count)
+  #checked({ state }: RowMemory, row: EngineRow): Buffer {
+    const shard = shardOf(row[0], state.shards)
     return checkedValue(row, shard === 'every' ? 0 : shard)
   }
 
@@ -234,12 +234,6 @@ export class EngineRows implements RowSource {
   async #seek(memory: RowMemory, key: Buffer): Promise<[Buffer, Buffer] | undefined> {
     const range = { gte: key, lt: Buffer.of((key[0] as number) + 1) }
     return (await this.#rows(memory, range, { limit: 1 }))[0]
-  }
-
-  /** Whether a shard still has its part of the rows of the same chain. */
-  #isOwn({ chain, layout, number: place, shards }: ShardState, number: number, known: ShardState): boolean {
-    const isSame = equalBytes(known.chain, chain) && known.layout === layout
-    return isSame && place === number && shards === this.#shards.count
   }
 
   /** Fetches rows into memory, and those that nearly every answer reads after them. */
@@ -264,7 +258,7 @@ export class EngineRows implements RowSource {
     if (range === undefined) return []
     const read = async () => {
       const { rows } = await this.#reads.range(range)
-      return rows.map((row): [Buffer, Buffer] => [row[0], memory.keep(row[0], this.#checked(row)) as Buffer])
+      return rows.map((row): [Buffer, Buffer] => [row[0], memory.keep(row[0], this.#checked(memory, row)) as Buffer])
     }
     return [read()]
   }
@@ -274,10 +268,10 @@ export class EngineRows implements RowSource {
     if (memory !== this.#memory) throw new RowsMoved('the rows are of another state by now')
   }
 
-  async #states(): Promise<(ShardState | undefined)[]> {
+  async #states(): Promise<AskedStates> {
     const states = await this.#shards.states()
     this.#lookedAt = performance.now()
-    this.#age = Math.max(...states.map((state) => (state === undefined ? 0 : (state.now - state.written) / 1000)))
+    this.#age = Math.max(0, ...(states.shards ?? states.all).map(({ now, written }) => (now - written) / 1000))
     return states
   }
 
@@ -287,8 +281,8 @@ export class EngineRows implements RowSource {
     if (this.#looks > 1) return
     try {
       for (; this.#looks > 0; this.#looks--) {
-        const states = await this.#states()
-        if (states.some((state) => state === undefined || !isAt(state, this.state))) await this.#move()
+        const { shards } = await this.#states()
+        if (shards?.every((state) => isAt(state, this.state)) !== true) await this.#move()
       }
     } finally {
       this.#looks = 0
@@ -346,11 +340,14 @@ export class EngineRows implements RowSource {
 
   /** The state that all shards show; undefined: they show several, or one shows none. */
   async #commonState(): Promise<ShardState | undefined> {
-    const states = await this.#states()
-    const [first] = states
-    if (first === undefined || states.some((state) => state === undefined || !isAt(state, first))) return undefined
+    const { shards, all } = await this.#states()
+    const [first] = shards ?? all
+    if (first === undefined || !(shards ?? all).every((state) => isAt(state, first))) return undefined
     const known = this.#memory?.state ?? first
-    if (states.every((state, number) => state !== undefined && this.#isOwn(state, number, known))) return first
+    const isOwn = ({ chain, layout }: ShardState) => equalBytes(known.chain, chain) && known.layout === layout
+    if (shards?.every(isOwn) === true) return first
+    // Some may be empty for now.
+    if (shards === undefined && all.length < this.#shards.engine.shards) return undefined
     throw new RuleError(
       'shard-down',
       'the shards have rows of another chain, of another version, or other parts of them by now',

@@ -6,6 +6,7 @@ import type {
   EngineAnswer,
   EngineQuestion,
   EngineStep,
+  EngineSweep,
   ShardLoad,
   ShardPosition,
   ShardState,
@@ -47,6 +48,10 @@ export class PostgresEngine implements ShardWriter {
 
   load(shard: number): Promise<ShardLoad> {
     return this.#shard(shard).load()
+  }
+
+  sweep(shard: number, from: Buffer, of: EngineSweep): Promise<Buffer | undefined> {
+    return this.#shard(shard).sweep(from, of)
   }
 
   watch(shard: number, moved: () => void): () => void {

@@ -5,6 +5,8 @@ import { PostgresLoad } from './postgres-load.js'
 import { discard, within } from './postgres-pool.js'
 import * as sql from './postgres-sql.js'
 import { postgresHosts } from './postgres-url.js'
+import { isAt } from './placement.js'
+import { hasRow } from './slots.js'
 import { byteArray, bytesOf, integerOf } from './postgres-values.js'
 import type {
   EngineAnswer,
@@ -12,6 +14,7 @@ import type {
   EngineRange,
   EngineRow,
   EngineStep,
+  EngineSweep,
   ShardLoad,
   ShardPosition,
   ShardState,
@@ -27,6 +30,9 @@ const copyTime = 2000
 const applyTime = 60_000
 /** @tuning bytes: rows of a step that are sent in one statement */
 const statementBytes = 16 * 1024 * 1024
+
+/** @tuning count: rows that are looked at in one transaction for those that went to other shards */
+const sweptAtOnce = 5000
 
 /** A state, and whether the copy that told it only follows another one. */
 type Told = ShardState & { readonly isReplica: boolean }
@@ -85,6 +91,27 @@ export class PostgresShard {
       await client.query(sql.notify)
       await client.query('COMMIT')
       return 'applied'
+    }, applyTime)
+  }
+
+  sweep(from: Buffer, of: EngineSweep): Promise<Buffer | undefined> {
+    return this.#onWriter(async (client) => {
+      await client.query('BEGIN')
+      const held = await client.query({ text: sql.holdState, values: [of.epoch, of.number, of.shards] })
+      const { rows } = await client.query<[string]>({
+        text: sql.keysFrom,
+        values: [from, sweptAtOnce + 1],
+        rowMode: 'array',
+      })
+      const keys = rows.map(([key]) => bytesOf(key))
+      const next = keys[sweptAtOnce]
+      const others = keys.slice(0, sweptAtOnce).filter((key) => !hasRow(of, key))
+      if (held.rowCount === 1) {
+        await client.query({ text: sql.deleteRows, values: [byteArray(others)], name: 'didledger-delete' })
+        if (next === undefined) await client.query(sql.markSwept)
+      }
+      await client.query('COMMIT')
+      return held.rowCount === 1 ? next : undefined
     }, applyTime)
   }
 
@@ -162,10 +189,6 @@ function passDown(error: unknown): undefined {
   if (!(error instanceof EngineDown)) throw error
 }
 
-export function isAt(at: ShardPosition, { stream, sequence }: ShardPosition): boolean {
-  return at.stream === stream && at.sequence === sequence
-}
-
 /** Reads the state of a shard; undefined: it has never been loaded. */
 async function readState(client: pg.ClientBase): Promise<Told | undefined> {
   try {
@@ -191,6 +214,7 @@ function stateOf(text: string): Told {
     chain: bytes('chain'),
     number: integer('number'),
     shards: integer('shards'),
+    swept: integer('swept'),
     stream: state.stream,
     epoch: integer('epoch'),
     sequence: integer('sequence'),
@@ -205,8 +229,8 @@ function stateOf(text: string): Told {
 }
 
 function moveValues({ epoch, from, to }: EngineStep): unknown[] {
-  const { stream, sequence, digest, height, hash, time } = to
-  return [stream, sequence, digest, height, hash, time, epoch, from.stream, from.sequence, from.digest]
+  const { stream, sequence, digest, height, hash, time, number, shards } = to
+  return [stream, sequence, digest, height, hash, time, epoch, from.stream, from.sequence, from.digest, number, shards]
 }
 
 function queryOf({ keys, ranges }: EngineQuestion): pg.QueryArrayConfig {

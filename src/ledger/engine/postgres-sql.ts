@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS didledger.shard (
   chain    bytea NOT NULL CHECK (length(chain) = 32),
   number   smallint NOT NULL,
   shards   smallint NOT NULL CHECK (number >= 0 AND number < shards),
+  swept    smallint NOT NULL CHECK (swept <= shards),
   stream   uuid NOT NULL,
   epoch    bigint NOT NULL,
   sequence bigint NOT NULL,
@@ -54,11 +55,11 @@ DELETE FROM didledger.shard`
 
 export const insertState = `
 INSERT INTO didledger.shard
-  (format, layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time, written)
-VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())`
+  (format, layout, chain, number, shards, swept, stream, epoch, sequence, digest, height, hash, time, written)
+VALUES (1, $1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())`
 
 const state = `json_build_object(
-  'layout', layout, 'chain', encode(chain, 'hex'), 'number', number, 'shards', shards,
+  'layout', layout, 'chain', encode(chain, 'hex'), 'number', number, 'shards', shards, 'swept', swept,
   'stream', stream, 'epoch', epoch, 'sequence', sequence, 'digest', encode(digest, 'hex'),
   'height', height, 'hash', encode(hash, 'hex'), 'time', time,
   'written', floor(extract(epoch FROM written) * 1000), 'now', floor(extract(epoch FROM clock_timestamp()) * 1000),
@@ -90,10 +91,11 @@ SELECT range.part, found.k, found.v
     ) AS counted WHERE before < bytes
   ) AS found`
 
-/** Moves the state from one batch to another; no row is hit where the shard is not there or another one writes. */
+/** Moves the state from one batch to another, and to another part of the rows; no row is hit where the shard is not there or another one writes. */
 export const moveState = `
 UPDATE didledger.shard
-  SET stream = $1, sequence = $2, digest = $3, height = $4, hash = $5, time = $6, written = clock_timestamp()
+  SET stream = $1, sequence = $2, digest = $3, height = $4, hash = $5, time = $6, written = clock_timestamp(),
+    number = $11, shards = $12
   WHERE epoch = $7 AND stream = $8 AND sequence = $9 AND digest = $10`
 
 export const putRows = `
@@ -101,6 +103,13 @@ INSERT INTO didledger.row SELECT * FROM unnest($1::bytea[], $2::bytea[])
   ON CONFLICT (k) DO UPDATE SET v = excluded.v`
 
 export const deleteRows = 'DELETE FROM didledger.row WHERE k = ANY ($1::bytea[])'
+
+/** Keeps a shard from being filled or moved until the transaction ends; no row is hit where it has another part or another epoch. */
+export const holdState = 'SELECT 1 FROM didledger.shard WHERE epoch = $1 AND number = $2 AND shards = $3 FOR UPDATE'
+
+export const keysFrom = 'SELECT k FROM didledger.row WHERE k >= $1 ORDER BY k LIMIT $2'
+
+export const markSwept = 'UPDATE didledger.shard SET swept = shards'
 
 /** Listeners get it when the transaction is over. */
 export const notify = 'NOTIFY didledger'

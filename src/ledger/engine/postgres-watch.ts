@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { discard } from './postgres-pool.js'
-import { isAt, type PostgresShard } from './postgres-shard.js'
+import { isAt } from './placement.js'
+import type { PostgresShard } from './postgres-shard.js'
 import type { ShardPosition } from './row-engine.js'
 
 /** @tuning ms: time between two looks at the position of a shard */

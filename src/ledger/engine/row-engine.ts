@@ -9,9 +9,16 @@
  * - Keys and values are those of LevelDB, with their checksums: an engine that changes one is found out by the reader.
  */
 
-/** Which batches of which data directory a shard has: of two reads with the same position all rows belong together. */
-export interface ShardPosition {
-  /** UUID of the data directory whose batches these are. */
+/** A part of the rows. */
+export interface ShardPlace {
+  readonly number: number
+  /** Shards that the rows are divided over. */
+  readonly shards: number
+}
+
+/** Which batches of which data directory a shard has, and over how many: of two reads with the same position all rows belong together. */
+export interface ShardPosition extends Pick<ShardPlace, 'shards'> {
+  /** UUID of the stream of batches. */
   readonly stream: string
   /** Number of the last batch applied, as in the journal. */
   readonly sequence: number
@@ -27,19 +34,19 @@ export interface ShardTip {
 }
 
 /** A batch of the journal that writers agree on: the digest covers it and all before it. */
-export interface ShardBatch extends ShardPosition {
+export interface ShardBatch extends Omit<ShardPosition, 'shards'> {
   /** SHA-256 of the batch's number and journal row. */
   readonly digest: Buffer
 }
 
 /** Description of a shard by itself. */
-export interface ShardState extends ShardBatch, ShardTip {
+export interface ShardState extends ShardBatch, ShardTip, ShardPlace {
   /** Version of the layout of rows, as in docs/schema.md. */
   readonly layout: number
   /** Hash of the genesis block. */
   readonly chain: Buffer
-  readonly number: number
-  readonly shards: number
+  /** As `shards`, but less until the rows that went to other shards have been deleted: they are out of date, and no answer. */
+  readonly swept: number
   /** Number of the shipper that may write. */
   readonly epoch: number
   /** Unix milliseconds at which the engine took the last batch, by the engine's clock, and what that clock shows now. */
@@ -74,18 +81,21 @@ export interface EngineAnswer {
   readonly ranges: readonly (readonly EngineRow[])[]
 }
 
-/** One step of a shard from one position to the next. */
+/** One step of a shard from one position to the next. One to a smaller part makes the rows of the others out of date. */
 export interface EngineStep {
   readonly epoch: number
   readonly from: ShardBatch
-  readonly to: ShardBatch & ShardTip
+  readonly to: ShardBatch & ShardTip & ShardPlace
   readonly puts: readonly EngineRow[]
   readonly dels: readonly Buffer[]
 }
 
+/** The shard whose rows are looked at for those of others. */
+export type EngineSweep = ShardPlace & Pick<ShardState, 'epoch'>
+
 /** An engine with the rows of a node. Every call ends: with an EngineDown where the engine does not answer in time. */
 export interface RowEngine {
-  /** Shards that its URLs name. */
+  /** Databases that its URLs name, each of which is or may become a shard. */
   readonly shards: number
   /** Undefined: the shard has never been loaded. */
   state(shard: number): Promise<ShardState | undefined>
@@ -102,7 +112,7 @@ export interface RowEngine {
 }
 
 /** Description of a shard that has just been filled. */
-export type LoadedShard = Omit<ShardState, 'written' | 'now'>
+export type LoadedShard = Omit<ShardState, 'written' | 'now' | 'swept'>
 
 /** Rows on their way into a shard, whose readers see the rows of before until {@link finish}. One that fails leaves these. */
 export interface ShardLoad {
@@ -119,4 +129,9 @@ export interface ShardLoad {
 export interface ShardWriter extends RowEngine {
   /** Begins to fill a shard; a UserError while another process does. */
   load(shard: number): Promise<ShardLoad>
+  /**
+   * Deletes rows that went to other shards, among some rows from a key on. Resolves with the key to go on from; undefined: that was all, or
+   * the shard has been filled anew.
+   */
+  sweep(shard: number, from: Buffer, of: EngineSweep): Promise<Buffer | undefined>
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { InvariantError } from '../../base/errors/rule-error.js'
+import type { ShardPlace } from './row-engine.js'
 import { prefixRange } from '../storage/rows/layout.js'
 import { shippedOf } from '../storage/rows/shipped-rows.js'
 
@@ -17,6 +18,12 @@ export function shardOf(key: Buffer, shards: number): number | 'every' {
   if (shipped === 'none') throw new InvariantError(`row ${key.toString('hex')} is on no shard`)
   if (shipped === 'all') return 'every'
   return ((crc32(shipped.of(key)) & (slots - 1)) * shards) >> slotBits
+}
+
+/** Whether a shard has the row of a key. */
+export function hasRow({ number, shards }: ShardPlace, key: Buffer): boolean {
+  const on = shardOf(key, shards)
+  return on === 'every' || on === number
 }
 
 /** The shards that may have rows of a range of one table; one of them where all have these. */

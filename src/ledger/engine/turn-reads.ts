@@ -3,6 +3,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import type { AskedShards } from './asked-shards.js'
 import { RowsMoved } from './engine-failures.js'
 import type { EngineRange, EngineRow, ShardPosition } from './row-engine.js'
+import { isAt } from './placement.js'
 import { shardOf } from './slots.js'
 import { isInOrder, joinRanges, type RangePart, spreadRange } from './spread-range.js'
 
@@ -61,7 +62,7 @@ export class TurnReads {
   /** Values of rows by their keys, in their order; rejects with {@link RowsMoved} where they are of another state by now. */
   async values(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
     const places = keys.map((key) => {
-      const place = shardOf(key, this.#shards.count)
+      const place = shardOf(key, this.#at.shards)
       const wants = this.#of(place === 'every' ? this.#anyShard() : place)
       wants.keys.set(mapKey(key), key)
       return wants.done
@@ -76,7 +77,7 @@ export class TurnReads {
 
   /** Reads rows of a range, from all shards that may have some. */
   async range(range: EngineRange): Promise<RangePart> {
-    const parts = spreadRange(range, this.#shards.count).map(({ shard, range: of }) => {
+    const parts = spreadRange(range, this.#at.shards).map(({ shard, range: of }) => {
       const wants = this.#of(shard)
       return new Promise<readonly EngineRow[]>((resolve, reject) => {
         wants.ranges.push({ range: of, resolve, reject })
@@ -113,7 +114,7 @@ export class TurnReads {
   /** The end of this turn, or the next end of a statement while as many are open as may be: what is wanted until then goes with the next. */
   async #turnEnd(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    while (this.#open.size >= openAtOnce * this.#shards.count) await Promise.race(this.#open)
+    while (this.#open.size >= openAtOnce * this.#at.shards) await Promise.race(this.#open)
   }
 
   async #read(shard: number, keys: ShardWants['keys'], ranges: ShardWants['ranges']): Promise<Found> {
@@ -176,9 +177,4 @@ export class TurnReads {
     void ended.then(() => this.#open.delete(ended))
     return statement
   }
-}
-
-/** Whether a shard is at a position. */
-export function isAt(state: ShardPosition, at: ShardPosition): boolean {
-  return state.sequence === at.sequence && state.stream === at.stream
 }

@@ -1,4 +1,5 @@
 import { equalBytes } from '../../base/primitives/bytes.js'
+import { databaseOf, isPlace, placed } from '../engine/placement.js'
 import type { ShardState } from '../engine/row-engine.js'
 import { schemaVersion } from '../storage/rows/tables.js'
 import type { Outbox } from '../storage/write/outbox.js'
@@ -16,10 +17,16 @@ export interface Unfit {
 }
 
 export type Judgement =
-  /** All follow this directory's stream. */
+  /** All follow this directory's stream; shards that are to be divided have their place of before. */
   | { readonly kind: 'follow'; readonly states: readonly ShardState[] }
   /** Some are empty, and the others follow. */
-  | { readonly kind: 'fill'; readonly empty: readonly number[]; readonly epoch: number }
+  | {
+      readonly kind: 'fill'
+      readonly empty: readonly number[]
+      readonly epoch: number
+      /** The shards that are to be divided, which are whole without those that are empty; undefined: they are not. */
+      readonly divided: readonly ShardState[] | undefined
+    }
   /** No shard has rows. */
   | { readonly kind: 'empty' }
   | Unfit
@@ -44,9 +51,7 @@ export async function judgeShards(
   const behind = { kind: 'behind', why: lacking, mayReplace: true } as const
   if (!filled.every(({ chain }) => equalBytes(chain, genesis)))
     return foreign('they have the rows of another chain', false)
-  const isPlaced = (state: ShardState | undefined, number: number) =>
-    state === undefined || (state.number === number && state.shards === states.length)
-  if (!states.every(isPlaced)) return foreign(`they are not the ${states.length} shards of the list, in its order`)
+  if (!arePlaced(states)) return foreign(`they are not the ${states.length} shards of the list, in its order`)
   if (filled.some(({ layout }) => layout !== schemaVersion)) return foreign('their rows have another layout')
   if (stream === undefined) return foreign(lacking)
   if (filled.some((state) => state.stream !== uuidOf(stream)))
@@ -64,7 +69,27 @@ export async function judgeShards(
   const empty = [...states.keys()].filter((number) => states[number] === undefined)
   const epoch = highestEpoch(filled)
   if (filled.some((state) => state.epoch !== epoch)) return foreign('another node is filling them')
-  return empty.length === 0 ? { kind: 'follow', states: filled } : { kind: 'fill', empty, epoch }
+  return empty.length === 0
+    ? { kind: 'follow', states: filled }
+    : { kind: 'fill', empty, epoch, divided: placed(states) }
+}
+
+/**
+ * Whether databases have the shards of the list, or those of a list with so many times fewer: these are divided, each over its own database
+ * and those behind it.
+ */
+function arePlaced(states: readonly (ShardState | undefined)[]): boolean {
+  const databases = states.length
+  const former = states.find((state) => state !== undefined && state.shards !== databases)?.shards ?? databases
+  const isFormer = (state: ShardState, database: number) =>
+    state.shards === former && databaseOf(state.number, former, databases) === database
+  return (
+    databases % former === 0 &&
+    states.every(
+      (state, database) =>
+        state === undefined || isPlace(state, { number: database, shards: databases }) || isFormer(state, database),
+    )
+  )
 }
 
 /** The highest epoch of shards; 0 without one. */

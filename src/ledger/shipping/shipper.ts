@@ -3,8 +3,9 @@
  *
  *   Database.commit -> Outbox, in the same batch    rows of the batch that shards need
  *   Shipper: judgeShards                            may the shards get what follows? The digest of the journal tells
- *     -> fillShards                                 empty ones get all rows first
+ *     -> fillShards                                 empty ones get all rows first; beside the steps, where others are to be divided over them
  *     -> gatherStep -> RowEngine.apply              a step of some batches, the same for all shards; then the outbox loses it
+ *     -> Sweeper                                    deletes what a shard had before it was divided
  *
  * Imports engine, errors, primitives, runtime, storage; used by api, node, cli.
  * - A shard is at a batch or at a later one, never between: its state tells what became of a step whose answer was lost.
@@ -19,6 +20,10 @@ import { meta } from '../storage/rows/tables.js'
 import { abortable } from './abortable.js'
 import { fillShards } from './fill-shards.js'
 import { highestEpoch, judgeShards, type Unfit } from './judge-shards.js'
+import { databaseOf } from '../engine/placement.js'
+import { Filling } from './filling.js'
+import { Sweeper } from './sweeper.js'
+import type { Member } from './member.js'
 import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
 import { ShippingFigures } from './shipping-figures.js'
 import { Waiter } from './waiter.js'
@@ -59,8 +64,11 @@ export class Shipper {
   readonly #waiter: Waiter
   readonly #stop = new AbortController()
   readonly #stopListening: () => void
-  /** Undefined: not known, as at the beginning and after a failure. */
-  #states: ShardState[] | undefined
+  /** Those that get the steps; undefined: not known, as at the beginning and after a failure. */
+  #members: Member[] | undefined
+  /** The filling of databases over which shards will be divided, beside the steps of these. */
+  #filling: Filling | undefined
+  readonly #sweeper: Sweeper
   #mayTakeOver: boolean
   /** Epoch of shards that have followed in this run; 0: none has. */
   #epoch = 0
@@ -74,6 +82,7 @@ export class Shipper {
     this.#mayTakeOver = options.takeOver ?? false
     this.figures = new ShippingFigures(options.database.outbox, options.engine.shards)
     this.#waiter = new Waiter(options.timers)
+    this.#sweeper = new Sweeper(options.engine)
     this.#stopListening = options.database.outbox.onMoved(() => this.#waiter.wake())
   }
 
@@ -99,13 +108,14 @@ export class Shipper {
         pause = patience.first
         if (isDone) await this.#waiter.wait(beat)
       } catch (error) {
-        if (this.#stop.signal.aborted) return
-        this.#states = undefined
+        if (this.#stop.signal.aborted) break
+        this.#members = undefined
         const end = endOf(error)
         if (end !== undefined) {
           this.figures.ended(end.code)
           this.#options.log.error({ code: end.code }, `shipping to shards has ended: ${end.message}`)
-          return
+          this.#stop.abort()
+          break
         }
         this.figures.failed()
         if (pause === patience.first) this.#options.log.warn({ error: String(error) }, 'shards do not answer')
@@ -113,29 +123,54 @@ export class Shipper {
         pause = Math.min(2 * pause, patience.longest)
       }
     }
+    await this.#filling?.ended
   }
 
-  /** Makes one step; returns true where nothing is left to ship. */
+  /** Makes one step; returns true where nothing is left to do. */
   async #round(): Promise<boolean> {
-    const { database, engine } = this.#options
+    const { database } = this.#options
     // A directory that has just begun, or that takes a state, has nothing to fill shards with.
     if (meta.tip.get(database) === undefined) return true
     this.#requireStream()
-    this.#states ??= await this.#follow()
-    const sequences = this.#states.map(({ sequence }) => sequence)
+    this.#takeFilled()
+    const members = (this.#members ??= await this.#follow())
+    const sequences = members.map(({ state }) => state.sequence)
     const least = Math.min(...sequences)
     // Shards that were ahead at the beginning wait for the others.
     const ahead = sequences.filter((sequence) => sequence > least)
-    const from = this.#states.find(({ sequence }) => sequence === least) as ShardState
+    const { state: from, place } = members.find(({ state }) => state.sequence === least) as Member
     this.#requireStream()
-    const step = await gatherStep(database.outbox, from, engine.shards, Math.min(...ahead))
-    if (step === undefined) return this.#beat(this.#states)
-    await this.#apply(step, this.#states)
+    const step = await gatherStep(database.outbox, from, place.shards, Math.min(...ahead))
+    if (step === undefined && ahead.length > 0) throw new StreamBroken('batches that some shards lack are gone')
+    if (step === undefined) return this.#rest(members)
+    await this.#apply(step, members)
     // The database may be closed by now.
     if (this.#stop.signal.aborted) return true
-    const done = Math.min(...this.#states.map(({ sequence }) => sequence))
-    if (done === step.to.sequence) await database.outbox.delete({ sequence: done, total: step.total })
+    const done = Math.min(...members.map(({ state }) => state.sequence))
+    const isDeleted = done === step.to.sequence && this.#filling === undefined
+    if (isDeleted) await database.outbox.delete({ sequence: done, total: step.total })
+    await this.#sweeper.sweep(members)
     return false
+  }
+
+  /** With nothing to ship: divides shards for whose parts there are databases, deletes what they had of others, or tells them that there is nothing. */
+  async #rest(members: readonly Member[]): Promise<boolean> {
+    if (members.some(({ state, place }) => state.shards !== place.shards)) {
+      await this.#repeat(members)
+      return false
+    }
+    if (await this.#sweeper.sweep(members)) return false
+    if (this.#waiter.isLate) await this.#repeat(members)
+    return true
+  }
+
+  /** Looks at the shards again once those that were empty are filled. Throws what the filling threw. */
+  #takeFilled(): void {
+    if (this.#filling?.isOver !== true) return
+    const { error } = this.#filling
+    this.#filling = undefined
+    this.#members = undefined
+    if (error !== undefined) throw error
   }
 
   /** Ends the shipping where shards that followed can no longer get what they lack, also while they do not answer. */
@@ -152,26 +187,40 @@ export class Shipper {
     return this.#stream
   }
 
-  /** The states of shards that may get what follows; those that are empty are filled. */
-  async #follow(): Promise<ShardState[]> {
+  /** The shards that may get what follows; those that are empty are filled. */
+  async #follow(): Promise<Member[]> {
     const { database, engine, genesis, random } = this.#options
     for (;;) {
       const asked = Array.from({ length: engine.shards }, (_, shard) => engine.state(shard))
       const states = await abortable(this.#stop.signal, Promise.all(asked))
       const judgement = await judgeShards({ genesis, outbox: database.outbox, stream: this.#ownStream() }, states)
-      if (judgement.kind === 'follow') {
-        this.#mayTakeOver = false
-        this.#epoch = highestEpoch(states)
-        judgement.states.forEach((state, shard) => this.figures.moved(shard, state))
-        return [...judgement.states]
-      }
+      if (judgement.kind === 'follow') return this.#membersOf(judgement.states, engine.shards)
       const epoch = highestEpoch(states) + 1
       const all = [...states.keys()]
-      if (judgement.kind === 'fill') await this.#fill({ shards: judgement.empty, epoch: judgement.epoch })
-      else if (judgement.kind !== 'empty' && !(this.#mayTakeOver && judgement.mayReplace)) {
+      if (judgement.kind === 'fill') {
+        const { empty, divided } = judgement
+        const filled = () => this.#fill({ shards: empty, epoch: judgement.epoch })
+        if (divided === undefined) await filled()
+        else {
+          this.#filling ??= new Filling(filled(), () => this.#waiter.wake())
+          return this.#membersOf(divided, divided.length)
+        }
+      } else if (judgement.kind !== 'empty' && !(this.#mayTakeOver && judgement.mayReplace)) {
         throw this.#endOf(judgement, epoch - 1)
       } else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
     }
+  }
+
+  /** Shards that follow, as they will be after the next step. */
+  #membersOf(states: readonly ShardState[], shards: number): Member[] {
+    this.#mayTakeOver = false
+    this.#epoch = highestEpoch(states)
+    const databases = this.#options.engine.shards
+    return states.map((state, number) => {
+      const database = databaseOf(number, shards, databases)
+      this.figures.moved(database, state)
+      return { database, place: { number, shards }, state }
+    })
   }
 
   /** The end of shards that cannot get what follows; each filling has a higher epoch than the one before. */
@@ -195,18 +244,20 @@ export class Shipper {
   }
 
   /** Applies a step to the shards that are where it begins. */
-  async #apply({ to, changes }: ShippedStep, states: ShardState[]): Promise<void> {
+  async #apply({ to, changes }: Pick<ShippedStep, 'to' | 'changes'>, members: readonly Member[]): Promise<void> {
     const { engine } = this.#options
-    const least = Math.min(...states.map(({ sequence }) => sequence))
+    const least = Math.min(...members.map(({ state }) => state.sequence))
     const began = performance.now()
     const results = await Promise.allSettled(
-      states.map(async (from, shard) => {
+      members.map(async (member) => {
+        const { database, place, state: from } = member
         if (from.sequence !== least) return
-        const { puts = [], dels = [] } = changes[shard] ?? {}
-        const result = await engine.apply(shard, { epoch: from.epoch, from, to, puts, dels })
-        if (result === 'elsewhere') throw new EngineDown(shard, 'it is not where it was')
-        states[shard] = { ...from, ...to }
-        this.figures.moved(shard, to)
+        const { puts = [], dels = [] } = changes[place.number] ?? {}
+        const step = { epoch: from.epoch, from, to: { ...to, ...place }, puts, dels }
+        const result = await engine.apply(database, step)
+        if (result === 'elsewhere') throw new EngineDown(database, 'it is not where it was')
+        member.state = { ...from, ...step.to }
+        this.figures.moved(database, to)
       }),
     )
     this.figures.applied((performance.now() - began) / 1000)
@@ -214,12 +265,10 @@ export class Shipper {
     if (failed !== undefined) throw failed.reason
   }
 
-  /** Tells shards that they have all there is. */
-  async #beat(states: ShardState[]): Promise<boolean> {
-    if (!this.#waiter.isLate) return true
-    const { stream, sequence, digest, height, hash, time } = states[0] as ShardState
-    await this.#apply({ to: { stream, sequence, digest, height, hash, time }, total: 0, changes: [] }, states)
-    return true
+  /** A step without rows: it tells shards that they have all there is, and divides those that are not yet. */
+  #repeat(members: readonly Member[]): Promise<void> {
+    const { stream, sequence, digest, height, hash, time } = (members[0] as Member).state
+    return this.#apply({ to: { stream, sequence, digest, height, hash, time }, changes: [] }, members)
   }
 }
 

@@ -4,7 +4,8 @@ import { displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
-import { EngineDown } from '../../ledger/engine/engine-down.js'
+import { downOrThrow, EngineDown } from '../../ledger/engine/engine-down.js'
+import { shardsAmong } from '../../ledger/engine/placement.js'
 import type { PostgresEngine } from '../../ledger/engine/postgres-engine.js'
 import type { ShardState } from '../../ledger/engine/row-engine.js'
 import { shipBacklog } from '../../ledger/shipping/shipping-options.js'
@@ -79,9 +80,13 @@ async function load(context: CliContext, urls: readonly string[], flags: LoadFla
 }
 
 async function status(context: CliContext, urls: readonly string[], flags: OutputOptions): Promise<void> {
-  const shards = await withEngine(urls, (engine) =>
-    Promise.all(urls.map((_, shard) => engine.state(shard).then(shownState, shownFailure))),
-  )
+  const shards = await withEngine(urls, async (engine) => {
+    const states = await Promise.all(urls.map((_, shard) => engine.state(shard).catch(downOrThrow)))
+    const isWide =
+      (shardsAmong(states.map((state) => (state instanceof EngineDown ? undefined : state))) ?? urls.length) <
+      urls.length
+    return states.map((state) => shownState(state, isWide))
+  })
   const highest = Math.max(...shards.map((shard) => shard.height ?? 0))
   const rows = shards.map((shard, number) => [String(number), shard.failure ?? lineOf(shard, highest)] as const)
   report(context, flags, { shards }, formatTable(rows))
@@ -90,6 +95,11 @@ async function status(context: CliContext, urls: readonly string[], flags: Outpu
 /** A shard as `ship status` shows it: all but `failure`, or that alone. */
 interface ShownShard {
   readonly failure?: string
+  /** Its part of the rows. */
+  readonly shard?: number
+  readonly shards?: number
+  /** Whether it has out-of-date rows of a larger part, which are being deleted. */
+  readonly swept?: boolean
   readonly height?: number
   readonly hash?: string
   readonly sequence?: number
@@ -99,22 +109,34 @@ interface ShownShard {
   readonly age?: number
 }
 
-function lineOf({ height = 0, sequence, epoch, age, stream }: ShownShard, highest: number): string {
-  const behind = height === highest ? [] : [`${highest - height} behind`]
-  return [`block ${height}`, ...behind, `batch ${sequence}`, `epoch ${epoch}`, `${age} s ago`, `stream ${stream}`].join(
-    ', ',
-  )
+function lineOf(
+  { height = 0, shard, shards, swept, sequence, epoch, age, stream }: ShownShard,
+  highest: number,
+): string {
+  const parts = [
+    `block ${height}`,
+    ...(height === highest ? [] : [`${highest - height} behind`]),
+    `shard ${shard} of ${shards}`,
+    ...(swept === true ? [] : ['rows of before the division are being deleted']),
+    `batch ${sequence}`,
+    `epoch ${epoch}`,
+    `${age} s ago`,
+    `stream ${stream}`,
+  ]
+  return parts.join(', ')
 }
 
-function shownState(state: ShardState | undefined): ShownShard {
-  if (state === undefined) return { failure: 'it has no rows: fill it with "didledger ship load"' }
-  const { height, hash, sequence, epoch, stream, written, now } = state
-  return { height, hash: displayHash(hash), sequence, epoch, stream, age: Math.round((now - written) / 1000) }
-}
-
-function shownFailure(error: unknown): ShownShard {
-  if (!(error instanceof EngineDown)) throw error
-  return { failure: error.message }
+/** `isWide`: there are fewer shards than databases, so some of them are empty for now. */
+function shownState(state: ShardState | EngineDown | undefined, isWide: boolean): ShownShard {
+  if (state instanceof EngineDown) return { failure: state.message }
+  if (state === undefined) {
+    const hint = isWide ? 'start the node that ships with this list' : 'fill it with "didledger ship load"'
+    return { failure: `it has no rows: ${hint}` }
+  }
+  const { height, hash, number, shards, sequence, epoch, stream, written, now } = state
+  const age = Math.round((now - written) / 1000)
+  const swept = state.swept === shards
+  return { height, hash: displayHash(hash), shard: number, shards, swept, sequence, epoch, stream, age }
 }
 
 /** Runs with the shards of URLs; what does not answer is told without a stack. */

@@ -13,7 +13,7 @@ it.each(['state', 'load', 'put', 'ready', 'finish'] as const)(
     node.engine.at = (at, shard) => {
       if (at === moment && shard === 1) return new Promise(() => {})
     }
-    const shipper = node.newShipper(false, node.chain, systemTimers)
+    const shipper = node.newShipper({}, node.chain, systemTimers)
     await expect.poll(() => node.engine.calls.filter((call) => call === moment).length).toBeGreaterThan(1)
     const began = performance.now()
     await shipper.close()
@@ -33,7 +33,7 @@ it('a shard that begins to take rows after the node closed is given up', async (
   node.engine.lose(0)
   let begin: () => void = () => {}
   node.engine.at = (at) => (at === 'load' ? new Promise<void>((resolve) => (begin = resolve)) : undefined)
-  const shipper = node.newShipper(false, node.chain, systemTimers)
+  const shipper = node.newShipper({}, node.chain, systemTimers)
   await expect.poll(() => node.engine.calls.at(-1)).toBe('load')
   await shipper.close()
   begin()

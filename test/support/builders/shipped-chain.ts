@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EngineDown } from '../../../src/ledger/engine/engine-down.js'
-import { Shipper } from '../../../src/ledger/shipping/shipper.js'
-import type { ShardWriter } from '../../../src/ledger/engine/row-engine.js'
+import { Shipper, type ShipperOptions } from '../../../src/ledger/shipping/shipper.js'
+import type { ShardState, ShardWriter } from '../../../src/ledger/engine/row-engine.js'
 import type { Timers } from '../../../src/base/runtime/env.js'
 import { type EngineMoment, MemoryEngine } from '../fakes/memory-engine.js'
 import { expectSameRows, hasAll } from '../assert/shard-rows.js'
@@ -25,9 +25,12 @@ const hasty: Timers = {
   },
 }
 
+/** How a node begins to ship. */
+type ShippingStart = Pick<ShipperOptions, 'takeOver'>
+
 /** A chain whose rows are shipped, people who change it, and a miner who makes it reorganise. */
 export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
-  readonly engine: Engine
+  engine: Engine
   readonly log: QuietLog = quietLog()
   chain!: TestChain
   shipper!: Shipper
@@ -52,7 +55,7 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   static async over<Engine extends ShardWriter>(
     engine: Engine,
     seed: number,
-    { spec = withoutValidators, ...options }: { takeOver?: boolean; spec?: SpecOverrides | undefined } = {},
+    { spec = withoutValidators, ...options }: ShippingStart & { spec?: SpecOverrides | undefined } = {},
   ): Promise<ShippedChain<Engine>> {
     const made = new ShippedChain<Engine>(engine, seed)
     made.#spec = spec
@@ -62,16 +65,16 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   }
 
   /** Starts the node, over the rows that there are. */
-  async start({ takeOver = false, ships = true } = {}): Promise<void> {
+  async start({ ships = true, ...options }: ShippingStart & { ships?: boolean } = {}): Promise<void> {
     const terms = ships ? { ships: { backlog: this.backlog } } : {}
     this.chain = await TestChain.open(this.#spec, { store: this.#store, reorganisationBytes, ...terms })
-    if (ships) this.shipper = this.newShipper(takeOver)
+    if (ships) this.shipper = this.newShipper(options)
   }
 
-  newShipper(takeOver = false, { database, chain } = this.chain, timers = hasty): Shipper {
+  newShipper(options: ShippingStart = {}, { database, chain } = this.chain, timers = hasty): Shipper {
     const genesis = chain.genesis.header.hash
     const env = { log: this.log, timers, random: { bytes: (length: number) => randomBytes(length) } }
-    const shipper = new Shipper({ database, engine: this.engine, genesis, takeOver, ...env })
+    const shipper = new Shipper({ database, engine: this.engine, genesis, ...options, ...env })
     shipper.start()
     return shipper
   }
@@ -121,7 +124,9 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
       const { end } = this.shipper.figures
       if (end !== undefined) throw new Error(`shipping ended: ${end} ${JSON.stringify(this.log.errors)}`)
       const states = await this.states()
-      if (states.every((state) => hasAll(this.chain.database, state))) return
+      const isDone = (state: ShardState | undefined) =>
+        hasAll(this.chain.database, state) && state?.swept === states.length
+      if (states.every(isDone)) return
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
@@ -148,7 +153,17 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   /** Makes about one of so many calls fail at a moment, before or after it had its effect. */
   fail(
     sides: number,
-    moments: readonly EngineMoment[] = ['state', 'apply', 'applied', 'put', 'ready', 'finish', 'finished'],
+    moments: readonly EngineMoment[] = [
+      'state',
+      'apply',
+      'applied',
+      'put',
+      'ready',
+      'finish',
+      'finished',
+      'sweep',
+      'swept',
+    ],
   ): void {
     this.#memory.at = async (moment, shard) => {
       await new Promise((resolve) => setImmediate(resolve))

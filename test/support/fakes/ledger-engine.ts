@@ -135,7 +135,15 @@ export class LedgerEngine implements RowEngine {
       sequence: last === undefined ? 0 : tables.journal.fields(last[0])[0],
       ...{ height, hash: Buffer.from(hash), time: Header.read(new Reader(header)).time },
       ...{ layout: schemaVersion, chain: Buffer.from(this.#node.chain.genesis.header.hash) },
-      ...{ number: shard, shards: this.shards, epoch: 1, digest: Buffer.alloc(32), written: 0, now: 0 },
+      ...{
+        number: shard,
+        shards: this.shards,
+        swept: this.shards,
+        epoch: 1,
+        digest: Buffer.alloc(32),
+        written: 0,
+        now: 0,
+      },
     }
   }
 }

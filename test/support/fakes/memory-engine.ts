@@ -1,5 +1,7 @@
 import { mapKey } from '../../../src/base/primitives/bytes.js'
 import { UserError } from '../../../src/base/errors/rule-error.js'
+import { hasRow } from '../../../src/ledger/engine/slots.js'
+import { isAt, isPlace } from '../../../src/ledger/engine/placement.js'
 import { EngineDown } from '../../../src/ledger/engine/engine-down.js'
 import type {
   EngineAnswer,
@@ -7,6 +9,7 @@ import type {
   EngineRange,
   EngineRow,
   EngineStep,
+  EngineSweep,
   LoadedShard,
   ShardLoad,
   ShardPosition,
@@ -14,8 +17,22 @@ import type {
   ShardWriter,
 } from '../../../src/ledger/engine/row-engine.js'
 
-/** Calls of an engine, and moments of them: `applied` and `finished` are those at which the answer can still get lost. */
-export type EngineMoment = 'state' | 'read' | 'apply' | 'applied' | 'load' | 'put' | 'ready' | 'finish' | 'finished'
+/** Calls of an engine, and moments of them: `applied`, `finished` and `swept` are those at which the answer can still get lost. */
+export type EngineMoment =
+  | 'state'
+  | 'read'
+  | 'apply'
+  | 'applied'
+  | 'load'
+  | 'put'
+  | 'ready'
+  | 'finish'
+  | 'finished'
+  | 'sweep'
+  | 'swept'
+
+/** Rows that a sweep looks at. */
+const sweptAtOnce = 50
 
 interface Shard {
   readonly rows: Map<string, EngineRow>
@@ -24,37 +41,60 @@ interface Shard {
   state: ShardState
 }
 
+/** A database, which may have a shard. */
+class MemoryDatabase {
+  shard: Shard | undefined
+  /** A replica that stays as it was. */
+  held: Shard | undefined
+  isLoading = false
+  readonly watchers = new Set<() => void>()
+
+  move(shard: Shard): void {
+    this.shard = shard
+    for (const moved of this.watchers) moved()
+  }
+}
+
 /** Shards in memory. Tests make its calls fail, wait or overtake each other through {@link at}, and hold copies back. */
 export class MemoryEngine implements ShardWriter {
-  readonly #shards: (Shard | undefined)[]
-  readonly #held = new Map<number, Shard>()
-  readonly #watchers = new Map<() => void, number>()
-  readonly #loading = new Set<number>()
+  readonly #databases: readonly MemoryDatabase[]
   /** Called at each moment; one that throws or rejects makes the call fail, one that waits delays it. */
   at: (moment: EngineMoment, shard: number) => void | Promise<void> = () => {}
   /** Clock of the engine in Unix milliseconds. */
   now: () => number = Date.now
   readonly calls: EngineMoment[] = []
 
-  constructor(shards = 1) {
-    this.#shards = Array.from({ length: shards }, () => undefined)
+  constructor(databases: number | readonly MemoryDatabase[] = 1) {
+    this.#databases =
+      typeof databases === 'number' ? Array.from({ length: databases }, () => new MemoryDatabase()) : databases
+  }
+
+  /** The same databases with so many empty ones behind each that there are so many times as many. */
+  spread(times: number): MemoryEngine {
+    const behind = () => Array.from({ length: times - 1 }, () => new MemoryDatabase())
+    return new MemoryEngine(this.#databases.flatMap((database) => [database, ...behind()]))
+  }
+
+  /** The same databases in another order; undefined: an empty one. */
+  arranged(order: readonly (number | undefined)[]): MemoryEngine {
+    return new MemoryEngine(order.map((one) => (one === undefined ? new MemoryDatabase() : this.#at(one))))
   }
 
   get shards(): number {
-    return this.#shards.length
+    return this.#databases.length
   }
 
   async state(shard: number): Promise<ShardState | undefined> {
     await this.#moment('state', shard)
-    const found = this.#shards[shard]
+    const found = this.#at(shard).shard
     return found && { ...found.state, now: this.now() }
   }
 
   async read(shard: number, question: EngineQuestion, wanted?: ShardPosition): Promise<EngineAnswer> {
     await this.#moment('read', shard)
-    const held = this.#held.get(shard)
-    const isThere = (one: Shard) => wanted?.stream === one.state.stream && wanted.sequence === one.state.sequence
-    const found = held !== undefined && isThere(held) ? held : this.#shards[shard]
+    const { held } = this.#at(shard)
+    const isThere = (one: Shard) => wanted !== undefined && isAt(one.state, wanted)
+    const found = held !== undefined && isThere(held) ? held : this.#at(shard).shard
     if (found === undefined) throw new EngineDown(shard, 'the shard has not been loaded')
     const rows = question.keys.map((key) => found.rows.get(mapKey(key))).filter((row) => row !== undefined)
     const ranges = question.ranges.map((range) => rowsIn(found, range))
@@ -63,7 +103,7 @@ export class MemoryEngine implements ShardWriter {
 
   async apply(shard: number, { epoch, from, to, puts, dels }: EngineStep): Promise<'applied' | 'elsewhere'> {
     await this.#moment('apply', shard)
-    const found = this.#shards[shard]
+    const found = this.#at(shard).shard
     const { state } = found ?? {}
     const isThere =
       state?.stream === from.stream && state.sequence === from.sequence && state.digest.equals(from.digest)
@@ -71,18 +111,17 @@ export class MemoryEngine implements ShardWriter {
     const rows = new Map(found.rows)
     for (const [key, sealed] of puts) rows.set(mapKey(key), [Buffer.from(key), Buffer.from(sealed)])
     for (const key of dels) rows.delete(mapKey(key))
-    const { stream, sequence, digest, height, hash, time } = to
-    const moved = { ...state, stream, sequence, digest, height, hash, time, written: this.now() }
-    this.#shards[shard] = { rows, sorted: undefined, state: moved }
-    this.#note(shard)
+    const moved = { ...state, ...to, written: this.now() }
+    this.#at(shard).move({ rows, sorted: undefined, state: moved })
     await this.#moment('applied', shard)
     return 'applied'
   }
 
   async load(shard: number): Promise<ShardLoad> {
     await this.#moment('load', shard)
-    if (this.#loading.has(shard)) throw new UserError('another process fills the shard: let it finish')
-    this.#loading.add(shard)
+    const database = this.#at(shard)
+    if (database.isLoading) throw new UserError('another process fills the shard: let it finish')
+    database.isLoading = true
     const rows = new Map<string, EngineRow>()
     return {
       put: async (some) => {
@@ -92,50 +131,70 @@ export class MemoryEngine implements ShardWriter {
       ready: () => this.#moment('ready', shard),
       finish: async (at: LoadedShard) => {
         await this.#moment('finish', shard)
-        this.#shards[shard] = { rows, sorted: undefined, state: { ...at, written: this.now(), now: this.now() } }
-        this.#note(shard)
+        const state = { ...at, swept: at.shards, written: this.now(), now: this.now() }
+        this.#at(shard).move({ rows, sorted: undefined, state })
         await this.#moment('finished', shard)
       },
-      close: async () => void this.#loading.delete(shard),
+      close: async () => void (database.isLoading = false),
     }
   }
 
+  async sweep(shard: number, from: Buffer, of: EngineSweep): Promise<Buffer | undefined> {
+    await this.#moment('sweep', shard)
+    const found = this.#at(shard).shard
+    if (found === undefined || !isPlace(found.state, of) || found.state.epoch !== of.epoch) return undefined
+    const some = sortedRows(found).filter(([key]) => from.compare(key) <= 0)
+    const others = some.slice(0, sweptAtOnce).filter(([key]) => !hasRow(of, key))
+    const rows = new Map(found.rows)
+    for (const [key] of others) rows.delete(mapKey(key))
+    const next = some[sweptAtOnce]?.[0]
+    const { swept, shards } = found.state
+    this.#at(shard).shard = {
+      rows,
+      sorted: undefined,
+      state: { ...found.state, swept: next === undefined ? shards : swept },
+    }
+    await this.#moment('swept', shard)
+    return next
+  }
+
   watch(shard: number, moved: () => void): () => void {
-    this.#watchers.set(moved, shard)
-    return () => void this.#watchers.delete(moved)
+    const { watchers } = this.#at(shard)
+    watchers.add(moved)
+    return () => void watchers.delete(moved)
   }
 
   async close(): Promise<void> {
-    this.#watchers.clear()
+    for (const { watchers } of this.#databases) watchers.clear()
   }
 
   /** Begins or ends a replica that stays as it is: only a reader that wants its position gets its rows. */
   hold(shard: number, isHeld: boolean): void {
-    const now = this.#shards[shard]
-    if (isHeld && now !== undefined) this.#held.set(shard, now)
-    else this.#held.delete(shard)
+    const database = this.#at(shard)
+    database.held = isHeld ? database.shard : undefined
   }
 
   /** Makes the replica that was held take the writes. */
   promote(shard: number): void {
-    this.#shards[shard] = this.#held.get(shard)
+    const database = this.#at(shard)
+    database.shard = database.held
     this.hold(shard, false)
   }
 
   /** All rows of a shard, in order of keys. */
   rows(shard: number): readonly EngineRow[] {
-    const found = this.#shards[shard]
+    const found = this.#at(shard).shard
     return found === undefined ? [] : sortedRows(found)
   }
 
   /** Empties a shard. */
   lose(shard: number): void {
-    this.#shards[shard] = undefined
+    this.#at(shard).shard = undefined
   }
 
   /** Changes a row behind the back of all. */
   spoil(shard: number, key: Buffer, sealed: Buffer): void {
-    const found = this.#shards[shard]
+    const found = this.#at(shard).shard
     found?.rows.set(mapKey(key), [key, sealed])
     if (found !== undefined) found.sorted = undefined
   }
@@ -145,8 +204,10 @@ export class MemoryEngine implements ShardWriter {
     await this.at(moment, shard)
   }
 
-  #note(shard: number): void {
-    for (const [moved, of] of this.#watchers) if (of === shard) moved()
+  #at(shard: number): MemoryDatabase {
+    const database = this.#databases[shard]
+    if (database === undefined) throw new RangeError(`there is no database ${shard}`)
+    return database
   }
 }
 

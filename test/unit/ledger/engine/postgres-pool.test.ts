@@ -52,7 +52,7 @@ it('the state is told while all connections for rows wait for an answer', { time
   const [server, engine] = await engineOver(/^BEGIN/)
   expect(await engine.state(0)).toBeUndefined()
   const at = { stream: '', sequence: 1, digest: Buffer.alloc(32), height: 1, hash: Buffer.alloc(32), time: 1 }
-  const step = { epoch: 1, from: at, to: at, puts: [], dels: [] }
+  const step = { epoch: 1, from: at, to: { ...at, number: 0, shards: 1 }, puts: [], dels: [] }
   const steps = Array.from({ length: 9 }, () => engine.apply(0, step).catch((error: unknown) => error))
   // The last one waits for a connection.
   expect(await Promise.race(steps)).toBeInstanceOf(HostBusy)
