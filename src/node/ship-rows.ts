@@ -11,29 +11,38 @@ export interface NodeShards {
   readonly engine: ShardWriter
   readonly terms: ShippingTerms
   readonly takeOver: boolean
+  /** Seconds; undefined: it does not stand by. */
+  readonly standBy: number | undefined
 }
 
 /** Opens the shards that options name, before there is a directory; undefined without any. */
 export async function openShards(
-  { shards, backlog = shipBacklog, takeOver = false }: Partial<ShippingTarget> = {},
+  { shards, backlog = shipBacklog, takeOver = false, standBy }: Partial<ShippingTarget> = {},
   stack: ResourceStack,
 ): Promise<NodeShards | undefined> {
   if (shards === undefined) return undefined
   const { PostgresEngine } = await import('../ledger/engine/postgres-engine.js')
   const engine = await PostgresEngine.open(shards)
   stack.defer(() => engine.close())
-  return { engine, terms: { backlog }, takeOver }
+  return { engine, terms: { backlog }, takeOver, standBy }
 }
 
 /** Ships rows until the node closes. */
 export async function shipRows(
-  { engine, takeOver }: NodeShards,
+  { engine, takeOver, standBy }: NodeShards,
   { chain, database }: Ledger,
   env: Env,
   stack: ResourceStack,
 ): Promise<ShippingFigures> {
   const { Shipper } = await import('../ledger/shipping/shipper.js')
-  const shipper = new Shipper({ ...env, database, engine, takeOver, genesis: chain.genesis.header.hash })
+  const shipper = new Shipper({
+    ...env,
+    database,
+    engine,
+    takeOver,
+    standBy: standBy === undefined ? undefined : standBy * 1000,
+    genesis: chain.genesis.header.hash,
+  })
   shipper.start()
   stack.defer(() => shipper.close())
   return shipper.figures

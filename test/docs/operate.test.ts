@@ -186,6 +186,7 @@ describe('the dashboard', () => {
       'didledger_chain_superseded_height_blocks',
       'didledger_chain_verified_height_blocks',
       'didledger_ship_sequence_batches',
+      'didledger_ship_waiting_shards',
       'didledger_transactions_received_total',
     ])
   })

@@ -22,6 +22,7 @@ import { fillShards } from './fill-shards.js'
 import { highestEpoch, judgeShards, type Unfit } from './judge-shards.js'
 import { databaseOf } from '../engine/placement.js'
 import { Filling } from './filling.js'
+import { StandBy } from './stand-by.js'
 import { Sweeper } from './sweeper.js'
 import type { Member } from './member.js'
 import { gatherStep, type ShippedStep, StreamBroken } from './shard-step.js'
@@ -42,6 +43,11 @@ export interface ShipperOptions extends Pick<Env, 'log' | 'random' | 'timers'> {
   readonly genesis: Uint8Array
   /** Whether shards with rows of others are filled anew at the start. */
   readonly takeOver?: boolean
+  /**
+   * Milliseconds without a sign of another node's shipping after which it takes its place, also later and again; undefined: it never does, and
+   * ends where it is replaced.
+   */
+  readonly standBy?: number | undefined
 }
 
 /** Causes that end the shipping of this run; each is the code of a line of the log. */
@@ -69,6 +75,7 @@ export class Shipper {
   /** The filling of databases over which shards will be divided, beside the steps of these. */
   #filling: Filling | undefined
   readonly #sweeper: Sweeper
+  readonly #standBy: StandBy | undefined
   #mayTakeOver: boolean
   /** Epoch of shards that have followed in this run; 0: none has. */
   #epoch = 0
@@ -83,6 +90,7 @@ export class Shipper {
     this.figures = new ShippingFigures(options.database.outbox, options.engine.shards)
     this.#waiter = new Waiter(options.timers)
     this.#sweeper = new Sweeper(options.engine)
+    this.#standBy = options.standBy === undefined ? undefined : new StandBy(options.standBy)
     this.#stopListening = options.database.outbox.onMoved(() => this.#waiter.wake())
   }
 
@@ -110,8 +118,9 @@ export class Shipper {
       } catch (error) {
         if (this.#stop.signal.aborted) break
         this.#members = undefined
+        this.#standBy?.forget()
         const end = endOf(error)
-        if (end !== undefined) {
+        if (end !== undefined && !this.#mayRecover(end)) {
           this.figures.ended(end.code)
           this.#options.log.error({ code: end.code }, `shipping to shards has ended: ${end.message}`)
           this.#stop.abort()
@@ -134,6 +143,7 @@ export class Shipper {
     this.#requireStream()
     this.#takeFilled()
     const members = (this.#members ??= await this.#follow())
+    if (members === undefined) return true
     const sequences = members.map(({ state }) => state.sequence)
     const least = Math.min(...sequences)
     // Shards that were ahead at the beginning wait for the others.
@@ -187,8 +197,8 @@ export class Shipper {
     return this.#stream
   }
 
-  /** The shards that may get what follows; those that are empty are filled. */
-  async #follow(): Promise<Member[]> {
+  /** The shards that may get what follows; those that are empty are filled. Undefined: another node ships to them, and this one stands by. */
+  async #follow(): Promise<Member[] | undefined> {
     const { database, engine, genesis, random } = this.#options
     for (;;) {
       const asked = Array.from({ length: engine.shards }, (_, shard) => engine.state(shard))
@@ -205,8 +215,11 @@ export class Shipper {
           this.#filling ??= new Filling(filled(), () => this.#waiter.wake())
           return this.#membersOf(divided, divided.length)
         }
-      } else if (judgement.kind !== 'empty' && !(this.#mayTakeOver && judgement.mayReplace)) {
-        throw this.#endOf(judgement, epoch - 1)
+      } else if (judgement.kind !== 'empty' && !this.#mayReplace(judgement, states)) {
+        if (this.#standBy === undefined || !judgement.mayReplace) throw this.#endOf(judgement, epoch - 1)
+        if (!this.figures.isStandingBy) this.#options.log.info({ why: judgement.why }, 'standing by for shards')
+        this.figures.standsBy(true)
+        return undefined
       } else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
     }
   }
@@ -214,6 +227,7 @@ export class Shipper {
   /** Shards that follow, as they will be after the next step. */
   #membersOf(states: readonly ShardState[], shards: number): Member[] {
     this.#mayTakeOver = false
+    this.figures.standsBy(false)
     this.#epoch = highestEpoch(states)
     const databases = this.#options.engine.shards
     return states.map((state, number) => {
@@ -221,6 +235,21 @@ export class Shipper {
       this.figures.moved(database, state)
       return { database, place: { number, shards }, state }
     })
+  }
+
+  /** A node that stands by waits also until it has the blocks that the shards have: no reader goes back. */
+  #mayReplace({ mayReplace }: Unfit, states: readonly (ShardState | undefined)[]): boolean {
+    const isBehind = (state: ShardState | undefined) =>
+      state !== undefined && state.height > (meta.tip.get(this.#options.database)?.height ?? 0)
+    const takesPlace = this.#standBy?.areLeft(states) === true && !states.some(isBehind)
+    return mayReplace && (this.#mayTakeOver || takesPlace)
+  }
+
+  /** Whether a node that stands by may fill the shards again later, after an end for any other. */
+  #mayRecover({ code }: ShippingEnd): boolean {
+    if (this.#standBy === undefined || (code !== 'ship-behind' && code !== 'ship-replaced')) return false
+    this.#epoch = 0
+    return true
   }
 
   /** The end of shards that cannot get what follows; each filling has a higher epoch than the one before. */

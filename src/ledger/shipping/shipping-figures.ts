@@ -14,6 +14,8 @@ export class ShippingFigures {
   faults = 0
   /** Code of the cause for which nothing is shipped any more. */
   end: string | undefined
+  /** Whether another node ships to the shards, whose place this one takes when it is gone. */
+  isStandingBy = false
 
   constructor(outbox: Pick<Outbox, 'size'>, shards: number) {
     this.#outbox = outbox
@@ -45,6 +47,10 @@ export class ShippingFigures {
 
   failed(): void {
     this.faults++
+  }
+
+  standsBy(stands: boolean): void {
+    this.isStandingBy = stands
   }
 
   ended(code: string): void {

@@ -9,6 +9,8 @@ export interface ShippingTarget {
   readonly backlog: number
   /** Whether shards with rows of others are filled anew. */
   readonly takeOver: boolean
+  /** Seconds without a sign of the node that ships after which this one takes its place. */
+  readonly standBy: number
 }
 
 /** @tuning bytes: rows that wait for shards */
@@ -33,5 +35,10 @@ export const shippingOptions = table('shipping', {
     flag: '--ship-take-over',
     ...onOrOff(false),
     description: 'fill shards again that have the rows of another node, or of an earlier time of this one',
+  }),
+  standBy: option({
+    flag: '--ship-stand-by <seconds>',
+    ...wholeNumber(20, 86_400, 'seconds'),
+    description: 'wait while another node ships to the shards, and take its place once it has not for so long',
   }),
 })

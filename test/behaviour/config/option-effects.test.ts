@@ -272,6 +272,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
     is: { shards: ['postgres://db1,db2:5433/a', 'postgres://db3/b'] },
   },
   'shipping.backlog': { value: '2000000', room: 'shards', is: { backlog: 2_000_000 } },
+  'shipping.standBy': { value: '60', room: 'shards', is: { standBy: 60 } },
   'shipping.takeOver': { value: 'true', room: 'shards', is: { takeOver: true } },
   'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000 } },
   'mempool.expiry': { value: '41000', room: 'pool', is: { expiry: 41_000 } },

@@ -21,6 +21,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'shipping.shards': { accepted: 'postgres://db1,db2:5433/a,postgres://db3/b', refused: 'http://db1/a' },
   'shipping.backlog': { accepted: '1048576', refused: '1048575' },
   'shipping.takeOver': { accepted: 'true', refused: 'yes' },
+  'shipping.standBy': { accepted: '20', refused: '19' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
   'api.hostNames': { accepted: 'node.example.org,node', refused: 'node,' },
   'api.trustedProxies': { accepted: '192.0.2.7,10.0.0.0/8', refused: '192.0.2.7,192.0.2.7' },

@@ -26,7 +26,7 @@ const hasty: Timers = {
 }
 
 /** How a node begins to ship. */
-type ShippingStart = Pick<ShipperOptions, 'takeOver'>
+type ShippingStart = Pick<ShipperOptions, 'takeOver' | 'standBy'>
 
 /** A chain whose rows are shipped, people who change it, and a miner who makes it reorganise. */
 export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {

@@ -26,6 +26,9 @@ export function addShipping(registry: Registry, shipping: ShippingFigures | unde
   gauge('didledger_ship_ended_shards', 'Shards that get no more rows until the next start: the log says why.', () =>
     shipping?.end === undefined ? 0 : shipping.shards.length,
   )
+  gauge('didledger_ship_waiting_shards', 'Shards to which another node ships while this one stands by.', () =>
+    shipping?.isStandingBy === true ? shipping.shards.length : 0,
+  )
   counterOf(registry)('didledger_ship_faults_total', 'Times that shards did not answer.', () => shipping?.faults ?? 0)
   const help = 'Time that a step of all shards took.'
   const steps = new Histogram({ name: 'didledger_ship_apply_seconds', help, buckets, registers })
