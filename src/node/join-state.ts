@@ -73,6 +73,16 @@ export async function joinState(
   return withLock(directory.joinLock, () => join().finally(() => diskFiles.remove(directory.joinLock)))
 }
 
+/** Removes what a join left that was ended halfway, in a directory whose node begins at the first block. */
+export async function dropJoin(directory: DataDirectory): Promise<void> {
+  await withLock(directory.joinLock, () => removeLeftovers(directory, diskFiles))
+  await diskFiles.remove(directory.joinLock)
+}
+
+async function removeLeftovers({ joining, joiningPeers, parts }: JoinDirectory, files: DiskFiles): Promise<void> {
+  for (const path of [joining, joiningPeers, parts]) await files.remove(path)
+}
+
 /** {@link joinState}, within any surroundings. */
 export async function joinWithin(
   surroundings: JoinSurroundings,
@@ -85,7 +95,7 @@ export async function joinWithin(
   if (files.exists(directory.database)) {
     env.log.info({ from }, 'the directory has a chain: no state is taken')
     // A stop may have left them, and a start without the option made the chain.
-    for (const left of [directory.joining, directory.joiningPeers, directory.parts]) await files.remove(left)
+    await removeLeftovers(directory, files)
     return undefined
   }
   try {

@@ -242,6 +242,9 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
   if (stateFrom !== undefined) {
     const { joinState } = await import('./join-state.js')
     await joinState(stateFrom, options, directory, verifier)
+  } else if (directory.hasJoin) {
+    const { dropJoin } = await import('./join-state.js')
+    await dropJoin(directory)
   }
   const runs = await directory.unfinishedRuns()
   const ledger = await openLedger(

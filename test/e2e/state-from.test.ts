@@ -270,8 +270,16 @@ describe('start --state-from', () => {
     const second = new CommandProcess([...start(dataDir, '--state-from', file), '--port-base', '0', '--json'])
     expect(await second.firstLine()).toBeUndefined()
     expect((await second.finished).err).toContain('another process is using')
+    const plain = new CommandProcess([...start(dataDir), '--port-base', '0', '--json'])
+    expect(await plain.firstLine()).toBeUndefined()
+    expect((await plain.finished).err).toContain('another process is using')
     expect(existsSync(join(dataDir, 'chain.joining'))).toBe(true)
     await half.end('SIGKILL')
+    // A start without the option gives up what was taken.
+    const node = await NodeProcess.start(...start(dataDir))
+    expect(node.line.height).toBe(0)
+    expect(chainIn(dataDir)).toEqual(['chain'])
+    await node.stop()
 
     const claimed = directories.fresh('claimed')
     mkdirSync(claimed)

@@ -106,6 +106,11 @@ export class DataDirectory {
     return `${this.database}.joining`
   }
 
+  /** Whether there is something of a join that is under way, or was ended halfway. */
+  get hasJoin(): boolean {
+    return [this.joining, this.joiningPeers, this.parts].some((path) => existsSync(path))
+  }
+
   /** Directory of the lock of the process that makes it. */
   get joinLock(): string {
     return `${this.database}.join`
