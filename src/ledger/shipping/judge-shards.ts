@@ -19,7 +19,7 @@ export interface Unfit {
 export type Judgement =
   /** All follow this directory's stream; shards that are to be divided have their place of before. */
   | { readonly kind: 'follow'; readonly states: readonly ShardState[] }
-  /** Some are empty, and the others follow. */
+  /** Some are empty or have rows that are too old for the room of a division, and the others follow. */
   | {
       readonly kind: 'fill'
       readonly empty: readonly number[]
@@ -58,20 +58,21 @@ export async function judgeShards(
     return foreign('they have the rows of another data directory, or of an earlier filling')
   const { position } = outbox
   if (position === undefined) return behind
+  const divided = placed(states)
+  const isRoom = (state: ShardState) => divided !== undefined && !divided.includes(state)
+  const empty = [...states.keys()].filter((number) => states[number] === undefined)
   for (const state of filled) {
     if (state.sequence > position.sequence)
       return foreign('they have batches that the data directory has not made, as after a restored copy')
     const own = await outbox.digestAt(state.sequence)
-    if (own === undefined) return behind
-    if (!equalBytes(own, state.digest))
+    if (own === undefined && isRoom(state)) empty.push(states.indexOf(state))
+    else if (own === undefined) return behind
+    else if (!equalBytes(own, state.digest))
       return foreign('they have other batches under the same numbers, as after a restored copy')
   }
-  const empty = [...states.keys()].filter((number) => states[number] === undefined)
   const epoch = highestEpoch(filled)
   if (filled.some((state) => state.epoch !== epoch)) return foreign('another node is filling them')
-  return empty.length === 0
-    ? { kind: 'follow', states: filled }
-    : { kind: 'fill', empty, epoch, divided: placed(states) }
+  return empty.length === 0 ? { kind: 'follow', states: filled } : { kind: 'fill', empty, epoch, divided }
 }
 
 /**

@@ -3,7 +3,8 @@
  *
  *   Database.commit -> Outbox, in the same batch    rows of the batch that shards need
  *   Shipper: judgeShards                            may the shards get what follows? The digest of the journal tells
- *     -> fillShards                                 empty ones get all rows first; beside the steps, where others are to be divided over them
+ *     -> fillShards                                 empty ones get all rows first
+ *     -> Division                                   the same beside the steps, where shards are to be divided over them
  *     -> gatherStep -> RowEngine.apply              a step of some batches, the same for all shards; then the outbox loses it
  *     -> Sweeper                                    deletes what a shard had before it was divided
  *
@@ -13,15 +14,16 @@
  */
 import { UserError } from '../../base/errors/rule-error.js'
 import type { Env } from '../../base/runtime/env.js'
-import { EngineDown } from '../engine/engine-down.js'
+import { downOrThrow, EngineDown } from '../engine/engine-down.js'
 import type { ShardState, ShardWriter } from '../engine/row-engine.js'
 import type { Database } from '../storage/database.js'
 import { meta } from '../storage/rows/tables.js'
+import { Alarm } from './alarm.js'
 import { abortable } from './abortable.js'
 import { fillShards } from './fill-shards.js'
 import { highestEpoch, judgeShards, type Unfit } from './judge-shards.js'
-import { databaseOf } from '../engine/placement.js'
-import { Filling } from './filling.js'
+import { databaseOf, placed } from '../engine/placement.js'
+import { Division } from './division.js'
 import { StandBy } from './stand-by.js'
 import { Sweeper } from './sweeper.js'
 import type { Member } from './member.js'
@@ -33,6 +35,10 @@ import { Waiter } from './waiter.js'
 const lastWait = 2000
 /** Time until the first attempt after a failure, and the longest. */
 const patience = { first: 100, longest: 5000 }
+/** @tuning count: batches that shards may wait for those that were filled for a division */
+const nearBatches = 100
+/** Time until databases that are room for a division, and do not answer, are asked again. */
+const roomPause = 30_000
 /** Time without a batch after which shards are told that there is none: their readers see that they are served. */
 const beat = 10_000
 
@@ -72,8 +78,13 @@ export class Shipper {
   readonly #stopListening: () => void
   /** Those that get the steps; undefined: not known, as at the beginning and after a failure. */
   #members: Member[] | undefined
-  /** The filling of databases over which shards will be divided, beside the steps of these. */
-  #filling: Filling | undefined
+  /** Work on databases over which shards will be divided, beside the steps of these. */
+  #division: Division | undefined
+  /** Whether room for a division did not answer, and when it is asked again. */
+  #isRoomDown = false
+  readonly #roomAlarm: Alarm
+  /** Rings once shards have had no step for a while. */
+  readonly #beatAlarm: Alarm
   readonly #sweeper: Sweeper
   readonly #standBy: StandBy | undefined
   #mayTakeOver: boolean
@@ -89,9 +100,13 @@ export class Shipper {
     this.#mayTakeOver = options.takeOver ?? false
     this.figures = new ShippingFigures(options.database.outbox, options.engine.shards)
     this.#waiter = new Waiter(options.timers)
+    const wake = () => this.#waiter.wake()
+    this.#roomAlarm = new Alarm(options.timers, roomPause, wake)
+    this.#beatAlarm = new Alarm(options.timers, beat, wake)
+    this.#beatAlarm.ring()
     this.#sweeper = new Sweeper(options.engine)
     this.#standBy = options.standBy === undefined ? undefined : new StandBy(options.standBy)
-    this.#stopListening = options.database.outbox.onMoved(() => this.#waiter.wake())
+    this.#stopListening = options.database.outbox.onMoved(wake)
   }
 
   start(): void {
@@ -101,6 +116,7 @@ export class Shipper {
   async close(): Promise<void> {
     this.#stop.abort()
     this.#stopListening()
+    for (const alarm of [this.#roomAlarm, this.#beatAlarm]) alarm.stop()
     this.#waiter.wake()
     const late = new Waiter(this.#options.timers)
     await Promise.race([this.#running, late.wait(lastWait)])
@@ -132,7 +148,7 @@ export class Shipper {
         pause = Math.min(2 * pause, patience.longest)
       }
     }
-    await this.#filling?.ended
+    await this.#division?.ended
   }
 
   /** Makes one step; returns true where nothing is left to do. */
@@ -141,7 +157,7 @@ export class Shipper {
     // A directory that has just begun, or that takes a state, has nothing to fill shards with.
     if (meta.tip.get(database) === undefined) return true
     this.#requireStream()
-    this.#takeFilled()
+    this.#takeDivision()
     const members = (this.#members ??= await this.#follow())
     if (members === undefined) return true
     const sequences = members.map(({ state }) => state.sequence)
@@ -157,7 +173,7 @@ export class Shipper {
     // The database may be closed by now.
     if (this.#stop.signal.aborted) return true
     const done = Math.min(...members.map(({ state }) => state.sequence))
-    const isDeleted = done === step.to.sequence && this.#filling === undefined
+    const isDeleted = done === step.to.sequence && this.#division === undefined
     if (isDeleted) await database.outbox.delete({ sequence: done, total: step.total })
     await this.#sweeper.sweep(members)
     return false
@@ -169,16 +185,17 @@ export class Shipper {
       await this.#repeat(members)
       return false
     }
-    if (await this.#sweeper.sweep(members)) return false
-    if (this.#waiter.isLate) await this.#repeat(members)
-    return true
+    const isSwept = !(await this.#sweeper.sweep(members))
+    if (this.#beatAlarm.isRinging) await this.#repeat(members)
+    return isSwept
   }
 
-  /** Looks at the shards again once those that were empty are filled. Throws what the filling threw. */
-  #takeFilled(): void {
-    if (this.#filling?.isOver !== true) return
-    const { error } = this.#filling
-    this.#filling = undefined
+  /** Looks at the shards again once room for their parts may be ready. Throws what kept it from that. */
+  #takeDivision(): void {
+    if (this.#roomAlarm.isRinging) this.#members = undefined
+    if (this.#division?.isOver !== true) return
+    const { error } = this.#division
+    this.#division = undefined
     this.#members = undefined
     if (error !== undefined) throw error
   }
@@ -201,10 +218,9 @@ export class Shipper {
   async #follow(): Promise<Member[] | undefined> {
     const { database, engine, genesis, random } = this.#options
     for (;;) {
-      const asked = Array.from({ length: engine.shards }, (_, shard) => engine.state(shard))
-      const states = await abortable(this.#stop.signal, Promise.all(asked))
+      const states = await this.#statesNow()
       const judgement = await judgeShards({ genesis, outbox: database.outbox, stream: this.#ownStream() }, states)
-      if (judgement.kind === 'follow') return this.#membersOf(judgement.states, engine.shards)
+      if (judgement.kind === 'follow') return this.#divide(judgement.states)
       const epoch = highestEpoch(states) + 1
       const all = [...states.keys()]
       if (judgement.kind === 'fill') {
@@ -212,20 +228,65 @@ export class Shipper {
         const filled = () => this.#fill({ shards: empty, epoch: judgement.epoch })
         if (divided === undefined) await filled()
         else {
-          this.#filling ??= new Filling(filled(), () => this.#waiter.wake())
-          return this.#membersOf(divided, divided.length)
+          this.#beside(filled)
+          return this.#membersOf(divided)
         }
       } else if (judgement.kind !== 'empty' && !this.#mayReplace(judgement, states)) {
         if (this.#standBy === undefined || !judgement.mayReplace) throw this.#endOf(judgement, epoch - 1)
         if (!this.figures.isStandingBy) this.#options.log.info({ why: judgement.why }, 'standing by for shards')
         this.figures.standsBy(true)
         return undefined
-      } else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
+      } else if (states.length < engine.shards) throw new EngineDown(states.length, 'not all databases answer')
+      else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
     }
   }
 
+  /** The states of all databases; without room for a division that does not answer, those of the shards alone. */
+  async #statesNow(): Promise<(ShardState | undefined)[]> {
+    const { engine, log } = this.#options
+    const asked = Array.from({ length: engine.shards }, (_, shard) => engine.state(shard).catch(downOrThrow))
+    const told = await abortable(this.#stop.signal, Promise.all(asked))
+    const down = told.find((state) => state instanceof EngineDown)
+    const states = told.map((state) => (state instanceof EngineDown ? undefined : state))
+    const shards = placed(states)
+    if (down !== undefined && (shards === undefined || shards.length === engine.shards)) throw down
+    if (down !== undefined && !this.#isRoomDown) log.warn({ error: String(down) }, 'shards are not divided yet')
+    this.#isRoomDown = down !== undefined
+    if (this.#isRoomDown) this.#roomAlarm.set()
+    else this.#roomAlarm.stop()
+    return down === undefined || shards === undefined ? states : [...shards]
+  }
+
+  /** The shards that get the next steps, of those that all follow: not their parts yet, as long as room for these is far behind. */
+  #divide(states: readonly ShardState[]): Member[] {
+    const members = this.#membersOf(states)
+    const shards = placed(states)
+    if (shards === undefined || shards.length === states.length) return members
+    const near = Math.min(...shards.map(({ sequence }) => sequence)) - nearBatches
+    const late = members.filter(({ state }) => state.sequence < near)
+    if (late.length === 0) return members
+    this.#beside(() => this.#catchUp(late))
+    return this.#membersOf(shards)
+  }
+
+  /** Gives room for a division the steps of before. */
+  async #catchUp(room: readonly Member[]): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const { state, place } = room.reduce((a, b) => (a.state.sequence <= b.state.sequence ? a : b))
+      const others = room.map(({ state: { sequence } }) => sequence).filter((sequence) => sequence > state.sequence)
+      const step = await gatherStep(this.#options.database.outbox, state, place.shards, Math.min(...others))
+      if (step === undefined) return
+      await this.#apply(step, room)
+    }
+  }
+
+  #beside(work: () => Promise<void>): void {
+    this.#division ??= new Division(work(), () => this.#waiter.wake())
+  }
+
   /** Shards that follow, as they will be after the next step. */
-  #membersOf(states: readonly ShardState[], shards: number): Member[] {
+  #membersOf(states: readonly ShardState[]): Member[] {
+    const shards = states.length
     this.#mayTakeOver = false
     this.figures.standsBy(false)
     this.#epoch = highestEpoch(states)
@@ -257,7 +318,8 @@ export class Shipper {
     if (kind === 'behind' || (mayReplace && epoch < this.#epoch)) {
       return new ShippingEnd('ship-behind', `the shards lost rows that they had: ${why}; ${fillHint}`)
     }
-    if (this.#epoch > 0) return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)
+    if (this.#epoch > 0 && mayReplace)
+      return new ShippingEnd('ship-replaced', `the shards were filled by another node: ${why}`)
     return new ShippingEnd(
       'ship-foreign',
       `the shards cannot get the rows of this node: ${why}${mayReplace ? `; ${fillHint}` : ''}`,
@@ -289,6 +351,7 @@ export class Shipper {
         this.figures.moved(database, to)
       }),
     )
+    this.#beatAlarm.set()
     this.figures.applied((performance.now() - began) / 1000)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason

@@ -5,8 +5,6 @@ export class Waiter {
   readonly #timers: Timers
   #isWoken = false
   #wake: (() => void) | undefined
-  /** Whether the last wait took its whole time. */
-  isLate = false
 
   constructor(timers: Timers) {
     this.#timers = timers
@@ -26,7 +24,6 @@ export class Waiter {
       })
       cancel?.()
     }
-    this.isLate = !this.#isWoken
     this.#isWoken = false
     this.#wake = undefined
   }

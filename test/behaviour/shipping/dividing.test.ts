@@ -9,7 +9,7 @@ import { shippedTables } from '../../../src/ledger/storage/rows/shipped-rows.js'
 import type { RowSource } from '../../../src/ledger/storage/stored-rows.js'
 import { rangeOf } from '../../../src/ledger/storage/rows/tables.js'
 import { requireOwnShards } from '../../../src/node/gateway/check-shards.js'
-import { quietLog } from '../../support/builders/chain.js'
+import { quietLog, withoutValidators } from '../../support/builders/chain.js'
 import { random } from '../../support/builders/random-chain.js'
 import { ShippedChain } from '../../support/builders/shipped-chain.js'
 import type { MemoryEngine } from '../../support/fakes/memory-engine.js'
@@ -133,6 +133,111 @@ describe('a list with several databases for each shard', () => {
     await node.expectSame()
     expect((await node.states()).map((state) => state?.shards)).toEqual([4, 4, 4, 4])
     expect(node.chain.database.outbox.size).toBe(0)
+  })
+
+  it('brings the others up to them before any shard waits, however far these went meanwhile', async () => {
+    await shippedNode(1, 39)
+    let [release, isHeld]: [() => void, boolean] = [() => {}, true]
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await divide(2, (engine) => {
+      engine.at = (moment, shard) => {
+        if (moment === 'ready') return held
+        // Steps of the new one wait as well, once it is filled.
+        if (moment === 'apply' && shard === 1)
+          return new Promise<void>((resolve) => {
+            const look = () => (isHeld ? setTimeout(look, 2) : resolve())
+            look()
+          })
+      }
+    })
+    await expect.poll(() => node.engine.calls.includes('ready')).toBe(true)
+    for (let i = 0; i < 120; i++) await node.chain.mine()
+    release()
+    await expect.poll(() => node.engine.calls.slice(node.engine.calls.indexOf('finished')).includes('apply')).toBe(true)
+    await node.chain.mineEmpty(5)
+    const { height } = node.chain.reader
+    await expect.poll(async () => (await node.states())[0]?.height).toBe(height)
+    expect((await node.states()).map((state) => state?.shards)).toEqual([1, 2])
+    isHeld = false
+    await node.expectSame()
+    expect((await node.states()).map((state) => state?.shards)).toEqual([2, 2])
+  })
+
+  it('gives the shards that are read their steps while one of the others does not answer', async () => {
+    await shippedNode(2, 40)
+    let isDown = true
+    await divide(2, (engine) => {
+      engine.at = (_, shard) => {
+        if (isDown && shard === 3) throw new EngineDown(shard, 'down')
+      }
+    })
+    for (let i = 0; i < 5; i++) await node.advance()
+    const { height } = node.chain.reader
+    const heights = async () => (await node.states()).map((state) => state?.height)
+    await expect.poll(heights).toMatchObject([height, undefined, height, undefined])
+    await expect.poll(() => node.chain.database.outbox.size).toBe(0)
+    isDown = false
+    await node.expectSame()
+    expect((await node.states()).map((state) => state?.shards)).toEqual([4, 4, 4, 4])
+  })
+
+  it('fills those again that were filled for a division which did not come about, and are too old by now', async () => {
+    await shippedNode(1, 41)
+    const narrow = node.engine
+    await divide(2, (engine) => {
+      engine.at = (moment, shard) => {
+        if (moment === 'apply') throw new EngineDown(shard, 'down')
+      }
+    })
+    await expect.poll(() => node.engine.calls.includes('finished')).toBe(true)
+    const wide = node.engine
+    await node.stop()
+    node.engine = narrow
+    await node.start()
+    for (let i = 0; i < 5; i++) await node.advance()
+    await node.expectSame()
+    await node.stop()
+    wide.at = () => {}
+    node.engine = wide
+    await node.start()
+    await node.expectSame()
+    expect((await node.states()).map((state) => [state?.shards, state?.epoch])).toEqual([
+      [2, 1],
+      [2, 1],
+    ])
+  })
+
+  it('is left alone as a whole where one of the databases has rows of another chain, also when it may take over', async () => {
+    await shippedNode(1, 42)
+    const other = await ShippedChain.open(1, 43, { ...withoutValidators, time: 1_600_000_000 })
+    await other.expectSame()
+    await node.stop()
+    const before = other.engine.rows(0)
+    let isDown = true
+    node.engine = node.engine.beside(other.engine)
+    node.engine.at = (_, shard) => {
+      if (isDown && shard === 1) throw new EngineDown(shard, 'down')
+    }
+    await node.start({ takeOver: true })
+    await node.advance()
+    await expect.poll(async () => (await node.states())[0]?.height).toBe(node.chain.reader.height)
+    isDown = false
+    expect(await node.ended()).toBe('ship-foreign')
+    expect(node.engine.rows(1)).toEqual(before)
+    await other.close()
+  })
+
+  it('tells readers that it is there while it deletes what went to others, for as long as that takes', async () => {
+    await shippedNode(1, 44)
+    await node.chain.mineEmpty(40)
+    await divide(2, (engine) => {
+      engine.at = (moment) => (moment === 'sweep' ? new Promise((resolve) => setTimeout(resolve, 10)) : undefined)
+    })
+    await node.expectSame()
+    const { calls } = node.engine
+    const sweeps = calls.slice(calls.indexOf('sweep'), calls.lastIndexOf('sweep'))
+    expect(sweeps.filter((call) => call === 'sweep').length).toBeGreaterThan(3)
+    expect(sweeps).toContain('apply')
   })
 
   it.each(['state', 'load', 'put', 'ready', 'finish', 'finished', 'apply', 'applied', 'sweep', 'swept'] as const)(

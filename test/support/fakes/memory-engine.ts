@@ -80,6 +80,11 @@ export class MemoryEngine implements ShardWriter {
     return new MemoryEngine(order.map((one) => (one === undefined ? new MemoryDatabase() : this.#at(one))))
   }
 
+  /** The same databases, and behind them those of another list. */
+  beside(other: MemoryEngine): MemoryEngine {
+    return new MemoryEngine([...this.#databases, ...other.#databases])
+  }
+
   get shards(): number {
     return this.#databases.length
   }

@@ -1,13 +1,13 @@
-/** A filling beside the steps of other shards. */
-export class Filling {
+/** Work on databases over which shards will be divided, beside the steps of these. */
+export class Division {
   isOver = false
   /** The error that it threw. */
   error: unknown
   /** Resolves at the end, whatever that was. */
   readonly ended: Promise<void>
 
-  constructor(filled: Promise<void>, over: () => void) {
-    this.ended = filled
+  constructor(work: Promise<void>, over: () => void) {
+    this.ended = work
       .catch((error: unknown) => void (this.error = error))
       .then(() => {
         this.isOver = true

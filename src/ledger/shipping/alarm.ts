@@ -1,0 +1,31 @@
+import type { Timers } from '../../base/runtime/env.js'
+
+/** Rings some time after it was set last, until it is set again or stopped. */
+export class Alarm {
+  readonly #timers: Timers
+  readonly #milliseconds: number
+  readonly #rang: () => void
+  #cancel: (() => void) | undefined
+  isRinging = false
+
+  constructor(timers: Timers, milliseconds: number, rang: () => void) {
+    this.#timers = timers
+    this.#milliseconds = milliseconds
+    this.#rang = rang
+  }
+
+  set(): void {
+    this.stop()
+    this.#cancel = this.#timers.after(this.#milliseconds, () => this.ring())
+  }
+
+  ring(): void {
+    this.isRinging = true
+    this.#rang()
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.isRinging = false
+  }
+}
