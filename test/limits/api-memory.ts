@@ -125,7 +125,9 @@ async function passingOn(count: number): Promise<string | undefined> {
   await once(server, 'listening')
   const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const { signal } = new AbortController()
-  const outcomes = each(count, (i) => failureOf(passed.call('sendrawtransaction', {}, { share: String(i), signal })))
+  const outcomes = each(count, (i) =>
+    failureOf(passed.call('sendrawtransaction', {}, { share: String(i), signal }, 'repeatable')),
+  )
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
   server.closeAllConnections()
   server.close()

@@ -33,20 +33,26 @@ export type VotingView = Pick<Voting, 'status' | 'received' | 'evidence' | 'vote
 /** Makes backups of the running node. */
 export type BackupView = Pick<BackupJob, 'follow'>
 
+/**
+ * Effect of a call on the node that runs it: `none`, it reads; `repeatable`, it may arrive twice, as a transaction, which a node takes once;
+ * `once`: it must not.
+ */
+export type CallEffect = 'none' | 'repeatable' | 'once'
+
 /** The node that a follower follows: it takes what clients send. Refusals of this node are RuleErrors. */
 export interface FollowedView {
   /** Base URL of its REST port. */
   readonly url: string
   /** Result of its JSON-RPC; rejects with its error as it stands. */
-  call(method: string, params: unknown, client: AnswerClient): Promise<unknown>
+  call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown>
   /** Its answer to a POST of JSON at a path of its REST port. */
   post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer>
 }
 
 /** The nodes behind a gateway, of which one answers. */
 export interface NodesBehind {
-  /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. `once`: it must not arrive twice. */
-  call(method: string, params: unknown, client: AnswerClient, once: boolean): Promise<unknown>
+  /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. */
+  call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown>
   /** Its answer at a path of its REST port; `body`: JSON text of a POST. */
   request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer>
 }

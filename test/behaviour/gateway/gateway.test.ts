@@ -126,6 +126,15 @@ describe('a gateway with nodes', () => {
   it('says that none answers', async () => {
     const without = await gatewayOver(node, new LedgerEngine(node), ['http://127.0.0.1:9'])
     expect((await call(without, 'getinfo')).body).toMatchObject({ error: { code: -32023 } })
+    const { bytes } = await node.transfer(testAddress(11), 5n)
+    const told = [
+      (await call(without, 'getinfo')).text,
+      (await ask(without.ports.rest, '/api/v1/node/state')).text,
+      (await call(without, 'sendrawtransaction', { data: toHex(bytes) })).text,
+      (await askJson(without.ports.rest, '/api/v1/transaction', { data: toHex(bytes) })).text,
+    ]
+    // Only what changes a node may have been done.
+    expect(told.map((text) => text.includes('nevertheless'))).toEqual([false, false, true, true])
     await without.close()
   })
 })

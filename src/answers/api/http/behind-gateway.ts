@@ -1,5 +1,5 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import type { AnswerClient, NodesBehind, PassedAnswer } from '../node-handles.js'
+import type { AnswerClient, CallEffect, NodesBehind, PassedAnswer } from '../node-handles.js'
 import type { HeightGate } from './height-gate.js'
 import { PassedOn } from './passed-on.js'
 
@@ -22,8 +22,8 @@ export class BehindGateway implements NodesBehind {
     this.#nodes = urls.map((url) => new PassedOn(url, { own: () => heights.height, seen }))
   }
 
-  call(method: string, params: unknown, client: AnswerClient, once: boolean): Promise<unknown> {
-    return this.#first((node) => node.call(method, params, client, once), once)
+  call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
+    return this.#first((node) => node.call(method, params, client, effect), effect === 'once')
   }
 
   request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {

@@ -5,7 +5,7 @@ import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { type RequestBounds, requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
-import type { AnswerClient, FollowedView, PassedAnswer } from '../node-handles.js'
+import type { AnswerClient, CallEffect, FollowedView, PassedAnswer } from '../node-handles.js'
 import { jsonType } from './answer-forms.js'
 
 /** @limit count: transactions that a follower passes on at a time */
@@ -63,14 +63,13 @@ export class PassedOn implements FollowedView {
     this.#heights = heights
   }
 
-  /** `once`: the call must not arrive twice. */
-  async call(method: string, params: unknown, client: AnswerClient, once = false): Promise<unknown> {
+  async call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const { text } = await this.#ask('/rpc', body, client, once)
+    const { text } = await this.#ask('/rpc', body, client, effect)
     const answer = parsed(text)
     if (isObject(answer) && isObject(answer['error'])) throw new PassedError(answer['error'])
     if (isObject(answer) && answer['result'] !== undefined) return answer['result']
-    throw unanswered('its answer is none of JSON-RPC')
+    throw unanswered('its answer is none of JSON-RPC', effect)
   }
 
   post(path: string, body: string, client: AnswerClient): Promise<PassedAnswer> {
@@ -79,18 +78,18 @@ export class PassedOn implements FollowedView {
 
   /** Its answer at a path; `body`: JSON text of a POST. */
   async request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {
-    const { status, headers, text } = await this.#ask(path, body, client)
+    const { status, headers, text } = await this.#ask(path, body, client, body === undefined ? 'none' : 'repeatable')
     const { 'content-type': type = jsonType, 'retry-after': retry } = headers
     const height = headers['x-chain-height']?.toString()
     const shown = defined({ 'retry-after': retry, 'x-chain-height': height })
     return { status, headers: { 'content-type': type, ...shown }, body: text }
   }
 
-  async #ask(path: string, body: string | undefined, client: AnswerClient, once = false): Promise<TextAnswer> {
+  async #ask(path: string, body: string | undefined, client: AnswerClient, effect: CallEffect): Promise<TextAnswer> {
     const heights = this.#heights
-    if (heights === undefined) return this.#askAlone(path, body, client, { once })
+    if (heights === undefined) return this.#askAlone(path, body, client, effect)
     const least = heights.own()
-    const answer = await this.#askAlone(path, body, client, { once, headers: { 'x-min-height': String(least) } })
+    const answer = await this.#askAlone(path, body, client, effect, { 'x-min-height': String(least) })
     const height = Number(answer.headers['x-chain-height'] ?? least)
     if (answer.status === 503 || height < least) {
       throw new RuleError('behind-height', `no node is at height ${least} and has time; ask again`)
@@ -104,15 +103,17 @@ export class PassedOn implements FollowedView {
     path: string,
     body: string | undefined,
     { share, signal }: AnswerClient,
-    more: Pick<RequestBounds, 'headers' | 'once'>,
+    effect: CallEffect,
+    headers: NonNullable<RequestBounds['headers']> = {},
   ): Promise<TextAnswer> {
     this.#take(share)
+    const bounds = { timeout: patience, maxAnswer: longestAnswer, signal, headers, once: effect === 'once' }
     try {
-      return await requestText(this.url + path, body, { timeout: patience, maxAnswer: longestAnswer, signal, ...more })
+      return await requestText(this.url + path, body, bounds)
     } catch {
       signal.throwIfAborted()
       // The address of that node is none of the client's business.
-      throw unanswered('it does not answer')
+      throw unanswered('it does not answer', effect)
     } finally {
       this.#giveBack(share)
     }
@@ -143,9 +144,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function unanswered(why: string): RuleError {
-  return new RuleError(
-    'followed-unreachable',
-    `the node that this one follows got no further: ${why}; it may have the transaction nevertheless`,
-  )
+function unanswered(why: string, effect: CallEffect): RuleError {
+  const left = effect === 'none' ? '' : '; it may have done it nevertheless'
+  return new RuleError('followed-unreachable', `the node that this one follows got no further: ${why}${left}`)
 }

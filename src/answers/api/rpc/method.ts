@@ -4,7 +4,7 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import type { ApiContext } from '../api-context.js'
-import type { AnswerClient } from '../node-handles.js'
+import type { AnswerClient, CallEffect } from '../node-handles.js'
 import type { StreamedAnswer } from '../streams/streamed-answer.js'
 import { hashForm } from '../schemas/common-schemas.js'
 import { type SchemaCheck, schemaCheck } from '../schemas/schema-check.js'
@@ -90,6 +90,8 @@ export interface MethodRow<P extends TObject, Context = ApiContext> {
   readonly result: TSchema
   /** The default is `public`. */
   readonly access?: Access
+  /** The default is `none` of a public method, and `once` of all others. */
+  readonly effect?: CallEffect
   /** Whether parameters may also come as an array; the default is true. */
   readonly listed?: boolean
   /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
@@ -109,11 +111,12 @@ const none: TObject = Type.Object({})
 
 export function method<P extends TObject, Context = ApiContext>(row: MethodRow<P, Context>): RpcMethod<Context> {
   const { access = 'public', listed = true, decimalText = true, params: schema = none as P } = row
+  const { effect = access === 'public' ? 'none' : 'once' } = row
   // Compiled on the first call: most nodes receive calls of few methods.
   let check: SchemaCheck<P> | undefined
   return {
     ...row,
-    ...{ access, listed, decimalText },
+    ...{ access, effect, listed, decimalText },
     params: schema,
     run: (context, params, caller) => {
       check ??= schemaCheck(schema)

@@ -38,6 +38,7 @@ const createAuxBlock = method({
 const submitAuxBlock = method({
   name: 'submitauxblock',
   summary: 'Hands in the work for a block of createauxblock; true when the block is the tip.',
+  effect: 'repeatable',
   params: Type.Object({
     blockhash: hashParam('the hash that createauxblock gave, in the same order'),
     auxpow: Type.String({ description: 'AuxPow in hex, without the byte that ends a full header' }),

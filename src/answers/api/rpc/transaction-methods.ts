@@ -49,13 +49,14 @@ export const transactionMethods: readonly RpcMethod[] = [
   method({
     name: 'sendrawtransaction',
     summary: 'Takes a signed transaction into the pool and answers its id.',
+    effect: 'repeatable',
     params: Type.Object({ data }),
     result: txidResult,
     run: async ({ mempool, followed }, params, { client }) => {
       const bytes = readParameter('transaction', 'data', params.data)
       if (followed === undefined) return (await mempool.accept(bytes, { local: true })).txid
       await requireTransaction(bytes)
-      return followed.call('sendrawtransaction', params, client)
+      return followed.call('sendrawtransaction', params, client, 'repeatable')
     },
   }),
   method({
