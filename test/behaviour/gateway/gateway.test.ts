@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
@@ -121,6 +124,19 @@ describe('a gateway with nodes', () => {
     await ahead.close()
     await behind.close()
     await young.close()
+  })
+
+  it('takes a node for behind whose height is no number', async () => {
+    const odd = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'x-chain-height': 'high' }).end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(odd, 'listening')
+    const over = await gatewayOver(node, new LedgerEngine(node), [
+      `http://127.0.0.1:${(odd.address() as AddressInfo).port}`,
+    ])
+    expect(await ask(over.ports.rest, '/api/v1/node/state')).toMatchObject({ status: 503, body: { Error: 45002 } })
+    await over.close()
+    odd.close()
   })
 
   it('says that none answers', async () => {

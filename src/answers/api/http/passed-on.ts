@@ -91,7 +91,8 @@ export class PassedOn implements FollowedView {
     const least = heights.own()
     const answer = await this.#askAlone(path, body, client, effect, { 'x-min-height': String(least) })
     const height = Number(answer.headers['x-chain-height'] ?? least)
-    if (answer.status === 503 || height < least) {
+    // Also of a header that is no number.
+    if (answer.status === 503 || !(height >= least)) {
       throw new RuleError('behind-height', `no node is at height ${least} and has time; ask again`)
     }
     await heights.seen(height, client)
