@@ -103,7 +103,8 @@ export interface NodeHealth {
   /** Whether it cannot continue: a write failed, or an invariant is broken. */
   readonly failed: boolean
   readonly stage: 'starting' | 'serving' | 'stopping'
-  readonly sync: Pick<SyncProgress, 'catchingUp' | 'height' | 'target'>
+  /** Absent: a gateway none of whose nodes answers, which knows no chain but its rows. */
+  readonly sync?: Pick<SyncProgress, 'catchingUp' | 'height' | 'target'>
   readonly standing: Standing
   /** Height of the best proved block, while it is not connected. */
   readonly best?: number

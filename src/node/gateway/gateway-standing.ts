@@ -3,6 +3,9 @@ import type { Standing } from '../../answers/resolver/standing.js'
 import { tipPatience } from '../pace.js'
 import type { StepPolicy } from '../in-step.js'
 
+/** @tuning count: blocks by which a node may be ahead of a gateway that is in step: those on their way to the shards */
+const blocksAhead = 3
+
 /** Beside the pace of the chain: for a node to ship a block, and an engine to take it. */
 const shippingTime = 60_000
 
@@ -14,20 +17,32 @@ export interface GatewayFacts {
   readonly now: number
   /** The rows: seconds since a node was at all shards, and what is wrong with these now. */
   readonly rows: { readonly age: number; readonly fault: string | undefined }
+  /** The greatest height of the nodes that the gateway was given; undefined: none answers. */
+  readonly best: number | undefined
 }
 
 /**
- * Decides whether a gateway may say what is so now: by the age of its tip, as a light resolver does, which has no peers either, and by when a
- * node was at the shards, which it is each ten seconds while it lives.
+ * Decides whether a gateway may say what is so now: by the blocks that its nodes have, where it was given some; by the age of its tip, as a
+ * light resolver does, which has no peers either; and by when a node was at the shards, which it is each ten seconds while it lives. A node
+ * that does not answer is no reason against it: the rows may be of another one.
  */
 export function gatewayStanding(facts: GatewayFacts, { staleAfter, always }: StepPolicy): Standing {
   const { tip, now } = facts
   const age = Math.max(0, Math.floor(now / 1000) - tip.time)
   const place = { height: tip.height, age }
+  if (facts.best !== undefined && isBehind(tip.height, facts.best)) {
+    const missing = `a node is at height ${facts.best}, and its blocks have not come to the shards`
+    return { ...place, inStep: false, reason: 'behind', missing, answers: always ? 'all' : 'none' }
+  }
   const missing = lackOf(facts, age)
   if (missing === undefined) return { ...place, inStep: true }
   const answers = always ? 'all' : age * 1000 <= staleAfter ? 'found' : 'none'
   return { ...place, inStep: false, reason: 'old', missing, answers }
+}
+
+/** Whether a gateway at a height lacks more than the blocks on their way to the shards. */
+export function isBehind(height: number, best: number): boolean {
+  return best > height + blocksAhead
 }
 
 function lackOf({ spec, rows }: GatewayFacts, age: number): string | undefined {

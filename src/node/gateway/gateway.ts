@@ -29,7 +29,8 @@ import { portOf } from '../ports.js'
 import { urlHost } from '../url-host.js'
 import { refused, requireOwnShards } from './check-shards.js'
 import { EngineChain } from './engine-chain.js'
-import { gatewayStanding } from './gateway-standing.js'
+import { gatewayStanding, isBehind } from './gateway-standing.js'
+import { NodeHeights } from './node-heights.js'
 import { infoOfElsewhere, lackingParts } from './node-parts.js'
 
 export interface GatewayOptions {
@@ -124,7 +125,10 @@ async function contextOf(
   const { database } = chain
   const clock = { now: () => env.clock.now() + chain.clockOffset }
   const policy = { staleAfter: staleAfter * 1000, always }
-  const standing = () => gatewayStanding({ spec, tip: chain.tip.header, now: clock.now(), rows: database }, policy)
+  const known = new NodeHeights(nodes, env.timers)
+  stack.defer(() => known.close())
+  const standing = () =>
+    gatewayStanding({ spec, tip: chain.tip.header, now: clock.now(), rows: database, best: known.best }, policy)
   const resolver = new Resolver({
     ...{ database, clock, standing, queryLimits },
     prover: chainProver(chain),
@@ -137,12 +141,12 @@ async function contextOf(
   const version = packageVersion()
   const health = (): NodeHealth => {
     const { height } = chain.tip.header
-    return {
-      failed: false,
-      stage: life.stage,
-      sync: { catchingUp: false, height, target: height },
-      standing: standing(),
-    }
+    const { best } = known
+    const sync =
+      best === undefined ? undefined : { catchingUp: isBehind(height, best), height, target: Math.max(height, best) }
+    // What lies between both is on its way, and counts for those who ask by how many blocks.
+    const ahead = best !== undefined && best > height ? best : undefined
+    return { failed: false, stage: life.stage, standing: standing(), ...defined({ sync, best: ahead }) }
   }
   const metrics = new GatewayMetrics({ chain, rows: database, version, health })
   stack.defer(() => metrics.close())

@@ -9,6 +9,8 @@ import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+import { ManualTimers } from '../../support/fakes/manual-timers.js'
+import { eventually } from '../../support/process/patience.js'
 import { gatewayOver } from '../../support/network/gateways.js'
 
 let node: TestChain
@@ -194,6 +196,69 @@ describe('a client of a gateway', () => {
     expect(body).toMatchObject({ status: 'out of step', reason: expect.stringContaining('several blocks') as string })
     behind()
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a gateway beside nodes', () => {
+  const ready = async ({ ports }: Gateway) =>
+    (await ask(ports.rest, '/readyz')).body as Readonly<Record<string, unknown>>
+  const syncing = async (over: Gateway) => (await call(over, 'eth_syncing')).body as { readonly result?: unknown }
+
+  it('is behind one that is more than three blocks ahead, until it has the blocks', async () => {
+    const lagging = new LedgerEngine(node)
+    const timers = new ManualTimers()
+    const url = `http://127.0.0.1:${server.port}`
+    const over = await gatewayOver(node, lagging, ['http://127.0.0.1:9', url], {}, timers)
+    const { height } = node.reader
+    await eventually('the first look', async () => (await ready(over))['target'] === height)
+    const shown = await lagging.hideAfter(0)
+    const look = async (target: number) => {
+      await eventually('a look', () => timers.pending.length === 1)
+      timers.fire()
+      await eventually('the height of the node', async () => (await ready(over))['target'] === target)
+    }
+    await node.mineEmpty(3)
+    await look(height + 3)
+    expect(await ready(over)).toMatchObject({ status: 'ready', height })
+    expect((await ask(over.ports.rest, '/readyz?within=2')).body).toMatchObject({ status: 'behind' })
+    await node.mineEmpty(1)
+    await look(height + 4)
+    expect(await ready(over)).toMatchObject({
+      status: 'catching up',
+      reason: expect.stringContaining('a node is at') as string,
+    })
+    expect(
+      (await call(over, 'resolvedid', { did: 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', all: false })).body,
+    ).toMatchObject({ error: { code: -32001 } })
+    expect(await syncing(over)).toMatchObject({ result: { highestBlock: `0x${(height + 4).toString(16)}` } })
+    shown()
+    await eventually('the blocks', async () => (await ready(over))['status'] === 'ready')
+    expect(await syncing(over)).toMatchObject({ result: false })
+    await over.close()
+  })
+
+  it('is ready where none answers, and does not say how far the chain is', async () => {
+    const timers = new ManualTimers()
+    const over = await gatewayOver(node, new LedgerEngine(node), ['http://127.0.0.1:9'], {}, timers)
+    await eventually('a look', () => timers.pending.length === 1)
+    for (const one of [over, alone]) {
+      expect(await ready(one)).toMatchObject({ status: 'ready', inStep: true })
+      expect(await ready(one)).not.toHaveProperty('target')
+      expect((await syncing(one)).result).toBeUndefined()
+    }
+    await over.close()
+  })
+
+  it('answers while one hangs, and closes', async () => {
+    const hanging = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(hanging, 'listening')
+    const over = await gatewayOver(node, new LedgerEngine(node), [
+      `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`,
+    ])
+    expect(await ready(over)).toMatchObject({ status: 'ready' })
+    await over.close()
+    hanging.closeAllConnections()
+    hanging.close()
   })
 })
 

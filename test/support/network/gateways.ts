@@ -1,4 +1,5 @@
 import { type Gateway, type GatewayOptions, openGateway } from '../../../src/node/gateway/gateway.js'
+import type { Timers } from '../../../src/base/runtime/env.js'
 import type { RowEngine } from '../../../src/ledger/engine/row-engine.js'
 import type { TestChain } from '../builders/chain.js'
 import { ManualTimers } from '../fakes/manual-timers.js'
@@ -9,8 +10,9 @@ export async function gatewayOver(
   engine: RowEngine,
   nodes: readonly string[] = [],
   api: NonNullable<GatewayOptions['tuning']>['api'] = {},
+  timers: Timers = new ManualTimers(),
 ): Promise<Gateway> {
   const { spec, log, clock, random } = node
-  const env = { clock, log, random, timers: new ManualTimers() }
+  const env = { clock, log, random, timers }
   return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api } })
 }

@@ -37,7 +37,9 @@ export const healthRoutes: readonly PlainRoute[] = [
       const shown = {
         status,
         ...defined({ reason }),
-        ...{ height, target: state.sync.target, time, age: state.standing.age, inStep: state.standing.inStep },
+        height,
+        ...defined({ target: state.sync?.target }),
+        ...{ time, age: state.standing.age, inStep: state.standing.inStep },
         refusedBlocks: refusedBlocks.count,
         ...defined(warnings),
       }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { needed } from '../http/needs-node.js'
 import { closed } from '../schemas/common-schemas.js'
 import { method, type RpcMethod } from './method.js'
 
@@ -37,7 +38,7 @@ export const ethereumMethods: readonly RpcMethod[] = [
       }),
     ]),
     run: ({ health }) => {
-      const { catchingUp, height, target } = health().sync
+      const { catchingUp, height, target } = needed(health().sync)
       return catchingUp && { startingBlock: hex(0), currentBlock: hex(height), highestBlock: hex(target) }
     },
   }),

@@ -6,7 +6,8 @@ import { keyOfPeerName, peerName } from '../../../network/address/peer-identity.
 import { LinkError } from '../../../network/link.js'
 import { hex, toHex } from '../../../base/primitives/bytes.js'
 import type { ApiContext } from '../api-context.js'
-import type { NetworkView } from '../node-handles.js'
+import { needed } from '../http/needs-node.js'
+import type { NetworkView, NodeHealth } from '../node-handles.js'
 import { closed } from '../schemas/common-schemas.js'
 import { syncStatus } from '../schemas/node-schemas.js'
 import { count } from '../schemas/number-schemas.js'
@@ -32,7 +33,7 @@ export const peerMethods: readonly RpcMethod[] = [
     result: syncStatus,
     run: ({ network, nodeInfo, health }) => {
       const { neighbors } = nodeInfo()
-      const { stage, rate, secondsLeft, reason, ...sync } = network?.progress() ?? alone(health().sync)
+      const { stage, rate, secondsLeft, reason, ...sync } = network?.progress() ?? alone(needed(health().sync))
       return {
         stage,
         catchingup: sync.catchingUp,
@@ -135,7 +136,7 @@ function networkOf({ network }: ApiContext): NetworkView {
   throw new RuleError('request-action', 'this node has no peers: its chain is a devnet, or it was told so')
 }
 
-function alone(sync: ReturnType<ApiContext['health']>['sync']): ReturnType<NetworkView['progress']> {
+function alone(sync: NonNullable<NodeHealth['sync']>): ReturnType<NetworkView['progress']> {
   return { ...sync, stage: 'idle', rate: 0, reason: 'this node has no peers' }
 }
 
