@@ -20,8 +20,9 @@ export interface ChainView extends Pick<
   | 'prunesDocuments'
   | 'supersededHeight'
   | 'joinedHeight'
-  | 'verifiedHeight'
 > {
+  /** How far the backfill of the node is; absent: the rows do not have it. */
+  readonly verifiedHeight?: number
   readonly database: RowSource
   readonly assumedConfirms: Pick<Chain['assumedConfirms'], 'verify'>
   readonly events: ChainMoves

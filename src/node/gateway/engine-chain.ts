@@ -21,8 +21,6 @@ export class EngineChain implements ChainView {
   readonly database: EngineRows
   readonly assumedConfirms: AssumedConfirms
   readonly events = new EventEmitter<{ change: [] }>()
-  /** How far the backfill of the node is: the rows do not have it. */
-  readonly verifiedHeight = 0
   readonly #verifier = createVerifierPool({ workers: 1 })
   #tip!: KnownHeader
   #prunedHeight = 0

@@ -11,6 +11,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../../answers/api/api-context.js'
+import { NeedsNode } from '../../answers/api/http/needs-node.js'
 import { loopbackHosts } from '../../answers/api/http/origin.js'
 import type { NodeHealth } from '../../answers/api/node-handles.js'
 import { Resolver } from '../../answers/resolver/resolver.js'
@@ -150,26 +151,32 @@ async function contextOf(
   }
   const metrics = new GatewayMetrics({ chain, rows: database, version, health })
   stack.defer(() => metrics.close())
-  return Object.defineProperties(
-    {
-      reader: new ChainReader(chain),
-      resolver,
-      nodes: new BehindGateway(nodes, heights),
-      settle: (work: never) => database.settle(work),
-      log: env.log,
-      limits: api,
-      access: api,
-      sharedAnswers: new SharedAnswers(new AnswerAdmission(limits)),
-      heights,
-      bodies: new BodyBudget(limits),
-      calls: new KeptAnswers(resolver, limits.callCache),
-      metricsApart: api.metricsHosts !== undefined,
-      ...defined({ dereference: api.dereference }),
-      ...(api.pages === false ? {} : { pages: new PageFiles() }),
-      nodeInfo: () => infoOfElsewhere(version),
-      metrics,
-      health,
+  const parts = lackingParts(spec.devnet)
+  return {
+    reader: new ChainReader(chain),
+    resolver,
+    nodes: new BehindGateway(nodes, heights),
+    settle: (work) => database.settle(work),
+    log: env.log,
+    limits: api,
+    access: api,
+    sharedAnswers: new SharedAnswers(new AnswerAdmission(limits)),
+    heights,
+    bodies: new BodyBudget(limits),
+    calls: new KeptAnswers(resolver, limits.callCache),
+    metricsApart: api.metricsHosts !== undefined,
+    ...defined({ dereference: api.dereference }),
+    ...(api.pages === false ? {} : { pages: new PageFiles() }),
+    nodeInfo: () => infoOfElsewhere(version),
+    metrics,
+    health,
+    ...parts,
+    // Asked for whether they are there: a node may have them.
+    get network(): never {
+      throw new NeedsNode()
     },
-    Object.getOwnPropertyDescriptors(lackingParts(spec.devnet)),
-  ) as unknown as ApiContext
+    get voting(): never {
+      throw new NeedsNode()
+    },
+  }
 }

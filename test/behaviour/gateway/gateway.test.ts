@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import type { Gateway } from '../../../src/node/gateway/gateway.js'
+import { meta } from '../../../src/ledger/storage/rows/tables.js'
+import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
@@ -197,6 +199,21 @@ describe('a client of a gateway', () => {
     behind()
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 200 })
   })
+})
+
+it('a gateway does not say how far the node that began with a state has verified', async () => {
+  const young = await TestChain.open(withoutValidators)
+  await young.mineEmpty(3)
+  const overlay = new Overlay(young.database)
+  overlay.put(meta.joined.key, meta.joined.encode(2))
+  const { height, hash } = young.chain.tip.header
+  await overlay.commit({ kind: 'header', height, hash }, { sync: false })
+  const over = await gatewayOver(young, new LedgerEngine(young))
+  const { result } = (await call(over, 'getchaininfo')).body as { readonly result: object }
+  expect(result).toMatchObject({ joined: 2 })
+  expect(result).not.toHaveProperty('verified')
+  await over.close()
+  await young.close()
 })
 
 describe('a gateway beside nodes', () => {

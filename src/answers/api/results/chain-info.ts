@@ -1,6 +1,7 @@
 import type { ChainReader } from '../../../ledger/chain/reader.js'
 import { formatAmount } from '../../../base/primitives/amount.js'
 import { displayHash, toHex } from '../../../base/primitives/bytes.js'
+import { defined } from '../../../base/primitives/defined.js'
 import { registerAssetTransaction } from '../../../base/primitives/genesis.js'
 import { paramsAt, quorum } from '../../../base/primitives/spec.js'
 
@@ -18,7 +19,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
     time: tip.header.time,
     ...(chain.prunes ? { pruned: chain.prunedHeight } : {}),
     ...(chain.prunesDocuments ? { superseded: chain.supersededHeight } : {}),
-    ...(chain.joinedHeight > 0 ? { joined: chain.joinedHeight, verified: chain.verifiedHeight } : {}),
+    ...(chain.joinedHeight > 0 ? defined({ joined: chain.joinedHeight, verified: chain.verifiedHeight }) : {}),
     producer: spec.producer,
     validators: validators.length,
     validatornames: spec.validatorNames,
