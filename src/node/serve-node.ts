@@ -71,6 +71,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     BodyBudget,
     HeightGate,
     KeptAnswers,
+    LogEvents,
     NodeMetrics,
     openMetricsPort,
     PageFiles,
@@ -149,12 +150,12 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     servers.push(server)
     return server.port
   }
-  const sockets = new WebSockets(context, events, hosts)
+  const sockets = new WebSockets(context, new LogEvents(events), hosts)
   servers.push(sockets)
   let metricsUrl: string | undefined
   try {
     ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets }))
-    ports.ws = await opened(WsServer.open(context, { events, hosts, port: port('ws'), sockets }))
+    ports.ws = await opened(WsServer.open(context, { hosts, port: port('ws'), sockets }))
     ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
     if (metricsHosts !== undefined) {
       const own = await opened(openMetricsPort(context, { hosts: metricsHosts, port: port('metrics') }))

@@ -12,6 +12,7 @@ import { BoundedSource } from '../../src/answers/api/servers/bounded-source.js'
 import { amountOf } from '../../src/answers/api/results/inputs-amount.js'
 import { PassedOn } from '../../src/answers/api/http/passed-on.js'
 import { RequestRate } from '../../src/answers/api/http/request-rate.js'
+import { LogEvents } from '../../src/answers/api/ws/log-events.js'
 import { WebSockets } from '../../src/answers/api/ws/web-sockets.js'
 import { WsConnection } from '../../src/answers/api/ws/ws-connection.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
@@ -139,7 +140,7 @@ async function passingOn(count: number): Promise<string | undefined> {
 async function admittingWebSockets(addresses: readonly string[]): Promise<string | undefined> {
   const test = await TestChain.open()
   const { chain, mempool, clock } = test
-  const webSockets = new WebSockets(contextOf(test), await EventLog.open({ chain, mempool, clock }))
+  const webSockets = new WebSockets(contextOf(test), new LogEvents(await EventLog.open({ chain, mempool, clock })))
   try {
     return admitting(addresses, webSockets.sharesOf('127.0.0.1'))
   } finally {
@@ -163,7 +164,7 @@ function beside(held: number, come: (ws: EventEmitter, socket: EventEmitter) => 
       held: { bytes: held },
       rate: { take: () => true },
       core: { handle: () => Promise.resolve('answered') },
-      events: {},
+      events: { of: () => ({ size: 0, begin: () => {}, close: () => {} }) },
       makeRoom: () => false,
     }
     new WsConnection(ws as never, socket as never, { share: 'one', local: true, access: {} as never }, shared as never)

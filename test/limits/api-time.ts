@@ -8,6 +8,7 @@ import { HeightGate } from '../../src/answers/api/http/height-gate.js'
 import { inTurn, watchBodies } from '../../src/answers/api/http/connections.js'
 import { Listeners } from '../../src/answers/api/http/listeners.js'
 import { StreamedAnswer } from '../../src/answers/api/streams/streamed-answer.js'
+import { LogEvents } from '../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../src/answers/api/ws/ws-server.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
 import { TestChain } from '../support/builders/chain.js'
@@ -184,7 +185,7 @@ function pingedEvery(milliseconds: number): Promise<string | undefined> {
     const test = await TestChain.open()
     const { chain, mempool, clock } = test
     const server = await WsServer.open(contextOf(test), {
-      events: await EventLog.open({ chain, mempool, clock }),
+      events: new LogEvents(await EventLog.open({ chain, mempool, clock })),
       port: 0,
     })
     const client = await WsClient.open(server.port, { autoPong: false })

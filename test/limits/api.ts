@@ -9,6 +9,7 @@ import { rpcMethods } from '../../src/answers/api/rpc/all-methods.js'
 import { method } from '../../src/answers/api/rpc/method.js'
 import { RpcCore } from '../../src/answers/api/rpc/rpc-core.js'
 import { wholeText } from '../support/client/rpc.js'
+import { LogEvents } from '../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../src/answers/api/ws/ws-server.js'
 import { EventLog } from '../../src/ledger/events/event-log.js'
 import { fromUtf8 } from '../../src/base/primitives/bytes.js'
@@ -38,7 +39,7 @@ async function servedWs<T>(run: (client: WsClient) => Promise<T>): Promise<T> {
   const test = await TestChain.open()
   const { chain, mempool, clock } = test
   const events = await EventLog.open({ chain, mempool, clock })
-  const server = await WsServer.open(contextOf(test), { events, port: 0 })
+  const server = await WsServer.open(contextOf(test), { events: new LogEvents(events), port: 0 })
   const client = await WsClient.open(server.port)
   try {
     return await run(client)

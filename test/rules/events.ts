@@ -1,4 +1,5 @@
 import type { ApiLimits } from '../../src/answers/api/api-limits.js'
+import { LogEvents } from '../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../src/answers/api/ws/ws-server.js'
 import type { Code } from '../../src/base/errors/error-codes.js'
 import { brokenRule } from '../../src/base/errors/broken-rule.js'
@@ -17,7 +18,7 @@ function overWebSocket(code: Code, good: Act, bad: Act, limits: Partial<ApiLimit
     const test = await TestChain.open()
     const { chain, mempool, clock } = test
     const events = await EventLog.open({ chain, mempool, clock })
-    const server = await WsServer.open(contextOf(test, { limits }), { events, port: 0 })
+    const server = await WsServer.open(contextOf(test, { limits }), { events: new LogEvents(events), port: 0 })
     try {
       const client = await WsClient.open(server.port)
       const said = await act(client, server.port)

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -228,7 +229,10 @@ describe('minHeight of a call', () => {
   it('counts over WebSocket too', async () => {
     const { chain, mempool, clock } = node
     const events = await EventLog.open({ chain, mempool, clock })
-    const own = await WsServer.open(contextOf(node, { limits: { heightWait: patience } }), { events, port: 0 })
+    const own = await WsServer.open(contextOf(node, { limits: { heightWait: patience } }), {
+      events: new LogEvents(events),
+      port: 0,
+    })
     const client = await WsClient.open(own.port)
     try {
       client.ws.send(call('getcurrentheight', { minHeight: 1 }))

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ApiLimits } from '../../../src/answers/api/api-limits.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
@@ -35,9 +36,9 @@ async function served({ limits = {}, context: changes }: Setting = {}): Promise<
   const { chain, mempool, clock } = test
   const events = await EventLog.open({ chain, mempool, clock })
   const context = contextOf(test, { ...changes, limits })
-  const sockets = new WebSockets(context, events)
+  const sockets = new WebSockets(context, new LogEvents(events))
   const rest = await serve(context, { sockets })
-  const own = await WsServer.open(context, { events, port: 0, sockets })
+  const own = await WsServer.open(context, { port: 0, sockets })
   cleaning.push(async () => {
     await Promise.all([sockets.close(), rest.close(), own.close()])
     await test.close()

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { openDriver } from '../../../src/answers/api/servers/driver-server.js'
 import { openLightServer } from '../../../src/answers/api/servers/light-server.js'
 import { PageFiles } from '../../../src/answers/api/http/page-files.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
 import { HttpResolver } from '../../../src/clients/client/http-resolver.js'
@@ -31,11 +32,11 @@ beforeAll(async () => {
   const node = await TestChain.open()
   const events = await EventLog.open({ chain: node.chain, mempool: node.mempool, clock: node.clock })
   const context = contextOf(node, { log, pages: new PageFiles(pathToFileURL(`${folder}/`)) })
-  const sockets = new WebSockets(context, events)
+  const sockets = new WebSockets(context, new LogEvents(events))
   const hosts = ['127.0.0.1']
   const rest = await serve(context, { sockets })
   const rpc = await serve(context, { serves: 'rpc' })
-  const ws = await WsServer.open(context, { events, port: 0, sockets })
+  const ws = await WsServer.open(context, { port: 0, sockets })
   const source = new HttpResolver(`http://127.0.0.1:${rpc.port}/rpc`)
   const driver = await openDriver({ source, hosts, port: 0, log })
   const light = await openLightServer({ light: lightOver(lightWorld().book), hosts, port: 0, log })

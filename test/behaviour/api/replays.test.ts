@@ -3,6 +3,7 @@ import type { ClientOptions } from 'ws'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiLimits } from '../../../src/answers/api/api-limits.js'
 import { type EventSink, Subscription } from '../../../src/answers/api/ws/subscription.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
 import { Yielder } from '../../../src/base/runtime/cooperative.js'
 import { EventCursor } from '../../../src/ledger/events/event-cursor.js'
@@ -34,7 +35,7 @@ async function served(limits: Partial<ApiLimits> = {}, replays = 1): Promise<{ l
   const { chain, mempool, clock } = test
   const log = await EventLog.open({ chain, mempool, clock, replays })
   const server = await WsServer.open(contextOf(test, { limits, access: { trustedProxies: ['127.0.0.1'] } }), {
-    events: log,
+    events: new LogEvents(log),
     port: 0,
   })
   closing.push(() => server.close())

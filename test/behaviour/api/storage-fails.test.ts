@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { accessFailure } from '../../../src/ledger/storage/failure.js'
@@ -38,7 +39,7 @@ async function fullNode(): Promise<{ server: ApiServer; node: TestChain }> {
   const mempool = failing(context.mempool, 'accept', fails('written'))
   const events = await EventLog.open({ chain: node.chain, mempool: node.mempool, clock: node.clock })
   const all = { ...context, resolver, mempool }
-  const sockets = new WebSockets(all, events)
+  const sockets = new WebSockets(all, new LogEvents(events))
   const server = await serve(all, { sockets })
   opened.push(node, server, sockets)
   return { server, node }

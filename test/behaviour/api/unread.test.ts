@@ -6,6 +6,7 @@ import { AnswerAdmission } from '../../../src/answers/api/streams/admission.js'
 import { apiLimits, type ApiLimits } from '../../../src/answers/api/api-limits.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WebSockets } from '../../../src/answers/api/ws/web-sockets.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { craft, craftBlock, genesisCoin } from '../../support/builders/blocks.js'
@@ -62,7 +63,7 @@ async function served(limits: ApiLimits = narrow, changes: Partial<ApiContext> =
   const sharedAnswers = new SharedAnswers(new AnswerAdmission(limits))
   const context: ApiContext = { ...base, devnet, limits, sharedAnswers, ...changes }
   const log = await EventLog.open({ chain, mempool, clock })
-  const sockets = new WebSockets(context, log)
+  const sockets = new WebSockets(context, new LogEvents(log))
   const server = await serve(context, { sockets })
   closing.push(
     () => server.close(),

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { heldBytes } from '../../support/assert/heap-probe.js'
 import { WebSocket } from 'ws'
 import type { ApiLimits } from '../../../src/answers/api/api-limits.js'
+import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
 import { noWork } from '../../../src/ledger/consensus/signature-work.js'
 import { UserError } from '../../../src/base/errors/rule-error.js'
@@ -44,7 +45,7 @@ async function served({ limits, kept, context, validators = false }: Setting = {
   const { chain, mempool, clock } = test
   const log = await EventLog.open({ chain, mempool, clock, ...(kept === undefined ? {} : { kept }) })
   const all = contextOf(test, { ...context, ...(limits === undefined ? {} : { limits }) })
-  const server = await WsServer.open(all, { events: log, port: 0 })
+  const server = await WsServer.open(all, { events: new LogEvents(log), port: 0 })
   cleaning.push(async () => {
     await server.close()
     await test.close()
@@ -558,14 +559,17 @@ describe('readers that are slow or gone', () => {
 describe('the server', () => {
   it('says that its port is taken, and how to take another', async () => {
     const { test, log, server } = await served()
-    const again = WsServer.open(contextOf(test), { events: log, port: server.port })
+    const again = WsServer.open(contextOf(test), { events: new LogEvents(log), port: server.port })
     await expect(again).rejects.toThrow(UserError)
     await expect(again).rejects.toThrow('--port-base')
   })
 
   it('takes leave with 1001, and does not wait for who does not answer', async () => {
     const { test, log } = await served()
-    const server = await WsServer.open(contextOf(test, { limits: { closeGrace: 300 } }), { events: log, port: 0 })
+    const server = await WsServer.open(contextOf(test, { limits: { closeGrace: 300 } }), {
+      events: new LogEvents(log),
+      port: 0,
+    })
     const polite = await WsClient.open(server.port)
     await polite.result('subscribe', subscribe(['block']))
     const { socket } = await deaf(server.port, [])

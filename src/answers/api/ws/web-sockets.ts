@@ -2,18 +2,14 @@
  * WebSocket: JSON-RPC by rpc/rpc-core, and the events of subscriptions.
  *
  *   upgrade, of either port -> ConnectionShares, Access -> WsConnection -> rate -> RpcCore -> answer
- *   event log -> #distribute -> Subscription of each connection, in order of its numbers
+ *   EventSource -> ConnectionEvents of each connection: the event log of a node (log-events), or a node of a gateway (passed-events)
  *
  * - A connection that reads too slowly is closed; others continue.
- * - A notification is serialized once for all its subscribers.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import type { EventLog } from '../../../ledger/events/event-log.js'
-import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
-import { forEachCooperatively, nextTurn } from '../../../base/runtime/cooperative.js'
 import { Access } from '../http/access.js'
 import { accessDefaults } from '../http/access-options.js'
 import { shareOf } from '../http/client-share.js'
@@ -25,7 +21,7 @@ import { SharedAnswers } from '../streams/shared-answer.js'
 import { ConnectionShares, upgraded } from '../http/connections.js'
 import { statusOf } from '../http/failures.js'
 import { answerAndClose, type UpgradeHandler } from '../http/listeners.js'
-import type { NodeMetrics } from '../metrics/node-metrics.js'
+import type { ServerMetrics } from '../metrics/server-metrics.js'
 import { loopbackHosts } from '../http/origin.js'
 import { pathOf } from '../http/request-path.js'
 import { rpcMethods } from '../rpc/all-methods.js'
@@ -34,7 +30,7 @@ import { RpcCore } from '../rpc/rpc-core.js'
 import { placeOf } from '../http/token-proof.js'
 import { rpcPaths } from '../rpc/rpc-paths.js'
 import { RequestRate } from '../http/request-rate.js'
-import type { Subscription } from './subscription.js'
+import type { EventSource } from './event-source.js'
 import { closeCode, WsConnection, type Shared } from './ws-connection.js'
 
 /** The path on the port of REST that is for WebSockets alone. */
@@ -42,27 +38,22 @@ export const webSocketPath = '/ws'
 /** Paths of WebSockets on the port of REST. */
 const webSocketPaths: readonly string[] = ['/', webSocketPath]
 
-/** The WebSockets of a node, whatever port they came to: JSON-RPC as over HTTP, and events. */
+/** The WebSockets of a node or gateway, whatever port they came to: JSON-RPC as over HTTP, and events. */
 export class WebSockets {
   readonly #limits: ApiLimits
-  readonly #events: EventLog
+  readonly #events: EventSource
   readonly #access: Access
   readonly #shared: Shared
   readonly #protocol: WebSocketServer
-  readonly #metrics: NodeMetrics
+  readonly #metrics: Pick<ServerMetrics, 'webSocketConnections'>
   readonly #connections = new Set<WsConnection>()
-  readonly #subscriptions = new Set<Subscription>()
-  readonly #distribute = () => this.#distributeSoon()
   readonly #pings: NodeJS.Timeout
-  #notifications = new Map<string, Buffer>()
-  #distributing = false
-  #moreToDistribute = false
   readonly #shares = new Map<string, ConnectionShares>()
   #closing: Promise<void> | undefined
   #gone: () => void = () => {}
 
   /** `hosts`: addresses listened on. */
-  constructor(context: ApiContext, events: EventLog, hosts: readonly string[] = loopbackHosts) {
+  constructor(context: ApiContext, events: EventSource, hosts: readonly string[] = loopbackHosts) {
     this.#limits = { ...apiLimits, ...context.limits }
     this.#events = events
     this.#access = new Access(
@@ -90,15 +81,12 @@ export class WebSockets {
       heights: context.heights ?? new HeightGate(context.reader.chain, this.#limits),
       log: context.log,
       rate: new RequestRate(this.#limits),
-      subscriptions: this.#subscriptions,
       held: { bytes: 0 },
       makeRoom: () => this.#makeRoom(),
-      notification: (event, subscription) => this.#notification(event, subscription),
     }
-    events.events.on('appended', this.#distribute)
     this.#pings = setInterval(() => {
       for (const connection of this.#connections) connection.ping()
-      if (![...this.#subscriptions].some(({ replaying }) => replaying)) events.blocks.clear()
+      events.look()
     }, this.#limits.wsPing)
   }
 
@@ -151,7 +139,7 @@ export class WebSockets {
   }
 
   async #close(): Promise<void> {
-    this.#events.events.off('appended', this.#distribute)
+    this.#events.close()
     clearInterval(this.#pings)
     for (const connection of this.#connections) connection.close(closeCode.goingAway, 'the node is stopping')
     const deadline = setTimeout(() => {
@@ -163,7 +151,9 @@ export class WebSockets {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
+    const { refusal } = this.#events
     if (this.#closing !== undefined) refuse(socket, new RuleError('busy', 'the node is stopping'))
+    else if (refusal !== undefined) refuse(socket, refusal)
     else this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
   }
 
@@ -189,23 +179,6 @@ export class WebSockets {
     })
   }
 
-  #distributeSoon(): void {
-    this.#moreToDistribute = true
-    if (!this.#distributing) void this.#distributeAll()
-  }
-
-  /** Sends new events to all subscriptions, a turn later: the chain has priority, and events of one moment are sent together. */
-  async #distributeAll(): Promise<void> {
-    this.#distributing = true
-    while (this.#moreToDistribute) {
-      await nextTurn()
-      this.#moreToDistribute = false
-      await forEachCooperatively(this.#subscriptions, (subscription) => subscription.pump())
-      this.#notifications = new Map()
-    }
-    this.#distributing = false
-  }
-
   /** Those that hold most go first. */
   #makeRoom(): boolean {
     while (this.#shared.held.bytes > this.#limits.wsHeld) {
@@ -214,17 +187,6 @@ export class WebSockets {
       unread.reduce((most, one) => (one.held > most.held ? one : most)).drop()
     }
     return true
-  }
-
-  /** Most subscriptions are the first of their connection, so one message serves them all. */
-  #notification(event: LedgerEvent, subscription: number): Buffer {
-    const key = `${event.number} ${subscription}`
-    const made = event.number === null ? undefined : this.#notifications.get(key)
-    if (made !== undefined) return made
-    const params = `{"subscription":${subscription},${event.text.slice(1)}`
-    const message = Buffer.from(`{"jsonrpc":"2.0","method":"event","params":${params}}`)
-    if (event.number !== null && this.#distributing) this.#notifications.set(key, message)
-    return message
   }
 }
 

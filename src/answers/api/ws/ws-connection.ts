@@ -1,11 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket, type RawData } from 'ws'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { type StartPoint, EventCursor } from '../../../ledger/events/event-cursor.js'
-import type { EventLog } from '../../../ledger/events/event-log.js'
-import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
+import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
-import { displayHash } from '../../../base/primitives/bytes.js'
 import type { Log } from '../../../base/runtime/env.js'
 import type { ApiLimits } from '../api-limits.js'
 import { rpcFailure } from '../http/answer-forms.js'
@@ -16,7 +13,7 @@ import type { RpcCaller, Subscriber, SubscriptionStart } from '../rpc/method.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { type AnswerStream, beginningOf } from '../streams/answer-stream.js'
 import type { RequestRate } from '../http/request-rate.js'
-import { type EventSink, Subscription } from './subscription.js'
+import type { ConnectionEvents, EventConnection, EventSource } from './event-source.js'
 
 /** Close codes of a connection. */
 export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
@@ -24,19 +21,15 @@ export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } 
 /** Objects that all connections of a server share. */
 export interface Shared {
   readonly core: RpcCore
-  readonly events: EventLog
+  readonly events: Pick<EventSource, 'of'>
   readonly limits: ApiLimits
   readonly heights: HeightGate
   readonly log: Log
-  /** Subscriptions that receive new events. */
-  readonly subscriptions: Set<Subscription>
   readonly rate: RequestRate
   /** Bytes of messages and answers in memory. */
   readonly held: { bytes: number }
   /** Ends connections whose clients do not read until these bytes are within their bound; whether they are. */
   makeRoom(): boolean
-  /** The message for an event. */
-  notification(event: LedgerEvent, subscription: number): Buffer
 }
 
 /** The client of a connection. */
@@ -49,17 +42,15 @@ export interface WsClient {
 }
 
 /** One WebSocket: requests answered one after another, and events. */
-export class WsConnection implements Subscriber, EventSink {
+export class WsConnection implements Subscriber, EventConnection {
   readonly #ws: WebSocket
   readonly #socket: Duplex
   readonly #shared: Shared
-  readonly #share: string
+  readonly share: string
   readonly #local: boolean
   readonly #caller: RpcCaller
   readonly #messages: Buffer[] = []
-  readonly #subscriptions = new Map<number, Subscription>()
-  readonly #new: Subscription[] = []
-  #lastSubscription = 0
+  readonly #events: ConnectionEvents
   #answering = false
   #lastMessage = performance.now()
   /** Whether anything was received since the last ping. */
@@ -74,7 +65,6 @@ export class WsConnection implements Subscriber, EventSink {
   #waitForRoom: Promise<void> | undefined
   /** The same at the last ping, and at how many pings in a row it has been that one. */
   #waitAtPing: { readonly wait: Promise<void>; readonly pings: number } | undefined
-  #replaying = false
   #corked = false
   /** Settles when the answer whose first parts are sent is complete: no other message may come between. */
   #parts: Promise<void> | undefined
@@ -84,8 +74,9 @@ export class WsConnection implements Subscriber, EventSink {
     this.#ws = ws
     this.#socket = socket
     this.#shared = shared
-    this.#share = peer.share
+    this.share = peer.share
     this.#local = peer.local
+    this.#events = shared.events.of(this)
     const client = { share: peer.share, signal: this.#gone.signal }
     // A copy would ask for each refusal, which reports it.
     this.#caller = Object.assign(peer.access, {
@@ -107,7 +98,7 @@ export class WsConnection implements Subscriber, EventSink {
   /** How expendable it is: whether it receives events, and when its last request arrived. */
   get idle(): { readonly rank: number; readonly since: number } {
     const { told, untold } = idleRanks
-    return { rank: this.#subscriptions.size > 0 || this.#answering ? told : untold, since: this.#lastMessage }
+    return { rank: this.#events.size > 0 || this.#answering ? told : untold, since: this.#lastMessage }
   }
 
   get full(): boolean {
@@ -119,7 +110,7 @@ export class WsConnection implements Subscriber, EventSink {
   }
 
   /** Events of one moment leave in one write: each write takes memory beside its bytes. */
-  tell(event: LedgerEvent, subscription: number): void {
+  notify(message: Buffer): void {
     if (!this.#corked) {
       this.#corked = true
       this.#socket.cork()
@@ -128,7 +119,7 @@ export class WsConnection implements Subscriber, EventSink {
         this.#socket.uncork()
       })
     }
-    this.#ws.send(this.#shared.notification(event, subscription), { binary: false })
+    this.#ws.send(message, { binary: false })
   }
 
   fail(error: unknown): void {
@@ -142,24 +133,15 @@ export class WsConnection implements Subscriber, EventSink {
   }
 
   subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart {
-    const { events, limits } = this.#shared
-    if (this.#subscriptions.size >= limits.wsSubscriptions) {
+    const { limits } = this.#shared
+    if (this.#events.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
-    const cursor = new EventCursor(events, topics, start)
-    const subscription = new Subscription(++this.#lastSubscription, cursor, this)
-    this.#subscriptions.set(subscription.id, subscription)
-    this.#new.push(subscription)
-    const { height, hash } = events.tip
-    return { subscription: subscription.id, number: events.last, height, hash: displayHash(hash) }
+    return this.#events.subscribe(topics, start)
   }
 
   unsubscribe(id: number): boolean {
-    const subscription = this.#subscriptions.get(id)
-    if (subscription === undefined) return false
-    this.#subscriptions.delete(id)
-    this.#end(subscription)
-    return true
+    return this.#events.unsubscribe(id)
   }
 
   /** Sends a ping; closes a connection from which nothing was received since the last one, or that takes nothing of what it is sent. */
@@ -225,40 +207,11 @@ export class WsConnection implements Subscriber, EventSink {
     this.#answering = true
     for (let message = this.#messages.shift(); message !== undefined && this.open; message = this.#messages.shift()) {
       await this.#answer(message)
-      for (const subscription of this.#new.splice(0)) {
-        // Ended in the same batch, or connection gone → no start.
-        if (!this.open || !this.#subscriptions.has(subscription.id)) continue
-        this.#shared.subscriptions.add(subscription)
-        subscription.begin()
-      }
-      if (!this.#replaying) void this.#replayAll()
+      this.#events.begin()
       if (this.#ws.isPaused && this.#messages.length < this.#shared.limits.wsWaiting) this.#ws.resume()
       await this.room()
     }
     this.#answering = false
-  }
-
-  /**
-   * Replays blocks of one subscription after the other. The client is waited for in between, where nothing is held that others need.
-   */
-  async #replayAll(): Promise<void> {
-    this.#replaying = true
-    const { blocks } = this.#shared.events
-    try {
-      for (let due = this.#due(); due.length > 0; due = this.#due()) {
-        for (const subscription of due) {
-          await this.room()
-          if (subscription.replaying) await blocks.inTurn(this.#share, (yielder) => subscription.replay(yielder))
-        }
-      }
-    } catch (error) {
-      this.fail(error)
-    }
-    this.#replaying = false
-  }
-
-  #due(): Subscription[] {
-    return [...this.#subscriptions.values()].filter(({ replaying }) => replaying)
   }
 
   async #answer(message: Buffer): Promise<void> {
@@ -326,7 +279,7 @@ export class WsConnection implements Subscriber, EventSink {
   #refusal(): RuleError | undefined {
     const { held, limits, rate, makeRoom } = this.#shared
     const spared = limits.rateSparesLoopback && this.#local
-    if (!spared && rate.take(this.#share, performance.now()).exceeded) {
+    if (!spared && rate.take(this.share, performance.now()).exceeded) {
       return new RuleError('request-rate', `more than ${limits.rateRequests} requests in ${limits.rateWindow} ms`)
     }
     if (held.bytes <= limits.wsHeld || makeRoom()) return undefined
@@ -361,15 +314,9 @@ export class WsConnection implements Subscriber, EventSink {
     return this.#ws.readyState === WebSocket.CLOSED
   }
 
-  #end(subscription: Subscription): void {
-    subscription.end()
-    this.#shared.subscriptions.delete(subscription)
-  }
-
   #closed(): void {
     this.#gone.abort(new RuleError('request-timeout', 'the connection is closed'))
-    for (const subscription of this.#subscriptions.values()) this.#end(subscription)
-    this.#subscriptions.clear()
+    this.#events.close()
     this.#messages.length = 0
     this.#recount()
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { EventLog } from '../../../ledger/events/event-log.js'
+import type { EventSource } from './event-source.js'
 import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { jsonType } from '../http/answer-forms.js'
@@ -8,13 +8,13 @@ import { Listeners } from '../http/listeners.js'
 import { loopbackHosts } from '../http/origin.js'
 import { answerOf, upgradeError, WebSockets } from './web-sockets.js'
 
-export interface WsServerOptions {
-  readonly events: EventLog
+/** `sockets`: those that the port of REST takes too; `events`: those of this port alone. */
+export type WsServerOptions = PortOptions & ({ readonly sockets: WebSockets } | { readonly events: EventSource })
+
+interface PortOptions {
   readonly hosts?: readonly string[]
   /** 0: any free port. */
   readonly port: number
-  /** Those that the port of REST takes too; absent: only this port has any. */
-  readonly sockets?: WebSockets
 }
 
 /** The port for WebSockets alone. */
@@ -28,10 +28,9 @@ export class WsServer {
   }
 
   /** Listens. A port in use is a UserError. */
-  static async open(
-    context: ApiContext,
-    { events, hosts = loopbackHosts, port, sockets = new WebSockets(context, events, hosts) }: WsServerOptions,
-  ): Promise<WsServer> {
+  static async open(context: ApiContext, options: WsServerOptions): Promise<WsServer> {
+    const { hosts = loopbackHosts, port } = options
+    const sockets = 'sockets' in options ? options.sockets : new WebSockets(context, options.events, hosts)
     try {
       const listeners = await Listeners.open({
         hosts,
