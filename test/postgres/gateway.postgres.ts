@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { followEvents } from '../../src/clients/client/follow-events.js'
 import { fillAll } from '../../src/ledger/shipping/fill-all.js'
 import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
 import { busyChain } from '../support/builders/busy-chain.js'
@@ -7,6 +8,7 @@ import { oneValidator } from '../support/builders/chain.js'
 import { contextOf, serve } from '../support/client/api.js'
 import { answerTo, contractQuestions } from '../support/client/contract-questions.js'
 import { gatewayOver } from '../support/network/gateways.js'
+import { portBase } from '../support/process/ports.js'
 import { PostgresServer } from '../support/process/postgres.js'
 import { Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
@@ -99,13 +101,15 @@ describe('a gateway beside a primary and its replica', () => {
   let replica: PostgresServer
   let node: NodeProcess
   let gateway: NodeProcess
+  let shipping: readonly string[]
   const accounts: string[] = []
 
   beforeAll(async () => {
     primary = await server(PostgresServer.create())
     replica = await server(PostgresServer.replicaOf(primary))
     const url = `postgres://postgres@${primary.host},${replica.host}/postgres`
-    node = await NodeProcess.start('devnet', '--data-dir', directories.fresh(), '--seed-dids', '20', '--ship', url)
+    shipping = ['devnet', '--data-dir', directories.fresh(), '--ship', url, '--port-base', await portBase()]
+    node = await NodeProcess.start(...shipping, '--seed-dids', '20')
     gateway = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', url, '--node', node.line.rest)
     const listed = await node.admin<{ address: string }[]>('dev_accounts')
     accounts.push(...listed.slice(0, 3).map(({ address }) => address))
@@ -150,6 +154,36 @@ describe('a gateway beside a primary and its replica', () => {
     )
     await expectSame(() => node.admin('dev_reorg', { blocks: 2 }))
     await expectSame(() => node.admin('dev_mine', { blocks: 1 }))
+  })
+
+  it('tells events, and goes on when their node was killed and is there again', async () => {
+    const end = new AbortController()
+    const lost: string[] = []
+    const height = Number((await node.get('block/height')).body.Result)
+    const events = followEvents({
+      url: gateway.line.ws,
+      topics: ['block'],
+      from: { fromHeight: height },
+      signal: end.signal,
+      onLost: ({ message }) => lost.push(message),
+    })
+    const heights: unknown[] = []
+    const read = async (count: number) => {
+      while (heights.length < count) {
+        const { value } = await events.next()
+        if (value !== undefined && 'height' in value) heights.push(value.height)
+      }
+    }
+    await node.admin('dev_mine', { blocks: 2 })
+    await read(3)
+    await node.stop('SIGKILL')
+    const reading = read(5)
+    await expect.poll(() => lost.length).toBe(1)
+    node = await NodeProcess.start(...shipping)
+    await node.admin('dev_mine', { blocks: 2 })
+    await reading
+    expect(heights).toEqual([0, 1, 2, 3, 4].map((i) => height + i))
+    end.abort()
   })
 
   it('reads where the rows are while the replica is gone, and while it is behind', async () => {

@@ -91,8 +91,6 @@ export const apiOptions = table('api', {
     description: 'connections among them, and among those of WebSocket, of one client address or /64 of IPv6',
   }),
   wsConnections: tuning({
-    // A gateway has no WebSockets.
-    commands: ['devnet', 'start'],
     flag: '--ws-connections <n>',
     ...wholeNumber(1, 65_535, 'connections'),
     default: apiLimits.wsConnections,

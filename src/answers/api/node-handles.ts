@@ -1,3 +1,4 @@
+import type { RuleError } from '../../base/errors/rule-error.js'
 import type { Neighbor } from '../../network/peers/neighbor.js'
 import type { PeerManager } from '../../network/peers/peer-manager.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
@@ -51,6 +52,10 @@ export interface FollowedView {
 
 /** The nodes behind a gateway, of which one answers. */
 export interface NodesBehind {
+  /** `gateway-reads-only` where there is none. */
+  readonly refusal: RuleError | undefined
+  /** Result of the first node that answers a question at the base URL of its REST port. `gateway-reads-only` without a node. */
+  first<T>(ask: (url: string) => Promise<T>): Promise<T>
   /** Result of a call of JSON-RPC; rejects with the node's error as it stands. `gateway-reads-only` without a node. */
   call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown>
   /** Its answer at a path of its REST port; `body`: JSON text of a POST. */

@@ -3,7 +3,7 @@
  *
  *   engine -> EngineRows (ledger/engine) -> EngineChain: tip, headers, clock
  *          -> Resolver, ChainReader, Prover: the code of a node, over these rows
- *          -> ApiServer; what needs a pool, peers or votes -> BehindGateway -> a node
+ *          -> ApiServer, WebSockets; what needs a pool, peers or votes, and events -> BehindGateway -> a node
  *
  * Imports consensus, node, errors, primitives, runtime, crypto, chain, engine, storage, resolver, api; used by cli.
  * - Bodies of answers are those of a node at the same tip.
@@ -49,7 +49,7 @@ export interface GatewayOptions {
 /** A gateway that serves. */
 export interface Gateway {
   readonly chain: EngineChain
-  readonly ports: { readonly rest: number; readonly rpc: number }
+  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number }
   /** A host by which this machine reaches them, as it stands in a URL. */
   readonly host: string
   close(): Promise<void>
@@ -76,14 +76,25 @@ async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gate
   stack.defer(() => chain.close())
   const life: Life = { stage: 'starting' }
   const context = await contextOf(options, chain, life, stack)
-  const { ApiServer, openMetricsPort } = await import('../serving-parts.js')
+  const { ApiServer, apiLimits, openMetricsPort, PassedEvents, ShownBlocks, WebSockets, WsServer } =
+    await import('../serving-parts.js')
   const { hosts = loopbackHosts, metricsHosts, drain = 0 } = tuning.api ?? {}
-  const listen = async (serves: 'rest' | 'rpc') => {
-    const server = await ApiServer.open(context, { serves, hosts, port: portOf(serves, tuning.node?.portBase) })
-    stack.defer(() => server.close())
-    return server.port
+  const port = (name: 'rest' | 'ws' | 'rpc') => portOf(name, tuning.node?.portBase)
+  const { nodes, heights } = context
+  const shown = new ShownBlocks(chain, { ...apiLimits, ...tuning.api })
+  const sockets = new WebSockets(context, new PassedEvents({ nodes, heights, shown }), hosts)
+  // At once: a port waits for the connections of its WebSockets.
+  const servers: { close(): Promise<void> }[] = [sockets]
+  stack.defer(async () => void (await Promise.all(servers.map((server) => server.close()))))
+  const opened = async (server: Promise<{ readonly port: number; close(): Promise<void> }>) => {
+    servers.push(await server)
+    return (await server).port
   }
-  const ports = { rest: await listen('rest'), rpc: await listen('rpc') }
+  const ports = {
+    rest: await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets })),
+    ws: await opened(WsServer.open(context, { hosts, port: port('ws'), sockets })),
+    rpc: await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') })),
+  }
   if (metricsHosts !== undefined) {
     const port = portOf('metrics', tuning.node?.portBase)
     const figures = await openMetricsPort(context, { hosts: metricsHosts, port })
@@ -104,12 +115,15 @@ interface Life {
   stage: NodeHealth['stage']
 }
 
+/** Everything that the interfaces need, with what only a gateway has. */
+type GatewayContext = ApiContext & Required<Pick<ApiContext, 'nodes' | 'heights'>>
+
 async function contextOf(
   { spec, env, nodes, tuning = {} }: GatewayOptions,
   chain: EngineChain,
   life: Life,
   stack: ResourceStack,
-): Promise<ApiContext> {
+): Promise<GatewayContext> {
   const { api = {}, resolver: settings = {} } = tuning
   const { cacheBytes, staleAfter = staleAfterDefault, answerOutOfStep: always = false, ...queryLimits } = settings
   const {

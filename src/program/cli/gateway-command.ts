@@ -48,6 +48,7 @@ export function registerGateway(program: Command, context: CliContext): void {
         name: spec.name,
         height,
         rest: `http://${host}:${ports.rest}`,
+        ws: `ws://${host}:${ports.ws}`,
         rpc: `http://${host}:${ports.rpc}`,
         nodes,
       }
@@ -55,6 +56,7 @@ export function registerGateway(program: Command, context: CliContext): void {
         `gateway of ${spec.name} at height ${height}`,
         '',
         `REST      ${start.rest}/api/v1`,
+        `WebSocket ${start.ws}`,
         `JSON-RPC  ${start.rpc}`,
         ...nodes.map((url) => `Node      ${url}`),
       ])

@@ -22,6 +22,14 @@ export class BehindGateway implements NodesBehind {
     this.#nodes = urls.map((url) => new PassedOn(url, { own: () => heights.height, seen }))
   }
 
+  get refusal(): RuleError | undefined {
+    return this.#nodes.length === 0 ? readsOnly() : undefined
+  }
+
+  first<T>(ask: (url: string) => Promise<T>): Promise<T> {
+    return this.#first(({ url }) => ask(url), false)
+  }
+
   call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
     return this.#first((node) => node.call(method, params, client, effect), effect === 'once')
   }
@@ -33,10 +41,7 @@ export class BehindGateway implements NodesBehind {
   /** `once`: where a node does not answer no other one is asked: it may have done what it was to do. */
   async #first<T>(ask: (node: PassedOn) => Promise<T>, once: boolean): Promise<T> {
     const nodes = once ? this.#nodes.slice(0, 1) : this.#nodes
-    let failure = new RuleError(
-      'gateway-reads-only',
-      'this gateway has the rows of the chain alone; ask a node for this',
-    )
+    let failure = readsOnly()
     for (const node of nodes) {
       try {
         return await ask(node)
@@ -48,6 +53,10 @@ export class BehindGateway implements NodesBehind {
     }
     throw failure
   }
+}
+
+function readsOnly(): RuleError {
+  return new RuleError('gateway-reads-only', 'this gateway has the rows of the chain alone; ask a node for this')
 }
 
 /** Refusals after which another node may answer. */

@@ -11,7 +11,7 @@ import { jsonType } from './answer-forms.js'
 /** @limit count: transactions that a follower passes on at a time */
 const atOnce = 64
 /** @tuning ms: wait for the answer of the node that is followed */
-const patience = 10_000
+export const nodePatience = 10_000
 /** @tuning bytes: an answer of that node */
 const longestAnswer = 8 * 1024 * 1024
 
@@ -108,7 +108,7 @@ export class PassedOn implements FollowedView {
     headers: NonNullable<RequestBounds['headers']> = {},
   ): Promise<TextAnswer> {
     this.#take(share)
-    const bounds = { timeout: patience, maxAnswer: longestAnswer, signal, headers, once: effect === 'once' }
+    const bounds = { timeout: nodePatience, maxAnswer: longestAnswer, signal, headers, once: effect === 'once' }
     try {
       return await requestText(this.url + path, body, bounds)
     } catch {
@@ -145,7 +145,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function unanswered(why: string, effect: CallEffect): RuleError {
+/** The error for a node that does not answer. */
+export function unanswered(why: string, effect: CallEffect): RuleError {
   const left = effect === 'none' ? '' : '; it may have done it nevertheless'
   return new RuleError('followed-unreachable', `the node that this one follows got no further: ${why}${left}`)
 }

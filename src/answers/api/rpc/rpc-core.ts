@@ -230,7 +230,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     if (settle === undefined || nodes === undefined) return run()
     return settle(run).catch((error: unknown) => {
       if (!(error instanceof NeedsNode)) throw error
-      return nodes.call(name, params, caller.client, method.effect)
+      return error.ask?.(params) ?? nodes.call(name, params, caller.client, method.effect)
     })
   }
 }

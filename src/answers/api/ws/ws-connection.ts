@@ -16,7 +16,7 @@ import type { RequestRate } from '../http/request-rate.js'
 import type { ConnectionEvents, EventConnection, EventSource } from './event-source.js'
 
 /** Close codes of a connection. */
-export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013 } as const
+export const closeCode = { goingAway: 1001, unsupported: 1003, tryLater: 1013, badGateway: 1014 } as const
 
 /** Objects that all connections of a server share. */
 export interface Shared {
