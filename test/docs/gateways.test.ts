@@ -9,6 +9,17 @@ import { Workbench } from '../support/process/workbench.js'
 
 const page = repositoryFile('docs/gateways.md')
 
+/** A service of the compose file. */
+interface Service {
+  readonly image: string
+  readonly command?: readonly string[]
+  readonly entrypoint?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly user?: string
+  readonly volumes: readonly string[]
+  readonly depends_on?: readonly string[]
+}
+
 it('docs/gateways.md has every figure that gateways alone have', () => {
   const metrics = new GatewayMetrics({} as never)
   const own = metrics.describe().filter(({ name }) => name.startsWith('didledger_gateway_'))
@@ -29,26 +40,74 @@ describe('docs/operate/shipping/compose.yml', () => {
   const folder = 'docs/operate/shipping/'
   const bench = new Workbench()
   afterAll(() => bench.close())
-  const { services } = parseYaml(repositoryFile(`${folder}compose.yml`)) as unknown as {
-    services: Readonly<Record<string, { readonly command?: readonly string[] }>>
+  const { services, volumes } = parseYaml(repositoryFile(`${folder}compose.yml`)) as unknown as {
+    services: Readonly<Record<string, Service>>
+    volumes: Readonly<Record<string, unknown>>
   }
+  const { primary, replica } = services as Readonly<Record<'primary' | 'replica', Service>>
   const given: Readonly<Record<string, string>> = {
     '/chain/chain.json': bench.spec,
     '${PEER:?the address of a peer}': '127.0.0.1:9',
   }
-  const rows = 'postgres://postgres@postgres/didledger'
+  const [rows, readRows] = ['didledger', 'didledger_read'].map((user) => `postgres://${user}@primary,replica/didledger`)
+  const nameOf = (service: Service) => Object.keys(services).find((name) => services[name] === service)
   const gateways = Object.keys(services).filter((name) => name.startsWith('gateway-'))
 
   it.each<[string, object]>([
     ['node', { shipping: { shards: [rows] }, network: { peers: ['127.0.0.1:9'] } }],
     ...gateways.map(
-      (name) => [name, { gateway: { shards: [rows], nodes: ['http://node:20334'] } }] as [string, object],
+      (name) => [name, { gateway: { shards: [readRows], nodes: ['http://node:20334'] } }] as [string, object],
     ),
   ])('starts %s with options that there are', async (name, settings) => {
     const command = (services[name]?.command ?? []).map((argument) => given[argument] ?? argument)
     const { code, out, err } = await bench.run(...command, '--print-config', '--json')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(JSON.parse(out)).toMatchObject(settings)
+  })
+
+  it('names services alone in the URL of the rows, and no role that its script does not make', () => {
+    const script = repositoryFile(`${folder}primary.sh`)
+    for (const url of [rows, readRows]) {
+      const [, user, hosts, database] = /^postgres:\/\/(\w+)@([\w,]+)\/(\w+)$/.exec(url ?? '') ?? []
+      expect(script).toContain(`CREATE ROLE ${user} LOGIN;`)
+      expect(hosts?.split(',')).toEqual([primary, replica].map(nameOf))
+      expect(database).toBe(primary.environment?.['POSTGRES_DB'])
+    }
+    expect(script).toContain(`-d ${primary.environment?.['POSTGRES_DB']} <<`)
+    expect(services['node']?.depends_on).toEqual(['primary', 'replica'])
+  })
+
+  it('has a replica that follows the primary by the role and the name that this one knows', () => {
+    const script = repositoryFile(`${folder}primary.sh`)
+    const [, host, user, name] =
+      /^host=(\w+) user=(\w+) application_name=(\w+)$/.exec(replica.environment?.['PRIMARY'] ?? '') ?? []
+    expect(host).toBe(nameOf(primary))
+    expect(script).toContain(`CREATE ROLE ${user} LOGIN REPLICATION;`)
+    expect(script).toContain(`host replication ${user} all trust`)
+    expect(script).toContain(`SET synchronous_standby_names = '${name}'`)
+    expect(replica.image).toBe(primary.image)
+  })
+
+  it('mounts the scripts where the image and the entrypoint look for them, and the data where they write', () => {
+    expect(primary.volumes).toEqual([
+      './primary.sh:/docker-entrypoint-initdb.d/primary.sh:ro',
+      'primary:/var/lib/postgresql/data',
+    ])
+    expect(replica.volumes).toEqual(['./replica.sh:/replica.sh:ro', 'replica:/var/lib/postgresql/data'])
+    expect(replica.entrypoint).toEqual(['sh', '/replica.sh'])
+    expect(replica.environment?.['PGDATA']).toMatch(/^\/var\/lib\/postgresql\/data\/\w+$/)
+    // PostgreSQL refuses to be root, and the entrypoint that changes the user is not this one.
+    expect(replica.user).toBe('postgres')
+    const named = Object.values(services).flatMap((service) => service.volumes.map((mount) => mount.split(':')[0]))
+    expect(Object.keys(volumes).sort()).toEqual(named.filter((from) => !from?.startsWith('./')).sort())
+  })
+
+  it('is told of by the pages as it is', () => {
+    expect(repositoryFile('docs/shipping.md')).toContain('`synchronous_commit = remote_write`')
+    expect(repositoryFile(`${folder}primary.sh`)).toContain("SET synchronous_commit = 'remote_write'")
+    for (const [, service] of page.matchAll(/^docker compose (?:exec|stop) (\w+)/gm)) {
+      expect(Object.keys(services)).toContain(service)
+    }
   })
 
   it('has its gateways behind a balancer that asks at their port', () => {

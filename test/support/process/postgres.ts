@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startChild } from './children.js'
 
 /** The oldest version that shards run on. */
 const oldest = 15
@@ -30,7 +31,7 @@ export class PostgresServer {
 
   static async create(): Promise<PostgresServer> {
     const server = new PostgresServer(folderOfPostgres(), await freePort())
-    server.#run('initdb', '-D', server.#data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C')
+    server.#run('initdb', '-D', server.data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C')
     server.start()
     return server
   }
@@ -39,12 +40,39 @@ export class PostgresServer {
   static async replicaOf(primary: PostgresServer): Promise<PostgresServer> {
     const server = new PostgresServer(folderOfPostgres(), await freePort())
     const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
-    server.#run('pg_basebackup', '-D', server.#data, ...from, '-R', '-X', 'stream', '-c', 'fast')
+    server.#run('pg_basebackup', '-D', server.data, ...from, '-R', '-X', 'stream', '-c', 'fast')
     server.start()
     return server
   }
 
-  get #data(): string {
+  /** A server that a script of the shell makes and becomes, in the folder that PGDATA names. */
+  static async byScript(script: string, variables: Readonly<Record<string, string>>): Promise<PostgresServer> {
+    const server = new PostgresServer(folderOfPostgres(), await freePort())
+    server.startScript(script, variables)
+    return server
+  }
+
+  /** Begins such a script once more: a container whose volume is kept. */
+  startScript(script: string, variables: Readonly<Record<string, string>>): void {
+    const settings = this.#settings.flatMap((setting) => ['-c', setting])
+    const env = { ...process.env, ...this.#variables, ...variables }
+    startChild('sh', ['-c', script, 'sh', ...settings], {
+      cwd: this.#folder,
+      env,
+      stdio: 'ignore',
+      ...userOfPostgres(),
+    })
+  }
+
+  /** Runs a script of the shell that changes the server to its end. */
+  runScript(script: string): void {
+    const env = { ...process.env, ...this.#variables }
+    const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env, ...userOfPostgres() })
+    if (status !== 0) throw new Error(`the script ends with ${status}: ${stderr}`)
+  }
+
+  /** Folder of its files. */
+  get data(): string {
     return join(this.#folder, 'data')
   }
 
@@ -58,41 +86,57 @@ export class PostgresServer {
   }
 
   start(): void {
-    const settings = [
-      'listen_addresses=127.0.0.1',
-      `unix_socket_directories=${this.#folder}`,
-      'shared_buffers=32MB',
-      'jit=off',
-    ]
-    const options = [`-p ${this.port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ')
-    this.#run('pg_ctl', '-D', this.#data, '-o', options, '-l', join(this.#folder, 'log'), '-w', 'start')
+    const options = [`-p ${this.port}`, ...this.#settings.map((setting) => `-c ${setting}`)].join(' ')
+    this.#run('pg_ctl', '-D', this.data, '-o', options, '-l', join(this.#folder, 'log'), '-w', 'start')
+  }
+
+  /** Whether it answers. */
+  get isUp(): boolean {
+    const { status } = spawnSync(join(postgresPrograms() ?? '', 'pg_isready'), [
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
+    ])
+    return status === 0
   }
 
   /** Ends it as a failure of the machine does. */
   kill(): void {
-    this.#run('pg_ctl', '-D', this.#data, '-m', 'immediate', '-w', 'stop')
+    this.#run('pg_ctl', '-D', this.data, '-m', 'immediate', '-w', 'stop')
   }
 
   /** Makes a replica take writes. */
   promote(): void {
-    this.#run('pg_ctl', '-D', this.#data, '-w', 'promote')
+    this.#run('pg_ctl', '-D', this.data, '-w', 'promote')
   }
 
-  sql(text: string): string {
-    return this.#run('psql', '-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres', '-At', '-c', text)
+  sql(text: string, database = 'postgres'): string {
+    const server = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres', '-d', database]
+    return this.#run('psql', ...server, '-At', '-c', text)
   }
 
   /** Its processes: the first one, and one for each connection and task. */
   pids(): number[] {
-    const [first = ''] = readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')
+    const [first = ''] = readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')
     const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ')
     return [first, ...children].map(Number)
   }
 
   /** Stops it and deletes its folder. */
   close(): void {
-    if (existsSync(join(this.#data, 'postmaster.pid'))) this.kill()
+    if (existsSync(join(this.data, 'postmaster.pid'))) this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  get #settings(): readonly string[] {
+    return ['listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`, 'shared_buffers=32MB', 'jit=off']
+  }
+
+  /** Environment of a container of it. */
+  get #variables(): Readonly<Record<string, string>> {
+    const PATH = `${postgresPrograms()}:${process.env['PATH']}`
+    return { PATH, PGDATA: this.data, PGHOST: this.#folder, PGPORT: String(this.port) }
   }
 
   /** Runs a program of PostgreSQL, which refuses to be root. */
@@ -119,10 +163,8 @@ function userOfPostgres(): { readonly uid?: number; readonly gid?: number } {
 
 function folderOfPostgres(): string {
   const folder = mkdtempSync(join(tmpdir(), 'didledger-postgres-'))
-  mkdirSync(join(folder, 'data'), { mode: 0o700 })
   const { uid, gid } = userOfPostgres()
-  if (uid !== undefined && gid !== undefined)
-    for (const path of [folder, join(folder, 'data')]) chownSync(path, uid, gid)
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
   return folder
 }
 
