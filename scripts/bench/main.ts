@@ -1,7 +1,7 @@
 /**
  * npm run bench [-- SUITE…]: the figures of docs/performance.md, measured in one run. Without a suite all of them run, about twenty
  * minutes. --json keeps them in a file (--out names it), --repeat=N measures each suite so often, --compare A B says what changed from one
- * file to the other, --dids=N,M chooses numbers of DIDs.
+ * file to the other, --dids=N,M chooses numbers of DIDs, --chains=DIR keeps chains of many DIDs for further runs.
  */
 import { parseArgs } from 'node:util'
 import './compiled.js'
@@ -22,6 +22,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     compare: { type: 'boolean' },
     // Read by suites.
     dids: { type: 'string' },
+    chains: { type: 'string' },
   },
 })
 
