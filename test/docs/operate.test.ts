@@ -1,14 +1,18 @@
-import { GatewayMetrics } from '../../src/answers/api/metrics/gateway-metrics.js'
 import { existsSync, readdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Scene } from '../../scripts/docs/scene.js'
 import { badStates, warningMetrics } from '../../src/answers/api/metrics/readiness.js'
 import { portOffsets, defaultPortBase } from '../../src/node/ports.js'
+import { ResourceStack } from '../../src/base/runtime/resource-stack.js'
+import { shipBacklog } from '../../src/ledger/shipping/shipping-options.js'
 import { repositoryFile, section } from '../support/assert/markdown.js'
 import { parseYaml, type Yaml } from '../support/assert/plain-yaml.js'
 import { type Family, parseMetrics, sampleOf } from '../support/assert/prometheus.js'
 import { type Expression, firesAt, parseQuery } from '../support/assert/promql.js'
+import { oneValidator, TestChain } from '../support/builders/chain.js'
+import { LedgerEngine } from '../support/fakes/ledger-engine.js'
+import { gatewayOver } from '../support/network/gateways.js'
 import { Workbench } from '../support/process/workbench.js'
 
 /** What lies in docs/operate, held against a node and against the program. */
@@ -43,31 +47,37 @@ const added = ['instance', 'job', ...Object.keys(targets!.labels)]
 
 let scene: Scene
 let families: Map<string, Family>
+let ofGateway: Map<string, Family>
+const below = new ResourceStack()
 beforeAll(async () => {
   scene = await Scene.open('localnet')
-  // Figures with labels come with the first request of their kind.
-  await scene.rest('/api/v1/block/height')
-  await scene.call('getblockcount', {})
-  const response = await fetch(`http://127.0.0.1:${scene.ports.rest}${scrape!.metrics_path}`)
-  families = parseMetrics(await response.text())
+  below.defer(() => scene.close())
+  families = await figuresAt(scene.ports)
+  const chain = await TestChain.open(oneValidator())
+  below.defer(() => chain.close())
+  await chain.mine()
+  const gateway = await gatewayOver(chain, new LedgerEngine(chain, 1))
+  below.defer(() => gateway.close())
+  ofGateway = await figuresAt(gateway.ports)
 })
-afterAll(() => scene.close())
+afterAll(() => below.close())
 
-/** Figures that gateways have and nodes have not, with their labels. */
-const ofGateways = new Map(
-  new GatewayMetrics({} as never)
-    .describe()
-    .filter(({ name }) => name.startsWith('didledger_gateway_'))
-    .map(({ name, labels }) => [name, new Set(labels)]),
-)
+/** The figures that are served, once there was a request of each kind: those with labels come with the first. */
+async function figuresAt({ rest, rpc }: { readonly rest: number; readonly rpc: number }): Promise<Map<string, Family>> {
+  await fetch(`http://127.0.0.1:${rest}/api/v1/block/height`)
+  await fetch(`http://127.0.0.1:${rpc}`, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"getblockcount"}' })
+  const response = await fetch(`http://127.0.0.1:${rest}${scrape!.metrics_path}`)
+  return parseMetrics(await response.text())
+}
 
-/** The labels of a metric of the node, or of gateways; undefined if there is no such metric. */
+/** The labels of a metric of a node, or else of a gateway; undefined if there is no such metric. */
 function labelsOf(name: string): Set<string> | undefined {
-  const own = ofGateways.get(name)
-  if (own !== undefined) return own
-  const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''))
-  const samples = family?.samples.filter((sample) => sample.name === name) ?? []
-  return samples.length === 0 ? undefined : new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
+  for (const served of [families, ofGateway]) {
+    const family = served.get(name) ?? served.get(name.replace(/_(bucket|sum|count)$/, ''))
+    const samples = family?.samples.filter((sample) => sample.name === name) ?? []
+    if (samples.length > 0) return new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
+  }
+  return undefined
 }
 
 function check({ selectors, grouped }: Expression): void {
@@ -93,6 +103,21 @@ describe('the alerts', () => {
     const [page = '', anchor = ''] = (rule.annotations['runbook'] as string).split('#')
     const headings = [...repositoryFile(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
     expect(headings).toContain(anchor)
+  })
+
+  it('tell of an outbox that fills before it is full', () => {
+    const [bytes] = rules.flatMap(({ expr }) => /^didledger_ship_outbox_bytes > ([\de]+)$/.exec(expr)?.[1] ?? [])
+    expect(Number(bytes) / shipBacklog).toBeGreaterThan(0.4)
+    expect(Number(bytes) / shipBacklog).toBeLessThan(0.6)
+  })
+
+  it('are named by docs/monitoring.md as they are, beside the figures that they ask for', () => {
+    const rows = [...repositoryFile('docs/monitoring.md').matchAll(/^\| .*\| (.*) \| `(Didledger\w+)` \|$/gm)]
+    expect(rows.length).toBeGreaterThan(4)
+    for (const [, text = '', name] of rows) {
+      const [asked] = parseQuery(rules.find(({ alert }) => alert === name)?.expr ?? '').selectors
+      expect(text).toContain(asked?.name)
+    }
   })
 
   it('have names of their own', () => {
@@ -172,13 +197,15 @@ describe('the dashboard', () => {
 
   it.each(queries)('%s: %s', (_, expr) => check(parseQuery(expr)))
 
-  it('shows every figure of the chain that a node has, but for those of a moment', () => {
+  it('shows every figure that a node or a gateway has, but for those of a moment', () => {
     const shown = new Set(
       [...queries.map(([, expr]) => expr), ...rules.map(({ expr }) => expr)].flatMap((expr) =>
         parseQuery(expr).selectors.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')),
       ),
     )
-    const left = [...families.keys()].filter((name) => name.startsWith('didledger_') && !shown.has(name))
+    const left = [...new Set([...families.keys(), ...ofGateway.keys()])].filter(
+      (name) => name.startsWith('didledger_') && !shown.has(name),
+    )
     expect(left.sort()).toEqual([
       'didledger_build_info',
       'didledger_chain_joined_height_blocks',
@@ -223,6 +250,7 @@ describe('a query that is not right', () => {
     'a >',
     'a b',
     'histogram_quantile(0.5)',
+    'a and on b',
     '',
   ])('%s is noticed', (text) => {
     expect(() => parseQuery(text)).toThrow()

@@ -9,7 +9,7 @@ export interface Selector {
 /** Names in an expression. */
 export interface Expression {
   readonly selectors: readonly Selector[]
-  /** Labels of `by` and `without`. */
+  /** Labels of `by` and `without`, `on` and `ignoring`. */
   readonly grouped: readonly string[]
 }
 
@@ -74,8 +74,7 @@ class QueryReader {
 
   #expression(): void {
     if (this.#operand()) throw this.#wrong('a range of samples alone')
-    while (operators.includes(this.#peek())) {
-      this.#at++
+    while (this.#operator()) {
       if (this.#operand()) throw this.#wrong('an operator on a range')
     }
   }
@@ -106,8 +105,16 @@ class QueryReader {
     return false
   }
 
-  #grouping(): boolean {
-    if (this.#peek() !== 'by' && this.#peek() !== 'without') return false
+  /** Takes an operator, with the labels by which it matches. */
+  #operator(): boolean {
+    if (!operators.includes(this.#peek())) return false
+    this.#at++
+    this.#grouping(['on', 'ignoring'])
+    return true
+  }
+
+  #grouping(words: readonly string[] = ['by', 'without']): boolean {
+    if (!words.includes(this.#peek())) return false
     this.#at++
     this.#expect('(')
     for (let first = true; this.#peek() !== ')'; first = false) {
@@ -134,8 +141,7 @@ class QueryReader {
       if (count++ > 0) this.#expect(',')
       const from = this.#at
       isRange = this.#operand()
-      while (operators.includes(this.#peek())) {
-        this.#at++
+      while (this.#operator()) {
         if (this.#operand() || isRange) throw this.#wrong('an operator on a range')
       }
       if (this.#at === from) throw this.#wrong('an empty argument')
