@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EngineDown } from '../../src/ledger/engine/engine-down.js'
 import { HostConnections } from '../../src/ledger/engine/postgres-host.js'
+import { PostgresLoad } from '../../src/ledger/engine/postgres-load.js'
 import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
 import type { EngineRow, EngineStep, LoadedShard, ShardState } from '../../src/ledger/engine/row-engine.js'
 import { PostgresServer } from '../support/process/postgres.js'
@@ -116,6 +117,26 @@ describe('a shard', () => {
       .toBeUndefined()
     expect(primary.sql("SELECT count(*) FROM pg_tables WHERE tablename = 'row_new'")).toBe('0\n')
   })
+})
+
+it('a filling whose server process hangs is given up, and the next one succeeds', async () => {
+  const host = new HostConnections(pg, 0, { url: primary.url, name: 'primary' })
+  const load = await PostgresLoad.begin(host, { answer: 2000, work: () => 2000 })
+  const [pid] = primary.sql("SELECT pid FROM pg_stat_activity WHERE query LIKE 'COPY%'").split('\n')
+  process.kill(Number(pid), 'SIGSTOP')
+  try {
+    const rows = Array.from({ length: 64 }, (_, n) => row(n, 'x'.repeat(65_536)))
+    const filled = async () => {
+      for (;;) await load.put(rows)
+    }
+    await expect(filled()).rejects.toThrow(EngineDown)
+    await load.close()
+  } finally {
+    process.kill(Number(pid), 'SIGCONT')
+  }
+  await host.close()
+  await expect.poll(() => primary.sql(`SELECT count(*) FROM pg_stat_activity WHERE pid = ${pid}`)).toBe('0\n')
+  await (await engine.load(0)).close()
 })
 
 describe('readers of a shard', () => {

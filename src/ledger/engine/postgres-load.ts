@@ -12,12 +12,34 @@ import type { EngineRow, LoadedShard, ShardLoad } from './row-engine.js'
 
 /** @tuning ms: longest time until a shard takes rows */
 const beginTime = 10_000
+/** @tuning ms: longest answer to a short statement of a filling, and longest time until a server takes further rows */
+const answerTime = 60_000
+/** @tuning ms: longest time for an index, statistics or the end of a transaction, beside that for the bytes of the rows */
+const workTime = 600_000
+/** @tuning bytes: rows of which a server makes an index within a second, or has them on the disk, at the least */
+const workRate = 4 * 1024 * 1024
 /** @tuning ms: longest wait for the lock on the old table, during which readers wait as well */
 const lockTime = 200
 /** @tuning ms: time between two attempts to get that lock */
 const lockPause = 1000
 /** @tuning count: further attempts to get it; a dump of a shard may take an hour */
 const lockTries = 3600
+/** Milliseconds of the longest timer: one that is set to more ends at once. */
+const longestTimer = 2 ** 31 - 1
+
+/** Milliseconds that a server may take while it is filled. */
+export interface LoadPatience {
+  /** For a short answer, or for taking further rows. */
+  readonly answer: number
+  /** For what takes the longer the more rows there are, of so many bytes. */
+  work(bytes: number): number
+}
+
+const usualPatience: LoadPatience = {
+  answer: answerTime,
+  work: (bytes) => Math.min(workTime + (bytes / workRate) * 1000, longestTimer),
+}
+
 /** Code of the error of a lock that was not got in time. */
 const lockTimeout = '55P03'
 
@@ -85,18 +107,21 @@ export class PostgresLoad implements ShardLoad {
   readonly #host: HostConnections
   readonly #client: pg.Client
   readonly #copy: CopyIn
+  readonly #patience: LoadPatience
+  #bytes = 0
   #isOpen = true
 
-  private constructor(host: HostConnections, client: pg.Client, copy: CopyIn) {
+  private constructor(host: HostConnections, client: pg.Client, copy: CopyIn, patience: LoadPatience) {
     this.#host = host
     this.#client = client
     this.#copy = copy
+    this.#patience = patience
   }
 
-  static async begin(host: HostConnections): Promise<PostgresLoad> {
+  static async begin(host: HostConnections, patience = usualPatience): Promise<PostgresLoad> {
     const client = await host.open()
     try {
-      return new PostgresLoad(host, client, await within(beginTime, beginCopy(client, host.name)))
+      return new PostgresLoad(host, client, await within(beginTime, beginCopy(client, host.name)), patience)
     } catch (error) {
       discard(client, () => {})
       throw error instanceof UserError ? error : host.failure(error)
@@ -106,8 +131,10 @@ export class PostgresLoad implements ShardLoad {
   put(rows: readonly EngineRow[]): Promise<void> {
     return this.#tried(async () => {
       const { stream } = await this.#copy.started
-      stream.write(message('d', copyRows(rows)))
-      if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), this.#copy.done])
+      const bytes = copyRows(rows)
+      this.#bytes += bytes.length
+      stream.write(message('d', bytes))
+      if (stream.writableNeedDrain) await this.#soon(Promise.race([once(stream, 'drain'), this.#copy.done]))
     })
   }
 
@@ -116,9 +143,9 @@ export class PostgresLoad implements ShardLoad {
       const { stream } = await this.#copy.started
       stream.write(message('d', copyEnd))
       stream.write(message('c', Buffer.alloc(0)))
-      await this.#copy.done
-      await this.#client.query(sql.indexRows)
-      await this.#client.query('ANALYZE didledger.row_new')
+      await this.#later(this.#copy.done)
+      await this.#later(this.#client.query(sql.indexRows))
+      await this.#later(this.#client.query('ANALYZE didledger.row_new'))
     })
   }
 
@@ -127,8 +154,9 @@ export class PostgresLoad implements ShardLoad {
       await this.#replace()
       const { layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time } = at
       const values = [layout, chain, number, shards, stream, epoch, sequence, digest, height, hash, time]
-      await this.#client.query({ text: sql.insertState, values })
-      await this.#client.query(`${sql.notify}; COMMIT`)
+      await this.#soon(this.#client.query({ text: sql.insertState, values }))
+      // A replica that confirms it needs all rows first.
+      await this.#later(this.#client.query(`${sql.notify}; COMMIT`))
     })
   }
 
@@ -140,17 +168,27 @@ export class PostgresLoad implements ShardLoad {
 
   /** Replaces the old table. What reads that one for long, such as a dump, lets no other reader wait for more than {@link lockTime}. */
   async #replace(): Promise<void> {
-    await this.#client.query(`SET LOCAL lock_timeout = ${lockTime}; SAVEPOINT replacing`)
+    await this.#soon(this.#client.query(`SET LOCAL lock_timeout = ${lockTime}; SAVEPOINT replacing`))
     for (let left = lockTries; ; left--) {
       try {
-        await this.#client.query(sql.replaceRows)
+        await this.#soon(this.#client.query(sql.replaceRows))
         return
       } catch (error) {
         if (left === 0 || (error as { code?: string }).code !== lockTimeout) throw error
       }
-      await this.#client.query('ROLLBACK TO SAVEPOINT replacing')
+      await this.#soon(this.#client.query('ROLLBACK TO SAVEPOINT replacing'))
       await setTimeout(lockPause)
     }
+  }
+
+  /** Rejects where a server takes longer than for a short answer: one that hangs keeps its connection open. */
+  #soon<T>(answer: Promise<T>): Promise<T> {
+    return within(this.#patience.answer, answer)
+  }
+
+  /** Rejects where a server takes longer than the rows so far explain. */
+  #later<T>(answer: Promise<T>): Promise<T> {
+    return within(this.#patience.work(this.#bytes), answer)
   }
 
   async #tried(work: () => Promise<void>): Promise<void> {
