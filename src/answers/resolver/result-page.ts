@@ -4,6 +4,8 @@ export class ResultPage {
   readonly #limit: number
   readonly #mostBytes: number
   readonly texts: string[] = []
+  /** Ordinal of the last document; undefined: it was added without one. */
+  lastOrdinal: number | undefined
   #passed = 0
   #bytes = 0
   #full: boolean
@@ -44,11 +46,12 @@ export class ResultPage {
   }
 
   /** Adds a document; whether it fits, and further ones may. */
-  add(value: Buffer): boolean {
+  add(value: Buffer, ordinal?: number): boolean {
     const fits = this.#bytes + value.length <= this.#mostBytes || this.texts.length === 0
     if (fits) {
       this.texts.push(value.toString('utf8'))
       this.#bytes += value.length
+      this.lastOrdinal = ordinal
     }
     this.#full ||= !fits || this.texts.length === this.#limit
     return !this.#full

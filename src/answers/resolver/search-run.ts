@@ -29,8 +29,8 @@ import { ResultPage } from './result-page.js'
 import { PostingSource } from './posting-source.js'
 import type { KnownMatches, Position } from './search-cache.js'
 
-/** Documents of the answer read at once: it may end before them. */
-const answersAtOnce = 16
+/** Documents of the answer read at once: it may end before them. Where rows are fetched, a page of 20 takes one question. */
+const answersAtOnce = 32
 /** Sources of postings read at once: more would hold the event loop. */
 const sourcesAtOnce = 64
 
@@ -96,9 +96,14 @@ export class SearchRun {
     const { known, skip } = this.#task
     const last = this.#page.texts.at(-1)
     if (last === undefined) return
-    const { id } = JSON.parse(last) as { id: string }
-    const ordinal = (await this.#ordinals([id])).get(id)
+    const ordinal = this.#page.lastOrdinal ?? (await this.#ordinalOf(last))
     if (ordinal !== undefined) known.note({ skip: skip + this.#page.texts.length, ordinal: ordinal + 1 })
+  }
+
+  /** The ordinal of a document that a scan has found, which reads no ordinals. */
+  async #ordinalOf(text: string): Promise<number | undefined> {
+    const { id } = JSON.parse(text) as { id: string }
+    return (await this.#ordinals([id])).get(id)
   }
 
   /** The number of matches where one row has it. */
@@ -223,7 +228,7 @@ export class SearchRun {
       const documents = await this.#examiner.documents(missing)
       const found = new Map(documents.map(({ ordinal, value }) => [ordinal, value]))
       for (const ordinal of some) {
-        if (!this.#page.add(read.get(ordinal) ?? (found.get(ordinal) as Buffer))) return
+        if (!this.#page.add(read.get(ordinal) ?? (found.get(ordinal) as Buffer), ordinal)) return
       }
       await this.#rest()
     }

@@ -33,6 +33,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   return engine.reads.reduce((sum, one) => sum + one, 0) - before
 }
 
+/** A resolver of the node's chain over rows of an engine. */
+function resolverOver(database: EngineRows): Resolver {
+  const { chain, clock, prover } = node
+  const tip = () => chain.tip.header
+  return new Resolver({ database, prover, clock, tip, standing: () => inStep(tip().height) })
+}
+
 const transactionKeys = () => [1, 2, 3].map((height) => tables.transaction.key(height, 0))
 const activeAt = (height: number) => rows.settle(() => rows.get(tables.active.key(height)))
 
@@ -66,12 +73,26 @@ describe('rows of another engine', () => {
     const single = new LedgerEngine(node)
     const cold = await EngineRows.open({ engine: single, log: quietLog() })
     const before = single.reads[0] as number
-    const { chain, clock } = node
-    const tip = () => chain.tip.header
-    const standing = () => inStep(tip().height)
-    const resolver = new Resolver({ database: cold, prover: node.prover, clock, tip, standing })
-    expect(await resolver.resolve(ada.did, {})).toMatchObject({ status: 0 })
+    expect(await resolverOver(cold).resolve(ada.did, {})).toMatchObject({ status: 0 })
     expect([(single.reads[0] as number) - before, cold.counts.replays]).toEqual([3, 1])
+    await cold.close()
+  })
+
+  it('of the first page of a search come in four statements, of a further one in three', async () => {
+    for (let i = 0; i < 45; i++) {
+      const person = holder()
+      await node.publish(person.create({ services: [{ id: '#a', type: 'About', serviceEndpoint: 'x:y' }] }), person.did)
+    }
+    const single = new LedgerEngine(node)
+    const cold = await EngineRows.open({ engine: single, log: quietLog() })
+    const resolver = resolverOver(cold)
+    const taken: number[] = []
+    for (const skip of [0, 20, 40]) {
+      const before = single.reads[0] as number
+      expect((await resolver.query({ service: 'About', skip, limit: 20 })).total).toBe(45)
+      taken.push((single.reads[0] as number) - before)
+    }
+    expect(taken).toEqual([4, 3, 3])
     await cold.close()
   })
 
