@@ -19,7 +19,7 @@ import { isJson } from '../http/origin.js'
 import { NeedsNode } from '../http/needs-node.js'
 import { requireTransaction } from '../http/passed-on.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
-import { bodyOf } from '../streams/answer-stream.js'
+import { type AnswerStream, bodyOf } from '../streams/answer-stream.js'
 import type { NodePort } from './node-port.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
 import { transactionIn } from './send-transaction.js'
@@ -69,6 +69,9 @@ const tagLength = 32
 
 const json = { 'content-type': jsonType }
 
+/** @tuning count: times that an answer is made again for a tag while blocks arrive; then it has none */
+const mostTips = 8
+
 /**
  * ETag of answers that depend on the chain alone: a beginning of the hash of the tip, so that all nodes of a fleet have the same one at a
  * tip. Weak, since coding and program may differ.
@@ -87,6 +90,27 @@ function tagged({ headers }: Exchange, tag: string, body: HttpAnswer['body']): H
   const known = headers['if-none-match']
   if (known !== undefined && isKnownTag(tag, known)) return { status: 304, headers: { etag: `W/${tag}` } }
   return { headers: { etag: `W/${tag}`, ...json }, body }
+}
+
+/** Ends a body that is made again. */
+async function discard(body: Uint8Array | AnswerStream): Promise<void> {
+  if (body instanceof Uint8Array) return
+  // A generator that was not begun has nothing to end.
+  await body.next()
+  await body.return()
+}
+
+/** Makes an answer until it is of one tip: a streamed body reads its rows after the tag was taken. */
+async function ofOneTip<T extends { tip: unknown; lasts: boolean; body: Uint8Array | AnswerStream }>(
+  chain: Pick<ChainView, 'tip'>,
+  make: () => Promise<T>,
+): Promise<T> {
+  let made = await make()
+  for (let left = mostTips; made.lasts && made.tip !== chain.tip && left > 0; left--) {
+    await discard(made.body)
+    made = await make()
+  }
+  return made
 }
 
 async function answer(
@@ -108,16 +132,20 @@ async function answer(
   }
   const request = { context, segments: exchange.segments, body: exchange.body }
   const { chain } = context.reader
-  const { tip, tipAt, lasts, result } = await chain.database.settle(async () => {
-    return { tip: chain.tip, tipAt: tag(), lasts: route.lasts(request), result: await route.run(request) }
-  })
   const frame = frameOf(route.envelope)
-  const body =
-    typeof result === 'string'
-      ? Buffer.from(frame[0] + result + frame[1])
-      : await bodyOf(result, exchange.client, sharedAnswers, frame)
+  const make = async () => {
+    const { result, ...of } = await chain.database.settle(async () => {
+      return { tip: chain.tip, tipAt: tag(), lasts: route.lasts(request), result: await route.run(request) }
+    })
+    const body =
+      typeof result === 'string'
+        ? Buffer.from(frame[0] + result + frame[1])
+        : await bodyOf(result, exchange.client, sharedAnswers, frame)
+    return { ...of, body }
+  }
+  const { tip, tipAt, lasts, body } = await ofOneTip(chain, make)
   if (lasts && body instanceof Buffer) kept.set(exchange.path, { body }, tip)
-  if (lasts) return tagged(exchange, tipAt, body)
+  if (lasts && tip === chain.tip) return tagged(exchange, tipAt, body)
   if (route.path !== 'restart') return { headers: json, body }
   return { headers: { ...json, connection: 'close' }, body, sent: restart }
 }
