@@ -5,6 +5,27 @@ import { rounds } from '../../support/process/thorough.js'
 
 const blocks = rounds(60, 600)
 
+/** Of a run of blocks one in so many is followed by a reorganisation, and one of so many of these is as deep as they may be. */
+const [eachFork, eachDeep] = [12, 10]
+const deepest = rounds(30, 288)
+
+it('the rows of three shards are those of the node after reorganisations as deep as they may be, with faults', async () => {
+  const node = await ShippedChain.open(3, 4714)
+  const many = rounds(120, 1000)
+  let forks = 0
+  for (let i = 1; i <= many; i++) {
+    if (i % 10 === 3) node.fail(3)
+    if (i % 10 === 8) node.engine.at = () => {}
+    if (i % eachFork === 0) await node.reorganise(forks++ % eachDeep === eachDeep - 1 ? deepest : 1 + (forks % 8))
+    else await node.advance(0)
+    if (i % 100 === 0) await node.expectSame()
+  }
+  expect(forks).toBe(Math.floor(many / eachFork))
+  node.engine.at = () => {}
+  await node.expectSame()
+  await node.close()
+})
+
 describe.each([1, 3])('the rows of %i shards', (shards) => {
   it('are those of the node, through reorganisations and engines that fail at any moment', async () => {
     const node = await ShippedChain.open(shards, 4711)

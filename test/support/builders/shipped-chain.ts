@@ -114,8 +114,21 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   async advance(deepest = 4): Promise<void> {
     for (let i = this.#roll(4); i > 0; i--) await this.#crowd.act(this.chain)
     if (deepest === 0 || this.#roll(8) > 0) await this.chain.mine()
-    else await this.#fork(1 + this.#roll(deepest))
+    else await this.reorganise(1 + this.#roll(deepest))
     this.#crowd.look(this.chain)
+  }
+
+  /** Mines another branch from so many blocks below the tip. */
+  async reorganise(depth: number): Promise<void> {
+    const from = Math.max(this.chain.reader.height - depth, 0)
+    for (let height = 1; height <= from; height++) {
+      const { header } = this.chain.activeHeader(height)
+      if (this.#rival.chain.headers.get(header.hash)?.status === 'active') continue
+      await this.#rival.accept(await this.chain.reader.block(this.chain.activeHeader(height)))
+    }
+    this.#rival.clock.time = this.chain.clock.time += 1000
+    const blocks = await this.#rival.mine(this.chain.reader.height - from + 1)
+    for (const block of blocks) await this.chain.accept(block)
   }
 
   /** Resolves when all shards have all batches. */
@@ -174,17 +187,5 @@ export class ShippedChain<Engine extends ShardWriter = MemoryEngine> {
   get #memory(): MemoryEngine {
     if (this.engine instanceof MemoryEngine) return this.engine
     throw new TypeError('only an engine in memory has that')
-  }
-
-  async #fork(depth: number): Promise<void> {
-    const from = Math.max(this.chain.reader.height - depth, 0)
-    for (let height = 1; height <= from; height++) {
-      const { header } = this.chain.activeHeader(height)
-      if (this.#rival.chain.headers.get(header.hash)?.status === 'active') continue
-      await this.#rival.accept(await this.chain.reader.block(this.chain.activeHeader(height)))
-    }
-    this.#rival.clock.time = this.chain.clock.time += 1000
-    const blocks = await this.#rival.mine(this.chain.reader.height - from + 1)
-    for (const block of blocks) await this.chain.accept(block)
   }
 }
