@@ -261,12 +261,12 @@ describe('followEvents', () => {
   })
 
   describe('of a long chain', () => {
-    const blocks = 12_000
+    /** Half as much again as may wait for the reader: an event of a block has some 370 characters. */
+    const blocks = 5_000
     let net: TestDevnet
     beforeAll(async () => {
       net = await devnet({ mining: 'manual' })
-      await net.mine(10_000)
-      await net.mine(blocks - 10_000)
+      await net.mine(blocks)
     })
     afterAll(() => net?.close())
 
