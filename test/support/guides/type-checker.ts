@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
@@ -11,7 +11,10 @@ export interface TypeFault {
   readonly text: string
 }
 
-/** Checks types of the repository with other text in some files. Files that do not change are read and bound once. */
+/**
+ * Checks types of files of the repository with other text in some. Of the others those are read that the checked ones import, once:
+ * no file of the repository declares anything for files that do not import it.
+ */
 export class TypeChecker {
   readonly #config = configuration()
   readonly #host: ts.CompilerHost
@@ -35,12 +38,11 @@ export class TypeChecker {
   /** Errors in some files, with `importers` also in those that import one of them, after others have changed. */
   faults(changed: ReadonlyMap<string, string>, looked: Iterable<string>, { importers = false } = {}): TypeFault[] {
     this.#changed = new Map([...changed].map(([file, text]) => [resolve(root, file), text]))
-    const names = [...new Set([...this.#config.fileNames, ...this.#changed.keys()])]
-    const program = ts.createProgram(names, this.#config.options, this.#host, this.#program)
-    this.#program = program
     const paths = new Set([...looked].map((file) => resolve(root, file)))
-    const files = importers ? withImporters(program, paths) : paths
-    return [...files].flatMap((file) => {
+    const files = importers ? this.#withImporters(paths) : [...paths]
+    const program = ts.createProgram(files, this.#config.options, this.#host, this.#program)
+    this.#program = program
+    return files.flatMap((file) => {
       const source = program.getSourceFile(file)
       if (source === undefined) return []
       const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
@@ -50,6 +52,18 @@ export class TypeChecker {
       }))
     })
   }
+
+  /** Files with those of the repository that import one of them, types alone included. */
+  #withImporters(files: ReadonlySet<string>): string[] {
+    const names = [...files].map((file) => basename(file, '.ts'))
+    const importing = this.#config.fileNames.filter((file) => {
+      const text = this.#host.readFile(file) ?? ''
+      if (!names.some((name) => text.includes(name))) return false
+      const imported = ts.preProcessFile(text).importedFiles
+      return imported.some(({ fileName }) => files.has(resolve(file, '..', fileName.replace(/\.js$/, '.ts'))))
+    })
+    return [...new Set([...files, ...importing])]
+  }
 }
 
 function configuration(): ts.ParsedCommandLine {
@@ -57,16 +71,4 @@ function configuration(): ts.ParsedCommandLine {
     config: unknown
   }
   return ts.parseJsonConfigFileContent(config, ts.sys, root)
-}
-
-/** Files with those that import one of them, types alone included. */
-function withImporters(program: ts.Program, files: ReadonlySet<string>): Set<string> {
-  const found = new Set(files)
-  for (const source of program.getSourceFiles()) {
-    if (source.fileName.includes('/node_modules/')) continue
-    const imported = ts.preProcessFile(source.text).importedFiles
-    const paths = imported.map(({ fileName }) => resolve(source.fileName, '..', fileName.replace(/\.js$/, '.ts')))
-    if (paths.some((path) => files.has(path))) found.add(source.fileName)
-  }
-  return found
 }
