@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { optionsFor, wholeNumber } from '../base/runtime/option.js'
+import { onOrOff, optionsFor, wholeNumber } from '../base/runtime/option.js'
 import { rowMemoryBytes } from '../ledger/engine/engine-rows.js'
 import { shardUrls } from '../ledger/engine/shard-urls.js'
 
@@ -11,6 +11,8 @@ export interface GatewayTarget {
   readonly nodes: readonly string[]
   /** Bytes of rows in memory. */
   readonly rows: number
+  /** Whether some of its own answers are checked by their proofs. */
+  readonly verifyOwn: boolean
 }
 
 /** The largest row has to fit into an eighth of it. */
@@ -39,5 +41,11 @@ export const gatewayOptions = table('gateway', {
     ...wholeNumber(leastRows, 2 ** 40, 'bytes'),
     default: rowMemoryBytes,
     description: 'rows that are kept in memory until the tip changes',
+  }),
+  verifyOwn: option({
+    flag: '--verify-own',
+    ...onOrOff(false),
+    description:
+      'check one of 1000 answers about DIDs by its proof, from the genesis block on, and stop where one does not hold',
   }),
 })

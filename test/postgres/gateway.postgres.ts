@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { followEvents } from '../../src/clients/client/follow-events.js'
 import { fillAll } from '../../src/ledger/shipping/fill-all.js'
+import { seal, unseal } from '../../src/ledger/storage/rows/sealed-row.js'
 import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
 import { busyChain } from '../support/builders/busy-chain.js'
 import { oneValidator } from '../support/builders/chain.js'
@@ -217,5 +218,30 @@ describe('a gateway beside a primary and its replica', () => {
     const url = `postgres://postgres@${replica.host}/postgres`
     gateway = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', url, '--node', node.line.rest)
     await expectSame(() => node.admin('dev_mine', { blocks: 1 }))
+  })
+
+  it('stops where rows were forged together with their checksums, if it checks its own answers', async () => {
+    const rows = replica.sql("SELECT encode(k, 'hex'), encode(v, 'hex') FROM didledger.row WHERE get_byte(k, 0) = 26")
+    for (const line of rows.trim().split('\n')) {
+      const [key, sealed] = line.split('|').map((text) => Buffer.from(text, 'hex')) as [Buffer, Buffer]
+      const value = Buffer.from(unseal(key, sealed))
+      value[value.length - 1] = (value.at(-1) as number) ^ 1
+      const [k, v] = [key, seal(key, value)].map((bytes) => bytes.toString('hex'))
+      replica.sql(`UPDATE didledger.row SET v = '\\x${v}' WHERE k = '\\x${k}'`)
+    }
+    const url = `postgres://postgres@${replica.host}/postgres`
+    const checking = await NodeProcess.start('gateway', '--genesis', 'devnet', '--shards', url, '--verify-own')
+    const [did] = (await node.admin<{ did: string }[]>('dev_accounts')).map((account) => account.did)
+    const questions = Array.from({ length: 1000 }, (_, i) => ({
+      ...{ jsonrpc: '2.0', id: i, method: 'resolvedid' },
+      params: { did, all: true, limit: 1 + (i % 1000) },
+    }))
+    for (let i = 0; i < questions.length; i += 50) {
+      const body = JSON.stringify(questions.slice(i, i + 50))
+      const headers = { 'content-type': 'application/json' }
+      await fetch(checking.line.rpc, { method: 'POST', headers, body }).then((answer) => answer.text())
+    }
+    const { code, err } = await checking.process.finished
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining(`the answer about ${did}`) as string })
   })
 })

@@ -66,6 +66,8 @@ export interface ResolverOptions {
   readonly cacheBytes?: number
   /** Overrides of {@link queryLimits}. */
   readonly queryLimits?: Partial<QueryLimits>
+  /** Called with each answer about a DID, before its client has it: it must neither throw nor take time. */
+  readonly onAnswer?: (result: ResolveResult, options: ResolveOptions) => void
 }
 
 /** Cached state of a DID. */
@@ -113,7 +115,17 @@ export class Resolver {
   async resolve(
     did: string,
     options: ResolveOptions = {},
-    { withDocument = false, showsAge = false, ...history }: HistoryOptions & AskerOptions = {},
+    asker: HistoryOptions & AskerOptions = {},
+  ): Promise<ResolveResult> {
+    const result = await this.#resolve(did, options, asker)
+    this.#options.onAnswer?.(result, options)
+    return result
+  }
+
+  async #resolve(
+    did: string,
+    options: ResolveOptions,
+    { withDocument = false, showsAge = false, ...history }: HistoryOptions & AskerOptions,
   ): Promise<ResolveResult> {
     const identifier = identifierOf(did)
     const request = readResolveRequest(options, withDocument)

@@ -5,7 +5,7 @@
  *          -> Resolver, ChainReader, Prover: the code of a node, over these rows
  *          -> ApiServer, WebSockets; what needs a pool, peers or votes, and events -> BehindGateway -> a node
  *
- * Imports consensus, node, errors, primitives, runtime, crypto, chain, engine, storage, resolver, api; used by cli.
+ * Imports consensus, node, errors, primitives, runtime, crypto, proofs, did, light, chain, engine, storage, resolver, api; used by cli.
  * - Bodies of answers are those of a node at the same tip.
  * - Nothing is written: neither rows nor files.
  */
@@ -32,6 +32,7 @@ import { refused, requireOwnShards } from './check-shards.js'
 import { EngineChain } from './engine-chain.js'
 import { gatewayStanding, isBehind } from './gateway-standing.js'
 import { NodeHeights } from './node-heights.js'
+import { OwnProofs, type OwnProofsOptions } from './own-proofs.js'
 import { infoOfElsewhere, lackingParts } from './node-parts.js'
 
 export interface GatewayOptions {
@@ -43,6 +44,10 @@ export interface GatewayOptions {
   readonly nodes: readonly string[]
   /** Bytes of rows in memory. */
   readonly rows?: number
+  /** Whether some of its own answers are checked by their proofs. */
+  readonly verifyOwn?: boolean
+  /** Number of answers of which one is checked; for tests. */
+  readonly verifyEvery?: number
   readonly tuning?: Pick<NodeTuning, 'node' | 'api' | 'resolver'>
 }
 
@@ -52,6 +57,8 @@ export interface Gateway {
   readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number }
   /** A host by which this machine reaches them, as it stands in a URL. */
   readonly host: string
+  /** Rejects with a UserError when an answer of its own does not hold. */
+  readonly failure: Promise<never>
   close(): Promise<void>
 }
 
@@ -74,8 +81,9 @@ async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gate
   stack.defer(() => rows.close())
   const chain = new EngineChain(spec, rows)
   stack.defer(() => chain.close())
-  const life: Life = { stage: 'starting' }
-  const context = await contextOf(options, chain, life, stack)
+  const life: Life = { stage: 'starting', failed: false }
+  const { context, own } = await partsOf(options, chain, life, stack)
+  own?.failure.catch(() => (life.failed = true))
   const { ApiServer, apiLimits, openMetricsPort, PassedEvents, ShownBlocks, WebSockets, WsServer } =
     await import('../serving-parts.js')
   const { hosts = loopbackHosts, metricsHosts, drain = 0 } = tuning.api ?? {}
@@ -104,26 +112,31 @@ async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gate
   const close = async () => {
     life.stage = 'stopping'
     // Balancers ask at intervals, and send requests until they are told.
-    if (drain > 0) await setTimeout(drain * 1000)
+    if (drain > 0 && !life.failed) await setTimeout(drain * 1000)
     await stack.close()
   }
-  return { chain, ports, host: urlHost(hosts), close }
+  const host = urlHost(hosts)
+  own?.start(`http://${host}:${ports.rest}`)
+  return { chain, ports, host, failure: own?.failure ?? new Promise<never>(() => {}), close }
 }
 
 /** How far a gateway is. */
 interface Life {
   stage: NodeHealth['stage']
+  failed: boolean
 }
 
 /** Everything that the interfaces need, with what only a gateway has. */
 type GatewayContext = ApiContext & Required<Pick<ApiContext, 'nodes' | 'heights'>>
 
-async function contextOf(
-  { spec, env, nodes, tuning = {} }: GatewayOptions,
-  chain: EngineChain,
-  life: Life,
-  stack: ResourceStack,
-): Promise<GatewayContext> {
+/** Parts that answer, and the checks of answers. */
+interface Parts {
+  readonly context: GatewayContext
+  readonly own: OwnProofs | undefined
+}
+
+async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, stack: ResourceStack): Promise<Parts> {
+  const { spec, env, nodes, tuning = {} } = options
   const { api = {}, resolver: settings = {} } = tuning
   const { cacheBytes, staleAfter = staleAfterDefault, answerOutOfStep: always = false, ...queryLimits } = settings
   const {
@@ -144,13 +157,18 @@ async function contextOf(
   stack.defer(() => known.close())
   const standing = () =>
     gatewayStanding({ spec, tip: chain.tip.header, now: clock.now(), rows: database, best: known.best }, policy)
-  const resolver = new Resolver({
-    ...{ database, clock, standing, queryLimits },
-    prover: chainProver(chain),
+  const prover = chainProver(chain)
+  const own = ownProofs(options, {
+    ...{ rows: database, trust: () => prover.trust(), clock, log: env.log },
+    prove: (did, asked) => resolver.resolveShort(did, asked),
+  })
+  const resolver: Resolver = new Resolver({
+    ...{ database, clock, standing, queryLimits, prover },
     tip: () => chain.tip.header,
-    ...defined({ cacheBytes }),
+    ...defined({ cacheBytes, onAnswer: own?.note }),
   })
   stack.defer(() => resolver.close())
+  stack.defer(async () => own?.close())
   const limits = { ...apiLimits, ...api }
   const heights = new HeightGate(chain, limits)
   const version = packageVersion()
@@ -161,12 +179,12 @@ async function contextOf(
       best === undefined ? undefined : { catchingUp: isBehind(height, best), height, target: Math.max(height, best) }
     // What lies between both is on its way, and counts for those who ask by how many blocks.
     const ahead = best !== undefined && best > height ? best : undefined
-    return { failed: false, stage: life.stage, standing: standing(), ...defined({ sync, best: ahead }) }
+    return { failed: life.failed, stage: life.stage, standing: standing(), ...defined({ sync, best: ahead }) }
   }
-  const metrics = new GatewayMetrics({ chain, rows: database, version, health })
+  const metrics = new GatewayMetrics({ chain, rows: database, version, health, ...defined({ own: own?.counts }) })
   stack.defer(() => metrics.close())
   const parts = lackingParts(spec.devnet)
-  return {
+  const context: GatewayContext = {
     reader: new ChainReader(chain),
     resolver,
     nodes: new BehindGateway(nodes, heights),
@@ -192,5 +210,19 @@ async function contextOf(
     get voting(): never {
       throw new NeedsNode()
     },
+  }
+  return { context, own }
+}
+
+/** The checks of a gateway that is to make some. A UserError for a chain whose answers have no proofs. */
+function ownProofs(
+  { verifyOwn = false, verifyEvery: every }: GatewayOptions,
+  given: Omit<OwnProofsOptions, 'trust'> & { trust(): OwnProofsOptions['trust'] },
+): OwnProofs | undefined {
+  if (!verifyOwn) return undefined
+  try {
+    return new OwnProofs({ ...given, trust: given.trust(), ...defined({ every }) })
+  } catch (error) {
+    return refused(error)
   }
 }

@@ -32,14 +32,14 @@ export function registerGateway(program: Command, context: CliContext): void {
       const { PostgresEngine } = await import('../../ledger/engine/postgres-engine.js')
       const { openGateway } = await import('../../node/gateway/gateway.js')
       const engine = await PostgresEngine.open(gateway.shards)
-      const { rows } = gateway
+      const { rows, verifyOwn } = gateway
       const opened = await openGateway({
         spec,
         engine,
         env: systemEnv(log),
         nodes,
         tuning: config.tuning,
-        ...defined({ rows }),
+        ...defined({ rows, verifyOwn }),
       })
       stack.defer(() => opened.close())
       const { height } = opened.chain.tip.header
@@ -60,7 +60,7 @@ export function registerGateway(program: Command, context: CliContext): void {
         `JSON-RPC  ${start.rpc}`,
         ...nodes.map((url) => `Node      ${url}`),
       ])
-      await stop
+      await Promise.race([stop, opened.failure])
     } finally {
       await stack.close()
     }

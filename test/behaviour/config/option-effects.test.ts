@@ -289,6 +289,7 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
     is: ['postgres://a/one', 'postgres://b/two'],
   },
   'gateway.nodes': { value: 'http://192.0.2.7:20334/', room: 'gateway', is: { nodes: ['http://192.0.2.7:20334'] } },
+  'gateway.verifyOwn': { value: 'true', room: 'gateway', is: { verifyOwn: true } },
   'gateway.rows': { value: '67108864', room: 'gateway', is: { rows: 67_108_864 } },
 }
 

@@ -74,6 +74,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'gateway.shards': { accepted: 'postgres://a,b/db', refused: 'mysql://a/db' },
   'gateway.nodes': { accepted: 'http://192.0.2.7:20334', refused: '192.0.2.7:20334' },
   'gateway.rows': { accepted: '67108864', refused: '67108863' },
+  'gateway.verifyOwn': { accepted: 'true', refused: 'yes' },
 }
 
 export function configOf(text: string | undefined, sources: Partial<ConfigSources> = {}): Config {

@@ -11,8 +11,9 @@ export async function gatewayOver(
   nodes: readonly string[] = [],
   api: NonNullable<GatewayOptions['tuning']>['api'] = {},
   timers: Timers = new ManualTimers(),
+  more: Pick<GatewayOptions, 'verifyOwn' | 'verifyEvery'> = {},
 ): Promise<Gateway> {
   const { spec, log, clock, random } = node
   const env = { clock, log, random, timers }
-  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api } })
+  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api }, ...more })
 }

@@ -10,6 +10,8 @@ import { ServerMetrics } from './server-metrics.js'
 export interface GatewaySources {
   readonly chain: Pick<ChainView, 'tip'>
   readonly rows: { readonly counts: EngineCounts; readonly age: number }
+  /** Own answers that were checked by their proofs; absent: none is. */
+  readonly own?: { readonly checked: number; readonly failed: number }
   /** Version of the program. */
   readonly version: string
   /** The state that `/readyz` shows as well. */
@@ -42,6 +44,16 @@ export class GatewayMetrics extends ServerMetrics {
       counter('didledger_gateway_row_hits_total', 'Rows that were read from memory.', () => rows.counts.hits)
       counter('didledger_gateway_row_misses_total', 'Rows that were not in memory.', () => rows.counts.misses)
       gauge('didledger_gateway_row_memory_bytes', 'Rows in memory.', () => rows.counts.bytes)
+      counter(
+        'didledger_gateway_own_proofs_checked_total',
+        'Own answers that were checked by their proofs.',
+        () => sources.own?.checked ?? 0,
+      )
+      counter(
+        'didledger_gateway_own_proofs_failed_total',
+        'Those of them that did not hold.',
+        () => sources.own?.failed ?? 0,
+      )
       gauge(
         'didledger_gateway_shipped_age_seconds',
         'Time since a shard took its last batch, by the clock of the engine.',

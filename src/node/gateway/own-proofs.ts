@@ -1,0 +1,145 @@
+import { resultJson } from '../../answers/resolver/resolver-answer.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import type { Clock, Log } from '../../base/runtime/env.js'
+import { LightError, type LightFailure } from '../../clients/light/light-error.js'
+import { LightResolver } from '../../clients/light/light-resolver.js'
+import type { ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
+import type { TrustJson } from '../../identity/proofs/make-trust.js'
+import type { EngineRows } from '../../ledger/engine/engine-rows.js'
+
+/** @tuning count: answers about DIDs of which one is checked */
+const oneOf = 1000
+
+/** Failures of a check that say nothing of the rows: no answer, the clock, or a chain that took blocks back. */
+const unjudged: readonly LightFailure[] = [
+  ...(['unreachable', 'timeout', 'quorum', 'stale', 'future', 'trust-expired'] as const),
+  ...(['rollback', 'contradiction', 'fork'] as const),
+]
+
+export interface OwnProofsOptions {
+  /** Asked for the proof of an answer. */
+  readonly prove: (did: string, options: ResolveOptions) => Promise<ResolveResult | undefined>
+  readonly rows: Pick<EngineRows, 'settle' | 'state'>
+  /** Root of the chain, from its spec. */
+  readonly trust: TrustJson
+  readonly clock: Clock
+  readonly log: Pick<Log, 'debug' | 'error'>
+  /** Number of answers of which one is checked; {@link oneOf} by default. */
+  readonly every?: number | undefined
+}
+
+/**
+ * Checks one of many answers about DIDs as a light resolver does, from the genesis block on: the rows may have been changed by who can make
+ * their checksums. The answer is on its way by then; one is checked at a time, and others pass unchecked meanwhile.
+ */
+export class OwnProofs {
+  /** Counters since the start. */
+  readonly counts = { checked: 0, failed: 0 }
+  /** Rejects with a UserError once an answer does not hold. */
+  readonly failure: Promise<never>
+  readonly #options: OwnProofsOptions
+  #left: number
+  #checking: Promise<void> | undefined
+  #light: LightResolver | undefined
+  #fail: (error: UserError) => void = () => {}
+  /** Base URL of the REST port of this gateway: changes of validators, or headers, are asked there. */
+  #url: string | undefined
+
+  constructor(options: OwnProofsOptions) {
+    this.#options = options
+    this.#left = options.every ?? oneOf
+    this.failure = new Promise((_, reject) => (this.#fail = reject))
+    // Not unhandled before a user of the gateway awaits it.
+    this.failure.catch(() => {})
+  }
+
+  /** Begins, once the gateway serves at this base URL. */
+  start(url: string): void {
+    this.#url = url
+  }
+
+  /** Ends after the check under way. */
+  async close(): Promise<void> {
+    this.#url = undefined
+    await this.#checking
+  }
+
+  /** Counts an answer, and has one of many checked. */
+  readonly note = (result: ResolveResult, options: ResolveOptions): void => {
+    // Those with a proof are checked by who asked for it.
+    if (options.proof !== undefined) return
+    this.#left--
+    if (this.#left > 0 || this.#checking !== undefined || this.#url === undefined) return
+    this.#left = this.#options.every ?? oneOf
+    const { sequence } = this.#options.rows.state
+    this.#checking = new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.#check(result, options, sequence))
+      .catch((error: unknown) =>
+        this.#options.log.debug({ error: String(error) }, 'an own answer could not be checked'),
+      )
+      .finally(() => (this.#checking = undefined))
+  }
+
+  async #check(result: ResolveResult, options: ResolveOptions, sequence: number): Promise<void> {
+    const { did } = result
+    const { rows, prove, log } = this.#options
+    const { isSame, asked } = questionOf(options)
+    const proved = await rows.settle(() => prove(did, { ...asked, proof: true }))
+    // A history that is long: a proof of it would take the memory of clients.
+    if (proved === undefined) return
+    // A chain of work proves states of blocks below its tip.
+    const isNow = isSame && this.#options.trust.validators !== undefined
+    const differs = isNow && rows.state.sequence === sequence && !isShown(result, proved)
+    const failed = differs ? 'it is not the one that its proof is of' : await this.#failureOf(did, asked, proved)
+    this.counts.checked++
+    if (failed === undefined) return
+    this.counts.failed++
+    const message = `the answer about ${did} does not hold: ${failed}; the rows of the shards are not those of the chain`
+    log.error({ did, failed }, 'an own answer does not hold')
+    this.#fail(new UserError(`--verify-own: ${message}`))
+  }
+
+  /** Why a proof does not hold; undefined: it does. What fails is checked once more from the genesis block, for the chain may have changed. */
+  async #failureOf(did: string, asked: ResolveOptions, proved: ResolveResult): Promise<string | undefined> {
+    const answer: unknown = JSON.parse(resultJson(proved))
+    const known = this.#light
+    const first = await verdict((this.#light ??= this.#newLight()).verifyAnswer(did, answer, asked))
+    if (first === undefined || known === undefined) return first
+    this.#light = this.#newLight()
+    return verdict(this.#light.verifyAnswer(did, answer, asked))
+  }
+
+  #newLight(): LightResolver {
+    const { trust, clock } = this.#options
+    return new LightResolver({
+      servers: this.#url === undefined ? [] : [this.#url],
+      ...{ trust, now: () => clock.now(), allowOldRoot: true },
+      // Whether answers are too old is a matter of readiness.
+      maxAge: Number.MAX_SAFE_INTEGER,
+    })
+  }
+}
+
+/** The part of a question that can be proved; `isSame`: it is the whole. */
+function questionOf({ all = false, versionId, versionTime, skip, limit, versionHeight, ...other }: ResolveOptions) {
+  const isSame = (skip ?? limit ?? versionHeight ?? other.height ?? other.depth) === undefined
+  if (!isSame) return { isSame, asked: {} }
+  const version = versionId !== undefined ? { versionId } : versionTime !== undefined ? { versionTime } : {}
+  return { isSame, asked: { all, ...version } }
+}
+
+/** Whether an answer has the operations of another one with its proof. */
+function isShown({ transaction }: ResolveResult, proved: ResolveResult): boolean {
+  return JSON.stringify(transaction) === JSON.stringify(proved.transaction)
+}
+
+/** The failure of a check in words; undefined: it held, or says nothing of the rows. */
+async function verdict(check: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (!(error instanceof LightError)) throw error
+    return unjudged.includes(error.failure) ? undefined : `${error.failure}: ${error.message}`
+  }
+}
