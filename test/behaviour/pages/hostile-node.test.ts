@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { LightCredential, LightResult } from '../../../src/clients/light/proved-answer.js'
 import { provedCredential, provedDid } from '../../../src/explorer/verify/proved-view.js'
@@ -6,6 +6,7 @@ import { holder } from '../../support/builders/did.js'
 import { changing, closeScene, type Scene, sceneOf } from '../../support/builders/light-scene.js'
 import type { Json } from '../../support/fakes/light-server.js'
 import { rounds } from '../../support/process/thorough.js'
+import { bundleForBrowser } from '../../support/web/bundle.js'
 import { type Change, changesOf } from '../../support/web/changed-json.js'
 
 /** What pages draw as proved, asked from a node that changes any one member of any of its answers. */
@@ -59,12 +60,20 @@ const lyingFetch: typeof fetch = async (url, init) => {
   return Response.json(isCall ? { jsonrpc: '2.0', id: 1, result: changed } : changed)
 }
 
-/** The module as a page loads it anew: it remembers nothing. */
-async function freshPage(): Promise<ChainCheck> {
-  vi.resetModules()
-  return (await import(
-    fileURLToPath(new URL('../../../src/explorer/verify/chain-check.ts', import.meta.url))
-  )) as ChainCheck
+interface Page extends ChainCheck {
+  readonly chainClock: { offset: number }
+}
+
+const bundle = bundleForBrowser(
+  `export * from './src/explorer/verify/chain-check.ts'
+  export { chainClock } from './src/explorer/ask/chain-clock.ts'`,
+  { format: 'iife', globalName: 'page', jsx: 'automatic', jsxImportSource: 'preact' },
+)
+const script = new Script(`(() => { ${bundle.text}; return page })()`)
+
+/** The modules as a page loads them anew: they remember nothing. */
+function freshPage(): Page {
+  return script.runInThisContext() as Page
 }
 
 interface Subject {
@@ -86,14 +95,14 @@ const subjects: readonly Subject[] = [
 const unknown = holder().did
 
 async function drawDid(did: string): Promise<object | undefined> {
-  const outcome = await (await freshPage()).checkDid(did)
+  const outcome = await freshPage().checkDid(did)
   if (outcome.state !== 'proved') return undefined
   const { result } = outcome.checked
   return { ...provedDid(did, result, part), block: blockOf(result) }
 }
 
 async function drawCredential(id: string): Promise<object | undefined> {
-  const outcome = await (await freshPage()).checkCredential(id)
+  const outcome = await freshPage().checkCredential(id)
   if (outcome.state !== 'proved') return undefined
   const { result } = outcome.checked
   return { ...provedCredential(id, result), block: blockOf(result) }
@@ -166,13 +175,8 @@ describe('the answer about another subject', () => {
 
 describe('the clock', () => {
   it('of the page is not moved by a node that claims to be a devnet in its methods alone', async () => {
-    const { chainClock } = (await freshPage().then(
-      () => import(fileURLToPath(new URL('../../../src/explorer/ask/chain-clock.ts', import.meta.url))),
-    )) as { chainClock: { offset: number } }
+    const { chainClock, checkDid } = freshPage()
     chainClock.offset = 10 * 365 * 86_400
-    const { checkDid } = (await import(
-      fileURLToPath(new URL('../../../src/explorer/verify/chain-check.ts', import.meta.url))
-    )) as ChainCheck
     expect(await checkDid(scene.alice.did)).toMatchObject({ state: 'proved', checked: { result: { status: 0 } } })
   })
 })
