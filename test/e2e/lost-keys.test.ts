@@ -26,14 +26,10 @@ const rest = () => ['--rest', devnet.line.rest]
 const didledger = (...args: string[]): Promise<Finished> =>
   new CommandProcess([...args, ...rest()], { cwd, env: { DIDLEDGER_PASSWORD: 'correct horse' } }).finished
 
-interface Resolved {
-  readonly status: number
-  readonly transaction: readonly {
-    readonly txid: string
-    readonly operation: { readonly payload: string; readonly proof: { readonly verificationMethod: string } }
-  }[]
+const resolve = async (did: string) => {
+  const { status, transaction = [] } = await devnet.client.resolve(did)
+  return { status, transaction }
 }
-const resolve = (did: string) => runJson<Resolved>('did', 'resolve', did, ...rest())
 
 describe('docs/lost-keys.md', () => {
   it('shows commands that do what it says', async () => {

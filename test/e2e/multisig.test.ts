@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatAmount } from '../../src/base/primitives/amount.js'
 import { Transaction } from '../../src/base/primitives/transaction.js'
 import { commandsOf, repositoryFile, section } from '../support/assert/markdown.js'
 import { CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -21,8 +22,7 @@ afterAll(async () => {
 
 const file = (name: string) => join(directories.root, name)
 const rest = () => ['--rest', devnet.line.rest]
-const balance = async (address: string) =>
-  (await runJson<{ total: string }>('wallet', 'balance', address, ...rest())).total
+const balance = async (address: string) => formatAmount(await devnet.client.balance(address))
 
 interface Report {
   readonly txid: string
