@@ -22,7 +22,7 @@ beforeAll(async () => {
   engine = await PostgresEngine.open(servers.map(({ url }) => url))
 })
 // The rows of another chain are left alone.
-beforeEach(() => servers.forEach((server) => server.sql('DROP SCHEMA IF EXISTS didledger CASCADE')))
+beforeEach(() => servers.forEach((server) => server.empty()))
 afterAll(async () => {
   await engine.close()
   for (const server of servers) server.close()

@@ -111,6 +111,15 @@ export class PostgresServer {
     this.#run('pg_ctl', '-D', this.data, '-w', 'promote')
   }
 
+  /**
+   * Deletes all rows. A step of this process that its shipper has left may hold them, and waits for this process, which waits here: it is
+   * ended before.
+   */
+  empty(): void {
+    this.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
+    this.sql("SET lock_timeout = '30s'; DROP SCHEMA IF EXISTS didledger CASCADE")
+  }
+
   sql(text: string, database = 'postgres'): string {
     const server = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres', '-d', database]
     return this.#run('psql', ...server, '-At', '-c', text)
