@@ -12,7 +12,7 @@ const oneOf = 1000
 
 /** Failures of a check that say nothing of the rows: no answer, the clock, or a chain that took blocks back. */
 const unjudged: readonly LightFailure[] = [
-  ...(['unreachable', 'timeout', 'quorum', 'stale', 'future', 'trust-expired'] as const),
+  ...(['unreachable', 'timeout', 'quorum', 'stale', 'future', 'work-time', 'trust-expired'] as const),
   ...(['rollback', 'contradiction', 'fork'] as const),
 ]
 
@@ -90,7 +90,9 @@ export class OwnProofs {
     // A chain of work proves states of blocks below its tip.
     const isNow = isSame && this.#options.trust.validators !== undefined
     const differs = isNow && rows.state.sequence === sequence && !isShown(result, proved)
-    const failed = differs ? 'it is not the one that its proof is of' : await this.#failureOf(did, asked, proved)
+    const found = differs ? { failed: 'it is not the one that its proof is of' } : await this.#judge(did, asked, proved)
+    if (found === undefined) return
+    const { failed } = found
     this.counts.checked++
     if (failed === undefined) return
     this.counts.failed++
@@ -99,12 +101,14 @@ export class OwnProofs {
     this.#fail(new UserError(`--verify-own: ${message}`))
   }
 
-  /** Why a proof does not hold; undefined: it does. What fails is checked once more from the genesis block, for the chain may have changed. */
-  async #failureOf(did: string, asked: ResolveOptions, proved: ResolveResult): Promise<string | undefined> {
+  /** Checks a proof. One that fails is checked once more from the genesis block, for the chain may have changed. */
+  async #judge(did: string, asked: ResolveOptions, proved: ResolveResult): Promise<Verdict> {
     const answer: unknown = JSON.parse(resultJson(proved))
     const known = this.#light
     const first = await verdict((this.#light ??= this.#newLight()).verifyAnswer(did, answer, asked))
-    if (first === undefined || known === undefined) return first
+    // What it remembers may be the reason.
+    if (first === undefined) this.#light = undefined
+    if (first?.failed === undefined || known === undefined) return first
     this.#light = this.#newLight()
     return verdict(this.#light.verifyAnswer(did, answer, asked))
   }
@@ -133,13 +137,15 @@ function isShown({ transaction }: ResolveResult, proved: ResolveResult): boolean
   return JSON.stringify(transaction) === JSON.stringify(proved.transaction)
 }
 
-/** The failure of a check in words; undefined: it held, or says nothing of the rows. */
-async function verdict(check: Promise<unknown>): Promise<string | undefined> {
+/** Why a proof does not hold, if it does not; undefined: that could not be judged. */
+type Verdict = { readonly failed?: string } | undefined
+
+async function verdict(check: Promise<unknown>): Promise<Verdict> {
   try {
     await check
-    return undefined
+    return {}
   } catch (error) {
     if (!(error instanceof LightError)) throw error
-    return unjudged.includes(error.failure) ? undefined : `${error.failure}: ${error.message}`
+    return unjudged.includes(error.failure) ? undefined : { failed: `${error.failure}: ${error.message}` }
   }
 }

@@ -84,6 +84,22 @@ describe.each([
     await gateway.close()
   })
 
+  it('counts none that a wrong clock keeps from being judged', async () => {
+    const gateway = await checking()
+    const { clock } = scene.test
+    const { did } = scene.alice
+    const now = clock.time
+    clock.time = 1000
+    expect((await resolve(gateway, did)).body).toHaveProperty('result')
+    await new Promise((resolved) => setTimeout(resolved, 300))
+    expect(await counted(gateway)).toEqual([0, 0])
+    clock.time = now
+    await resolve(gateway, did, { context: true })
+    await eventually('the check', async () => (await counted(gateway))[0] === 1)
+    expect((await ask(gateway.ports.rest, '/healthz')).status).toBe(200)
+    await gateway.close()
+  })
+
   it('checks one of so many', async () => {
     const gateway = await checking(undefined, 3)
     const { did } = scene.alice
