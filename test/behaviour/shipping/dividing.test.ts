@@ -91,6 +91,7 @@ describe('a list with several databases for each shard', () => {
           }
         }),
       )
+      await expect.poll(() => seen.some((one) => one.shards === shards / 2)).toBe(true)
       await node.stop()
       node.engine = wide
       wide.at = () => new Promise((resolve) => setTimeout(resolve, roll(4)))

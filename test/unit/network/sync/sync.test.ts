@@ -11,6 +11,7 @@ import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { Header } from '../../../../src/base/primitives/header.js'
 import { memoryStore, oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { faultOf } from '../../../support/assert/row-invariants.js'
+import { busyness } from '../../../support/process/patience.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../../support/network/sync.js'
 
 const never = () => new Promise<never>(() => {})
@@ -445,8 +446,8 @@ describe.each([
       const told = Array.from({ length: 6 }, (_, i) => node.sync.announced(peer, unitAt(growing, 6 + i)))
       const ended = Promise.allSettled(told)
       await node.until(() => node.sync.held.headers >= 5 && node.sync.progress().stage === 'blocks')
-      // Until their bodies are there, and checked.
-      for (let turn = 0; turn < 100; turn++) await nextTurn()
+      // Until their bodies are there, and checked by threads, which no count of turns tells.
+      await new Promise((resolve) => setTimeout(resolve, 200 * busyness()))
       release()
       await held
       await node.until(() => node.height === 11)
