@@ -98,7 +98,7 @@ interface ShownShard {
   /** Its part of the rows. */
   readonly shard?: number
   readonly shards?: number
-  /** Whether it has out-of-date rows of a larger part, which are being deleted. */
+  /** False while it has out-of-date rows of the larger part that it had. */
   readonly swept?: boolean
   readonly height?: number
   readonly hash?: string
@@ -117,7 +117,7 @@ function lineOf(
     `block ${height}`,
     ...(height === highest ? [] : [`${highest - height} behind`]),
     `shard ${shard} of ${shards}`,
-    ...(swept === true ? [] : ['rows of before the division are being deleted']),
+    ...(swept === true ? [] : ['has rows from before the division']),
     `batch ${sequence}`,
     `epoch ${epoch}`,
     `${age} s ago`,
