@@ -1,11 +1,13 @@
 import { resultJson } from '../../answers/resolver/resolver-answer.js'
 import { UserError } from '../../base/errors/rule-error.js'
+import { CodecError } from '../../base/primitives/codec.js'
 import type { Clock, Log } from '../../base/runtime/env.js'
 import { LightError, type LightFailure } from '../../clients/light/light-error.js'
 import { LightResolver } from '../../clients/light/light-resolver.js'
 import type { ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
 import type { TrustJson } from '../../identity/proofs/make-trust.js'
 import type { EngineRows } from '../../ledger/engine/engine-rows.js'
+import { reindexHint, StorageError } from '../../ledger/storage/failure.js'
 
 /** @tuning count: answers about DIDs of which one is checked */
 const oneOf = 1000
@@ -82,23 +84,36 @@ export class OwnProofs {
 
   async #check(result: ResolveResult, options: ResolveOptions, sequence: number): Promise<void> {
     const { did } = result
-    const { rows, prove, log } = this.#options
-    const { isSame, asked } = questionOf(options)
-    const proved = await rows.settle(() => prove(did, { ...asked, proof: true }))
-    // A history that is long: a proof of it would take the memory of clients.
-    if (proved === undefined) return
-    // A chain of work proves states of blocks below its tip.
-    const isNow = isSame && this.#options.trust.validators !== undefined
-    const differs = isNow && rows.state.sequence === sequence && !isShown(result, proved)
-    const found = differs ? { failed: 'it is not the one that its proof is of' } : await this.#judge(did, asked, proved)
+    const found = await this.#compare(result, options, sequence)
     if (found === undefined) return
     const { failed } = found
     this.counts.checked++
     if (failed === undefined) return
     this.counts.failed++
     const message = `the answer about ${did} does not hold: ${failed}; the rows of the shards are not those of the chain`
-    log.error({ did, failed }, 'an own answer does not hold')
+    this.#options.log.error({ did, failed }, 'an own answer does not hold')
     this.#fail(new UserError(`--verify-own: ${message}`))
+  }
+
+  /** Compares an answer of the rows at a sequence with a proof of now. */
+  async #compare(result: ResolveResult, options: ResolveOptions, sequence: number): Promise<Verdict> {
+    const { did } = result
+    const { rows, prove, trust } = this.#options
+    const { isSame, asked } = questionOf(options)
+    let proved: ResolveResult | undefined
+    try {
+      proved = await rows.settle(() => prove(did, { ...asked, proof: true }))
+    } catch (error) {
+      const contradiction = contradictionIn(error)
+      if (contradiction === undefined) throw error
+      return { failed: `no proof can be made of it: ${contradiction}` }
+    }
+    // A history that is long: a proof of it would take the memory of clients.
+    if (proved === undefined) return undefined
+    // A chain of work proves states of blocks below its tip.
+    const isNow = isSame && trust.validators !== undefined && rows.state.sequence === sequence
+    if (isNow && !isShown(result, proved)) return { failed: 'it is not the one that its proof is of' }
+    return this.#judge(did, asked, proved)
   }
 
   /** Checks a proof. One that fails is checked once more from the genesis block, for the chain may have changed. */
@@ -135,6 +150,12 @@ function questionOf({ all = false, versionId, versionTime, skip, limit, versionH
 /** Whether an answer has the operations of another one with its proof. */
 function isShown({ transaction }: ResolveResult, proved: ResolveResult): boolean {
   return JSON.stringify(transaction) === JSON.stringify(proved.transaction)
+}
+
+/** The contradiction between rows of which each has its checksum. */
+function contradictionIn(error: unknown): string | undefined {
+  if (error instanceof StorageError && error.kind === 'damage') return error.message.replace(`; ${reindexHint}`, '')
+  return error instanceof CodecError ? error.message : undefined
 }
 
 /** Why a proof does not hold, if it does not; undefined: that could not be judged. */
