@@ -5,6 +5,7 @@ import { HostConnections } from '../../src/ledger/engine/postgres-host.js'
 import { PostgresLoad } from '../../src/ledger/engine/postgres-load.js'
 import { PostgresEngine } from '../../src/ledger/engine/postgres-engine.js'
 import type { EngineRow, EngineStep, LoadedShard, ShardState } from '../../src/ledger/engine/row-engine.js'
+import { hasRow } from '../../src/ledger/engine/slots.js'
 import { PostgresServer } from '../support/process/postgres.js'
 
 const stream = '00000000-0000-4000-8000-000000000001'
@@ -117,6 +118,33 @@ describe('a shard', () => {
       .toBeUndefined()
     expect(primary.sql("SELECT count(*) FROM pg_tables WHERE tablename = 'row_new'")).toBe('0\n')
   })
+})
+
+it('a shard that was divided looks at 5,000 rows at a time for those that went elsewhere, while it is the same', async () => {
+  primary.sql('CREATE DATABASE divided')
+  const divided = await PostgresEngine.open([primary.url.replace(/\/postgres$/, '/divided')])
+  const all = Array.from({ length: 5001 }, (_, n) => row(n))
+  const load = await divided.load(0)
+  await load.put(all)
+  await load.ready()
+  await load.finish(loaded)
+  await load.close()
+  const place = { number: 0, shards: 2 }
+  const of = { ...place, epoch: 3 }
+  const count = () => Number(primary.sql('SELECT count(*) FROM didledger.row', 'divided'))
+  expect(await divided.sweep(0, key(0), of)).toBeUndefined()
+  expect(count()).toBe(5001)
+  expect(await divided.apply(0, { ...step(1), to: { ...at(2), ...place } })).toBe('applied')
+  expect(await divided.sweep(0, key(0), { ...of, epoch: 2 })).toBeUndefined()
+  expect(count()).toBe(5001)
+  expect(await divided.sweep(0, key(0), of)).toEqual(key(5000))
+  expect((await divided.state(0))?.swept).toBe(1)
+  const kept = all.slice(0, 5000).filter(([one]) => hasRow(place, one))
+  expect(count()).toBe(kept.length + 1)
+  expect(kept.length).toBeGreaterThan(0)
+  expect(await divided.sweep(0, key(1), of)).toBeUndefined()
+  expect((await divided.state(0))?.swept).toBe(2)
+  await divided.close()
 })
 
 it('a filling whose server process hangs is given up, and the next one succeeds', async () => {

@@ -97,7 +97,11 @@ export class PostgresShard {
   sweep(from: Buffer, of: EngineSweep): Promise<Buffer | undefined> {
     return this.#onWriter(async (client) => {
       await client.query('BEGIN')
-      const held = await client.query({ text: sql.holdState, values: [of.epoch, of.number, of.shards] })
+      const { rowCount } = await client.query({ text: sql.holdState, values: [of.epoch, of.number, of.shards] })
+      if (rowCount !== 1) {
+        await client.query('ROLLBACK')
+        return undefined
+      }
       const { rows } = await client.query<[string]>({
         text: sql.keysFrom,
         values: [from, sweptAtOnce + 1],
@@ -106,12 +110,10 @@ export class PostgresShard {
       const keys = rows.map(([key]) => bytesOf(key))
       const next = keys[sweptAtOnce]
       const others = keys.slice(0, sweptAtOnce).filter((key) => !hasRow(of, key))
-      if (held.rowCount === 1) {
-        await client.query({ text: sql.deleteRows, values: [byteArray(others)], name: 'didledger-delete' })
-        if (next === undefined) await client.query(sql.markSwept)
-      }
+      await client.query({ text: sql.deleteRows, values: [byteArray(others)], name: 'didledger-delete' })
+      if (next === undefined) await client.query(sql.markSwept)
       await client.query('COMMIT')
-      return held.rowCount === 1 ? next : undefined
+      return next
     }, applyTime)
   }
 

@@ -80,8 +80,8 @@ export class Shipper {
   #members: Member[] | undefined
   /** Work on databases over which shards will be divided, beside the steps of these. */
   #division: Division | undefined
-  /** Whether room for a division did not answer, and when it is asked again. */
-  #isRoomDown = false
+  /** Room for a division that did not answer; it is asked again when the alarm rings. */
+  #downRoom: EngineDown | undefined
   readonly #roomAlarm: Alarm
   /** Rings once shards have had no step for a while. */
   readonly #beatAlarm: Alarm
@@ -216,7 +216,7 @@ export class Shipper {
 
   /** The shards that may get what follows; those that are empty are filled. Undefined: another node ships to them, and this one stands by. */
   async #follow(): Promise<Member[] | undefined> {
-    const { database, engine, genesis, random } = this.#options
+    const { database, genesis, random } = this.#options
     for (;;) {
       const states = await this.#statesNow()
       const judgement = await judgeShards({ genesis, outbox: database.outbox, stream: this.#ownStream() }, states)
@@ -236,7 +236,7 @@ export class Shipper {
         if (!this.figures.isStandingBy) this.#options.log.info({ why: judgement.why }, 'standing by for shards')
         this.figures.standsBy(true)
         return undefined
-      } else if (states.length < engine.shards) throw new EngineDown(states.length, 'not all databases answer')
+      } else if (this.#downRoom !== undefined) throw this.#downRoom
       else await this.#fill({ shards: all, epoch, stream: random.bytes(16) })
     }
   }
@@ -250,9 +250,11 @@ export class Shipper {
     const states = told.map((state) => (state instanceof EngineDown ? undefined : state))
     const shards = placed(states)
     if (down !== undefined && (shards === undefined || shards.length === engine.shards)) throw down
-    if (down !== undefined && !this.#isRoomDown) log.warn({ error: String(down) }, 'shards are not divided yet')
-    this.#isRoomDown = down !== undefined
-    if (this.#isRoomDown) this.#roomAlarm.set()
+    if (down !== undefined && this.#downRoom === undefined) {
+      log.warn({ error: String(down) }, 'shards are not divided yet')
+    }
+    this.#downRoom = down
+    if (down !== undefined) this.#roomAlarm.set()
     else this.#roomAlarm.stop()
     return down === undefined || shards === undefined ? states : [...shards]
   }

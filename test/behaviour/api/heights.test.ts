@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { LogEvents } from '../../../src/answers/api/ws/log-events.js'
 import { WsServer } from '../../../src/answers/api/ws/ws-server.js'
@@ -161,6 +161,23 @@ describe('the tag of an answer of REST', () => {
     const next = await asked('block/details/height/0', tag)
     expect(next.status).toBe(200)
     expect(next.headers['etag']).not.toBe(tag)
+  })
+
+  it.each([
+    { blocks: 8, hasTag: true },
+    { blocks: 9, hasTag: false },
+  ])('is there ($hasTag) where $blocks blocks arrive, one each time that the answer is made', async (arriving) => {
+    const { database } = node.chain
+    const settle = database.settle.bind(database)
+    let left = arriving.blocks
+    vi.spyOn(database, 'settle').mockImplementation(async (work) => {
+      const result = await settle(work)
+      if (left-- > 0) await node.mineEmpty(1)
+      return result
+    })
+    const { status, headers, body } = await asked('block/height')
+    expect([status, 'etag' in headers, body]).toMatchObject([200, arriving.hasTag, { Result: 8 }])
+    if (arriving.hasTag) expect(headers['etag']).toContain(node.chain.tip.header.id.slice(0, 32))
   })
 
   it('is not there for what depends on more, or is refused', async () => {

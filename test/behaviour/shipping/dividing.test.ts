@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { EngineRows } from '../../../src/ledger/engine/engine-rows.js'
 import { EngineDown } from '../../../src/ledger/engine/engine-down.js'
+import type { ShardState } from '../../../src/ledger/engine/row-engine.js'
 import { isShipped } from '../../../src/ledger/engine/slots.js'
 import { seal } from '../../../src/ledger/storage/rows/sealed-row.js'
 import { shippedTables } from '../../../src/ledger/storage/rows/shipped-rows.js'
@@ -136,7 +137,10 @@ describe('a list with several databases for each shard', () => {
     expect(node.chain.database.outbox.size).toBe(0)
   })
 
-  it('brings the others up to them before any shard waits, however far these went meanwhile', async () => {
+  it.each([
+    { batches: 100, waits: true },
+    { batches: 101, waits: false },
+  ])('has shards wait for others that lack $batches batches: $waits', async (lag) => {
     await shippedNode(1, 39)
     let [release, isHeld]: [() => void, boolean] = [() => {}, true]
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -152,13 +156,21 @@ describe('a list with several databases for each shard', () => {
       }
     })
     await expect.poll(() => node.engine.calls.includes('ready')).toBe(true)
-    for (let i = 0; i < 120; i++) await node.chain.mine()
+    const position = async () => (await node.states())[0]
+    const { sequence, height: filledAt } = (await position()) as ShardState
+    while ((node.chain.database.outbox.position?.sequence ?? 0) < sequence + lag.batches) await node.chain.mineEmpty(1)
+    const { height } = node.chain.reader
+    await expect.poll(async () => (await position())?.height).toBe(height)
+    expect((await position())?.sequence).toBe(sequence + lag.batches)
     release()
     await expect.poll(() => node.engine.calls.slice(node.engine.calls.indexOf('finished')).includes('apply')).toBe(true)
     await node.chain.mineEmpty(5)
-    const { height } = node.chain.reader
-    await expect.poll(async () => (await node.states())[0]?.height).toBe(height)
-    expect((await node.states()).map((state) => state?.shards)).toEqual([1, 2])
+    if (lag.waits) await new Promise((resolve) => setTimeout(resolve, 100))
+    else await expect.poll(async () => (await position())?.height).toBe(height + 5)
+    expect((await node.states()).map((state) => [state?.height, state?.shards])).toEqual([
+      [lag.waits ? height : height + 5, 1],
+      [filledAt, 2],
+    ])
     isHeld = false
     await node.expectSame()
     expect((await node.states()).map((state) => state?.shards)).toEqual([2, 2])
