@@ -10,7 +10,7 @@ import { everyDoor, limit, onlyFor } from './limit.js'
 
 const owner = holder()
 const issuer = holder()
-const service = (name: number | string, serviceEndpoint = 'https://hub.example') => {
+const service = (name: number | string, serviceEndpoint: unknown = 'https://hub.example') => {
   return { id: `#${name}`, type: 'Hub', serviceEndpoint }
 }
 
@@ -45,8 +45,33 @@ export const didLimits = [
     name: 'identity/did/did-rules.defaultDidLimits.entries',
     unit: 'count',
     value: 256,
-    feed: (n) => begin({ services: Array.from({ length: n - owner.plan.keys.length }, (_, i) => service(i)) }),
+    feed: everyDoor(
+      (n) => begin({ services: Array.from({ length: n - owner.plan.keys.length }, (_, i) => service(i)) }),
+      (n) => begin({ alsoKnownAs: Array.from({ length: n - owner.plan.keys.length }, (_, i) => `urn:x:${i}`) }),
+    ),
     refusal: 'document-entries: 257',
+  }),
+  limit({
+    name: 'identity/did/endpoint.mostEndpoints',
+    unit: 'count',
+    value: 32,
+    feed: (n) =>
+      begin({
+        services: [
+          service(
+            'many',
+            Array.from({ length: n }, (_, i) => `https://${i}.example`),
+          ),
+        ],
+      }),
+    refusal: 'document-form: service[0].serviceEndpoint has 33 endpoints',
+  }),
+  limit({
+    name: 'identity/did/endpoint.longestName',
+    unit: 'characters',
+    value: 1024,
+    feed: (n) => begin({ alsoKnownAs: [`urn:${'x'.repeat(n - 4)}`] }),
+    refusal: 'document-text: alsoKnownAs[0]',
   }),
   limit({
     name: 'identity/did/did-rules.defaultDidLimits.foreignCredentials',

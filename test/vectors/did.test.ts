@@ -202,6 +202,7 @@ describe('published operations', () => {
         method,
         specifications: { did: ['elastos/did/1.0'], credential: ['elastos/credential/1.0'] },
         limits: defaultDidLimits,
+        didCore: true,
       }),
     )
   const digest = (vector: OperationVector, options = {}) => toHex(sha256(signedText(read(vector), options)))

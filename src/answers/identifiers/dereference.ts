@@ -1,5 +1,5 @@
 import { selectedServices } from '../../identity/did/resolution-options.js'
-import type { W3cDocument, W3cService, W3cVerificationMethod } from '../../identity/did/w3c.js'
+import type { W3cDocument, W3cEndpoint, W3cService, W3cVerificationMethod } from '../../identity/did/w3c.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidUrl, shown } from './did-url.js'
 import type { Parameters } from './parameters.js'
@@ -24,12 +24,19 @@ export function serviceLocation(
   fragment: string | undefined,
 ): string {
   const [{ id, serviceEndpoint } = { id: '', serviceEndpoint: '' }] = service
-  const uri = relativeRef === undefined ? serviceEndpoint : resolveReference(relativeRef, serviceEndpoint)
+  const base = uriIn(serviceEndpoint) ?? ''
+  const uri = relativeRef === undefined ? base : resolveReference(relativeRef, base)
   const location = locationOf(uri, fragment)
   if (location !== undefined) return location
   const rule =
     fragment === undefined ? 'an absolute http or https URI' : 'an absolute http or https URI without fragment'
   throw new Problem('NOT_FOUND', `the endpoint of ${shown(id)} leads to nothing that is ${rule}`)
+}
+
+/** The first URI of an endpoint: a text, or the `uri` of an object, as DIDComm has it. */
+function uriIn(endpoint: W3cEndpoint): string | undefined {
+  const all = Array.isArray(endpoint) ? endpoint : [endpoint]
+  return all.map((one) => (typeof one === 'string' ? one : one['uri'])).find((one) => typeof one === 'string')
 }
 
 /** Returns the verification method or service that the fragment of a URL names; else `NOT_FOUND`. */
@@ -39,13 +46,15 @@ export function partOf(
   { verificationRelationship }: Parameters,
 ): W3cVerificationMethod | W3cService {
   const id = `${did}#${fragment}`
-  const part = [...document.verificationMethod, ...(document.service ?? [])].find((one) => one.id === id)
+  const { verificationMethod, keyAgreement = [], service = [] } = document
+  const part = [...verificationMethod, ...keyAgreement, ...service].find((one) => one.id === id)
   if (part === undefined)
     throw new Problem('NOT_FOUND', `the document has no method and no service with the id ${shown(id)}`)
-  // Documents of this chain have two of the relationships.
+  // Documents of this chain have three of the relationships.
   const related: Partial<Record<string, readonly string[]>> = {
     authentication: document.authentication,
     assertionMethod: document.assertionMethod,
+    keyAgreement: keyAgreement.map((key) => key.id),
   }
   if (verificationRelationship !== undefined && !related[verificationRelationship]?.includes(id)) {
     throw new Problem(

@@ -43,6 +43,10 @@ function schemaOfSpec() {
   )
   const validators = Type.Array(publicKey, { maxItems: 100, uniqueItems: true })
   const didRoot = Type.Literal(true, { description: 'blocks commit to the state of all DIDs; absent: they do not' })
+  const didCore = Type.Literal(true, {
+    description:
+      'documents take endpoints that are objects or lists, `keyAgreement` and `alsoKnownAs`; absent: they do not',
+  })
   const coinInterval = integer(
     coinDepth,
     0xffffffff,
@@ -97,6 +101,7 @@ function schemaOfSpec() {
         }),
       ),
       didRoot: Type.Optional(didRoot),
+      didCore: Type.Optional(didCore),
       coinInterval: Type.Optional(coinInterval),
       sideChainOrder: Type.Optional(
         Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
@@ -118,7 +123,7 @@ function schemaOfSpec() {
             height: integer(1, 0xffffffff),
             name: Type.String({ minLength: 1 }),
             parameters: Type.Partial(
-              Type.Object({ validators, fees, specifications, didRoot, coinInterval }, strict),
+              Type.Object({ validators, fees, specifications, didRoot, didCore, coinInterval }, strict),
               strict,
             ),
           },
@@ -142,6 +147,8 @@ export interface Params {
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   /** Whether a coinbase commits to the state of all DIDs after its block. Once it does it stays so. */
   readonly didRoot: boolean
+  /** Whether documents may have the members of DID Core that are not in the first form: see docs/format.md. Once they may it stays so. */
+  readonly didCore: boolean
 }
 
 /** Heights of the blocks that commit to all coins: the multiples of `interval` that are not below `from`. */
@@ -260,7 +267,7 @@ function readJson(text: string): JsonValue {
 }
 
 /** The members of a spec file that change with the height. */
-type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot' | 'coinInterval'>
+type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot' | 'didCore' | 'coinInterval'>
 
 /** The rules that change at a height. */
 interface Upgrade {
@@ -312,12 +319,13 @@ function upgradesByHeight({ upgrades }: SpecFile): readonly Upgrade[] {
   return merged
 }
 
-function paramsOf({ validators, fees, specifications, didRoot }: Rules): Params {
+function paramsOf({ validators, fees, specifications, didRoot, didCore }: Rules): Params {
   return {
     validators: validators.map(hex),
     fees: feesOf(fees),
     specifications,
     didRoot: didRoot === true,
+    didCore: didCore === true,
   }
 }
 

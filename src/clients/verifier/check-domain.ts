@@ -1,6 +1,5 @@
 import { requireKnown } from '../../base/primitives/known-members.js'
-import { readDidConfiguration, readLinkage } from '../../identity/credentials/domain-linkage.js'
-import type { DidDocument } from '../../identity/did/model.js'
+import { linksTo, readDidConfiguration, readLinkage } from '../../identity/credentials/domain-linkage.js'
 import {
   type CheckOptions,
   type CredentialCheck,
@@ -63,18 +62,10 @@ async function linked(
   const report = await checkRead(read, list, source, options)
   const did = read.issuer
   if (!report.valid) return { ...refused(report), did }
-  return { linked: true, did, listed: leadsTo(await validDocument(did, 'DID', source), origin) }
+  return { linked: true, did, listed: linksTo(await validDocument(did, 'DID', source), origin) }
 }
 
 function refused({ checks }: Pick<CredentialReport, 'checks'>): LinkedDid {
   const reason = checks.find(({ holds }) => !holds)?.says
   return { linked: false, listed: false, ...(reason === undefined ? {} : { reason }) }
-}
-
-function leadsTo({ services }: DidDocument, origin: string): boolean {
-  return services.some(({ type, serviceEndpoint }) => type === 'LinkedDomains' && originOf(serviceEndpoint) === origin)
-}
-
-function originOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined
 }

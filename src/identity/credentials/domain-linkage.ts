@@ -3,6 +3,7 @@ import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import { documentJsonLimits } from '../did/document.js'
 import { formatDate } from '../did/date.js'
 import type { IdRules } from '../did/identifier.js'
+import type { DidDocument, Endpoint } from '../did/model.js'
 import { asObject, list, refuseUnknown, requiredText } from '../did/member-readers.js'
 import { isJwt, readJws } from './compact-jws.js'
 import { readJwtCredential, w3cContext } from './jwt-credential.js'
@@ -45,6 +46,21 @@ export function didConfiguration(linked: readonly string[]): {
   readonly linked_dids: readonly string[]
 } {
   return { '@context': configurationContext, linked_dids: linked }
+}
+
+/** Whether a service of a document leads to an origin: its type is `LinkedDomains`, its endpoint an address, several, or an object with `origins`. */
+export function linksTo({ services }: DidDocument, origin: string): boolean {
+  const addresses = services.flatMap(({ type, serviceEndpoint }) =>
+    type === 'LinkedDomains' ? addressesIn(serviceEndpoint) : [],
+  )
+  return addresses.some((address) => URL.canParse(address) && new URL(address).origin === origin)
+}
+
+function addressesIn(endpoint: Endpoint): readonly string[] {
+  const all = Array.isArray(endpoint) ? endpoint : [endpoint]
+  return all
+    .flatMap((one) => (one instanceof Map ? (one.get('origins') ?? []) : one))
+    .filter((address) => typeof address === 'string')
 }
 
 /** A credential of a DID configuration that claims an origin. */

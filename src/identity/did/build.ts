@@ -27,6 +27,14 @@ export interface PlannedKey {
   readonly controller?: string
 }
 
+/** A key with which others encrypt to a DID. */
+export interface PlannedAgreementKey {
+  /** The name after the `#`. */
+  readonly fragment: string
+  /** Text of a Multikey of P-256 or X25519. */
+  readonly publicKeyMultibase: string
+}
+
 /** A document before it is signed. */
 export interface DocumentPlan {
   readonly method: string
@@ -34,6 +42,10 @@ export interface DocumentPlan {
   readonly context?: readonly string[]
   /** One of them derives the DID. */
   readonly keys: readonly PlannedKey[]
+  /** Absolute URIs. */
+  readonly alsoKnownAs?: readonly string[]
+  /** Keys with which others encrypt to the DID. */
+  readonly keyAgreement?: readonly PlannedAgreementKey[]
   /** Objects or JSON texts in the form of documents. */
   readonly services?: readonly unknown[]
   /** Signed credentials, objects or JSON texts. */
@@ -73,6 +85,11 @@ export function planOf(document: DidDocument, method: string, created: string): 
     method,
     did: document.id,
     context: document.context,
+    alsoKnownAs: document.alsoKnownAs,
+    keyAgreement: document.keyAgreement.map(({ id, publicKeyMultibase }) => ({
+      fragment: relativeId(id, document.id).slice(1),
+      publicKeyMultibase,
+    })),
     keys: document.keys.map((key) => plannedKey(key, document)),
     services: document.services.map((service) => canonicalJson(serviceObject(service, service.id))),
     credentials: document.credentials.map((credential) => credential.text),
@@ -99,6 +116,7 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
   const unsigned = {
     ...(plan.context === undefined ? {} : { '@context': plan.context }),
     id: plan.did,
+    alsoKnownAs: plan.alsoKnownAs ?? [],
     publicKey: plan.keys.map((key) => ({
       id: `#${key.fragment}`,
       publicKeyBase58: bs58.encode(key.publicKey),
@@ -106,6 +124,10 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
     })),
     authentication: references(plan, 'authentication'),
     authorization: references(plan, 'authorization'),
+    keyAgreement: (plan.keyAgreement ?? []).map(({ fragment, publicKeyMultibase }) => ({
+      id: `#${fragment}`,
+      publicKeyMultibase,
+    })),
     verifiableCredential: plan.credentials?.map(plain) ?? [],
     service: plan.services?.map(plain) ?? [],
     expires: plan.expires,
@@ -163,9 +185,15 @@ function compactDocument(document: DidDocument): JsonObject {
   return object({
     '@context': some([...document.context]),
     id,
+    alsoKnownAs: some([...document.alsoKnownAs]),
     publicKey: document.keys.map(key),
     authentication: some(relative(document.authentication)),
     authorization: some(relative(document.authorization)),
+    keyAgreement: some(
+      document.keyAgreement.map(({ id: keyId, publicKeyMultibase }) =>
+        object({ id: relativeId(keyId, id), publicKeyMultibase }),
+      ),
+    ),
     verifiableCredential: some(document.credentials.map(compactCredential)),
     service: some(document.services.map((service) => serviceObject(service, relativeId(service.id, id)))),
     expires: document.expires,

@@ -1,5 +1,6 @@
 import { canonicalJson, canonicalMembers } from '../../base/primitives/strict-json.js'
 import {
+  type AgreementKey,
   type Credential,
   type DidDocument,
   type DidKey,
@@ -36,11 +37,15 @@ function keyText(key: DidKey): string {
   return `{"id":"${key.id}",${typeMember},"controller":"${key.controller}","publicKeyBase58":"${key.publicKeyBase58}"}`
 }
 
+function agreementText(did: string, { id, publicKeyMultibase }: AgreementKey): string {
+  return `{"id":"${id}","type":"Multikey","controller":"${did}","publicKeyMultibase":"${publicKeyMultibase}"}`
+}
+
 function serviceText(service: Service): string {
   const more = service.properties.size === 0 ? '' : `,${canonicalMembers(service.properties)}`
   return (
     `{"id":"${service.id}","type":${JSON.stringify(service.type)},` +
-    `"serviceEndpoint":${JSON.stringify(service.serviceEndpoint)}${more}}`
+    `"serviceEndpoint":${canonicalJson(service.serviceEndpoint)}${more}}`
   )
 }
 
@@ -68,9 +73,17 @@ export function credentialText(c: Pick<Credential, 'proof' | 'signingText'>): st
 export function documentSigningText(d: Omit<DidDocument, 'proofs' | 'signingText'>, control: string): string {
   return (
     `{${contextMember(d.context)}"id":"${d.id}",${control}` +
+    listMember(
+      'alsoKnownAs',
+      d.alsoKnownAs.map((uri) => JSON.stringify(uri)),
+    ) +
     listMember('publicKey', d.keys.map(keyText)) +
     listMember('authentication', ids(d.authentication)) +
     listMember('authorization', ids(d.authorization)) +
+    listMember(
+      'keyAgreement',
+      d.keyAgreement.map((key) => agreementText(d.id, key)),
+    ) +
     listMember(
       'verifiableCredential',
       d.credentials.map((credential) => credential.text),

@@ -4,7 +4,7 @@ import type { IdRules } from './identifier.js'
 export interface DidLimits {
   /** Bytes of a decoded document. */
   readonly payloadBytes: number
-  /** Keys, services and credentials of one document together. */
+  /** Keys, services, credentials and other names of one document together. */
   readonly entries: number
   /** New credentials by other issuers in one document. */
   readonly foreignCredentials: number
@@ -13,7 +13,7 @@ export interface DidLimits {
 export const defaultDidLimits: DidLimits = {
   /** @limit bytes: decoded payload of a DID operation */
   payloadBytes: 128 * 1024,
-  /** @limit count: keys, services and credentials of a document */
+  /** @limit count: keys, services, credentials and other names of a document */
   entries: 256,
   /** @limit count: new credentials by other issuers in a document */
   foreignCredentials: 32,
@@ -25,6 +25,8 @@ export interface DidRules {
   /** Accepted `specification` strings. */
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   readonly limits: DidLimits
+  /** Whether documents may have the members of {@link DocumentRules.firstForm}. */
+  readonly didCore: boolean
 }
 
 /** The identifiers that a chain accepts in operations and documents. */

@@ -1,11 +1,13 @@
 import { RuleError } from '../../base/errors/rule-error.js'
-import { utf8 } from '../../base/primitives/bytes.js'
+import { mapKey, utf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { finish, mapSteps, type Steps } from '../../base/primitives/steps.js'
 import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import { parseAgreementKey } from './agreement-key.js'
 import { documentSigningText } from './canonical.js'
 import { parseCredential } from './credential.js'
 import { parseDate } from './date.js'
+import { parseEndpoint, parseNames } from './endpoint.js'
 import { absoluteId, type IdRules } from './identifier.js'
 import { findDefaultKey, parseKey } from './key.js'
 import {
@@ -42,6 +44,8 @@ export interface DocumentRules extends IdRules {
   readonly trusted?: boolean
   /** Accepts samples older than the present rules: identifiers with trailer 0xAC, `authorization` of DIDs without key. */
   readonly legacy?: boolean
+  /** Refuses endpoints that are no texts, `keyAgreement` and `alsoKnownAs`: a chain takes them from the height of an upgrade on. */
+  readonly firstForm?: boolean
 }
 
 /** Rules of a chain. */
@@ -78,14 +82,18 @@ const chainForm: DocumentForm = {
 export const chainMembers: ReadonlySet<string> = new Set([
   '@context',
   'id',
+  'alsoKnownAs',
   'publicKey',
   'authentication',
   'authorization',
+  'keyAgreement',
   'verifiableCredential',
   'service',
   'expires',
   'proof',
 ])
+/** Members that {@link DocumentRules.firstForm} refuses. */
+const laterMembers = ['alsoKnownAs', 'keyAgreement']
 export const controlMembers = ['controller', 'multisig']
 const proofMembers: ReadonlySet<string> = new Set(['type', 'created', 'creator', 'signatureValue'])
 const serviceMembers = ['id', 'type', 'serviceEndpoint']
@@ -120,26 +128,33 @@ export function* documentSteps(
 ): Steps<DidDocument> {
   const object = asObject(value, '')
   form.refuseMembers(object)
+  if (rules.firstForm === true) refuseLater(object)
   const id = didText(requiredText(object, 'id', ''), 'id', rules)
   rules.limitEntries?.(object)
   const expires = requiredDate(object, 'expires', '')
   const { controllers, multisig, text } = form.control?.(object, rules) ?? { controllers: [], text: '' }
   const { keys, defaultKey, authentication, authorization } = yield* keySteps(object, id, rules)
+  const keyAgreement = yield* mapSteps(list(object, 'keyAgreement', ''), (entry, index) =>
+    parseAgreementKey(entry, `keyAgreement[${index}]`, rules, id, rules.trusted === true),
+  )
   const services = yield* mapSteps(list(object, 'service', ''), (entry, index) =>
     parseService(entry, `service[${index}]`, rules, id),
   )
   const credentials = yield* mapSteps(list(object, 'verifiableCredential', ''), (entry, index) =>
     parseCredential(entry, `verifiableCredential[${index}]`, rules, id),
   )
-  refuseRepeatedIds([...keys, ...services, ...credentials])
+  refuseRepeatedIds([...keys, ...keyAgreement, ...services, ...credentials])
+  if (rules.chain && keyAgreement.length > 0) refuseRepeatedBytes([...keys, ...keyAgreement])
   const unsigned = {
     context: textList(object, '@context', ''),
     id,
     controllers,
     ...defined({ multisig }),
+    alsoKnownAs: parseNames(textList(object, 'alsoKnownAs', '')),
     keys: sortById(keys),
     authentication: sortKeys(authentication),
     authorization: sortKeys(authorization),
+    keyAgreement: sortById(keyAgreement),
     credentials: sortById(credentials),
     services: sortById(services),
     expires,
@@ -158,6 +173,16 @@ function refuseControl(object: JsonObject): void {
   const name = controlMembers.find((member) => object.has(member))
   if (name !== undefined) {
     throw new RuleError('document-controller', `${name}: documents with controllers are not accepted on a chain`)
+  }
+}
+
+function refuseLater(object: JsonObject): void {
+  const name = laterMembers.find((member) => object.has(member))
+  if (name !== undefined) {
+    throw new RuleError(
+      'document-member',
+      `${name} is a member that documents of this chain may have from a later height on`,
+    )
   }
 }
 
@@ -245,9 +270,7 @@ function* keysOf(object: JsonObject, lists: readonly KeyList[], did: string, rul
   for (const entries of lists) keys.push(...(yield* entries.embedded(did, rules)))
   // Before references are resolved by id.
   refuseRepeatedIds(keys)
-  if (rules.chain && new Set(keys.map((key) => key.publicKeyBase58)).size !== keys.length) {
-    throw new RuleError('document-duplicate-key', 'two keys of the document have the same bytes')
-  }
+  if (rules.chain) refuseRepeatedBytes(keys)
   return keys
 }
 
@@ -258,7 +281,7 @@ function parseService(value: JsonValue, where: string, rules: DocumentRules, did
   return {
     id: ownId(object, where, rules, did),
     type: typeText(requiredText(object, 'type', where), path(where, 'type')),
-    serviceEndpoint: requiredText(object, 'serviceEndpoint', where),
+    serviceEndpoint: parseEndpoint(object, where, rules.firstForm === true),
     properties,
   }
 }
@@ -269,6 +292,12 @@ function refuseRepeatedIds(entries: readonly { readonly id: string }[]): void {
     if (seen.has(id)) throw new RuleError('document-duplicate-id', `the id ${id} stands twice`)
     seen.add(id)
   }
+}
+
+/** A key has one use: what encrypts signs nothing. */
+function refuseRepeatedBytes(keys: readonly { readonly publicKey: Uint8Array }[]): void {
+  if (new Set(keys.map(({ publicKey }) => mapKey(publicKey))).size === keys.length) return
+  throw new RuleError('document-duplicate-key', 'two keys of the document have the same bytes')
 }
 
 export function byText(a: string, b: string): number {

@@ -64,7 +64,7 @@ const knownPoints = new Set<string>()
 const knownPointsLimit = 8192
 
 /** {@link isPoint}, cached. */
-function isKnownPoint(bytes: Uint8Array): boolean {
+export function isKnownPoint(bytes: Uint8Array): boolean {
   // Not the source text: it may be a slice of its document and would keep the whole in memory.
   const id = mapKey(bytes)
   if (knownPoints.has(id)) return true

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/primitives/strict-json.js'
+import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 
 /** The one type of key and proof there is. */
 export const signatureType = 'ECDSAsecp256r1'
@@ -14,10 +14,27 @@ export interface DidKey {
   readonly publicKey: Uint8Array
 }
 
+/** Curves of keys with which others encrypt to a DID. */
+export type AgreementCurve = 'P-256' | 'X25519'
+
+/** A key with which others encrypt to the DID. It signs nothing. */
+export interface AgreementKey {
+  /** Absolute. */
+  readonly id: string
+  readonly curve: AgreementCurve
+  /** `z`, and base58 of the multicodec and the bytes of the key. */
+  readonly publicKeyMultibase: string
+  /** 33 bytes of a compressed point of P-256, or the 32 of X25519. */
+  readonly publicKey: Uint8Array
+}
+
+/** Place of a service: a text, an object, or a list of these. */
+export type Endpoint = string | JsonObject | JsonValue[]
+
 export interface Service {
   readonly id: string
   readonly type: string
-  readonly serviceEndpoint: string
+  readonly serviceEndpoint: Endpoint
   /** Every other member. */
   readonly properties: JsonObject
 }
@@ -69,11 +86,15 @@ export interface DidDocument {
   readonly controllers: readonly string[]
   /** `m:n`; never on a chain. */
   readonly multisig?: string
+  /** Other names of who has the DID: absolute URIs, sorted. */
+  readonly alsoKnownAs: readonly string[]
   readonly keys: readonly DidKey[]
   /** Key id → key, in order of the ids; the default key is among them. */
   readonly authentication: ReadonlyMap<string, DidKey>
   /** Key id → key of another controller, in order of the ids. */
   readonly authorization: ReadonlyMap<string, DidKey>
+  /** Sorted by their ids. */
+  readonly keyAgreement: readonly AgreementKey[]
   readonly credentials: readonly Credential[]
   readonly services: readonly Service[]
   readonly expires: string

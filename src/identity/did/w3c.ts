@@ -2,6 +2,7 @@ import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import bs58 from 'bs58'
 import { coordinatesOf } from '../../base/primitives/p256.js'
+import { isUri } from './uri.js'
 
 /**
  * Documents of the chain in the form of W3C DID Core. Web pages use this file too: it imports nothing that a browser lacks, and
@@ -17,17 +18,20 @@ export interface W3cVerificationMethod {
   type: KeyForm
   /** The DID itself. */
   controller: string
-  /** With `Multikey`: `z` and the base58 text of 0x80 0x24 and the 33 bytes of the compressed P-256 point. */
+  /** With `Multikey`: `z` and the base58 text of 0x80 0x24 and the 33 bytes of the compressed P-256 point; of X25519 0xec 0x01 and 32 bytes. */
   publicKeyMultibase?: string
-  /** With `JsonWebKey`: the coordinates in base64url. */
-  publicKeyJwk?: { kty: string; crv: string; x: string; y: string }
+  /** With `JsonWebKey`: the coordinates in base64url; X25519 has no `y`. */
+  publicKeyJwk?: { kty: string; crv: string; x: string; y?: string }
 }
+
+/** Endpoints of a service: DID Core 5.4. */
+export type W3cEndpoint = string | Record<string, unknown> | (string | Record<string, unknown>)[]
 
 export interface W3cService {
   /** Absolute. */
   id: string
   type: string
-  serviceEndpoint: string
+  serviceEndpoint: W3cEndpoint
   [member: string]: unknown
 }
 
@@ -35,11 +39,14 @@ export interface W3cService {
 export interface W3cDocument {
   '@context': string[]
   id: string
+  alsoKnownAs?: string[]
   /** The keys that authenticate, and no others: verifiers take every method they see. */
   verificationMethod: W3cVerificationMethod[]
   /** Absolute ids. */
   authentication: string[]
   assertionMethod: string[]
+  /** Keys with which others encrypt to the DID; they stand here alone. */
+  keyAgreement?: W3cVerificationMethod[]
   service?: W3cService[]
 }
 
@@ -47,8 +54,10 @@ export interface W3cDocument {
 interface ChainDocument {
   readonly '@context'?: readonly string[]
   readonly id: string
+  readonly alsoKnownAs?: readonly string[]
   readonly publicKey?: readonly ChainKey[]
   readonly authentication?: readonly (string | ChainKey)[]
+  readonly keyAgreement?: readonly { readonly id: string; readonly publicKeyMultibase: string }[]
   readonly service?: readonly W3cService[]
   readonly expires: string
 }
@@ -70,24 +79,30 @@ const multicodec = Uint8Array.of(0x80, 0x24)
 /**
  * The W3C form of a document, given as the JSON text that a chain accepted, and its expiry, which belongs to the metadata. Keys
  * that authenticate may also make assertions. Other keys, those of delegates among them, the credentials and the proof have no
- * counterpart and are left out. Throws for text that no chain accepts.
+ * counterpart and are left out, as are endpoints that are texts and no absolute URI. Throws for text that no chain accepts.
  */
 export function w3cDocument(
   text: string,
   { keys = 'Multikey' }: { readonly keys?: KeyForm } = {},
 ): { readonly document: W3cDocument; readonly expires: string } {
   const source = JSON.parse(text) as ChainDocument
-  const { id, service = [], expires } = source
+  const { id, alsoKnownAs = [], keyAgreement = [], service = [], expires } = source
   const absolute = (reference: string) => (reference.startsWith('#') ? id + reference : reference)
   const methods = authenticationKeys(source, absolute)
   const ids = methods.map((key) => key.id)
-  const services = service.map((entry) => ({ ...entry, id: absolute(entry.id) })).sort(byId)
+  const agreement = keyAgreement.map((key) => agreementMethod({ ...key, id: absolute(key.id) }, id, keys)).sort(byId)
+  const services = service
+    .flatMap(withUris)
+    .map((entry) => ({ ...entry, id: absolute(entry.id) }))
+    .sort(byId)
   const document = {
     '@context': [...new Set([core, keyContexts[keys], ...(source['@context'] ?? [])])],
     id,
+    ...(alsoKnownAs.length === 0 ? {} : { alsoKnownAs: [...alsoKnownAs].sort() }),
     verificationMethod: methods.map((key) => methodOf(key, keys)),
     authentication: ids,
     assertionMethod: [...ids],
+    ...(agreement.length === 0 ? {} : { keyAgreement: agreement }),
     ...(services.length === 0 ? {} : { service: services }),
   }
   return { document, expires }
@@ -127,6 +142,27 @@ function methodOf({ id, controller, publicKeyBase58 }: OwnKey, type: KeyForm): W
   const at = coordinatesOf(point)
   if (at === undefined) throw new Error(`the key ${id} is no point of P-256`)
   return { id, type, controller, publicKeyJwk: { kty: 'EC', crv: 'P-256', x: base64url(at.x), y: base64url(at.y) } }
+}
+
+/** A key for encryption: the chain has it as a Multikey. */
+function agreementMethod(
+  { id, publicKeyMultibase }: { readonly id: string; readonly publicKeyMultibase: string },
+  controller: string,
+  type: KeyForm,
+): W3cVerificationMethod {
+  if (type === 'Multikey') return { id, type, controller, publicKeyMultibase }
+  const bytes = bs58.decode(publicKeyMultibase.slice(1))
+  const key = bytes.subarray(multicodec.length)
+  if (bytes[0] === multicodec[0]) return methodOf({ id, controller, publicKeyBase58: bs58.encode(key) }, type)
+  return { id, type, controller, publicKeyJwk: { kty: 'OKP', crv: 'X25519', x: base64url(key) } }
+}
+
+/** A service without the endpoints that are no absolute URI; none where it has no other. */
+function withUris(service: W3cService): W3cService[] {
+  const { serviceEndpoint: endpoint } = service
+  if (!Array.isArray(endpoint)) return typeof endpoint === 'string' && !isUri(endpoint) ? [] : [service]
+  const uris = endpoint.filter((one) => typeof one !== 'string' || isUri(one))
+  return uris.length === 0 ? [] : [{ ...service, serviceEndpoint: uris }]
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -12,7 +12,7 @@ import {
 } from '../../clients/wallet/issue-credential.js'
 import { parseJson } from '../../clients/wallet/parse-json.js'
 import { linkDomain, presentCredentials } from '../../clients/wallet/present-credentials.js'
-import { configurationPath } from '../../identity/credentials/domain-linkage.js'
+import { configurationPath, linksTo } from '../../identity/credentials/domain-linkage.js'
 import { readSignedCredential } from '../../identity/credentials/read-credential.js'
 import { formatDate } from '../../identity/did/date.js'
 import { didMethod } from '../../base/primitives/did-method.js'
@@ -165,8 +165,7 @@ async function configureDomain(
 ): Promise<void> {
   const { by, now } = await signedBy(context, options)
   const file = linkDomain(by, { origin, expires: newExpiry(options, now) })
-  const { services } = by.document
-  const listed = services.some(({ type, serviceEndpoint }) => type === 'LinkedDomains' && serviceEndpoint === origin)
+  const listed = linksTo(by.document, origin)
   const update = `did update --add-service ${shellWord(`website,LinkedDomains,${origin}`)}${sameOptions(options)}`
   handOver(context, options, JSON.stringify(file, null, 2), {
     value: { did: by.document.id, origin, listed, configuration: file },

@@ -215,7 +215,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
     amount: formatAmount(amount),
   }))
   const total = formatAmount(spec.allocations.reduce((sum, { amount }) => sum + amount, 0n))
-  const sections = spec.sections.map(({ height, params: { validators, fees, specifications } }) => ({
+  const sections = spec.sections.map(({ height, params: { validators, fees, specifications, didCore } }) => ({
     height,
     validators: validators.map(toHex),
     quorum: validators.length === 0 ? null : quorum(validators.length),
@@ -226,15 +226,14 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
       leaf: formatAmount(fees.leaf ?? 0n),
     },
     specifications,
+    didCore,
   }))
-  const [first, ...upgrades] = sections as [(typeof sections)[number], ...typeof sections]
-  const rules = ({ validators, quorum: votes, fees, specifications }: typeof first): [string, string][] => [
-    ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, namedKey(spec, key)]),
-    ['confirmed by', votes === null ? 'work alone' : `${votes} of ${validators.length}`],
-    ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
-    ['new leaf', `${fees.leaf}, of a declare or revoke`],
-    ['DIDs', specifications.did.join(', ')],
-  ]
+  const first = sections[0] as (typeof sections)[number]
+  const rules = (section: typeof first): [string, string][] => rulesOf(spec, section)
+  const changes = sections.slice(1).map((section, i) => {
+    const before = rules(sections[i] as typeof first).map(String)
+    return { height: section.height, rules: rules(section).filter((rule) => !before.includes(String(rule))) }
+  })
   const value = {
     name,
     devnet,
@@ -261,6 +260,35 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
       ['coins', `${total} in ${allocations.length} outputs`],
       ...rules(first),
     ]),
-    ...upgrades.flatMap((section) => ['', `From height ${section.height}`, ...formatTable(rules(section))]),
+    ...changes.flatMap(({ height, rules: changed }) => ['', `From height ${height}`, ...formatTable(changed)]),
   ])
+}
+
+interface ShownSection {
+  /** In hex. */
+  readonly validators: readonly string[]
+  readonly quorum: number | null
+  readonly fees: {
+    readonly minimum: string
+    readonly perByte: string
+    readonly freeBytes: number
+    readonly leaf: string
+  }
+  readonly specifications: { readonly did: readonly string[] }
+  readonly didCore: boolean
+}
+
+/** The rules of a section, a name and a text each. */
+function rulesOf(
+  spec: Spec,
+  { validators, quorum: votes, fees, specifications, didCore }: ShownSection,
+): [string, string][] {
+  return [
+    ...validators.map((key, i): [string, string] => [`validator ${i + 1}`, namedKey(spec, key)]),
+    ['confirmed by', votes === null ? 'work alone' : `${votes} of ${validators.length}`],
+    ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
+    ['new leaf', `${fees.leaf}, of a declare or revoke`],
+    ['DIDs', specifications.did.join(', ')],
+    ['documents', didCore ? 'with the members of DID Core' : 'with endpoints that are texts, and keys that sign'],
+  ]
 }

@@ -59,6 +59,7 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     validators: validators.map(({ key }) => key),
     ...(named.length > 0 ? { validatorNames: Object.fromEntries(named) } : {}),
     didRoot: true,
+    didCore: true,
     coinInterval: 10_080,
     sideChainOrder: true,
     timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },

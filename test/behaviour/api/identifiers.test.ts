@@ -121,7 +121,7 @@ describe('a DID', () => {
       expect([accept, answer.status, answer.headers['content-type']]).toEqual([accept, 200, resolution])
       const { didDocument, didResolutionMetadata, didDocumentMetadata } = resultOf(answer)
       expect(didDocument?.id).toBe(ada.did)
-      expect(didDocument?.service).toHaveLength(5)
+      expect(didDocument?.service).toHaveLength(4)
       expect(didResolutionMetadata).toEqual({
         contentType: 'application/did',
         height: node.reader.height,
@@ -305,7 +305,7 @@ describe('options', () => {
     for (const [i, id] of made.entries()) {
       for (const answer of await Promise.all(places(`versionId=${id}`))) {
         const { didDocument, didDocumentMetadata } = resultOf(answer)
-        expect([answer.status, didDocument?.service?.length]).toEqual([200, i === 0 ? 1 : 5])
+        expect([answer.status, didDocument?.service?.length]).toEqual([200, i === 0 ? 1 : 4])
         expect(didDocumentMetadata['versionId']).toBe(id)
         expect(didDocumentMetadata['nextVersionId']).toBe(made[i + 1])
       }

@@ -30,6 +30,7 @@ interface Rules {
   }
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   readonly didRoot: boolean
+  readonly didCore: boolean
 }
 
 interface Entry {
@@ -64,6 +65,7 @@ function plans(lists: readonly (readonly string[])[]): fc.Arbitrary<Plan> {
       fees: fc.constantFrom(...few),
       specifications: fc.constantFrom(...texts),
       didRoot: fc.constant(true),
+      didCore: fc.constant(true),
     },
     { requiredKeys: [] },
   )
@@ -73,15 +75,16 @@ function plans(lists: readonly (readonly string[])[]): fc.Arbitrary<Plan> {
     fees: fc.constantFrom(...few),
     specifications: fc.constantFrom(...texts),
     didRoot: fc.boolean(),
+    didCore: fc.boolean(),
   })
   const upgrades = fc.array(entry, { maxLength: 8 }).map((all) => all.toSorted((a, b) => a.height - b.height))
   return fc.record({ base, upgrades })
 }
 
 function overridesOf({ base, upgrades }: Plan): SpecOverrides {
-  const { didRoot, ...rest } = base
+  const { didRoot, didCore, ...rest } = base
   const producer = base.validators.length > 0 ? 'sponsor' : 'miners'
-  return { ...rest, producer, upgrades, didRoot: didRoot || undefined }
+  return { ...rest, producer, upgrades, didRoot: didRoot || undefined, didCore: didCore || undefined }
 }
 
 /** The rules of each height, made entry by entry. */
@@ -113,13 +116,13 @@ describe('a spec with random upgrades', () => {
       fc.property(anyPlan, (plan) => {
         const spec = parseSpec(testSpec(overridesOf(plan)))
         const table = tableOf(plan)
-        for (const [height, { validators, fees, specifications, didRoot }] of table.entries()) {
+        for (const [height, { validators, fees, specifications, didRoot, didCore }] of table.entries()) {
           const found = paramsAt(spec, height)
           expect(found.validators.map(toHex)).toEqual(validators)
           const { minimum, perByte, freeBytes, leaf }: Rules['fees'] = fees
           const amounts = { minimum: BigInt(minimum), perByte: BigInt(perByte) }
           expect(found.fees).toEqual({ ...amounts, freeBytes, leaf: leaf === undefined ? undefined : BigInt(leaf) })
-          expect([found.specifications, found.didRoot]).toEqual([specifications, didRoot])
+          expect([found.specifications, found.didRoot, found.didCore]).toEqual([specifications, didRoot, didCore])
           expect(toHex(validatorsHash(spec, height))).toBe(keysHash(validators))
         }
         const begins = spec.sections.map(({ height }) => height)
@@ -179,7 +182,7 @@ const [sample, seed] = [rounds(8, 80), 5]
 const dear = { minimum: '7', perByte: '0' }
 /** Entries that meet at the height of a change, change nothing, or take back what one before them says. */
 const meeting: Plan = {
-  base: { validators: keysOf(4), fees: few[0], specifications: texts[0], didRoot: true },
+  base: { validators: keysOf(4), fees: few[0], specifications: texts[0], didRoot: true, didCore: false },
   upgrades: [
     { height: 3, name: 'same', parameters: { validators: keysOf(4) } },
     { height: 4, name: 'fees', parameters: { fees: dear } },

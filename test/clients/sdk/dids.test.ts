@@ -1,5 +1,8 @@
 import { DIDBiographyStatus, DIDDocument, DIDURL, HDKey, type DID } from '@elastosfoundation/did-js-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { multikeyText } from '../../../src/identity/did/agreement-key.js'
+import { payloadText } from '../../../src/identity/did/build.js'
+import { holder } from '../../support/builders/did.js'
 import { Sdk, storePassword } from './sdk.js'
 
 let sdk: Sdk
@@ -21,6 +24,31 @@ async function withSecondKey(document: DIDDocument): Promise<{ changed: DIDDocum
   builder.addAuthenticationKey(id, derived.getPublicKeyBase58())
   return { changed: await sdk.sealed(builder), id }
 }
+
+describe('a document with members of DID Core', () => {
+  const ada = holder()
+
+  it('is none where an endpoint is no text', async () => {
+    for (const serviceEndpoint of [{ uri: 'https://example.org' }, ['https://example.org']]) {
+      const text = payloadText(ada.document({ services: [{ id: '#s', type: 'T', serviceEndpoint }] }))
+      await expect(DIDDocument.parseAsync(text)).rejects.toThrow('Invalid service')
+    }
+  })
+
+  it('is read without keys for encryption and other names, and called not genuine', async () => {
+    const publicKeyMultibase = multikeyText({ curve: 'X25519', publicKey: new Uint8Array(32).fill(9) })
+    const changes = [
+      { keyAgreement: [{ fragment: 'enc', publicKeyMultibase }] },
+      { alsoKnownAs: ['https://example.org'] },
+    ]
+    expect((await DIDDocument.parseAsync(payloadText(ada.document()))).isGenuine()).toBe(true)
+    for (const change of changes) {
+      const read = await DIDDocument.parseAsync(payloadText(ada.document(change)))
+      expect(read.toString(true)).not.toMatch(/keyAgreement|alsoKnownAs/)
+      expect(read.isGenuine()).toBe(false)
+    }
+  })
+})
 
 describe('a DID', () => {
   it('is created and resolved', async () => {

@@ -36,7 +36,9 @@ export function randomPlan(one: Holder, others: readonly Holder[], random: Seede
   const some = <T>(most: number, make: (i: number) => T) =>
     Array.from({ length: random.below(most + 1) }, (_, i) => make(i))
   const services = some(3, (i) => {
-    return { id: `#service-${i}`, type: pick(castTypes), serviceEndpoint: 'https://x.example', a: pick(castValues) }
+    const one = () => pick(['https://x.example', { uri: 'https://y.example', a: pick(castValues) }])
+    const serviceEndpoint = random.below(3) === 0 ? [one(), `https://z.example/${i}`] : one()
+    return { id: `#service-${i}`, type: pick(castTypes), serviceEndpoint, a: pick(castValues) }
   })
   const value = (): unknown => {
     const form = random.below(8)
@@ -58,5 +60,6 @@ export function randomPlan(one: Holder, others: readonly Holder[], random: Seede
     authorizationKey(`delegate-${i}`, quickSigner(), pick(others.filter((h) => h !== one)).did),
   )
   const keys = [...one.plan.keys, ...delegates]
-  return { ...one.plan, keys, services, credentials, expires: pick(castDates) }
+  const alsoKnownAs = some(2, (i) => `https://x.example/${i}`)
+  return { ...one.plan, keys, services, credentials, alsoKnownAs, expires: pick(castDates) }
 }

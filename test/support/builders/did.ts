@@ -35,6 +35,7 @@ export const didRules: DidRules = {
   method: 'ledger',
   specifications: { did: [specification, 'elastos/did/1.0'], credential: [credentialSpecification] },
   limits: defaultDidLimits,
+  didCore: true,
 }
 export const created = '2026-01-01T00:00:00Z'
 export const expires = '2030-01-01T00:00:00Z'

@@ -51,7 +51,9 @@ export function documentOf(did: string): fc.Arbitrary<Members> {
         return { id: did, ...Object.fromEntries(claims) }
       }),
   })
-  const service = fc.record({ type: one(types), serviceEndpoint: fc.constant('https://hub.example'), a: scalar })
+  const place = fc.oneof(fc.constant('https://hub.example'), fc.record({ uri: one(types), a: scalar }))
+  const serviceEndpoint = fc.oneof(place, fc.array(place, { minLength: 1, maxLength: 3 }))
+  const service = fc.record({ type: one(types), serviceEndpoint, a: scalar })
   const key = fc.record({ controller: one([did, did, ...someDids]), publicKeyBase58: one(points) })
   return fc
     .record({
@@ -149,6 +151,9 @@ const elementMembers: Readonly<Record<'credential' | 'service' | 'publicKey', fc
   service: fc.oneof(
     typeAsked.map((type) => ({ type })),
     claimAsked.map((a) => ({ a })),
+    claimAsked.map((a) => ({ serviceEndpoint: { a } })),
+    claimAsked.map((a) => ({ 'serviceEndpoint.a': a })),
+    asked(one(['https://hub.example', 'Hub'])).map((serviceEndpoint) => ({ serviceEndpoint })),
   ),
   publicKey: fc.oneof(
     didAsked.map((controller) => ({ controller })),

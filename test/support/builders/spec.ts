@@ -63,6 +63,7 @@ const base = {
   specifications: { did: ['ledger/did/1.0'], credential: ['ledger/credential/1.0'] },
   validators,
   didRoot: true,
+  didCore: true,
   timing: { minInterval: 1_000, emptyInterval: 10_000, maxDrift: 5_000, propose: 3_000, delta: 500 },
   maxViewTimeout: 60_000,
   upgrades: [],

@@ -114,7 +114,7 @@ function wallet({ transactions, spec: specText, credentialOfAda }: ScenarioInput
   const payment = { ...terms, coins, random }
 
   const context = { account: ada, specification: 'ledger/did/1.0', created }
-  const services = [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org/ü€😀' }]
+  const services = [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org/', name: 'ü€😀' }]
   const expires = '2030-01-01T00:00:00Z'
   const create = createIdentity(context, { services, expires })
   const current = { document: documentOf(create.payload), txid: 'cd'.repeat(32) }

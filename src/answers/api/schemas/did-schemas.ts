@@ -142,9 +142,13 @@ export const didDocument = closed(
   {
     '@context': Type.Optional(Type.Array(Type.String())),
     id: Type.String({ description: 'the DID' }),
+    alsoKnownAs: Type.Optional(Type.Array(Type.String(), { description: 'absolute URIs' })),
     publicKey: Type.Array(Type.Record(Type.String(), member)),
     authentication: Type.Array(Type.String({ description: 'id of a key' })),
     authorization: Type.Optional(Type.Array(Type.String({ description: 'id of a key' }))),
+    keyAgreement: Type.Optional(
+      Type.Array(Type.Record(Type.String(), member), { description: 'keys with which others encrypt to the DID' }),
+    ),
     verifiableCredential: Type.Optional(Type.Array(Type.Record(Type.String(), member))),
     service: Type.Optional(Type.Array(Type.Record(Type.String(), member))),
     expires: Type.String({ description: 'RFC 3339 in UTC' }),

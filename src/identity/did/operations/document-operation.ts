@@ -24,7 +24,7 @@ export function* parseDocumentPayload(
 ): Steps<{ readonly owner: string; readonly document: DidDocument; readonly payloadSize: number }> {
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
   const limitEntries = entryLimit(rules.limits.entries)
-  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries })
+  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries, firstForm: !rules.didCore })
   // What is kept of an operation names its DID: a substring retains its parent string.
   return { owner: ownText(document.id), document, payloadSize: bytes.length }
 }

@@ -35,5 +35,6 @@ export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperatio
 }
 
 function didRules({ spec, height }: ConnectContext): DidRules {
-  return { method: didMethod, specifications: paramsAt(spec, height).specifications, limits: defaultDidLimits }
+  const { specifications, didCore } = paramsAt(spec, height)
+  return { method: didMethod, specifications, didCore, limits: defaultDidLimits }
 }

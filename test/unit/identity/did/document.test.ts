@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
+import { multikeyText } from '../../../../src/identity/did/agreement-key.js'
 import { decodeBase64url, encodeBase64url } from '../../../../src/identity/did/base64url.js'
 import { buildCreate, buildDocument, payloadText, planOf, type PlannedKey } from '../../../../src/identity/did/build.js'
 import { documentText } from '../../../../src/identity/did/canonical.js'
@@ -9,7 +10,7 @@ import { entryLimit } from '../../../../src/identity/did/entry-limit.js'
 import { parseOperation } from '../../../../src/identity/did/operation.js'
 import { didFromPublicKey } from '../../../../src/base/primitives/address.js'
 import { fromUtf8 } from '../../../../src/base/primitives/bytes.js'
-import { parseStrictJson } from '../../../../src/base/primitives/strict-json.js'
+import { canonicalJson, parseStrictJson } from '../../../../src/base/primitives/strict-json.js'
 import {
   authenticationKey,
   authorizationKey,
@@ -193,7 +194,7 @@ describe('what a chain refuses', () => {
     expect(inFirst('publicKey', { type: '' })).toBe('document-form')
     expect(changed({ proof: { ...(compact.proof as Members), type: 'Other' } })).toBe('document-form')
     expect(inFirst('service', { type: '' })).toBe('document-text')
-    expect(inFirst('service', { serviceEndpoint: { uri: 'x' } })).toBe('document-form')
+    expect(inFirst('service', { serviceEndpoint: 7 })).toBe('document-form')
     expect(inFirst('verifiableCredential', { type: ['Tÿpe'] })).toBe('document-text')
     for (const name of ['issuanceDate', 'expirationDate']) {
       expect(inFirst('verifiableCredential', { [name]: '2026-01-01' })).toBe('document-date')
@@ -331,6 +332,12 @@ describe('what a chain refuses', () => {
 
 describe('any document that can be built', () => {
   const signers = Array.from({ length: 4 }, quickSigner)
+  const agreementKeys = [
+    multikeyText({ curve: 'X25519', publicKey: new Uint8Array(32).fill(9) }),
+    multikeyText({ curve: 'P-256', publicKey: quickSigner().publicKey }),
+  ]
+  const canonicalText = (value: unknown) =>
+    canonicalJson(parseStrictJson(JSON.stringify(value), { depth: 16, tokens: 1000 }))
   const fragment = fc.string({
     unit: fc.constantFrom(..."abzAZ09._:@!$'()*+,;=~-".split('')),
     minLength: 1,
@@ -347,8 +354,15 @@ describe('any document that can be built', () => {
   const anyValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: true }).filter((value) => {
     return codeOf(() => parseStrictJson(JSON.stringify(value), { depth: 16, tokens: 1000 })) === undefined
   })
+  const map = fc.dictionary(anyName, anyValue, { minKeys: 1, maxKeys: 3, noNullPrototype: true })
+  const one = fc.oneof(anyText, map)
+  const list = fc.uniqueArray(one, { minLength: 1, maxLength: 4, selector: (value) => canonicalText(value) })
+  const endpoint = fc.oneof(one, list)
   const plan = fc.record({
-    names: fc.uniqueArray(fragment, { minLength: 12, maxLength: 12 }),
+    names: fc.uniqueArray(fragment, { minLength: 14, maxLength: 14 }),
+    endpoints: fc.array(endpoint, { minLength: 3, maxLength: 3 }),
+    agreement: fc.subarray(agreementKeys),
+    alsoKnownAs: fc.subarray(['https://example.org/ada', 'did:example:ada', 'urn:uuid:1', 'mailto:ada@example.org']),
     uses: fc.array(fc.constantFrom('authentication', 'authorization', 'none'), { minLength: 4, maxLength: 4 }),
     keys: fc.nat(4),
     services: fc.array(fc.dictionary(anyName, anyValue, { maxKeys: 3, noNullPrototype: true }), { maxLength: 3 }),
@@ -357,37 +371,44 @@ describe('any document that can be built', () => {
     types: fc.uniqueArray(fragment, { minLength: 1, maxLength: 3 }),
   })
   const unsigned = () => new Uint8Array(64)
-  const built = plan.map(({ names, uses, keys, services, claims, context, types }) => {
-    const name = (index: number) => names[index] as string
-    const more = signers.slice(0, keys).map((key, index): PlannedKey => {
-      const use = uses[index]
-      if (use === 'authorization') return authorizationKey(name(index), key, bob.did)
-      return { ...authenticationKey(name(index), key), use: use ?? 'none' }
-    })
-    const proof = { verificationMethod: '#primary', signature: 'A'.repeat(86) }
-    return buildDocument(
-      {
-        ...ada.plan,
-        context,
-        keys: [{ fragment: name(11), publicKey: ada.primary.publicKey, use: 'none' }, ...more],
-        services: services.map((members, index) => ({
-          ...members,
-          id: `#${name(4 + index)}`,
-          type: types[0],
-          serviceEndpoint: 'e',
-        })),
-        credentials: claims.map((members, index) => ({
-          id: `#${name(7 + index)}`,
-          type: types,
-          issuer: index === 0 ? ada.did : bob.did,
-          issuanceDate: '2026-01-01T00:00:00Z',
-          credentialSubject: members,
-          proof,
-        })),
-      },
-      unsigned,
-    )
-  })
+  const built = plan.map(
+    ({ names, uses, keys, services, claims, context, types, endpoints, agreement, alsoKnownAs }) => {
+      const name = (index: number) => names[index] as string
+      const more = signers.slice(0, keys).map((key, index): PlannedKey => {
+        const use = uses[index]
+        if (use === 'authorization') return authorizationKey(name(index), key, bob.did)
+        return { ...authenticationKey(name(index), key), use: use ?? 'none' }
+      })
+      const proof = { verificationMethod: '#primary', signature: 'A'.repeat(86) }
+      return buildDocument(
+        {
+          ...ada.plan,
+          context,
+          alsoKnownAs,
+          keyAgreement: agreement.map((publicKeyMultibase, index) => ({
+            fragment: name(12 + index),
+            publicKeyMultibase,
+          })),
+          keys: [{ fragment: name(11), publicKey: ada.primary.publicKey, use: 'none' }, ...more],
+          services: services.map((members, index) => ({
+            ...members,
+            id: `#${name(4 + index)}`,
+            type: types[0],
+            serviceEndpoint: endpoints[index],
+          })),
+          credentials: claims.map((members, index) => ({
+            id: `#${name(7 + index)}`,
+            type: types,
+            issuer: index === 0 ? ada.did : bob.did,
+            issuanceDate: '2026-01-01T00:00:00Z',
+            credentialSubject: members,
+            proof,
+          })),
+        },
+        unsigned,
+      )
+    },
+  )
 
   it('has a canonical text that is a fixed point, from either form and from any order of members', () => {
     fc.assert(

@@ -148,10 +148,14 @@ describe('genesis show', () => {
     expect(shown).toMatchObject({
       name: 'localnet',
       genesis: genesisBlock(spec).hash,
-      sections: [{ height: 0, quorum: 3, validators: paramsAt(spec, 1).validators.map(toHex) }],
+      sections: [
+        { height: 0, quorum: 3, validators: paramsAt(spec, 0).validators.map(toHex), didCore: false },
+        { height: 1, quorum: 3, validators: paramsAt(spec, 1).validators.map(toHex), didCore: true },
+      ],
     })
     const { out } = await bench.run('genesis', 'show', 'localnet')
     expect(out).toContain('confirmed by  3 of 4')
+    expect(out).toMatch(/From height 1\n  documents +with the members of DID Core\n$/)
     expect((await bench.run('genesis', 'show', 'pow')).out).toContain('confirmed by  work alone')
   })
 
@@ -160,7 +164,7 @@ describe('genesis show', () => {
     const key = toHex(devnetValidatorKey(1).publicKey)
     const upgrades = [{ height: 9, name: 'hand over', parameters: { validators: [key] } }]
     const { out } = await bench.run('genesis', 'show', bench.write('later.json', JSON.stringify({ ...text, upgrades })))
-    expect(out).toContain(`From height 9\n  validator 1   ${key}`)
+    expect(out).toMatch(new RegExp(`From height 9\n  validator 1 +${key}`))
   })
 
   it('tells the rules of a height once, however many upgrades it has', async () => {
