@@ -25,6 +25,13 @@ import { type DidOperation, operationForm } from '../../base/primitives/did-oper
 import { didMethod } from '../../base/primitives/did-method.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
+import {
+  type AddedAgreementKey,
+  changedMembers,
+  type CoreChanges,
+  plannedAgreement,
+  requireUris,
+} from './core-members.js'
 import { changedKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
 
 /** Input of every operation of a wallet. */
@@ -56,7 +63,7 @@ export interface CurrentIdentity {
 }
 
 /** Changes of a document by an update. */
-export interface DocumentChanges extends KeyChanges {
+export interface DocumentChanges extends KeyChanges, CoreChanges {
   readonly addServices?: readonly unknown[]
   /** Fragments without `#`. */
   readonly removeServices?: readonly string[]
@@ -76,18 +83,32 @@ export const changeMembers = [
   'removeKeys',
   'authorize',
   'revokeAuthorizations',
+  'addKeyAgreement',
+  'removeKeyAgreement',
+  'addAlsoKnownAs',
+  'removeAlsoKnownAs',
   'expires',
 ] as const satisfies readonly (keyof DocumentChanges)[]
 
+/** The document of a new DID, beside its default key. */
+export interface NewIdentity {
+  readonly recovery?: RecoveryKey
+  readonly services: readonly unknown[]
+  /** Keys with which others encrypt to the DID. */
+  readonly keyAgreement?: readonly AddedAgreementKey[]
+  /** Absolute URIs. */
+  readonly alsoKnownAs?: readonly string[]
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires: string
+}
+
 /** The create operation of an account's DID: document and operation are signed by its default key `#primary`. */
-export function createIdentity(
-  context: Omit<OperationContext, 'signWith'>,
-  options: { recovery?: RecoveryKey; services: readonly unknown[]; expires: string },
-): DidOperation {
+export function createIdentity(context: Omit<OperationContext, 'signWith'>, options: NewIdentity): DidOperation {
   requireOptions('the context of createIdentity', context, ['account', 'specification', 'created'])
-  requireOptions('createIdentity', options, ['recovery', 'services', 'expires'])
+  requireOptions('createIdentity', options, ['recovery', 'services', 'keyAgreement', 'alsoKnownAs', 'expires'])
   const { account, specification, created } = context
-  const { recovery, services, expires } = options
+  const { recovery, services, keyAgreement = [], alsoKnownAs = [], expires } = options
+  requireUris(services)
   if (recovery !== undefined) requireOptions('recovery', recovery, ['publicKey', 'controller'])
   const plan = planNew({
     method: didMethod,
@@ -96,7 +117,8 @@ export function createIdentity(
     expires,
     created,
   })
-  const document = buildDocument({ ...plan, services }, signer(account))
+  const members = { services, alsoKnownAs, keyAgreement: plannedAgreement(keyAgreement, plan.did) }
+  const document = buildDocument({ ...plan, ...members }, signer(account))
   return buildCreate(document, { specification, verificationMethod: defaultKeyId(document) }, signer(account))
 }
 
@@ -126,9 +148,11 @@ function changedPlan(before: DidDocument, changes: DocumentChanges, created: str
   const services = without(before.services, removeServices, before.id, 'service')
   const credentials = without(before.credentials, removeCredentials, before.id, 'credential')
   const kept = planOf({ ...before, services, credentials }, didMethod, created)
+  requireUris(addServices)
   return {
     ...kept,
     keys: changedKeys(before, kept.keys, changes),
+    ...changedMembers(before, changes),
     services: [...(kept.services ?? []), ...addServices],
     credentials: [...(kept.credentials ?? []), ...addCredentials],
     ...defined({ expires }),

@@ -11,7 +11,8 @@ import type { KeyPair } from './accounts.js'
 
 /** Changes of the keys of a document, and the choice of one that signs. */
 
-const rules = { method: didMethod, chain: true }
+/** Rules of the names of keys. */
+export const nameRules = { method: didMethod, chain: true }
 
 /** A key to add. */
 export interface AddedKey {
@@ -70,7 +71,7 @@ function authorizedName(document: DidDocument, kept: readonly PlannedKey[], give
 }
 
 function keyNamed({ id }: DidDocument, kept: readonly PlannedKey[], given: string): PlannedKey {
-  const name = bare(given)
+  const name = fragmentOf(given)
   const key = kept.find(({ fragment }) => fragment === name)
   if (key !== undefined) return key
   throw new UserError(
@@ -101,8 +102,8 @@ function namedKey(
   keys: readonly PlannedKey[],
   added: AddedKey,
 ): Pick<PlannedKey, 'fragment' | 'publicKey'> {
-  const fragment = bare(added.name)
-  if (absoluteId(`#${fragment}`, document.id, rules) === undefined) {
+  const fragment = fragmentOf(added.name)
+  if (absoluteId(`#${fragment}`, document.id, nameRules) === undefined) {
     throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
   }
   const publicKey = readPublicKey(added.publicKey, `the key #${fragment}`)
@@ -115,12 +116,12 @@ function namedKey(
 }
 
 function otherDid(text: string, name: string): string {
-  if (typeof text === 'string' && isDid(text, rules)) return text
+  if (typeof text === 'string' && isDid(text, nameRules)) return text
   throw new UserError(`the controller of #${name} is no DID of this chain: ${String(text).slice(0, 200)}`)
 }
 
 /** A name without its `#`. */
-function bare(name: string): string {
+export function fragmentOf(name: string): string {
   if (typeof name !== 'string') throw new UserError('a key has no name: name is needed, a text')
   return name.startsWith('#') ? name.slice(1) : name
 }

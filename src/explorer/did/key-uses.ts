@@ -21,7 +21,7 @@ export function keysOf(document: Members): ShownKey[] {
   }
   const [authentication, authorization] = [referred('authentication'), referred('authorization')]
   const embedded = ['authentication', 'authorization'].flatMap((name) => objectsIn(document, name))
-  return [...objectsIn(document, 'publicKey'), ...embedded].map((key) => {
+  const signing = [...objectsIn(document, 'publicKey'), ...embedded].map((key) => {
     const id = textIn(key, 'id') ?? ''
     const publicKey = textIn(key, 'publicKeyBase58') ?? ''
     const uses = [
@@ -31,6 +31,11 @@ export function keysOf(document: Members): ShownKey[] {
     ]
     return { id, controller: textIn(key, 'controller') ?? did, publicKey, uses }
   })
+  const encrypting = objectsIn(document, 'keyAgreement').map((key) => {
+    const publicKey = textIn(key, 'publicKeyMultibase') ?? ''
+    return { id: textIn(key, 'id') ?? '', controller: did, publicKey, uses: ['have others encrypt to the DID'] }
+  })
+  return [...signing, ...encrypting]
 }
 
 function idOf(entry: unknown): string | undefined {

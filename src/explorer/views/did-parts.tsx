@@ -63,6 +63,24 @@ export function DidKeys({ document }: { document: Members }) {
 
 const known = ['id', 'type', 'serviceEndpoint']
 
+/** Other names of who has the DID; nothing where there is none. */
+function OtherNames({ document }: { document: Members }) {
+  const names: unknown = document['alsoKnownAs']
+  if (!Array.isArray(names) || names.length === 0) return null
+  return (
+    <>
+      <p class="quiet">Its holder also says that these are names of who has the DID:</p>
+      <ul>
+        {names.map((name, index) => (
+          <li key={index}>
+            <Outside text={String(name)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
 export function DidServices({ document }: { document: Members }) {
   return (
     <Panel title="Services">
@@ -95,6 +113,7 @@ export function DidServices({ document }: { document: Members }) {
           ],
         ]}
       />
+      <OtherNames document={document} />
     </Panel>
   )
 }

@@ -26,7 +26,7 @@ import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import type { NewCredential, SignedBy } from '../../clients/wallet/issue-credential.js'
 import type { NewPresentation } from '../../clients/wallet/present-credentials.js'
 import type { CredentialFormat } from '../../identity/credentials/signed-credential.js'
-import type { DocumentChanges, RecoveryKey } from '../../clients/wallet/did-identity.js'
+import type { DocumentChanges, NewIdentity, RecoveryKey } from '../../clients/wallet/did-identity.js'
 import type { ShippedSpec } from './shipped.js'
 import type { TuningOptions } from './tuning-options.js'
 
@@ -287,8 +287,7 @@ export interface DidPayment {
   readonly fee?: Amount
 }
 
-export interface CreateDid extends DidPayment {
-  readonly services?: readonly unknown[]
+export interface CreateDid extends DidPayment, Partial<Pick<NewIdentity, 'services' | 'keyAgreement' | 'alsoKnownAs'>> {
   /** `YYYY-MM-DDTHH:MM:SSZ`; five years from now when absent. */
   readonly expires?: string
   /** Key that may deactivate the DID besides its own key; the recovery key of the account when absent. */

@@ -59,12 +59,14 @@ export {
   deactivateIdentity,
   type DocumentChanges,
   documentOf,
+  type NewIdentity,
   type OperationContext,
   parseDid,
   rebaseUpdate,
   type RecoveryKey,
   updateIdentity,
 } from '../../clients/wallet/did-identity.js'
+export type { AddedAgreementKey, CoreChanges } from '../../clients/wallet/core-members.js'
 export type { AddedKey, AuthorizedKey, KeyChanges } from '../../clients/wallet/document-keys.js'
 export { buildDeclare, buildRevoke, type CredentialContext } from '../../clients/wallet/did-credential.js'
 export {

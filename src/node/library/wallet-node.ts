@@ -118,13 +118,15 @@ export function nodeWallet(
       return replace(cancel, { cancel: true })
     },
     createDid: async (create) => {
-      const ofDocument = { services: 'list', expires: 'text', recovery: 'object' } as const
+      const lists = { services: 'list', keyAgreement: 'list', alsoKnownAs: 'list' } as const
+      const ofDocument = { ...lists, expires: 'text', recovery: 'object' } as const
       requireMembers('createDid', create, { ...paymentMembers, ...ofDocument }, ['account'])
-      const { services = [], expires, recovery, ...payment } = create
+      const { services = [], keyAgreement = [], alsoKnownAs = [], expires, recovery, ...payment } = create
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
       const txid = await sendOperation(payment, () => {
-        const options = { services, expires: expires ?? formatDate(addYears(now(), defaultYears)) }
+        const members = { services, keyAgreement, alsoKnownAs }
+        const options = { ...members, expires: expires ?? formatDate(addYears(now(), defaultYears)) }
         return createIdentity(context(account), keys === undefined ? options : { ...options, recovery: keys })
       })
       return { did: account.did, txid }

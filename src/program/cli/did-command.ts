@@ -9,6 +9,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import type { AddedAgreementKey } from '../../clients/wallet/core-members.js'
 import {
   createIdentity,
   deactivateIdentity,
@@ -43,6 +44,7 @@ import {
   type KeyOptions,
   publicKeyArgument,
   type SignOptions,
+  withCoreMembers,
   withKeys,
   withSigning,
 } from './key-options.js'
@@ -52,12 +54,18 @@ import { withoutArguments } from './usage-text.js'
 
 interface CreateOptions extends OperationOptions, ExpiryOptions {
   readonly service?: ServiceEntry[]
+  readonly keyAgreement?: AddedAgreementKey[]
+  readonly alsoKnownAs?: string[]
   readonly recovery?: string[]
 }
 
 interface UpdateOptions extends OperationOptions, ExpiryOptions, KeyOptions, SignOptions {
   readonly addService?: ServiceEntry[]
   readonly removeService?: string[]
+  readonly addKeyAgreement?: AddedAgreementKey[]
+  readonly removeKeyAgreement?: string[]
+  readonly addAlsoKnownAs?: string[]
+  readonly removeAlsoKnownAs?: string[]
   readonly addCredential?: string[]
   readonly removeCredential?: string[]
   readonly rebase?: string
@@ -66,15 +74,20 @@ interface UpdateOptions extends OperationOptions, ExpiryOptions, KeyOptions, Sig
 interface ServiceEntry {
   readonly id: string
   readonly type: string
-  readonly serviceEndpoint: string
+  /** A text, an object, or a list of these. */
+  readonly serviceEndpoint: unknown
 }
 
 /** `didledger did …` */
 export function registerDid(program: Command, context: CliContext): void {
   const did = program.command('did').description('decentralized identifiers: create, change, publish, resolve')
-  withExpiry(withOperation(ofAccount(did.command('create'))), 'default: 5')
+  withCoreMembers(withExpiry(withOperation(ofAccount(did.command('create'))), 'default: 5'), undefined)
     .description('register the DID of an account')
-    .option('--service <id,type,endpoint>', 'a service; may be given several times', collect(serviceOption))
+    .option(
+      '--service <id,type,endpoint>',
+      'a service; the endpoint is a URI, or JSON; may be given several times',
+      collect(serviceOption),
+    )
     .option('--recovery <did key...>', 'a DID and its public key (in any form) that may deactivate the new DID')
     .addHelpText(
       'after',
@@ -84,10 +97,17 @@ export function registerDid(program: Command, context: CliContext): void {
       ),
     )
     .action((options: CreateOptions) => create(context, options))
-  withSigning(withKeys(withExpiry(withOperation(ofAccount(did.command('update'))), 'default: the expiry stays')))
+  const changing = withExpiry(withOperation(ofAccount(did.command('update'))), 'default: the expiry stays')
+  withSigning(withCoreMembers(withKeys(changing), 'add'))
     .description('change the document of the DID of an account')
     .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
     .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
+    .option(
+      '--remove-key-agreement <name>',
+      'such a key to remove; may be given several times',
+      collect(fragmentOption),
+    )
+    .option('--remove-also-known-as <uri>', 'such a name to remove; may be given several times', collect(String))
     .option('--add-credential <file>', 'a signed credential to add; may be given several times', collect(String))
     .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(fragmentOption))
     .addOption(
@@ -100,6 +120,10 @@ export function registerDid(program: Command, context: CliContext): void {
         'removeKey',
         'authorize',
         'revokeAuthorization',
+        'addKeyAgreement',
+        'removeKeyAgreement',
+        'addAlsoKnownAs',
+        'removeAlsoKnownAs',
         'expires',
         'years',
       ]),
@@ -144,7 +168,18 @@ function ofAccount(command: Command, others = ''): Command {
 function serviceOption(text: string): ServiceEntry {
   const match = /^([^,]+),([^,]+),(.+)$/.exec(text)
   if (match === null) throw new UserError(`not a service of the form id,type,endpoint: ${text}`, 2)
-  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint: match[3] as string }
+  const serviceEndpoint = endpointIn(match[3] as string)
+  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint }
+}
+
+/** An endpoint as a text, or as JSON of an object or a list. */
+function endpointIn(text: string): unknown {
+  if (!/^[{[]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UserError(`the endpoint begins as JSON and is none: ${text.slice(0, 200)}`, 2)
+  }
 }
 
 /** A fragment name, with or without `#`. */
@@ -164,7 +199,11 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
   const operation = createIdentity(
     { account, specification, created: formatDate(now) },
-    { services: options.service ?? [], expires, ...defined({ recovery }) },
+    {
+      services: options.service ?? [],
+      ...defined({ keyAgreement: options.keyAgreement, alsoKnownAs: options.alsoKnownAs, recovery }),
+      expires,
+    },
   )
   await finish(context, client, account, operation, options, {
     said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
@@ -216,7 +255,17 @@ async function updater(
   const { addService, removeService, addCredential, removeCredential } = options
   const { addKey, removeKey, authorize, revokeAuthorization } = options
   const keys = [addKey, removeKey, authorize, revokeAuthorization]
-  const asked = [addService, removeService, addCredential, removeCredential, ...keys, expires]
+  const { addKeyAgreement, removeKeyAgreement, addAlsoKnownAs, removeAlsoKnownAs } = options
+  const members = { addKeyAgreement, removeKeyAgreement, addAlsoKnownAs, removeAlsoKnownAs }
+  const asked = [
+    addService,
+    removeService,
+    addCredential,
+    removeCredential,
+    ...keys,
+    ...Object.values(members),
+    expires,
+  ]
   if (asked.every((change) => change === undefined)) {
     throw new UserError('what shall change? Give --add-service, --add-key, --years … (see --help)', 2)
   }
@@ -230,6 +279,7 @@ async function updater(
       removeKeys: removeKey,
       authorize,
       revokeAuthorizations: revokeAuthorization,
+      ...members,
       expires,
     }),
   }

@@ -3,6 +3,7 @@ import { readPrivateKey, readPublicKey } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import { type AddedAgreementKey, readAgreementKey } from '../../clients/wallet/core-members.js'
 import { didFault, parseDid } from '../../clients/wallet/did-identity.js'
 import type { AddedKey, AuthorizedKey } from '../../clients/wallet/document-keys.js'
 import { isThere, readSecretFile, readTextFile } from '../../clients/wallet/files.js'
@@ -40,6 +41,30 @@ export function withKeys(command: Command): Command {
     .option('--revoke-authorization <name>', 'such a key to remove; may be given several times', collect(String))
 }
 
+/** Options of a document that other programs read: the keys with which they encrypt to the DID, and its other names. */
+export function withCoreMembers(command: Command, verb: 'add' | undefined): Command {
+  const [flag, what] = verb === undefined ? ['--', ''] : ['--add-', ' to add']
+  return command
+    .option(
+      `${flag}key-agreement <name,key>`,
+      `a public key of X25519 or P-256${what}, with which others encrypt to the DID: Multikey, JWK, PEM, or a file with it; may be given several times`,
+      collect(agreementOption(`${flag}key-agreement`)),
+    )
+    .option(
+      `${flag}also-known-as <uri>`,
+      `another name${what} of who has the DID; may be given several times`,
+      collect(String),
+    )
+}
+
+function agreementOption(option: string): (text: string) => AddedAgreementKey {
+  return (text) => {
+    const [, name, key] = /^([^,]+),([^]+)$/.exec(text) ?? []
+    if (name === undefined || key === undefined) throw new UserError(`${option} takes name,key`, 2)
+    return { name, publicKey: keyArgument(option, key, readAgreementKey) }
+  }
+}
+
 /** The option of a command whose operation another key of the DID may sign. */
 export function withSigning(command: Command): Command {
   return command.option(
@@ -71,9 +96,13 @@ function didOption(option: string, text: string): string {
 
 /** The public key in an argument, or in the file that it names. */
 export function publicKeyArgument(option: string, text: string): Uint8Array {
+  return keyArgument(option, text, readPublicKey)
+}
+
+function keyArgument<T>(option: string, text: string, read: (text: string, what: string) => T): T {
   try {
-    if (!isFile(text)) return readPublicKey(text, `${option}: the key`)
-    return readPublicKey(readTextFile(text, 'public key'), `${option}: the key in ${text}`)
+    if (!isFile(text)) return read(text, `${option}: the key`)
+    return read(readTextFile(text, 'public key'), `${option}: the key in ${text}`)
   } catch (error) {
     throw error instanceof UserError ? new UserError(error.message, 2) : error
   }

@@ -18,18 +18,20 @@ it('says what each key may do', () => {
     publicKey: [key('primary'), key('spare'), key('friend', 'did:ledger:y')],
     authentication: [`${did}#primary`],
     authorization: [`${did}#friend`],
+    keyAgreement: [{ id: `${did}#enc`, type: 'Multikey', publicKeyMultibase: 'z6LS' }],
     proof: { creator: `${did}#spare` },
   }
   expect(keysOf(document).map(({ publicKey, controller, uses }) => [publicKey, controller, uses])).toEqual([
     [primary, did, ['default key: its bytes derive the DID', 'sign updates', 'deactivate', 'issue credentials']],
     ['spare', did, []],
     ['friend', 'did:ledger:y', ['deactivate, on behalf of its controller']],
+    ['z6LS', did, ['have others encrypt to the DID']],
   ])
 })
 
 it('a document without keys, or with other things in their place, has none', () => {
   expect(keysOf({})).toEqual([])
-  expect(keysOf({ id: 7, publicKey: 'x', authentication: {}, authorization: [null] })).toEqual([])
+  expect(keysOf({ id: 7, publicKey: 'x', keyAgreement: 8, authentication: {}, authorization: [null] })).toEqual([])
 })
 
 it.each(['', '0OIl', bs58.encode(testPublicKey(1)), bs58.encode(testPublicKey(0).subarray(1)), primary.repeat(2000)])(

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import bs58 from 'bs58'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,7 +8,7 @@ import { parseCredential } from '../../../../src/identity/did/credential.js'
 import { documentJsonLimits } from '../../../../src/identity/did/document.js'
 import { defaultDidLimits } from '../../../../src/identity/did/did-rules.js'
 import { parseOperation, readOperationJson } from '../../../../src/identity/did/operation.js'
-import { fromUtf8 } from '../../../../src/base/primitives/bytes.js'
+import { fromUtf8, toHex } from '../../../../src/base/primitives/bytes.js'
 import type { DidOperationJson } from '../../../../src/base/primitives/did-operation.js'
 import { didMethod } from '../../../../src/base/primitives/did-method.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
@@ -22,6 +23,7 @@ const rules = {
   method: didMethod,
   specifications: { did: ['ledger/did/1.0'], credential: [] },
   limits: defaultDidLimits,
+  didCore: true,
 }
 
 interface Document {
@@ -29,7 +31,9 @@ interface Document {
   publicKey: { id: string; controller: string; publicKeyBase58: string }[]
   authentication: string[]
   authorization?: string[]
-  service?: { id: string; type: string; serviceEndpoint: string }[]
+  keyAgreement?: { id: string; publicKeyMultibase: string }[]
+  alsoKnownAs?: string[]
+  service?: { id: string; type: string; serviceEndpoint: unknown }[]
   verifiableCredential?: { id: string }[]
   expires: string
 }
@@ -112,6 +116,66 @@ describe('didledger did', () => {
     ])
     expect(document.expires).toBe('2035-01-01T00:00:00Z')
     expect(transaction.programs[0]?.parameter).toHaveLength(65)
+  })
+
+  it('creates and updates what other programs read: endpoints as JSON, keys for encryption, other names', async () => {
+    const { publicKey: pem } = generateKeyPairSync('x25519', {
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const file = bench.write('x25519.pem', pem)
+    const endpoint = '{"uri":"https://a.example","accept":["didcomm/v2"]}'
+    const made = ['--service', `dc,DIDCommMessaging,${endpoint}`, '--also-known-as', 'https://alice.example']
+    await bench.json('did', 'create', ...as(0), ...made, '--key-agreement', `enc,${file}`)
+    const first = documentIn(last().operation)
+    checked(last().operation, alice.publicKey)
+    expect(first).toMatchObject({
+      alsoKnownAs: ['https://alice.example'],
+      keyAgreement: [{ id: `${alice.did}#enc`, type: 'Multikey', publicKeyMultibase: expect.stringMatching(/^z6LS/) }],
+      service: [{ serviceEndpoint: JSON.parse(endpoint) }],
+    })
+    const point = toHex(bob.publicKey)
+    const added = ['--add-key-agreement', `new,${point}`, '--add-also-known-as', 'did:example:alice']
+    const removed = ['--remove-key-agreement', '#enc', '--remove-also-known-as', 'https://alice.example']
+    await bench.json('did', 'update', ...as(0), ...added, ...removed)
+    checked(last().operation, alice.publicKey)
+    expect(documentIn(last().operation)).toMatchObject({
+      alsoKnownAs: ['did:example:alice'],
+      keyAgreement: [{ id: `${alice.did}#new`, publicKeyMultibase: expect.stringMatching(/^zDn/) }],
+      service: [{ serviceEndpoint: JSON.parse(endpoint) }],
+    })
+    await bench.json('did', 'update', ...as(0), '--years', '3')
+    expect(documentIn(last().operation)).toMatchObject({ alsoKnownAs: ['did:example:alice'] })
+  })
+
+  it.each([
+    [
+      ['--add-service', 'a,T,/relative'],
+      1,
+      'the endpoint of service #a is no absolute URI, such as https://example.org: /relative',
+    ],
+    [
+      ['--add-service', 'a,T,["https://a.example","no"]'],
+      1,
+      'the endpoint of service #a is no absolute URI, such as https://example.org: no',
+    ],
+    [['--add-service', 'a,T,{"uri":'], 2, 'the endpoint begins as JSON and is none: {"uri":'],
+    [['--add-key-agreement', 'enc'], 2, '--add-key-agreement takes name,key'],
+    [
+      ['--add-key-agreement', 'enc,{"kty":"OKP","crv":"Ed25519","x":"AA"}'],
+      2,
+      '--add-key-agreement: the key cannot be read: as JWK of kty OKP it is no key of X25519',
+    ],
+    [
+      ['--add-key-agreement', 'enc,{"kty":"OKP","crv":"X25519","x":"AA","d":"AA"}'],
+      2,
+      '--add-key-agreement: the key is a private key, and a public one is needed here; show the private one to nobody',
+    ],
+    [['--remove-key-agreement', 'enc'], 1, `the document of ${alice.did} has no key #enc in keyAgreement`],
+    [['--remove-also-known-as', 'urn:x'], 1, `the document of ${alice.did} does not have urn:x in alsoKnownAs`],
+  ])('refuses %j of an update', async (options, code, message) => {
+    await bench.json('did', 'create', ...as(0))
+    expect(await bench.run('did', 'update', ...as(0), ...options)).toMatchObject({ code, err: `error: ${message}\n` })
   })
 
   it('updates on the last operation, adding and removing services', async () => {
