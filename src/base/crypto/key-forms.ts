@@ -183,7 +183,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** The bytes of base64 or base64url, padded or not; undefined for other text. */
-function base64Bytes(text: string): Uint8Array | undefined {
+export function base64Bytes(text: string): Uint8Array | undefined {
   const bare = text.replace(/={1,2}$/, '')
   return /^[A-Za-z0-9+/_-]+$/.test(bare) && bare.length % 4 !== 1 ? fromBase64url(bare) : undefined
 }

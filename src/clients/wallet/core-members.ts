@@ -1,6 +1,6 @@
-import { type Jwk, type KeyInput, readPublicKey } from '../../base/crypto/key-forms.js'
+import { base64Bytes, type Jwk, type KeyInput, readPublicKey } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { equalBytes, fromBase64url } from '../../base/primitives/bytes.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import { agreementKeyIn, multikeyText } from '../../identity/did/agreement-key.js'
 import type { DocumentPlan, PlannedAgreementKey } from '../../identity/did/build.js'
@@ -47,11 +47,11 @@ function x25519Of(input: KeyInput, text: string, what: string): Uint8Array | und
     if (jwk.d !== undefined) {
       throw new UserError(`${what} is a private key, and a public one is needed here; show the private one to nobody`)
     }
-    const bytes = typeof jwk.x === 'string' ? fromBase64url(jwk.x) : undefined
+    const bytes = typeof jwk.x === 'string' ? base64Bytes(jwk.x) : undefined
     if (jwk.crv === 'X25519' && bytes?.length === 32) return bytes
     throw new UserError(`${what} cannot be read: as JWK of kty OKP it is no key of X25519`)
   }
-  const der = input instanceof Uint8Array ? input : fromBase64url(text.replace(/-----[A-Z ]+-----|\s|=+$/g, ''))
+  const der = input instanceof Uint8Array ? input : base64Bytes(text.replace(/-----[A-Z ]+-----|\s/g, ''))
   const isInfo = der?.length === x25519Info.length + 32 && equalBytes(der.subarray(0, x25519Info.length), x25519Info)
   return isInfo ? der.subarray(x25519Info.length) : undefined
 }
@@ -114,11 +114,11 @@ export function changedMembers(
  * form of the W3C are without it.
  */
 export function requireUris(services: readonly unknown[]): void {
-  for (const service of services) {
-    const { id, serviceEndpoint } = (typeof service === 'string' ? JSON.parse(service) : service) as {
-      readonly id?: unknown
-      readonly serviceEndpoint?: unknown
-    }
+  for (const given of services) {
+    const service: unknown = typeof given === 'string' ? jsonOf(given) : given
+    // What is no service at all is for the reader of documents to refuse.
+    if (typeof service !== 'object' || service === null) continue
+    const { id, serviceEndpoint } = service as { readonly id?: unknown; readonly serviceEndpoint?: unknown }
     const endpoints: readonly unknown[] = Array.isArray(serviceEndpoint) ? serviceEndpoint : [serviceEndpoint]
     const wrong = endpoints.find((endpoint) => typeof endpoint === 'string' && !isUri(endpoint))
     if (wrong === undefined) continue

@@ -147,9 +147,24 @@ describe('another name', () => {
     expect(read({ alsoKnownAs: names }).signingText).toContain(`"alsoKnownAs":["did:example:ada",`)
   })
 
-  it.each(['ada', '/ada', '', 'https:', 'https://ü.example', 'https://example.org/a b', 'x:%zz', 'x:"'])(
-    'is refused where it is %j',
-    (name) => expect(refusal({ alsoKnownAs: [name] })).toBe('document-text'),
+  it.each(['a:b', 'https://[2001:db8::1]:80/a?b#c', 'https://u@[::1]', 'x:#', 'urn:x:%7e', 'mailto:ada@example.org'])(
+    'may be %j',
+    (name) => expect(refusal({ alsoKnownAs: [name] })).toBeUndefined(),
+  )
+
+  const others = [
+    'https:',
+    'https://ü.example',
+    'https://example.org/a b',
+    'x:%zz',
+    'x:"',
+    'x:a#b#c',
+    'x:[',
+    'x:a[b]',
+    '1:a',
+  ]
+  it.each(['ada', '/ada', '', ...others])('is refused where it is %j', (name) =>
+    expect(refusal({ alsoKnownAs: [name] })).toBe('document-text'),
   )
 
   it('has 1024 characters, and not 1025; stands there once; is a text', () => {
