@@ -30,7 +30,7 @@ import { portOf } from '../ports.js'
 import { urlHost } from '../url-host.js'
 import { refused, requireOwnShards } from './check-shards.js'
 import { EngineChain } from './engine-chain.js'
-import { gatewayStanding, isBehind } from './gateway-standing.js'
+import { standingOf, isBehind } from './gateway-standing.js'
 import { NodeHeights } from './node-heights.js'
 import { OwnProofs, type OwnProofsOptions } from './own-proofs.js'
 import { infoOfElsewhere, lackingParts } from './node-parts.js'
@@ -155,8 +155,11 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const policy = { staleAfter: staleAfter * 1000, always }
   const known = new NodeHeights(nodes, env.timers)
   stack.defer(() => known.close())
-  const standing = () =>
-    gatewayStanding({ spec, tip: chain.tip.header, now: clock.now(), rows: database, best: known.best }, policy)
+  const standing = standingOf(policy, () => ({
+    ...{ spec, tip: chain.tip.header, now: clock.now() },
+    rows: { age: database.age, fault: database.fault },
+    best: known.best,
+  }))
   const prover = chainProver(chain)
   const own = ownProofs(options, {
     ...{ rows: database, trust: () => prover.trust(), clock, log: env.log },

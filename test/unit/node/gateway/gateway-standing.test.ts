@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type GatewayFacts, gatewayStanding } from '../../../../src/node/gateway/gateway-standing.js'
+import { type GatewayFacts, gatewayStanding, standingOf } from '../../../../src/node/gateway/gateway-standing.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 
 /** Milliseconds. */
@@ -42,4 +42,20 @@ describe('a gateway', () => {
   ])('whose shards no node has been at for %s', (_, age, inStep) => {
     expect(gatewayStanding(facts({ rows: { age, fault: undefined } }), policy).inStep).toBe(inStep)
   })
+})
+
+it('is decided anew where a fact is another one, and not before', () => {
+  const base = facts()
+  let known = base
+  const standing = standingOf(policy, () => known)
+  const rows = { age: 1, fault: 'shard 1 does not answer' }
+  for (const change of [{ rows }, { best: 109 }, { now: now + 1000 }, { tip: { ...base.tip, height: 101 } }]) {
+    known = base
+    const before = standing()
+    known = { ...base, now: now + 999 }
+    expect(standing()).toBe(before)
+    known = { ...base, ...change }
+    expect(standing()).toEqual(gatewayStanding(known, policy))
+    expect(standing()).not.toBe(before)
+  }
 })
