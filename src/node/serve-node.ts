@@ -120,6 +120,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     ...defined({ dereference: api.dereference }),
     metricsApart: metricsHosts !== undefined,
     ...defined({ devnet, stop }),
+    ...(devnet && { registrar: devnet.registrar }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),
     ...others,
     nodeInfo: () => ({

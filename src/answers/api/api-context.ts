@@ -8,11 +8,12 @@
  *   RuleError  -> http/error-mapping -> status, envelope with code
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
- * Imports engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, resolver, runtime, shipping, storage, voting,
+ * Imports engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, network, primitives, production, proofs, registrar, resolver, runtime, shipping, storage, voting,
  * wallet; used by gateway, node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */
+import type { Registrar } from '../../clients/registrar/registrar.js'
 import type { ChainReader } from '../../ledger/chain/reader.js'
 import type { Mempool } from '../../ledger/mempool/mempool.js'
 import type { Dereference } from '../identifiers/identifier-answer.js'
@@ -73,6 +74,8 @@ export interface ApiContext {
   settle?<T>(work: () => T | Promise<T>): Promise<T>
   /** Absent: there are no `dev_*` methods. */
   readonly devnet?: DevnetControl
+  /** Registers DIDs for clients that may use the controls of a devnet; absent: there is no such path. */
+  readonly registrar?: Pick<Registrar, 'handle'>
   /** Absent: the node makes no backups. */
   readonly backups?: BackupView
   /** Token for methods with `admin`, 32 bytes; absent: these methods are refused. */

@@ -195,7 +195,8 @@ function derText(bytes: Uint8Array, form: 'pem' | 'der', label: string): string 
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
 }
 
-function base64(bytes: Uint8Array): string {
+/** Base64 with padding. */
+export function base64(bytes: Uint8Array): string {
   const text = toBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
   return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
 }

@@ -143,7 +143,7 @@ export function updateIdentity(
 }
 
 /** The plan of a document after changes of it. */
-function changedPlan(before: DidDocument, changes: DocumentChanges, created: string): DocumentPlan {
+export function changedPlan(before: DidDocument, changes: DocumentChanges, created: string): DocumentPlan {
   const { addServices = [], removeServices = [], addCredentials = [], removeCredentials = [], expires } = changes
   const services = without(before.services, removeServices, before.id, 'service')
   const credentials = without(before.credentials, removeCredentials, before.id, 'credential')

@@ -10,7 +10,7 @@
  *   state file, dumpState, loadState -> statePieces, readStateHead, readBlocks -> acceptBlocks | replace
  *   increaseTime, setTime, setNextBlockTime -> VirtualClock -> time of the next block
  *
- * Imports api, chain, consensus, crypto, did, errors, mempool, primitives, production, runtime, storage, voting, wallet; used by node, library, cli.
+ * Imports api, chain, consensus, crypto, did, errors, mempool, primitives, production, registrar, runtime, storage, voting, wallet; used by node, library, cli.
  * - Only where the spec says devnet; its keys are public.
  * - Blocks take the way of all blocks: template, work, confirm, bytes.
  * - A revert runs between blocks; pool and clock change with its last batch.
@@ -32,6 +32,8 @@ import { devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 import { AutomaticBlocks } from './automatic-blocks.js'
 import { latestTime } from './clock.js'
 import type { DevnetParts } from './devnet-parts.js'
+import { Registrar } from '../../clients/registrar/registrar.js'
+import { devnetRegistrar } from './devnet-registrar.js'
 import { Faucet } from './faucet.js'
 import { type Funding, fundAccounts, fundedAccounts } from './fund-accounts.js'
 import type { MiningMode } from './mining-mode.js'
@@ -84,6 +86,7 @@ export class Devnet {
   #accounts: readonly SigningAccount[] = []
   #mnemonic = devnetMnemonic
   #seeded: SeededDids | undefined
+  #registrar: Registrar | undefined
   #stopped = false
   #loading = false
 
@@ -103,6 +106,15 @@ export class Devnet {
       offer: (block) => validator.offer(block),
     })
     this.#automatic = new AutomaticBlocks({ ...options, producer: this.#producer })
+  }
+
+  /** Registers DIDs of clients that sign themselves; the faucet pays. */
+  get registrar(): Registrar {
+    const { clock, random } = this.#options
+    return (this.#registrar ??= new Registrar(devnetRegistrar({ ...this.#options, faucet: this.#faucet }), {
+      clock,
+      random,
+    }))
   }
 
   /** Block production of the devnet, also for blocks of outside miners. */

@@ -2,12 +2,15 @@ import { ChainReader } from '../../ledger/chain/reader.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { prefix, programHash, singleKeyCode } from '../../base/primitives/address.js'
 import { paramsAt } from '../../base/primitives/spec.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
 import {
+  buildDidTransaction,
   buildTransfer,
   type Payment,
   type Recipient,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
+import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
 import { faucetKey } from '../../clients/wallet/devnet-accounts.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import type { DevnetParts } from './devnet-parts.js'
@@ -29,6 +32,17 @@ export class Faucet {
 
   /** Pays in one transaction and returns its txid. More than it has is a `request-parameter`. */
   send(recipients: readonly Recipient[]): Promise<string> {
+    return this.#pay((payment) => built(payment, recipients))
+  }
+
+  /** Pays for an operation on a DID and returns the txid. */
+  register(operation: DidOperation): Promise<string> {
+    const did = didOfOperation(operation)
+    const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+    return this.#pay((payment) => buildDidTransaction(payment, operation, programHash, false))
+  }
+
+  #pay(build: (payment: Payment) => UnsignedTransaction): Promise<string> {
     const { chain, mempool, random } = this.#options
     const { assetId, spec } = chain.sanity
     // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
@@ -38,7 +52,7 @@ export class Faucet {
         const fee = { ...fees, floor: mempool.floor }
         const coins = await payerCoins(new ChainReader(chain), mempool, this.#programHash)
         const payment = { code: this.#code, coins, fee, assetId, random }
-        const { transaction } = built({ ...payment, maxMoney: spec.maxMoney }, recipients)
+        const { transaction } = build({ ...payment, maxMoney: spec.maxMoney })
         const signed = signTransaction(transaction, [this.#key.privateKey])
         const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
         return txid

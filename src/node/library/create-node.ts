@@ -6,7 +6,7 @@
  *     -> openApi -> serve, if `api` asks for it
  *     -> LedgerNode: facade over the rooms, with close
  *
- * Imports api, client, config, consensus, credentials, crypto, devnet, did, errors, events, identifiers, light, network, node, primitives, proofs, resolver, runtime, storage,
+ * Imports api, client, config, consensus, credentials, crypto, devnet, did, errors, events, identifiers, light, network, node, primitives, proofs, resolver, runtime,
  * verifier, voting, wallet; used by the package entry and cli.
  * - Nodes of one process share nothing; a data directory has one user at a time.
  * - Adds no rule of its own: a fault of the options is a UserError, a broken rule the RuleError of its room.

@@ -1,5 +1,4 @@
 import { addYears, formatDate } from '../../identity/did/date.js'
-import { documentOfPayload } from '../../identity/did/known-document.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { Node } from '../start-node.js'
@@ -9,16 +8,13 @@ import { equalBytes, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import {
   type DidOperation,
   type DidOperationJson,
   isAboutCredential,
   operationForm,
 } from '../../base/primitives/did-operation.js'
-import { txType } from '../../base/primitives/payload.js'
 import type { Random } from '../../base/runtime/env.js'
-import { didKey, storedDocument } from '../../ledger/storage/rows/did-reader.js'
 import { requireWhole } from '../../clients/client/arguments.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
@@ -62,6 +58,7 @@ import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet, Replaced } from './node-types.js'
 import type { Funding } from '../devnet/fund-accounts.js'
+import { currentIn } from '../devnet/current-identity.js'
 import { payerCoins } from '../devnet/payer-coins.js'
 
 /** @tuning number: units of 10⁻⁸ for a byte that a program may choose, as with --fee-rate */
@@ -288,21 +285,7 @@ export function nodeWallet(
 
   /** The state that the next operation of a DID follows: the last pending operation, else the last on the chain. */
   function current(did: string): CurrentIdentity {
-    const { chain, mempool } = node()
-    const waiting = [...mempool.entries()].findLast(
-      (entry) => entry.did?.id === did && entry.did.credential === undefined,
-    )
-    const state = waiting?.did?.state ?? chain.state.did(did)
-    if (state === undefined) throw new RuleError('did-unknown', `${did} does not exist`)
-    if (state.status === 'deactivated') {
-      throw new RuleError('did-deactivated', `${did} is deactivated, which is final`)
-    }
-    const payload = waiting?.transaction.payload
-    const document =
-      payload?.type === txType.did
-        ? documentOfPayload(payload.operation.payload, didMethod)
-        : storedDocument(chain.database, didKey(did) as ProgramHash)
-    return { document, txid: state.lastTxid }
+    return currentIn(node(), did)
   }
 }
 

@@ -20,6 +20,7 @@ const groups = {
   node: async () => (await import('./node-command.js')).registerNode,
   driver: async () => (await import('./driver-command.js')).registerDriver,
   light: async () => (await import('./light-command.js')).registerLight,
+  registrar: async () => (await import('./registrar-command.js')).registerRegistrar,
   wallet: async () => (await import('./wallet-command.js')).registerWallet,
   did: async () => (await import('./did-command.js')).registerDid,
   chain: async () => (await import('./chain-command.js')).registerChain,

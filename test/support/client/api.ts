@@ -60,9 +60,19 @@ export function ask(
 }
 
 export function askJson(port: number, path: string, body: unknown): Promise<Answer> {
+  return askWith(port, path, body, {})
+}
+
+/** A POST of JSON with further headers. */
+export function askWith(
+  port: number,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
   return ask(port, path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 }

@@ -5,6 +5,7 @@
  *   rpc-path.ts          /, /rpc             JSON-RPC                   rpc
  *   light-routes.ts      /light/1/...        bare JSON                  resolver.proofs
  *   identifiers-path.ts  /1.0/identifiers/*  W3C DID Resolution         identifiers
+ *   registrar-paths.ts   /1.0/create ...     DID Registration, of a devnet   clients/registrar
  *   plain-routes.ts      /healthz ...        a form of their own        node-handles, metrics
  *   page-paths.ts        /, /assets/*        files of the explorer      http/page-files
  *
@@ -18,6 +19,7 @@ import { lightPaths } from './light-paths.js'
 import type { NodePort } from './node-port.js'
 import { pagePaths } from './page-paths.js'
 import { plainPaths, plainRoutesOf } from './plain-routes.js'
+import { registrarPaths } from './registrar-paths.js'
 import { restPaths } from './rest-paths.js'
 import { nodeRpcPaths } from './rpc-path.js'
 
@@ -31,6 +33,9 @@ export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets:
     ...nodeRpcPaths(port),
     ...lightPaths(port),
     identifiersPath({ ...source, dereference, log, limits, heights }),
+    ...(context.registrar === undefined
+      ? []
+      : registrarPaths({ registrar: context.registrar, access: port.access, log })),
     ...plainPaths(plainRoutesOf(context), context),
     ...(webSockets ? [webSocketRow] : []),
     ...(pages === undefined ? [] : pagePaths(pages)),

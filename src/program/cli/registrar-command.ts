@@ -1,0 +1,114 @@
+import type { Command } from 'commander'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { readClients, RegistrarClients, type Spent } from '../../clients/registrar/registrar-clients.js'
+import { Registrar } from '../../clients/registrar/registrar.js'
+import { isThere, readJsonFile, readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { formatAmount, parseAmount } from '../../base/primitives/amount.js'
+import type { CliContext } from './cli-context.js'
+import {
+  type OutputOptions,
+  portOption,
+  type SpecFlags,
+  type WalletOptions,
+  withChain,
+  withNode,
+  withOutput,
+  withWallet,
+} from './command-options.js'
+import { openWarnings } from './open-log.js'
+import { announce, examples } from './print-output.js'
+import { registrarNode } from './registrar-node.js'
+import { signingAccount } from './signing-account.js'
+import { stopSignal } from './stop-signal.js'
+
+interface RegistrarFlags extends WalletOptions, OutputOptions, SpecFlags {
+  readonly rest?: string
+  readonly clients: string
+  readonly port: number
+  readonly host: string
+}
+
+/** `didledger registrar` */
+export function registerRegistrar(program: Command, context: CliContext): void {
+  withChain(withNode(withWallet(withOutput(program.command('registrar')))))
+    .description('register DIDs for clients that sign themselves, by DID Registration over HTTP; the account pays')
+    .requiredOption(
+      '--clients <file>',
+      'JSON with the clients: {"clients": [{"name", "token", "budget", "perMinute"}]}, a budget in coins; what each has spent is kept in FILE.spent',
+    )
+    .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 9080)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addHelpText(
+      'after',
+      examples(
+        'registrar --devnet-account 9 --clients clients.json',
+        'registrar --wallet payer.json --clients clients.json --host 0.0.0.0',
+      ),
+    )
+    .action((flags: RegistrarFlags) => register(context, flags))
+}
+
+/** Serves until a stop signal. */
+async function register(context: CliContext, flags: RegistrarFlags): Promise<void> {
+  const { clients: file, port, host, json } = flags
+  const terms = readClients(jsonIn(file))
+  const kept = `${file}.spent`
+  const keep = (spent: Spent) => writeFileAtomically(kept, spentText(spent), { mode: 0o600, replace: true })
+  // A clock that is set back would refuse clients for as long.
+  const steady = { now: () => performance.now() }
+  const clients = new RegistrarClients(terms, { spent: spentIn(kept), keep, clock: steady })
+  const account = await signingAccount(context, flags)
+  const client = new NodeClient(flags)
+  const log = openWarnings(context)
+  const node = registrarNode(context, client, { account, clients, chain: flags, log })
+  const { clock, random } = context
+  const registrar = new Registrar(node, { clock, random })
+  // A wrong address is said now, not to the first client.
+  await node.specification()
+  const stop = stopSignal()
+  const { openRegistrar } = await import('../../answers/api/servers/registrar-server.js')
+  const server = await openRegistrar({ registrar, clients, hosts: [host], port, log })
+  const start = {
+    listens: server.addresses.map((address) => `http://${address}`),
+    rest: client.rest,
+    payer: account.address,
+  }
+  announce(context, { json }, start, [
+    ...start.listens.map((address) => `Registrar  ${address}/1.0/create`),
+    `Node       ${start.rest}`,
+    `Pays       ${start.payer}`,
+  ])
+  try {
+    await stop
+  } finally {
+    await server.close()
+    log.close()
+  }
+}
+
+function jsonIn(file: string): unknown {
+  const text = readSecretFile(file, 'file of clients')
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The message of the parser shows a part of the text, which may be a token.
+    throw new UserError(`the file of clients ${file} is no JSON`)
+  }
+}
+
+function spentText(spent: Spent): string {
+  const amounts = Object.fromEntries([...spent].map(([name, units]) => [name, formatAmount(units)]))
+  return `${JSON.stringify(amounts, null, 2)}\n`
+}
+
+function spentIn(file: string): Spent {
+  if (!isThere(file, 'what clients have spent')) return new Map()
+  const kept = readJsonFile(file, 'what clients have spent')
+  const entries = Object.entries(typeof kept === 'object' && kept !== null ? kept : {}).map(([name, amount]) => {
+    const units = typeof amount === 'string' ? parseAmount(amount) : undefined
+    if (units === undefined) throw new UserError(`${file} does not say what ${name} has spent`)
+    return [name, units] as const
+  })
+  return new Map(entries)
+}

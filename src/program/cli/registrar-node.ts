@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NodeClient } from '../../clients/client/node-client.js'
+import type { RegistrarClients } from '../../clients/registrar/registrar-clients.js'
+import type { RegistrarNode } from '../../clients/registrar/registrar.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
+import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
+import { specificationIn } from '../../clients/wallet/terms.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { singleKeyCode } from '../../base/primitives/address.js'
+import type { DidOperation } from '../../base/primitives/did-operation.js'
+import type { Log } from '../../base/runtime/env.js'
+import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
+import { Refused } from '../../clients/registrar/registration.js'
+import { rulesAt } from './chain-rules.js'
+import type { CliContext } from './cli-context.js'
+import type { SpecFlags } from './command-options.js'
+import { currentIdentity } from './current-identity.js'
+import { chainNow } from './expiry.js'
+import { broadcast, paymentFrom, signAll } from './send-transaction.js'
+
+/** @tuning ms: time that a registration waits for its block before its client is told to ask again */
+const blockPatience = 1500
+/** Time between two looks. */
+const pause = 100
+/** @tuning count: payments that wait for their turn */
+const mostInLane = 100
+/** @tuning count: payments of one client that wait for their turn */
+const mostOfLane = 20
+
+export interface PaidBy {
+  readonly account: SigningAccount
+  /** Whose budgets pay. */
+  readonly clients: Pick<RegistrarClients, 'spend'>
+  /** Flags that name the chain. */
+  readonly chain: SpecFlags
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** The chain of a registrar behind a node, paid by an account of a wallet: one payment after another, since each spends the change of the last. */
+export function registrarNode(
+  context: CliContext,
+  client: NodeClient,
+  { account, clients, chain, log }: PaidBy,
+): RegistrarNode {
+  const lane = new Lane()
+  const build = async (operation: DidOperation) => {
+    const rules = await rulesAt(client, chain)
+    const payment = await paymentFrom(context, client, singleKeyCode(account.publicKey), rules, {})
+    const did = didOfOperation(operation)
+    const programHash = did === undefined ? undefined : parseDid(did)?.programHash
+    return buildDidTransaction(payment, operation, programHash, false)
+  }
+  const pay = async (operation: DidOperation, name: string): Promise<string> => {
+    try {
+      const built = await build(operation)
+      const giveBack = clients.spend(name, built.fee)
+      try {
+        return (await broadcast(context, client, signAll(built, account.privateKey), { wait: false, json: true })).txid
+      } catch (error) {
+        if (error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)) giveBack()
+        throw error
+      }
+    } catch (error) {
+      throw unpaid(error, log)
+    }
+  }
+  return {
+    now: () => chainNow(context.clock, client),
+    specification: async () => specificationIn(await rulesAt(client, chain), 'did'),
+    current: async (did) => (await currentIdentity(client, did)).identity,
+    publish: (operation, name) => lane.run(name, () => pay(operation, name)),
+    isMined: async (txid) => {
+      for (const end = performance.now() + blockPatience; performance.now() < end; await sleep(pause)) {
+        const found = await client.transaction(txid)
+        if (found?.blockhash !== undefined && found.blockhash !== '') return true
+      }
+      return false
+    },
+  }
+}
+
+/** Payments one after another, since each spends the change of the last; no client has many of them wait. */
+class Lane {
+  readonly #waiting = new Map<string, number>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const own = this.#waiting.get(name) ?? 0
+    const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0)
+    if (own >= mostOfLane || all >= mostInLane) throw new Refused('busy', 'many registrations are being paid for', 503)
+    this.#waiting.set(name, own + 1)
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
+    try {
+      return await done
+    } finally {
+      const left = (this.#waiting.get(name) ?? 1) - 1
+      if (left === 0) this.#waiting.delete(name)
+      else this.#waiting.set(name, left)
+    }
+  }
+}
+
+/**
+ * The error of a payment that failed, as a client may see it. The words of the node about an operation are for it, except that the account has too many payments
+ * waiting, which passes; others name addresses and files, and what the account has: the log has them.
+ */
+function unpaid(error: unknown, log: Pick<Log, 'warn'>): unknown {
+  const passes = error instanceof NodeRefusal && /ancestors|descendants|conflict/.test(error.reason)
+  if (error instanceof Refused || (error instanceof NodeRefusal && !passes) || !(error instanceof UserError))
+    return error
+  log.warn({ error: error.message }, 'a registration could not be paid for')
+  return new Refused('unpaid', 'the registrar could not pay for this yet, or does not know whether it did', 503)
+}

@@ -1,0 +1,495 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
+import { openRegistrar } from '../../../src/answers/api/servers/registrar-server.js'
+import { NodeClient } from '../../../src/clients/client/node-client.js'
+import { readClients, RegistrarClients, type Spent } from '../../../src/clients/registrar/registrar-clients.js'
+import { Registrar, type RegistrarNode } from '../../../src/clients/registrar/registrar.js'
+import { Refused } from '../../../src/clients/registrar/registration.js'
+import { UserError } from '../../../src/base/errors/rule-error.js'
+import { multikeyText } from '../../../src/identity/did/agreement-key.js'
+import { buildCreate, buildDocument } from '../../../src/identity/did/build.js'
+import { formatPublicKey } from '../../../src/base/crypto/key-forms.js'
+import { didFromPublicKey } from '../../../src/base/primitives/address.js'
+import { operationJson } from '../../../src/base/primitives/did-operation.js'
+import { contextIn } from '../../../src/program/cli/cli-context.js'
+import { registrarNode } from '../../../src/program/cli/registrar-node.js'
+import { createNode, type LedgerNode } from '../../../src/index.js'
+import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
+import { quietLog } from '../../support/builders/chain.js'
+import { holder, signer, specification } from '../../support/builders/did.js'
+import { type QuickSigner, quickSigner } from '../../support/builders/signatures.js'
+import { ask, askWith } from '../../support/client/api.js'
+import { type Registered, RegistrarUser } from '../../support/client/registrar.js'
+
+const token = 'token-of-the-first-client'
+const poor = 'token-of-the-poor-client'
+const slow = 'token-of-the-slow-client'
+const terms = {
+  clients: [
+    { name: 'app', token, budget: '1', perMinute: 100_000 },
+    { name: 'poor', token: poor, budget: '0.00000050', perMinute: 1000 },
+    { name: 'slow', token: slow, budget: '1', perMinute: 2 },
+  ],
+}
+const clock = { time: Date.now(), now: () => clock.time }
+
+let node: LedgerNode
+let server: HttpPort
+let kept: Spent = new Map()
+beforeAll(async () => {
+  node = await createNode({ network: 'devnet', api: { portBase: 0 } })
+  const client = new NodeClient({ rest: node.api?.rest ?? '' })
+  const outside = { clock, env: {}, out: () => {}, err: () => {}, prompt: undefined }
+  const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+  const context = contextIn({ ...outside, random })
+  const clients = new RegistrarClients(readClients(terms), { spent: new Map(), keep: (spent) => (kept = spent), clock })
+  const chain = registrarNode(context, client, { account: node.wallet.account(9), clients, chain: {}, log: quietLog() })
+  const registrar = new Registrar(chain, { clock, random })
+  server = await openRegistrar({ registrar, clients, hosts: ['127.0.0.1'], port: 0, log: quietLog() })
+})
+afterAll(async () => {
+  await server.close()
+  await node.close()
+})
+
+const user = (key = quickSigner(), own: string | undefined = token) => new RegistrarUser(server.port, own, key)
+const method = (key: QuickSigner, id = '#primary') => {
+  return { id, type: 'JsonWebKey', publicKeyJwk: JSON.parse(formatPublicKey(key.publicKey, 'jwk')) as object }
+}
+const documentOf = (key: QuickSigner, more: object = {}) => ({
+  verificationMethod: [method(key)],
+  authentication: ['#primary'],
+  ...more,
+})
+const site = { id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }
+const didOf = (key: QuickSigner) => didFromPublicKey(key.publicKey, { method: 'ledger' })
+const history = async (did: string) => (await node.resolver.resolve(did, { all: true })).transaction ?? []
+const resolved = async (did: string) => (await node.resolver.resolve(did, { all: false })).status
+
+describe('a client that signs itself', () => {
+  it('creates, updates and ends a DID, with two, two and one signature', async () => {
+    const ada = user()
+    const did = didOf(ada.key)
+    const first = await ada.post('create', { options: { clientSecretMode: true }, didDocument: documentOf(ada.key) })
+    expect(first).toMatchObject({ status: 200, body: { didState: { state: 'action', action: 'signPayload', did } } })
+    expect(Object.values(first.body.didState.signingRequest ?? {})).toMatchObject([
+      { alg: 'ES256', kid: `${did}#primary` },
+    ])
+    const second = await ada.post('create', ada.signed(first))
+    expect(Object.keys(second.body.didState.signingRequest ?? {})).toEqual(['operation'])
+    const created = await ada.post('create', ada.signed(second))
+    expect(created).toMatchObject({
+      status: 201,
+      body: {
+        jobId: null,
+        didState: { state: 'finished', did, didDocument: { id: did, authentication: [`${did}#primary`] } },
+      },
+    })
+    expect(created.body.didDocumentMetadata).toEqual({ versionId: created.body.didRegistrationMetadata['txid'] })
+    expect(await resolved(did)).toBe(0)
+
+    const updated = await ada.finish('update', {
+      did,
+      didDocumentOperation: ['addToDidDocument'],
+      didDocument: [{ service: [site], alsoKnownAs: ['https://ada.example'] }],
+    })
+    expect(updated).toMatchObject({
+      status: 200,
+      body: { didState: { state: 'finished', didDocument: { service: [{ type: 'LinkedDomains' }] } } },
+    })
+    const ended = await ada.finish('deactivate', { did })
+    expect(ended).toMatchObject({ status: 200, body: { didState: { state: 'finished', did } } })
+    expect(await resolved(did)).toBe(2)
+  })
+
+  it('sets a whole document as it was resolved, and what that form does not show stays', async () => {
+    const [ada, second, encrypting] = [
+      user(),
+      quickSigner(),
+      multikeyText({ curve: 'X25519', publicKey: new Uint8Array(32).fill(9) }),
+    ]
+    const did = didOf(ada.key)
+    const created = await ada.finish('create', { didDocument: documentOf(ada.key, { service: [site] }) })
+    const shown = created.body.didState['didDocument'] as Record<string, object[]>
+    const changed = {
+      ...shown,
+      verificationMethod: [...(shown['verificationMethod'] ?? []), method(second, `${did}#second`)],
+      authentication: [...(shown['authentication'] ?? []), `${did}#second`],
+      assertionMethod: [],
+      keyAgreement: [{ id: `${did}#enc`, type: 'Multikey', controller: did, publicKeyMultibase: encrypting }],
+      service: [{ ...site, serviceEndpoint: 'https://other.example' }],
+    }
+    const updated = await ada.finish('update', { did, didDocument: [changed] })
+    expect(updated.body.didState['didDocument']).toMatchObject({
+      authentication: [`${did}#primary`, `${did}#second`],
+      keyAgreement: [{ id: `${did}#enc` }],
+      service: [{ id: `${did}#site`, serviceEndpoint: 'https://other.example' }],
+    })
+    const removed = await ada.finish('update', {
+      did,
+      didDocumentOperation: ['removeFromDidDocument', 'addToDidDocument'],
+      didDocument: [
+        { verificationMethod: [{ id: '#second' }], keyAgreement: ['#enc'] },
+        { service: [{ ...site, id: '#more' }] },
+      ],
+    })
+    expect(removed.body.didState['didDocument']).toMatchObject({
+      authentication: [`${did}#primary`],
+      service: [{ id: `${did}#more` }, { id: `${did}#site` }],
+    })
+    expect(removed.body.didState['didDocument']).not.toHaveProperty('keyAgreement')
+    const same = await ada.post('update', { did, didDocument: [removed.body.didState['didDocument']] })
+    expect(same.body.didState.reason).toContain('nothing changes')
+  })
+
+  it('keeps endpoints that the form of the W3C hides, and may change the expiry alone', async () => {
+    const ada = holder()
+    const services = [
+      { id: '#old', type: 'T', serviceEndpoint: 'nowhere' },
+      { id: '#mix', type: 'T', serviceEndpoint: ['https://a.example', 'relative'] },
+    ]
+    const create = ada.create({ services })
+    await user().finish('create', { secret: { operation: operationJson(create) } })
+    const one = user(ada.primary)
+    const shown = await fetch(`${node.api?.rest}/1.0/identifiers/${ada.did}`)
+    const { didDocument } = (await shown.json()) as { didDocument: object }
+    const unchanged = await one.post('update', { did: ada.did, didDocument: [didDocument] })
+    expect(unchanged.body.didState.reason).toContain('nothing changes')
+    const expires = new Date(clock.time + 86_400_000 * 300).toISOString().replace(/\.\d+/, '')
+    expect((await one.finish('update', { did: ada.did, options: { expires } })).status).toBe(200)
+    const [last] = await history(ada.did)
+    const text = Buffer.from(last?.operation.payload ?? '', 'base64url').toString()
+    expect(JSON.parse(text)).toMatchObject({
+      expires,
+      service: [{ serviceEndpoint: ['https://a.example', 'relative'] }, { serviceEndpoint: 'nowhere' }],
+    })
+  })
+
+  it('may have an operation signed elsewhere', async () => {
+    const ada = holder()
+    const document = buildDocument(ada.plan, signer(ada.primary))
+    const operation = buildCreate(document, { specification, verificationMethod: '#primary' }, signer(ada.primary))
+    const created = await user().finish('create', { did: ada.did, secret: { operation: operationJson(operation) } })
+    expect(created).toMatchObject({ status: 201, body: { didState: { state: 'finished', did: ada.did } } })
+    const before = kept.get('app')
+    const forged = {
+      ...operationJson(operation),
+      proof: { ...operationJson(operation).proof, signature: 'A'.repeat(86) },
+    }
+    const refused = await user().post('create', { secret: { operation: forged } })
+    expect(refused.body.didState).toMatchObject({ error: 'invalidSignature' })
+    expect(kept.get('app')).toBe(before)
+    const other = await user().post('update', { did: ada.did, secret: { operation: operationJson(operation) } })
+    expect(other).toMatchObject({
+      status: 400,
+      body: { didState: { reason: 'secret.operation is create, not update' } },
+    })
+  })
+
+  it.each([
+    ['by another key', (text: string) => Buffer.from(quickSigner().sign(fromUtf8(text))).toString('base64')],
+    ['that is short', () => 'AAAA'],
+    ['that is no text', () => 7],
+  ])('begins again after a signature %s, and nothing is paid', async (_, signatureOf) => {
+    const ada = user()
+    const before = kept.get('app')
+    const first = await ada.post('create', { didDocument: documentOf(ada.key) })
+    const signingResponse = { document: { signature: signatureOf('x') } }
+    const wrong = await ada.post('create', { jobId: first.body.jobId, secret: { signingResponse } })
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { jobId: null, didState: { state: 'failed', error: 'invalidSignature' } },
+    })
+    expect((await ada.post('create', ada.signed(first))).body.didState).toMatchObject({ error: 'unknownJob' })
+    expect(kept.get('app')).toBe(before)
+  })
+
+  it('has one job until its end, however often a request comes, and pays once', async () => {
+    const ada = user()
+    const first = await ada.post('create', { didDocument: documentOf(ada.key) })
+    const { jobId } = first.body
+    const second = await ada.post('create', ada.signed(first))
+    // The answer was lost: the same request comes again.
+    expect((await ada.post('create', ada.signed(first))).body).toEqual(second.body)
+    expect(second.body.jobId).toBe(jobId)
+    const before = kept.get('app') ?? 0n
+    const both = await Promise.all([ada.post('create', ada.signed(second)), ada.post('create', ada.signed(second))])
+    expect(both.map(({ status }) => status)).toEqual([201, 201])
+    expect((await ada.post('create', { jobId })).body).toEqual(both[0]?.body)
+    const { length } = await history(didOf(ada.key))
+    expect(length).toBe(1)
+    expect((kept.get('app') ?? 0n) - before).toBeLessThan(10_000n)
+  })
+
+  it('is told again what to sign where it does not answer', async () => {
+    const ada = user()
+    const first = await ada.post('create', { didDocument: documentOf(ada.key) })
+    expect((await ada.post('create', { jobId: first.body.jobId })).body).toEqual(first.body)
+  })
+})
+
+describe('a request is refused', () => {
+  const ada = quickSigner()
+  it.each<[string, string, object, string]>([
+    ['without a document', 'create', {}, 'didDocument is no object'],
+    ['without a key', 'create', { didDocument: {} }, 'authentication names no key: the DID is made of one'],
+    [
+      'with a key that is in no list',
+      'create',
+      { didDocument: { verificationMethod: [method(ada)] } },
+      'stands in none of',
+    ],
+    [
+      'with a list that names no key',
+      'create',
+      { didDocument: { authentication: ['#a'] } },
+      'names #a, which is no verification method',
+    ],
+    [
+      'with a key that does both',
+      'create',
+      { didDocument: documentOf(ada, { keyAgreement: ['#primary'] }) },
+      'a key of this chain has one use',
+    ],
+    [
+      'with a member that the chain has not',
+      'create',
+      { didDocument: documentOf(ada, { capabilityInvocation: ['#primary'] }) },
+      'capabilityInvocation is no member',
+    ],
+    [
+      'with an endpoint that is no URI',
+      'create',
+      { didDocument: documentOf(ada, { service: [{ ...site, serviceEndpoint: 'x' }] }) },
+      'is no absolute URI',
+    ],
+    [
+      'with the DID of another key',
+      'create',
+      { did: didOf(quickSigner()), didDocument: documentOf(ada) },
+      'none of the keys in didDocument is the one',
+    ],
+    [
+      'with a private key',
+      'create',
+      { didDocument: documentOf(ada), secret: { verificationMethod: [{ privateKeyJwk: { d: 'x' } }] } },
+      'secret.verificationMethod is not taken',
+    ],
+    [
+      'that wants keys to be made',
+      'create',
+      { options: { clientSecretMode: false }, didDocument: documentOf(ada) },
+      'never holds keys',
+    ],
+    [
+      'with an option that is none',
+      'create',
+      { options: { storeSecrets: true }, didDocument: documentOf(ada) },
+      'storeSecrets is none that a create of this registrar has',
+    ],
+    ['with a member that is none', 'create', { document: {} }, 'document is no option of a registration'],
+    [
+      'with a private key in a method',
+      'create',
+      { didDocument: { ...documentOf(ada), verificationMethod: [{ ...method(ada), privateKeyHex: '00' }] } },
+      'has privateKeyHex, which no public key has',
+    ],
+    [
+      'with a reference to a key of another DID',
+      'create',
+      { didDocument: documentOf(ada, { authentication: ['did:key:z#primary'] }) },
+      'did: none of the keys',
+    ],
+    [
+      'with a controller that is another DID',
+      'create',
+      {
+        did: didOf(ada),
+        didDocument: documentOf(ada, {
+          keyAgreement: [{ ...method(quickSigner(), '#e'), controller: 'did:web:evil' }],
+        }),
+      },
+      'it names did:web:evil, and is about',
+    ],
+    [
+      'with an expiry that is over',
+      'create',
+      { options: { expires: '2020-01-01T00:00:00Z' }, didDocument: documentOf(ada) },
+      'options.expires is no time of the next 5 years',
+    ],
+    [
+      'with a key to sign a create',
+      'create',
+      { options: { key: 'a' }, didDocument: documentOf(ada) },
+      'key is none that a create',
+    ],
+    ['about a DID that is not there', 'update', { did: didOf(ada), didDocument: [{}] }, 'does not exist on this chain'],
+    ['about no DID', 'deactivate', { did: 'did:ledger:x' }, 'is no DID of this chain'],
+    ['with a job that is not there', 'create', { jobId: 'x' }, 'there is no create with the jobId x'],
+  ])('%s', async (_, kind, body, reason) => {
+    const { status, body: answer } = await user(ada).post(kind, body)
+    expect(answer).toMatchObject({
+      jobId: null,
+      didState: { state: 'failed', reason: expect.stringContaining(reason) },
+    })
+    expect(status).toBe(400)
+  })
+
+  it('without a token, with another one, in another form, and of another path', async () => {
+    for (const own of [undefined, 'another-token-long-enough']) {
+      const { status, body } = await new RegistrarUser(server.port, own, ada).post('create', {
+        didDocument: documentOf(ada),
+      })
+      expect([status, body.didState.state]).toEqual([401, 'failed'])
+    }
+    expect((await askWith(server.port, '/1.0/create', {}, { 'content-type': 'text/plain' })).status).toBe(415)
+    const broken = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: '{',
+    }
+    expect(await ask(server.port, '/1.0/create', broken)).toMatchObject({
+      status: 400,
+      body: { didState: { state: 'failed' } },
+    })
+    expect((await ask(server.port, '/1.0/create')).status).toBe(405)
+    expect((await ask(server.port, '/1.0/destroy', { method: 'POST', body: '{}' })).status).toBe(404)
+  })
+
+  it('of another method, as the Universal Registrar names it', async () => {
+    const status = async (method: string) => (await user(ada).post(`create?method=${method}`, {})).body.didState.reason
+    expect([await status('ledger'), await status('web')]).toEqual([
+      'didDocument is no object',
+      'this registrar has the method ledger, not web',
+    ])
+  })
+
+  it('of another client than the one that began', async () => {
+    const first = await user(ada).post('create', { didDocument: documentOf(ada) })
+    const other = new RegistrarUser(server.port, slow, ada)
+    expect((await other.post('create', user(ada).signed(first))).body.didState).toMatchObject({ error: 'unknownJob' })
+  })
+})
+
+describe('a client', () => {
+  it('spends no more than its budget, also with two at once', async () => {
+    const answers = await Promise.all(
+      [0, 1].map(() => {
+        const one = user(quickSigner(), poor)
+        return one.finish('create', { didDocument: documentOf(one.key) })
+      }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([403, 403])
+    expect(answers[0]?.body.didState.reason).toContain('the budget of poor has 0.00000050 left')
+    expect(kept.get('poor') ?? 0n).toBe(0n)
+  })
+
+  it('begins no more in a minute than it may, and goes on with what it began', async () => {
+    clock.time += 120_000
+    const one = user(quickSigner(), slow)
+    const ask = async () => (await one.post('create', {})).status
+    const first = await one.post('create', { didDocument: documentOf(one.key) })
+    expect([await ask(), await ask()]).toEqual([400, 429])
+    expect((await one.finish('create', one.signed(first))).status).toBe(201)
+    clock.time += 30_000
+    expect([await ask(), await ask()]).toEqual([400, 429])
+  })
+
+  it('has a hundred registrations that wait, and not one more, until they are too old', async () => {
+    const waiting = async () => {
+      const one = user()
+      return (await one.post('create', { didDocument: documentOf(one.key) })).status
+    }
+    clock.time += 700_000
+    for (let i = 0; i < 100; i++) expect(await waiting()).toBe(200)
+    expect(await waiting()).toBe(503)
+    clock.time += 600_000
+    expect(await waiting()).toBe(200)
+    clock.time += 700_000
+  })
+
+  it('has several operations of a block paid one after another by one account', async () => {
+    const all = Array.from({ length: 12 }, () => user())
+    const ended = await Promise.all(all.map((one) => one.finish('create', { didDocument: documentOf(one.key) })))
+    expect(ended.map(({ status }) => status)).toEqual(all.map(() => 201))
+  })
+})
+
+describe('a devnet', () => {
+  const here = (key = quickSigner()) => new RegistrarUser(Number(new URL(node.api?.rest ?? '').port), undefined, key)
+
+  it('registers DIDs itself, and its faucet pays', async () => {
+    const ada = here()
+    const did = didOf(ada.key)
+    const created = await ada.finish('create', { didDocument: documentOf(ada.key, { service: [site] }) })
+    expect(created).toMatchObject({ status: 201, body: { didState: { state: 'finished', did } } })
+    const updated = await ada.finish('update', {
+      did,
+      didDocumentOperation: ['removeFromDidDocument'],
+      didDocument: [{ service: ['#site'] }],
+    })
+    expect(updated.body.didState['didDocument']).not.toHaveProperty('service')
+    expect((await ada.finish('deactivate', { did })).body.didDocumentMetadata).toEqual({ deactivated: true })
+    const again = await ada.post('update', { did, didDocument: [{}] })
+    expect(again).toMatchObject({ status: 400, body: { didState: { error: 'did-deactivated' } } })
+  })
+
+  it('refuses pages of other sites', async () => {
+    const { status, body } = await here().post('create', {}, { origin: 'https://evil.example' })
+    expect([status, body.didState.state]).toEqual([403, 'failed'])
+  })
+
+  it('refuses a body that is longer than 64 KiB', async () => {
+    const of = (length: number) => here().post('create', { did: 'x'.repeat(length - '{"did":""}'.length) })
+    expect([(await of(65_536)).status, (await of(65_537)).status]).toEqual([400, 413])
+  })
+})
+
+it('a registration that cannot be paid for now waits, and is not signed again', async () => {
+  const ada = quickSigner()
+  const did = didOf(ada)
+  let [isDown, sent] = [true, 0]
+  const chain: RegistrarNode = {
+    now: async () => Math.floor(clock.time / 1000),
+    specification: async () => specification,
+    current: async () => Promise.reject(new UserError('not asked')),
+    publish: async () => {
+      if (isDown) throw new Refused('unpaid', 'not now', 503)
+      sent++
+      return 'ab'.repeat(32)
+    },
+    isMined: async () => sent > 0,
+  }
+  const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+  const registrar = new Registrar(chain, { clock, random })
+  const client = { name: 'app', begin: () => {} }
+  const ask = async (request: object) =>
+    (await registrar.handle('create', request, client, 100)).body as Registered['body']
+  const signer = new RegistrarUser(0, undefined, ada)
+  let body = await ask({ didDocument: documentOf(ada) })
+  for (let i = 0; i < 2; i++) body = await ask(signer.signed({ status: 200, body }))
+  const { jobId } = body
+  expect(body.didState).toMatchObject({ state: 'wait', wait: 'payment', reason: 'not now', did })
+  // A client that asks each minute for hours keeps its job.
+  for (let i = 0; i < 200; i++) {
+    clock.time += 60_000
+    expect((await ask({ jobId })).didState.state).toBe('wait')
+  }
+  isDown = false
+  expect((await ask({ jobId })).didState).toMatchObject({ state: 'finished', did })
+  expect((await ask({ jobId })).didState).toMatchObject({ state: 'finished', did })
+  expect(sent).toBe(1)
+})
+
+it('a budget is that of a name alone, and is not used up by what could not be kept', () => {
+  const client = { name: 'constructor', token, budget: '0.00000010', perMinute: 1 }
+  let isFull = true
+  const keep = () => {
+    if (isFull) throw new UserError('the disk is full')
+  }
+  const clients = new RegistrarClients(readClients({ clients: [client] }), { spent: new Map(), keep, clock })
+  for (let i = 0; i < 3; i++) expect(() => clients.spend('constructor', 10n)).toThrow('the disk is full')
+  isFull = false
+  clients.spend('constructor', 10n)
+  expect(() => clients.spend('constructor', 1n)).toThrow('has 0.00000000 left')
+})
