@@ -3,7 +3,7 @@ import { followEvents } from 'didledger-client/events'
 import { Ledger } from '../ledger.js'
 
 /**
- * Keeps a JSON file of DIDs by name. The name of a DID is the `serviceEndpoint` of its service of type `Name`.
+ * Keeps a JSON file of DIDs by name. The name of a DID stands behind `urn:name:` in the `serviceEndpoint` of its service of type `Name`.
  *
  *   did    -> the DID has changed, or a change of it was taken back (reorganisation): ask the node for it again
  *   block  -> write the file, with the hash of the block: a restart goes on after it
@@ -39,8 +39,10 @@ function store() {
 
 async function update(did) {
   const document = await ledger.document(did)
-  const name = document?.services.find(({ type }) => type === 'Name')?.serviceEndpoint
-  if (typeof name === 'string') state.names.set(did, name)
+  const endpoint = document?.services.find(({ type }) => type === 'Name')?.serviceEndpoint
+  // Endpoints may be objects and lists, too.
+  const [, name] = /^urn:name:(.+)$/.exec(typeof endpoint === 'string' ? endpoint : '') ?? []
+  if (name !== undefined) state.names.set(did, name)
   else state.names.delete(did)
 }
 

@@ -163,7 +163,7 @@ describe('examples/indexer', () => {
 
   async function register(index: number, name: string): Promise<string> {
     const account = net.node.wallet.account(index)
-    const services = [{ id: '#name', type: 'Name', serviceEndpoint: name }]
+    const services = [{ id: '#name', type: 'Name', serviceEndpoint: `urn:name:${name}` }]
     const { did, txid } = await net.node.wallet.createDid({ account, services })
     await net.node.chain.waitFor(txid)
     return did
