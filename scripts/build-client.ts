@@ -41,10 +41,7 @@ async function write(options: InputOptions, minify: boolean): Promise<void> {
 function withoutComments(file: string): void {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022)
   const printed = ts.createPrinter({ removeComments: true }).printFile(source)
-  writeFileSync(
-    file,
-    printed.replace(/^ +/gm, (spaces) => spaces.slice(spaces.length / 2)),
-  )
+  writeFileSync(file, printed.replace(/^ +/gm, ''))
 }
 
 rmSync(folder, { recursive: true, force: true })
