@@ -18,6 +18,10 @@ const another = `${alice.did}#degree`
 const bench = new Workbench()
 const dataDir = bench.path('data')
 const token = bench.writeSecret('token', 'ab'.repeat(32))
+const clients = bench.writeSecret(
+  'clients.json',
+  JSON.stringify({ clients: [{ name: 'app', token: 'token-of-the-client', budget: '1', perMinute: 1 }] }),
+)
 let node: NodeProcess
 let liar: HostileNode
 
@@ -42,6 +46,10 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
   light: {
     args: [['--port', '0', '--host', '127.0.0.1', '--trust', 'devnet']],
     ask: `/1.0/identifiers/${alice.did}`,
+  },
+  registrar: {
+    args: [['--port', '0', '--host', '127.0.0.1', ...asAlice, '--clients', clients]],
+    ask: '/1.0/create',
   },
   'wallet balance': { args: [asAlice] },
   'wallet history': { args: [asAlice, [...asAlice, '--csv']] },
