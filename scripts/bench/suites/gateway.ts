@@ -38,9 +38,12 @@ async function answerRows(directory: string, count: number): Promise<Row[]> {
   const source = join(directory, 'source')
   const { file, dids } = await chainOfDids(directory, source, count)
   const server = await PostgresServer.create()
+  const parts = [await PostgresServer.create(), await PostgresServer.create(), await PostgresServer.create()]
   const nodes: RunningNode[] = []
   try {
-    const seconds = (await timeOf(() => shipped(server.url, source))) / 1000
+    const seconds = (await timeOf(() => shipped([server], source))) / 1000
+    // A directory has one user at a time: before the node.
+    await shipped(parts, source)
     const bytes = Number(server.sql("SELECT pg_total_relation_size('didledger.row')"))
     const own = readdirSync(join(source, 'chain')).reduce(
       (sum, name) => sum + statSync(join(source, 'chain', name)).size,
@@ -49,23 +52,27 @@ async function answerRows(directory: string, count: number): Promise<Row[]> {
     // The chain stands still, and no node ships.
     const still = '--answer-out-of-step'
     const node = await runNode([...following(file, source), still])
-    const serving = () => runNode(['gateway', '--genesis', file, '--shards', server.url, still, '--stop-on-eof'])
+    const serving = (servers = [server]) =>
+      runNode(['gateway', '--genesis', file, '--shards', ...servers.map(({ url }) => url), still, '--stop-on-eof'])
     const gateway = await serving()
-    nodes.push(node, gateway)
+    const divided = await serving(parts)
+    nodes.push(node, gateway, divided)
     return [
       row(`fill a shard with ${count} DIDs`, (seconds * 1e6) / count, 'µs a DID', { most: 480 }),
       row('  bytes in PostgreSQL', bytes / count, 'B a DID', { ratio: [bytes / own, 'those of LevelDB'], most: 1.3 }),
       ...(await coldRows(server, node, gateway, dids.slice(0, coldDids))),
+      await busiestRow([server, gateway], [parts, divided], dids.slice(coldDids, 2 * coldDids)),
       ...(await searchRows(node, gateway, count, serving)),
     ]
   } finally {
     await Promise.all(nodes.map((one) => one.stop()))
-    server.close()
+    for (const one of [server, ...parts]) one.close()
   }
 }
 
-async function shipped(url: string, dataDir: string): Promise<void> {
-  const { process: loading } = await run([commandFile, 'ship', 'load', url, '--data-dir', dataDir, '--json'])
+async function shipped(servers: readonly PostgresServer[], dataDir: string): Promise<void> {
+  const urls = servers.map(({ url }) => url)
+  const { process: loading } = await run([commandFile, 'ship', 'load', ...urls, '--data-dir', dataDir, '--json'])
   await end(loading)
 }
 
@@ -87,16 +94,9 @@ async function coldRows(
   gateway: RunningNode,
   dids: readonly string[],
 ): Promise<Row[]> {
-  const all = async (to: RunningNode) => {
-    const left = dids.values()
-    const ask = async () => {
-      for (const did of left) await asked(to, resolveCall(did))
-    }
-    await Promise.all(Array.from({ length: atOnce }, ask))
-  }
   const spent = async (to: RunningNode) => {
     const before = [processorTime([to.process.pid]), processorTime(server.pids())]
-    await all(to)
+    await resolveAll(to, dids)
     const after = [processorTime([to.process.pid]), processorTime(server.pids())]
     return after.map((one, i) => ((one - (before[i] as number)) * 1000) / dids.length)
   }
@@ -110,6 +110,35 @@ async function coldRows(
     }),
     row('  server', atServer, 'µs an answer', { ratio: [atServer / atNode, 'the node'], most: 0.5 }),
   ]
+}
+
+/** Resolves each DID once, so many at a time. */
+async function resolveAll(to: RunningNode, dids: readonly string[]): Promise<void> {
+  const left = dids.values()
+  const ask = async () => {
+    for (const did of left) await asked(to, resolveCall(did))
+  }
+  await Promise.all(Array.from({ length: atOnce }, ask))
+}
+
+/** Processor time of the busiest of several servers, each with a part of the rows, against that of one with all of them. */
+async function busiestRow(
+  [server, gateway]: readonly [PostgresServer, RunningNode],
+  [parts, divided]: readonly [readonly PostgresServer[], RunningNode],
+  dids: readonly string[],
+): Promise<Row> {
+  const spent = async (servers: readonly PostgresServer[], to: RunningNode) => {
+    const before = servers.map((one) => processorTime(one.pids()))
+    await resolveAll(to, dids)
+    const times = servers.map((one, i) => processorTime(one.pids()) - (before[i] as number))
+    return (Math.max(...times) * 1000) / dids.length
+  }
+  const alone = await spent([server], gateway)
+  const busiest = await spent(parts, divided)
+  return row(`busiest of ${parts.length} servers`, busiest, 'µs an answer', {
+    ratio: [busiest / alone, 'one server'],
+    most: 0.45,
+  })
 }
 
 async function warmRow(node: RunningNode, gateway: RunningNode, did: string): Promise<Row> {
@@ -146,6 +175,21 @@ async function searchRows(
     node: (round) => () => asked(node, page(20 * round)),
     gateway: (round) => () => asked(gateway, page(20 * round)),
   })
+  const both = { 'service.type': 'About', expires: { $gte: '2030-01-01T00:00:00Z', $lt: '2030-02-01T00:00:00Z' } }
+  const total = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'query',
+    params: { query: JSON.stringify(both), limit: 0 },
+  })
+  const counted = async (to: RunningNode) => {
+    const { total: found } = (await asked(to, total)) as { readonly total: number }
+    if (found !== count) throw new Error(`${found} of ${count} were found`)
+  }
+  const totals = await byTurns(rounds, timeOf, {
+    node: () => () => counted(node),
+    gateway: () => () => counted(gateway),
+  })
   return [
     row('first page of a search, none of whose rows the gateway has', first[0], 'ms', {
       ratio: [first[0] / first[1], 'the node'],
@@ -153,6 +197,9 @@ async function searchRows(
     }),
     row('further pages, gateway', median(times.gateway), 'ms', {
       ratio: [median(times.gateway) / median(times.node), 'the node'],
+    }),
+    row('exact total by two lists of the index, gateway', (median(totals.gateway) * 1e5) / count, 'ms for 10^5 hits', {
+      most: 80,
     }),
   ]
 }
