@@ -6,16 +6,16 @@ import type { SigningAsk, SigningSteps } from './signing-steps.js'
 
 /** Registrations under way, in memory alone: a client whose job is gone begins again. */
 
-/** @limit count: registrations that wait to be signed at one registrar */
+/** @limit count: registrations that wait to be signed or paid for at one registrar */
 const mostJobs = 1000
-/** @limit count: registrations of one client of a registrar that wait to be signed */
+/** @limit count: registrations of one client of a registrar that wait to be signed or paid for */
 const mostOfClient = 100
-/** @limit bytes: requests whose registrations wait to be signed at one registrar; what is kept of one has many times its bytes */
+/** @limit bytes: requests whose registrations wait to be signed or paid for at one registrar; what is kept of one has many times its bytes */
 const mostBytes = 4 * 1024 * 1024
 /** @limit bytes: the same of one client */
 const mostBytesOfClient = 1024 * 1024
-/** @tuning count: signed registrations that are remembered, the oldest of which go first */
-const mostSigned = 2000
+/** @tuning count: paid registrations that are remembered, the oldest of which go first */
+const mostPaid = 2000
 /** @tuning ms: life of a registration that its client does not ask for */
 const patience = 600_000
 
@@ -55,21 +55,25 @@ export class Jobs {
   requireRoom(client: string, bytes: number): void {
     const now = this.#env.clock.now()
     for (const [id, { ends }] of this.#jobs) if (ends <= now) this.#jobs.delete(id)
-    const all = [...this.#jobs.values()].filter(({ stage }) => stage.waits === 'signature')
+    const all = [...this.#jobs.values()].filter(isUnpaid)
     const own = all.filter((job) => job.client === client)
     const sum = (jobs: readonly Job[]) => jobs.reduce((total, job) => total + job.bytes, bytes)
     const isFull = all.length >= mostJobs || sum(all) > mostBytes
     if (own.length < mostOfClient && sum(own) <= mostBytesOfClient && !isFull) return
     const whose = isFull ? 'at this registrar' : 'of this client'
-    throw new Refused('busy', `too many registrations ${whose} wait to be signed: sign some, or try again later`, 503)
+    throw new Refused(
+      'busy',
+      `too many registrations ${whose} wait to be signed or paid for: go on with some, or try again later`,
+      503,
+    )
   }
 
   begin(job: Omit<Job, 'id' | 'ends' | 'running'>): Job {
     const id = toHex(this.#env.random.bytes(16))
     const made = { ...job, id, ends: this.#env.clock.now() + patience }
     this.#jobs.set(id, made)
-    const signed = [...this.#jobs.values()].filter(({ stage }) => stage.waits !== 'signature')
-    for (const old of signed.slice(0, Math.max(0, signed.length - mostSigned))) this.#jobs.delete(old.id)
+    const paid = [...this.#jobs.values()].filter((job) => !isUnpaid(job))
+    for (const old of paid.slice(0, Math.max(0, paid.length - mostPaid))) this.#jobs.delete(old.id)
     return made
   }
 
@@ -89,4 +93,9 @@ export class Jobs {
   end({ id }: Job): void {
     this.#jobs.delete(id)
   }
+}
+
+/** Whether nothing has been paid for a registration yet: such a one takes a place that others need. */
+function isUnpaid({ stage }: Job): boolean {
+  return stage.waits === 'signature' || stage.waits === 'payment'
 }

@@ -123,12 +123,15 @@ export class Registrar {
     begin()
     if (request.secret['operation'] !== undefined) {
       const { did, operation } = await this.#signedElsewhere(kind, request)
+      this.#jobs.requireRoom(client, bytes)
       return this.#pay(
         this.#jobs.begin({ kind, client, did, bytes, stage: { waits: 'payment', operation } }),
         operation,
       )
     }
     const { did, steps } = await this.#stepsOf(kind, request)
+    // Others may have begun while the node was asked.
+    this.#jobs.requireRoom(client, bytes)
     const first = steps.next()
     if (first.done === true) throw new TypeError('an operation is signed')
     const stage = { waits: 'signature', steps, ask: first.value } as const
