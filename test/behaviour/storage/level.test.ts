@@ -198,6 +198,25 @@ describe('what can be read of a damaged database', () => {
     }
   })
 
+  it('opens wherever a MANIFEST ends, and has all its rows where the end is named', async () => {
+    const rows = await rowsOf(copy())
+    const name = readdirSync(origin).find((file) => file.startsWith('MANIFEST')) as string
+    const { records } = readLog(readFileSync(join(origin, name)))
+    expect(records.length).toBeGreaterThan(2)
+    let named = 0
+    for (let count = 0; count < records.length; count++) {
+      const directory = copy()
+      writeFileSync(join(directory, name), writeLog(records.slice(0, count)))
+      const isNamed = levelFiles(directory).damages.length > 0
+      if (isNamed) named++
+      const { repair } = await salvage(directory, `${directory}.salvage`)
+      if (repair) await Database.repair(`${directory}.salvage`)
+      const saved = await rowsOf(`${directory}.salvage`)
+      if (isNamed) expect(saved, `${count} of ${records.length} edits`).toEqual(rows)
+    }
+    expect(named).toBeGreaterThan(2)
+  })
+
   it('has its index of files made anew where zeros stand in a MANIFEST, which LevelDB refuses', async () => {
     const directory = copy()
     const manifest = join(directory, readFileSync(join(directory, 'CURRENT'), 'utf8').trim())

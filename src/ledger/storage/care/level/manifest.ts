@@ -19,8 +19,12 @@ const tag = {
   previousLog: 9,
 } as const
 
-/** Adds up the edits of a MANIFEST; throws a RangeError for one that does not decode. */
+/** Numbers without which LevelDB does not open: a MANIFEST that is cut behind its first edit lacks them. */
+const demanded: readonly number[] = [tag.logNumber, tag.nextFile, tag.lastSequence]
+
+/** Adds up the edits of a MANIFEST; throws a RangeError for one that does not decode, and where LevelDB finds it incomplete. */
 export function readManifest(edits: readonly Uint8Array[]): Manifest {
+  const seen = new Set<number>()
   let log = 0
   const tables = new Map<number, number>()
   for (const edit of edits) {
@@ -28,7 +32,9 @@ export function readManifest(edits: readonly Uint8Array[]): Manifest {
     const removed: number[] = []
     const added: [number, number][] = []
     while (!reader.done) {
-      switch (reader.varint()) {
+      const entry = reader.varint()
+      seen.add(entry)
+      switch (entry) {
         case tag.comparator:
           reader.varbytes()
           break
@@ -63,5 +69,6 @@ export function readManifest(edits: readonly Uint8Array[]): Manifest {
     for (const number of removed) tables.delete(number)
     for (const [number, size] of added) tables.set(number, size)
   }
+  if (!demanded.every((entry) => seen.has(entry))) throw new RangeError('no whole list of files')
   return { log, tables }
 }

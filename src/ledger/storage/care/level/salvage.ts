@@ -35,11 +35,13 @@ export async function salvage(
   await mkdir(into, { recursive: true })
   const files = levelFiles(from)
   const damages = [...files.damages]
-  let repair = files.manifest === undefined || files.damages.some(({ file }) => /\.ldb$/.test(file))
+  // A MANIFEST that has lost its last edits names tables that are gone, and none of those that replaced them.
+  const listed = files.damages.some(({ file }) => /\.ldb$/.test(file)) ? undefined : files.manifest?.tables
+  let repair = listed === undefined
   for (const [done, name] of files.tables.entries()) {
     progress(done, files.tables.length)
-    const size = files.manifest?.tables.get(Number.parseInt(name, 10))
-    if (files.manifest !== undefined && size === undefined) continue
+    const size = listed?.get(Number.parseInt(name, 10))
+    if (listed !== undefined && size === undefined) continue
     const mended = withTable(join(from, name), (file) => {
       const bytes = wholeOf(file)
       const state = checkTable(bytes, { data: true })
