@@ -1,7 +1,7 @@
 import { toHex } from '../../base/primitives/bytes.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
-import { Refused, type Registration, type RegistrationAnswer } from './registration.js'
+import { Refused, type Registration, type RegistrationAnswer, type SignedPayment } from './registration.js'
 import type { SigningAsk, SigningSteps } from './signing-steps.js'
 
 /** Registrations under way, in memory alone: a client whose job is gone begins again. */
@@ -22,9 +22,9 @@ const patience = 600_000
 /** Stage of a registration, by the thing that it waits for. */
 export type Stage =
   | { readonly waits: 'signature'; readonly steps: SigningSteps; readonly ask: SigningAsk }
-  /** The operation is signed, and no node has taken it yet. */
-  | { readonly waits: 'payment'; readonly operation: DidOperation }
-  | { readonly waits: 'block'; readonly operation: DidOperation; readonly txid: string }
+  /** The operation is signed, and no node is known to have taken it; `sent`: it may have. */
+  | { readonly waits: 'payment'; readonly operation: DidOperation; readonly sent?: SignedPayment }
+  | { readonly waits: 'block'; readonly operation: DidOperation; readonly payment: SignedPayment }
   /** It has ended; a client that did not get the answer asks again. */
   | { readonly waits: 'nothing'; readonly answer: RegistrationAnswer }
 

@@ -16,6 +16,7 @@ import { base64, base64Bytes } from '../../base/crypto/key-forms.js'
 import { verify } from '../../base/crypto/verify.js'
 import { didFromPublicKey } from '../../base/primitives/address.js'
 import { fromBase64url, fromUtf8, utf8 } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { type DidOperation, operationForms } from '../../base/primitives/did-operation.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
@@ -56,6 +57,8 @@ import {
   type Registration,
   type RegistrationAnswer,
   type RegistrationRequest,
+  type SignedPayment,
+  UnknownOutcome,
 } from './registration.js'
 import {
   type AskedKey,
@@ -74,10 +77,13 @@ export interface RegistrarNode {
   specification(): Promise<string>
   /** The state that the next operation of a DID follows; rejects with a UserError where there is none. */
   current(did: string): Promise<CurrentIdentity>
-  /** Pays for an operation, and sends it; resolves with the txid. Rejects with a UserError or RuleError where it is refused. */
-  publish(operation: DidOperation, client: string): Promise<string>
-  /** Whether a transaction is in a block. */
-  isMined(txid: string): Promise<boolean>
+  /**
+   * Pays for an operation, and sends it. Rejects with a UserError or RuleError where it is refused, with {@link UnknownOutcome} where it
+   * may have been taken.
+   */
+  publish(operation: DidOperation, client: string): Promise<SignedPayment>
+  /** State of a transaction: it is in a block, it waits for one, or the node has none of this id. Takes a moment where it waits. */
+  stateOf(txid: string): Promise<'mined' | 'waiting' | 'unknown'>
 }
 
 export class Registrar {
@@ -124,10 +130,8 @@ export class Registrar {
     if (request.secret['operation'] !== undefined) {
       const { did, operation } = await this.#signedElsewhere(kind, request)
       this.#jobs.requireRoom(client, bytes)
-      return this.#pay(
-        this.#jobs.begin({ kind, client, did, bytes, stage: { waits: 'payment', operation } }),
-        operation,
-      )
+      const stage = { waits: 'payment', operation } as const
+      return this.#pay(this.#jobs.begin({ kind, client, did, bytes, stage }), stage)
     }
     const { did, steps } = await this.#stepsOf(kind, request)
     // Others may have begun while the node was asked.
@@ -211,7 +215,7 @@ export class Registrar {
   async #goOn(job: Job, request: RegistrationRequest): Promise<RegistrationAnswer> {
     const { stage } = job
     if (stage.waits === 'nothing') return stage.answer
-    if (stage.waits === 'payment') return this.#pay(job, stage.operation)
+    if (stage.waits === 'payment') return this.#pay(job, stage)
     if (stage.waits === 'block') return this.#settled(job, stage)
     const { ask, steps } = stage
     const signature = signatureIn(request.secret, ask.name)
@@ -222,33 +226,49 @@ export class Registrar {
       throw new Refused('invalidSignature', `the signature of ${ask.name} is ${what}: begin again; nothing was paid`)
     }
     const next = steps.next(signature)
-    if (next.done === true) return this.#pay(job, next.value)
+    if (next.done === true) return this.#pay(job, { operation: next.value })
     job.stage = { waits: 'signature', steps, ask: next.value }
     return asking(job, next.value)
   }
 
-  /** Has the node take a signed operation. What passes leaves it waiting, so that nothing has to be signed again. */
-  async #pay(job: Job, operation: DidOperation): Promise<RegistrationAnswer> {
-    job.stage = { waits: 'payment', operation }
+  /**
+   * Has the node take a signed operation. What passes leaves it waiting, so that nothing has to be signed again. A transaction that the
+   * node may have taken is sent again before another one is made: of two only one is taken, and the client must be told of that one.
+   */
+  async #pay(
+    job: Job,
+    { operation, sent }: { readonly operation: DidOperation; readonly sent?: SignedPayment },
+  ): Promise<RegistrationAnswer> {
+    let last = sent
     try {
-      const txid = await this.#node.publish(operation, job.client)
-      const stage = (job.stage = { waits: 'block', operation, txid })
-      return await this.#settled(job, stage)
+      if (sent !== undefined && !(await sent.again())) last = undefined
+      last ??= await this.#node.publish(operation, job.client)
     } catch (error) {
       const refused = refusedFor(error)
-      if (refused?.status === 503) return waiting(job, { wait: 'payment', reason: refused.message })
-      this.#jobs.end(job)
-      throw error
+      if (refused?.status !== 503) {
+        this.#jobs.end(job)
+        throw error
+      }
+      if (refused instanceof UnknownOutcome) last = refused.payment
+      job.stage = { waits: 'payment', operation, ...defined({ sent: last }) }
+      return waiting(job, { wait: 'payment', reason: refused.message })
     }
+    const stage = (job.stage = { waits: 'block', operation, payment: last })
+    return this.#settled(job, stage)
   }
 
-  /** The end of a registration, once its transaction is in a block. */
-  async #settled(job: Job, { operation, txid }: Extract<Stage, { waits: 'block' }>): Promise<RegistrationAnswer> {
-    const mined = await this.#node.isMined(txid).catch((error: unknown) => {
-      if (refusedFor(error)?.status === 503) return false
+  /** The end of a registration, once its transaction is in a block; one that the node has dropped is sent again. */
+  async #settled(job: Job, { operation, payment }: Extract<Stage, { waits: 'block' }>): Promise<RegistrationAnswer> {
+    const { txid } = payment
+    const state = await this.#node.stateOf(txid).catch((error: unknown) => {
+      if (refusedFor(error)?.status === 503) return 'waiting'
       throw error
     })
-    if (!mined) return waiting(job, { wait: 'block' }, txid)
+    if (state === 'waiting') return waiting(job, { wait: 'block' }, txid)
+    if (state === 'unknown') {
+      const stage = (job.stage = { waits: 'payment', operation, sent: payment })
+      return this.#pay(job, stage)
+    }
     const { kind, did } = job
     const { effect, signedIn } = operationForms[kind]
     const isOver = effect === 'end'

@@ -43,11 +43,44 @@ export class Refused extends Error {
   }
 }
 
+/** A signed transaction that pays for an operation and carries it. */
+export interface SignedPayment {
+  readonly txid: string
+  /** Sends the same bytes again; false where the node does not take them any more, for which nothing is paid then. */
+  again(): Promise<boolean>
+}
+
+/** A transaction was sent, and the node may have taken it. */
+export class UnknownOutcome extends Refused {
+  readonly payment: SignedPayment
+
+  constructor(payment: SignedPayment) {
+    super('unpaid', `it is not known whether the node took transaction ${payment.txid}, which is sent again`, 503)
+    this.payment = payment
+  }
+}
+
+/** Refusals that pass, by their rule or by its code in REST: what pays has been spent meanwhile, or the pool has no room for it. */
+const passing: ReadonlySet<Code | number> = new Set<Code | number>([
+  'tx-double-spend',
+  'tx-input-unknown',
+  'pool-full',
+  'fee-too-low',
+  'pool-ancestors',
+  'pool-did-pending',
+  45010,
+  45016,
+  45024,
+])
+
 /** The failure for an error; undefined: an unforeseen one. */
 export function refusedFor(error: unknown): Refused | undefined {
   if (error instanceof Refused) return error
-  if (error instanceof RuleError) return new Refused(error.code satisfies Code, error.message)
-  if (error instanceof NodeRefusal) return new Refused('refused', error.reason || error.description)
+  if (error instanceof RuleError || error instanceof NodeRefusal) {
+    const status = passing.has(error.code) ? 503 : 400
+    if (error instanceof RuleError) return new Refused(error.code, error.message, status)
+    return new Refused('refused', error.reason || error.description, status)
+  }
   // The address of the node is none of the client's business.
   if (error instanceof NoAnswer) return new Refused('nodeUnreachable', 'the node of the registrar does not answer', 503)
   return error instanceof UserError ? new Refused('invalidRequest', error.message) : undefined

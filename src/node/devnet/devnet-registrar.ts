@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RuleError } from '../../base/errors/rule-error.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { parseDisplayHash } from '../../base/primitives/bytes.js'
-import { paramsAt } from '../../base/primitives/spec.js'
 import type { RegistrarNode } from '../../clients/registrar/registrar.js'
+import { specificationAfter } from '../../clients/wallet/terms.js'
 import { ChainReader } from '../../ledger/chain/reader.js'
 import { currentIn } from './current-identity.js'
 import type { DevnetParts } from './devnet-parts.js'
@@ -14,20 +16,33 @@ const pause = 20
 
 /** The chain of a devnet for registrations, which its faucet pays. */
 export function devnetRegistrar(parts: DevnetParts & { readonly faucet: Faucet }): RegistrarNode {
-  const { chain, clock, faucet } = parts
+  const { chain, clock, faucet, mempool } = parts
   const reader = new ChainReader(chain)
   return {
     now: async () => Math.max(Math.floor(clock.now() / 1000), chain.tip.header.time),
-    specification: async () => paramsAt(chain.spec, chain.tip.header.height + 1).specifications.did[0] as string,
+    specification: async () => specificationAfter(chain.spec, chain.tip.header.height, 'did'),
     current: async (did) => currentIn(parts, did),
-    publish: (operation) => faucet.register(operation),
-    isMined: async (txid) => {
-      const hash = parseDisplayHash(txid) as Hash
-      for (const end = performance.now() + blockPatience; performance.now() < end;) {
-        if (reader.isMined(hash)) return true
-        await new Promise((resolve) => setTimeout(resolve, pause))
-      }
-      return reader.isMined(hash)
+    publish: async (operation) => {
+      const { bytes, txid } = await faucet.register(operation)
+      return { txid, again: () => isTaken(mempool, bytes) }
     },
+    stateOf: async (txid) => {
+      const hash = parseDisplayHash(txid) as Hash
+      for (const end = performance.now() + blockPatience; ; await sleep(pause)) {
+        if (reader.isMined(hash)) return 'mined'
+        if (performance.now() >= end) return mempool.get(hash) === undefined ? 'unknown' : 'waiting'
+      }
+    },
+  }
+}
+
+/** Whether the pool takes a transaction again, or has it. */
+async function isTaken(mempool: DevnetParts['mempool'], bytes: Uint8Array): Promise<boolean> {
+  try {
+    await mempool.accept(bytes, { local: true })
+    return true
+  } catch (error) {
+    if (error instanceof RuleError) return error.code === 'tx-known'
+    throw error
   }
 }

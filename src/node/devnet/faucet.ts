@@ -2,6 +2,7 @@ import { ChainReader } from '../../ledger/chain/reader.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { prefix, programHash, singleKeyCode } from '../../base/primitives/address.js'
 import { paramsAt } from '../../base/primitives/spec.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import {
   buildDidTransaction,
@@ -32,17 +33,17 @@ export class Faucet {
 
   /** Pays in one transaction and returns its txid. More than it has is a `request-parameter`. */
   send(recipients: readonly Recipient[]): Promise<string> {
-    return this.#pay((payment) => built(payment, recipients))
+    return this.#pay((payment) => built(payment, recipients)).then(({ txid }) => txid)
   }
 
-  /** Pays for an operation on a DID and returns the txid. */
-  register(operation: DidOperation): Promise<string> {
+  /** Pays for an operation on a DID and returns the transaction. */
+  register(operation: DidOperation): Promise<Transaction> {
     const did = didOfOperation(operation)
     const programHash = did === undefined ? undefined : parseDid(did)?.programHash
     return this.#pay((payment) => buildDidTransaction(payment, operation, programHash, false))
   }
 
-  #pay(build: (payment: Payment) => UnsignedTransaction): Promise<string> {
+  #pay(build: (payment: Payment) => UnsignedTransaction): Promise<Transaction> {
     const { chain, mempool, random } = this.#options
     const { assetId, spec } = chain.sanity
     // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
@@ -54,8 +55,7 @@ export class Faucet {
         const payment = { code: this.#code, coins, fee, assetId, random }
         const { transaction } = build({ ...payment, maxMoney: spec.maxMoney })
         const signed = signTransaction(transaction, [this.#key.privateKey])
-        const { txid } = await mempool.accept(signed.transaction.bytes, { local: true })
-        return txid
+        return mempool.accept(signed.transaction.bytes, { local: true })
       }),
     )
     this.#queue = sent.catch(() => {})

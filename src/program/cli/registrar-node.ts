@@ -9,15 +9,16 @@ import { specificationIn } from '../../clients/wallet/terms.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { singleKeyCode } from '../../base/primitives/address.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
 import type { Log } from '../../base/runtime/env.js'
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
-import { Refused } from '../../clients/registrar/registration.js'
+import { Refused, type SignedPayment, UnknownOutcome } from '../../clients/registrar/registration.js'
 import { rulesAt } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import type { SpecFlags } from './command-options.js'
 import { currentIdentity } from './current-identity.js'
 import { chainNow } from './expiry.js'
-import { broadcast, paymentFrom, signAll } from './send-transaction.js'
+import { paymentFrom, signAll } from './send-transaction.js'
 
 /** @tuning ms: time that a registration waits for its block before its client is told to ask again */
 const blockPatience = 1500
@@ -51,32 +52,48 @@ export function registrarNode(
     const programHash = did === undefined ? undefined : parseDid(did)?.programHash
     return buildDidTransaction(payment, operation, programHash, false)
   }
-  const pay = async (operation: DidOperation, name: string): Promise<string> => {
+  const pay = async (operation: DidOperation, name: string): Promise<SignedPayment> => {
+    const built = await build(operation)
+    const transaction = signAll(built, account.privateKey)
+    const giveBack = clients.spend(name, built.fee)
+    const payment = { txid: transaction.txid, again: () => again(client, transaction, giveBack) }
     try {
-      const built = await build(operation)
-      const giveBack = clients.spend(name, built.fee)
-      try {
-        return (await broadcast(context, client, signAll(built, account.privateKey), { wait: false, json: true })).txid
-      } catch (error) {
-        if (error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)) giveBack()
+      await client.sendRawTransaction(transaction.toHex())
+    } catch (error) {
+      if (error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)) {
+        giveBack()
         throw error
       }
-    } catch (error) {
-      throw unpaid(error, log)
+      throw error instanceof UserError ? new UnknownOutcome(payment) : error
     }
+    return payment
   }
   return {
     now: () => chainNow(context.clock, client),
     specification: async () => specificationIn(await rulesAt(client, chain), 'did'),
     current: async (did) => (await currentIdentity(client, did)).identity,
-    publish: (operation, name) => lane.run(name, () => pay(operation, name)),
-    isMined: async (txid) => {
-      for (const end = performance.now() + blockPatience; performance.now() < end; await sleep(pause)) {
+    publish: (operation, name) =>
+      lane.run(name, () => pay(operation, name).catch((error: unknown) => Promise.reject(unpaid(error, log)))),
+    stateOf: async (txid) => {
+      for (const end = performance.now() + blockPatience; ; await sleep(pause)) {
         const found = await client.transaction(txid)
-        if (found?.blockhash !== undefined && found.blockhash !== '') return true
+        if (found?.blockhash !== undefined && found.blockhash !== '') return 'mined'
+        if (performance.now() >= end) return found === undefined ? 'unknown' : 'waiting'
       }
-      return false
     },
+  }
+}
+
+/** Sends a transaction once more. Where the node refuses it, and does not have it, it gives the fee back. */
+async function again(client: NodeClient, transaction: Transaction, giveBack: () => void): Promise<boolean> {
+  try {
+    await client.sendRawTransaction(transaction.toHex())
+    return true
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error
+    if ((await client.transaction(transaction.txid)) !== undefined) return true
+    giveBack()
+    return false
   }
 }
 
@@ -102,14 +119,9 @@ class Lane {
   }
 }
 
-/**
- * The error of a payment that failed, as a client may see it. The words of the node about an operation are for it, except that the account has too many payments
- * waiting, which passes; others name addresses and files, and what the account has: the log has them.
- */
+/** The error of a payment that failed, as a client may see it: other words than those of the node name files, and what the account has. The log has them. */
 function unpaid(error: unknown, log: Pick<Log, 'warn'>): unknown {
-  const passes = error instanceof NodeRefusal && /ancestors|descendants|conflict/.test(error.reason)
-  if (error instanceof Refused || (error instanceof NodeRefusal && !passes) || !(error instanceof UserError))
-    return error
+  if (error instanceof Refused || error instanceof NodeRefusal || !(error instanceof UserError)) return error
   log.warn({ error: error.message }, 'a registration could not be paid for')
-  return new Refused('unpaid', 'the registrar could not pay for this yet, or does not know whether it did', 503)
+  return new Refused('unpaid', 'the registrar could not pay for this yet', 503)
 }

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
 import { openRegistrar } from '../../../src/answers/api/servers/registrar-server.js'
@@ -457,9 +459,9 @@ it('a registration that cannot be paid for now waits, and is not signed again', 
     publish: async () => {
       if (isDown) throw new Refused('unpaid', 'not now', 503)
       sent++
-      return 'ab'.repeat(32)
+      return { txid: 'ab'.repeat(32), again: async () => true }
     },
-    isMined: async () => sent > 0,
+    stateOf: async () => (sent > 0 ? 'mined' : 'unknown'),
   }
   const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
   const registrar = new Registrar(chain, { clock, random })
@@ -480,6 +482,100 @@ it('a registration that cannot be paid for now waits, and is not signed again', 
   expect((await ask({ jobId })).didState).toMatchObject({ state: 'finished', did })
   expect((await ask({ jobId })).didState).toMatchObject({ state: 'finished', did })
   expect(sent).toBe(1)
+})
+
+describe('a payment whose outcome is not known', () => {
+  /** A registrar before a node, by way of a wire that may lose a request, or its answer. */
+  async function behindWire() {
+    let lose: 'nothing' | 'request' | 'answer' = 'nothing'
+    let spends = 0
+    const rest = node.api?.rest ?? ''
+    const wire = createServer((request, response) => {
+      void (async () => {
+        const chunks: Buffer[] = []
+        for await (const chunk of request) chunks.push(chunk as Buffer)
+        const body = Buffer.concat(chunks)
+        const losing = body.includes('sendrawtransaction') ? lose : 'nothing'
+        if (losing === 'request') return void request.socket.destroy()
+        const headers = { 'content-type': 'application/json' }
+        const sent = request.method === 'POST' ? { method: 'POST', body, headers } : {}
+        const answer = await fetch(`${rest}${request.url}`, sent)
+        const text = await answer.text()
+        if (losing === 'answer') return void request.socket.destroy()
+        response.writeHead(answer.status, headers).end(text)
+      })()
+    })
+    await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve))
+    const client = new NodeClient({ rest: `http://127.0.0.1:${(wire.address() as AddressInfo).port}` })
+    const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+    const context = contextIn({ clock, env: {}, out: () => {}, err: () => {}, prompt: undefined, random })
+    let spent: Spent = new Map()
+    const keep = (all: Spent) => {
+      spends++
+      spent = all
+    }
+    const clients = new RegistrarClients(readClients(terms), { spent, keep, clock })
+    const account = node.wallet.account(8)
+    const chain = registrarNode(context, client, { account, clients, chain: {}, log: quietLog() })
+    const registrar = new Registrar(chain, { clock, random })
+    const key = quickSigner()
+    const ask = async (request: object) =>
+      (await registrar.handle('create', request, { name: 'app', begin: () => {} }, 100)).body as Registered['body']
+    return {
+      did: didOf(key),
+      ask,
+      lose: (what: typeof lose) => (lose = what),
+      spends: () => spends,
+      spent: () => spent.get('app') ?? 0n,
+      signed: async () => {
+        const body = await ask({ didDocument: documentOf(key) })
+        const signer = new RegistrarUser(0, undefined, key)
+        return signer.signed({ status: 200, body: await ask(signer.signed({ status: 200, body })) })
+      },
+      close: () => new Promise<unknown>((resolve) => wire.close(resolve)),
+    }
+  }
+
+  it.each(['answer', 'request'] as const)('is sent again where its %s was lost, and paid once', async (lost) => {
+    const wire = await behindWire()
+    try {
+      const last = await wire.signed()
+      wire.lose(lost)
+      const waits = await wire.ask(last)
+      expect(waits.didState).toMatchObject({ state: 'wait', wait: 'payment', did: wire.did })
+      const { jobId } = waits
+      expect((await wire.ask({ jobId })).didState).toMatchObject({ state: 'wait', wait: 'payment' })
+      wire.lose('nothing')
+      let ended = await wire.ask({ jobId })
+      while (ended.didState.state === 'wait') ended = await wire.ask({ jobId })
+      expect(ended.didState).toMatchObject({ state: 'finished', did: wire.did })
+      expect(await history(wire.did)).toMatchObject([{ txid: ended.didRegistrationMetadata['txid'] }])
+      expect(wire.spends()).toBe(1)
+    } finally {
+      await wire.close()
+    }
+  })
+
+  it('is given back, and another one made, where the node takes it no more', async () => {
+    const wire = await behindWire()
+    try {
+      const last = await wire.signed()
+      wire.lose('request')
+      const { jobId } = await wire.ask(last)
+      const first = wire.spent()
+      expect(first).toBeGreaterThan(0n)
+      // All coins of the account go elsewhere.
+      const account = node.wallet.account(8)
+      await node.wallet.transfer({ from: account, to: account.address, amount: 'all' })
+      wire.lose('nothing')
+      let ended = await wire.ask({ jobId })
+      while (ended.didState.state === 'wait') ended = await wire.ask({ jobId })
+      expect(ended.didState).toMatchObject({ state: 'finished', did: wire.did })
+      expect([wire.spends(), wire.spent()]).toEqual([3, first])
+    } finally {
+      await wire.close()
+    }
+  })
 })
 
 it('a budget is that of a name alone, and is not used up by what could not be kept', () => {
