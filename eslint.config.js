@@ -31,7 +31,11 @@ const syntax = [
 ]
 // What an operation does is asked of its row, so that a new one needs no other place: only its rules, its builder and its commands name it.
 const operationRows = readFileSync(new URL('src/base/primitives/did-operation.ts', import.meta.url), 'utf8')
-const operationNames = [...operationRows.matchAll(/^ {2}(\w+): \{$/gm)].map(([, name]) => name).join('|')
+// A transfer is one of coins too.
+const operationNames = [...operationRows.matchAll(/^ {2}(\w+): \{$/gm)]
+  .map(([, name]) => name)
+  .filter((name) => name !== 'transfer')
+  .join('|')
 const askTheRow = 'ask the row of the operation (operationForms in primitives/did-operation.ts) what it does'
 const operationLiterals = [
   {

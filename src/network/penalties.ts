@@ -183,6 +183,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'did-payload-credential': bytes(10),
   'did-proof-type': bytes(10),
   'did-verification-method': bytes(10),
+  'did-ticket-form': bytes(10),
   'did-signature-form': bytes(10),
 
   // DID operations: against the state
@@ -192,6 +193,10 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'did-previous-txid': state,
   'did-signer': state,
   'did-signature': state,
+  'did-controller': state,
+  'did-controllers': state,
+  'did-ticket': state,
+  'did-ticket-proof': state,
 
   // DID documents
   'document-form': bytes(10),

@@ -3,9 +3,11 @@ import { parseDocumentBytes } from '../../src/identity/did/document.js'
 import { absoluteId, isDid } from '../../src/identity/did/identifier.js'
 import { parseOperation } from '../../src/identity/did/operation.js'
 import { fromUtf8 } from '../../src/base/primitives/bytes.js'
-import { decodeBase64url } from '../../src/identity/did/base64url.js'
+import { RuleError } from '../../src/base/errors/rule-error.js'
+import { decodeBase64url, encodeBase64url } from '../../src/identity/did/base64url.js'
 import type { DidOperation } from '../../src/base/primitives/did-operation.js'
 import { didRules, holder, Registry } from '../support/builders/did.js'
+import { namedDocument, namedRules, ticketOf, transferNamed } from '../support/builders/named-did.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
 
 const owner = holder()
@@ -33,7 +35,50 @@ const did = `did:${didRules.method}:`
 /** The JSON text of a list with so many tokens. */
 const tokens = (count: number) => `[${new Array(count - 1).fill(0).join(',')}]`
 
+const controllers = Array.from({ length: 17 }, () => holder())
+
+/** A ticket of so many bytes, of which only a member that it does not have is wrong. */
+function ticketOfBytes(size: number): void {
+  const build = (length: number) => encodeBase64url(fromUtf8(`{"id":"${'x'.repeat(length)}"}`))
+  const ticket = build(size - 9)
+  const { ticket: _, ...transfer } = transferNamed(namedDocument('team', { by: [owner] }), teamTicket, owner)
+  const code = refusedFor(() => parseOperation({ ...transfer, ticket }, namedRules))
+  if (code !== 'document-form') throw new RuleError(code ?? 'did-ticket', 'the ticket is not read as it was made')
+}
+const teamTicket = ticketOf('team', { to: owner, txid: 'ab'.repeat(32), signers: [owner] })
+
+function refusedFor(call: () => unknown): RuleError['code'] | undefined {
+  try {
+    call()
+    return undefined
+  } catch (error) {
+    if (error instanceof RuleError) return error.code
+    throw error
+  }
+}
+
 export const didLimits = [
+  limit({
+    name: 'base/primitives/did-name.longestName',
+    unit: 'characters',
+    value: 30,
+    feed: (n) => void namedDocument('n'.repeat(n), { by: [owner] }),
+    refusal: 'document-did',
+  }),
+  limit({
+    name: 'identity/did/control.mostControllers',
+    unit: 'count',
+    value: 16,
+    feed: (n) => void namedDocument('team', { by: controllers.slice(0, n), needed: n }),
+    refusal: 'document-controller',
+  }),
+  limit({
+    name: 'identity/did/ticket.mostTicketBytes',
+    unit: 'bytes',
+    value: 8192,
+    feed: ticketOfBytes,
+    refusal: 'did-ticket-form',
+  }),
   limit({
     name: 'identity/did/did-rules.defaultDidLimits.payloadBytes',
     unit: 'bytes',

@@ -13,12 +13,21 @@ import {
   authorizationKey,
   credentialSpecification,
   didRules as rules,
+  type Holder,
   holder,
   Registry,
   signer,
   specification,
   txid,
 } from '../support/builders/did.js'
+import {
+  createNamed,
+  namedDocument,
+  namedRules,
+  ticketOf,
+  transferNamed,
+  updateNamed,
+} from '../support/builders/named-did.js'
 import { quickSigner } from '../support/builders/signatures.js'
 import type { RuleRow } from './row.js'
 import type { OtherState } from './states.js'
@@ -115,7 +124,7 @@ const operationRows: readonly RuleRow[] = [
     (operation) => operation,
     ({ header, proof }) => ({ header, proof }),
   ),
-  row('did-operation-unknown', parse, create, { ...create, operation: 'transfer' }),
+  row('did-operation-unknown', parse, create, { ...create, operation: 'replace' }),
   row(
     'did-credential-operation',
     (credential: readonly string[]) => {
@@ -172,6 +181,32 @@ const stateRows: readonly RuleRow[] = [
       ),
     ],
   ),
+]
+
+/** Operations on a DID with a name, which follow the creates of ada and bob. */
+const ofTeam = { by: [ada, bob], needed: 2 }
+const team = createNamed(namedDocument('team', ofTeam), ada)
+const namedRow = (code: Code, accepted: readonly DidOperation[], refused: readonly DidOperation[]): RuleRow => {
+  const run = (operations: readonly DidOperation[], state: OtherState | undefined) => {
+    const chain = state?.registry([ada, bob], namedRules) ?? new Registry(namedRules)
+    const all = [create, bob.create(), ...operations]
+    for (const operation of state === undefined ? all : all.slice(-1)) chain.apply(operation)
+  }
+  return { code, accepts: (state) => run(accepted, state), refuses: (state) => run(refused, state) }
+}
+const moved = (last: string, signers: readonly Holder[]) =>
+  transferNamed(namedDocument('team', { by: [bob] }), ticketOf('team', { to: bob, txid: last, signers }), bob)
+const toBob = moved(txid(3), [ada, bob])
+const namedRows: readonly RuleRow[] = [
+  row('did-ticket-form', (operation) => parseOperation(operation, namedRules), toBob, { ...toBob, ticket: '!' }),
+  namedRow('did-controller', [team], [createNamed(namedDocument('team', { by: [ada, holder()] }), ada)]),
+  namedRow(
+    'did-controllers',
+    [team, updateNamed(namedDocument('team', ofTeam), txid(3), bob)],
+    [team, updateNamed(namedDocument('team', { by: [bob] }), txid(3), bob)],
+  ),
+  namedRow('did-ticket', [team, toBob], [team, moved(txid(3), [bob])]),
+  namedRow('did-ticket-proof', [team, toBob], [team, moved(txid(3), [bob, { ...ada, primary: ada.recovery }])]),
 ]
 
 const both = [create, bob.create()]
@@ -283,6 +318,7 @@ export const didRules: RuleRow[] = [
   ...jsonRows,
   ...operationRows,
   ...stateRows,
+  ...namedRows,
   ...credentialStateRows,
   ...documentRows,
   ...credentialRows,

@@ -203,6 +203,7 @@ describe('published operations', () => {
         specifications: { did: ['elastos/did/1.0'], credential: ['elastos/credential/1.0'] },
         limits: defaultDidLimits,
         didCore: true,
+  names: false,
       }),
     )
   const digest = (vector: OperationVector, options = {}) => toHex(sha256(signedText(read(vector), options)))

@@ -1,7 +1,8 @@
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import type { ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import { parseAddress, prefix, type ProgramHash } from '../../base/primitives/address.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { keyOfIdentifier } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 
 /** @limit characters: a DID, or the id of a credential, in a request to the resolver */
@@ -56,6 +57,5 @@ export function hintOf(identifier: string, { context }: Pick<ResolveOptions, 'co
 
 /** The program hash behind an identifier; undefined for one that no key can have. */
 export function existingKey(identifier: string): ProgramHash | undefined {
-  const hash = parseAddress(identifier)
-  return hash?.[0] === prefix.did ? hash : undefined
+  return keyOfIdentifier(identifier)
 }

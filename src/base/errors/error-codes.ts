@@ -170,7 +170,8 @@ const texts = {
 
   // DID operations: the operation alone
   'did-operation-form': 'not an operation of header, payload and proof, or one with other members',
-  'did-operation-unknown': 'an operation is create, update, deactivate, declare or revoke',
+  'did-operation-unknown':
+    'an operation is create, update, deactivate, declare or revoke, or transfer where DIDs have names',
   'did-credential-operation': 'this chain has no credential operations (declare, revoke) at the height',
   'did-specification': 'the chain does not accept this specification string',
   'did-previous-form': 'previousTxid is 64 lowercase hex digits on an update and absent otherwise',
@@ -180,6 +181,7 @@ const texts = {
   'did-payload-credential': 'the payload of a revoke is the absolute id of a credential of this chain and nothing else',
   'did-proof-type': 'the proof type of an operation is empty or ECDSAsecp256r1',
   'did-verification-method': 'verificationMethod is not a key id of at most 256 bytes',
+  'did-ticket-form': 'the ticket of a transfer is no base64url of {id, to, txid, proof}, at most 8192 bytes',
   'did-signature-form': 'a signature is 86 base64url characters whose unused bits are zero',
 
   // DID operations: against the state
@@ -189,11 +191,16 @@ const texts = {
   'did-previous-txid': 'previousTxid is not the last operation of the DID',
   'did-signer': 'the key has no right to sign this operation',
   'did-signature': 'the signature of the operation does not verify',
+  'did-controller': 'a controller does not exist, is deactivated, or signs with a key that may not',
+  'did-controllers': 'an update changes the controllers, or how many of them sign',
+  'did-ticket': 'the ticket is not for this transfer, or not by the controllers before it',
+  'did-ticket-proof': 'a signature of the ticket does not verify',
 
   // DID documents
   'document-form': 'a member of the document is missing or has a wrong type',
   'document-member': 'a member that no document has; it would stand there unsigned',
-  'document-controller': 'documents with controller or multisig are not accepted on the chain',
+  'document-controller':
+    'a DID with a name has 1 to 16 controllers, that of a key has none, and not every chain takes those with a name',
   'document-text': 'a type is empty or not ASCII',
   'document-date': 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day',
   'document-did': 'a DID of another form or method, or with a wrong checksum',

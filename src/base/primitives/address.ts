@@ -12,6 +12,8 @@ export const prefix = {
   crossChain: 0x4b,
   deposit: 0x1f,
   did: 0x67,
+  /** No program has it, so that nothing can be paid to it. */
+  didName: 0x6e,
   stake: 0x3f,
 } as const
 

@@ -5,6 +5,8 @@ export interface DidOperation {
   readonly operation: string
   /** 64 hex digits in display order; on the wire exactly if its form has `previousTxid`. */
   readonly previousTxid?: string
+  /** base64url of a ticket; on the wire exactly if its form has one. */
+  readonly ticket?: string
   /** Content by `payload` of its form: base64url of a document or a credential, or an id as it is. */
   readonly payload: string
   /** May be empty. */
@@ -30,6 +32,10 @@ export interface OperationForm {
   readonly payload: 'document' | 'did' | 'credential' | 'credential-id'
   /** Whether it names the operation before. */
   readonly previousTxid: boolean
+  /** Whether it carries a ticket, by which the controllers before give the DID away. */
+  readonly ticket: boolean
+  /** The DID in whose name an operation on a credential is made: that of the signing key, or the holder. */
+  readonly inNameOf: 'signer' | 'holder'
   /** Document whose authentication keys sign: its own, or the last one of the DID that signs. */
   readonly signedIn: 'payload' | 'before'
   /** Whether keys sign too that this document lists under authorization. */
@@ -39,7 +45,14 @@ export interface OperationForm {
 }
 
 /** Members of most forms. */
-const usual = { previousTxid: false, signedIn: 'before', authorised: false, proofType: true } as const
+const usual = {
+  previousTxid: false,
+  ticket: false,
+  inNameOf: 'signer',
+  signedIn: 'before',
+  authorised: false,
+  proofType: true,
+} as const
 
 export const operationForms = {
   create: {
@@ -77,6 +90,7 @@ export const operationForms = {
     effect: 'credential',
     after: ['nothing'],
     payload: 'credential',
+    inNameOf: 'holder',
   },
   revoke: {
     ...usual,
@@ -85,6 +99,16 @@ export const operationForms = {
     effect: 'end',
     after: ['nothing', 'credential'],
     payload: 'credential-id',
+  },
+  transfer: {
+    ...usual,
+    number: 6,
+    subject: 'did',
+    effect: 'document',
+    after: ['document'],
+    payload: 'document',
+    ticket: true,
+    signedIn: 'payload',
   },
 } as const satisfies Readonly<Record<string, OperationForm>>
 
@@ -133,18 +157,19 @@ export function isAboutCredential(operation: Pick<DidOperation, 'operation'>): b
 
 /** The JSON form of an operation, in REST and as input from other tools. */
 export interface DidOperationJson {
-  header: { specification: string; operation: string; previousTxid?: string }
+  header: { specification: string; operation: string; previousTxid?: string; ticket?: string }
   payload: string
   proof: { type?: string; verificationMethod: string; signature: string }
 }
 
-/** An operation as stored: an empty proof type is omitted, previousTxid is there exactly if its form has one. */
+/** An operation as stored: an empty proof type is omitted, previousTxid and ticket are there exactly if its form has them. */
 export function operationJson(o: DidOperation): DidOperationJson {
   return {
     header: {
       specification: o.specification,
       operation: o.operation,
       ...(o.previousTxid === undefined ? {} : { previousTxid: o.previousTxid }),
+      ...(o.ticket === undefined ? {} : { ticket: o.ticket }),
     },
     payload: o.payload,
     proof: {

@@ -274,11 +274,13 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
       const operation = r.small ? r.varstring(stringCap) : yield* text(r)
       const previousTxid = operationForm({ operation })?.previousTxid ? yield* text(r) : undefined
+      const ticket = operationForm({ operation })?.ticket ? yield* text(r) : undefined
       const payload = yield* lateTextSteps(r, stringCap)
       const read = {
         specification,
         operation,
         ...(previousTxid === undefined ? {} : { previousTxid }),
+        ...(ticket === undefined ? {} : { ticket }),
         // Mostly a document, which as a text would take as much memory again while the transaction waits.
         get payload() {
           return payload()
@@ -292,6 +294,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     write: (w, { operation: o }) => {
       w.varstring(o.specification).varstring(o.operation)
       if (operationForm(o)?.previousTxid) w.varstring(o.previousTxid ?? '')
+      if (operationForm(o)?.ticket) w.varstring(o.ticket ?? '')
       w.varstring(o.payload).varstring(o.proofType).varstring(o.verificationMethod).varstring(o.signature)
     },
     json: (p) => operationJson(p.operation),
@@ -323,7 +326,9 @@ export function isPrunable(type: number): boolean {
 export function operationPayload(reader: Reader): Uint8Array {
   reader.varbytes(stringCap)
   const operation = reader.varstring(stringCap)
-  if (operationForm({ operation })?.previousTxid) reader.varbytes(stringCap)
+  const form = operationForm({ operation })
+  if (form?.previousTxid) reader.varbytes(stringCap)
+  if (form?.ticket) reader.varbytes(stringCap)
   return reader.varbytes(stringCap)
 }
 

@@ -7,6 +7,7 @@ import { maxBlockTransactions } from './block.js'
 import { concat, equalBytes, fromUtf8, hex } from './bytes.js'
 import { easiestBits, targetOf, validTarget } from './compact.js'
 import { defined } from './defined.js'
+import { longestName } from './did-name.js'
 import type { Fees } from './fees.js'
 import { sha256 } from './hash.js'
 import { coordinatesOf } from './p256.js'
@@ -46,6 +47,12 @@ function schemaOfSpec() {
   const didCore = Type.Literal(true, {
     description:
       'documents take endpoints that are objects or lists, `keyAgreement` and `alsoKnownAs`; absent: they do not',
+  })
+  const didNames = Type.Array(amount('for a name of as many characters as its place in the list'), {
+    minItems: 1,
+    maxItems: longestName,
+    description:
+      'prices of names of DIDs, by their length; the last one holds for longer ones too. Absent: DIDs have no names and no controllers',
   })
   const coinInterval = integer(
     coinDepth,
@@ -102,6 +109,7 @@ function schemaOfSpec() {
       ),
       didRoot: Type.Optional(didRoot),
       didCore: Type.Optional(didCore),
+      didNames: Type.Optional(didNames),
       coinInterval: Type.Optional(coinInterval),
       sideChainOrder: Type.Optional(
         Type.Literal(true, { description: 'each proof of side-chain work is of a later block; absent: of any' }),
@@ -123,7 +131,7 @@ function schemaOfSpec() {
             height: integer(1, 0xffffffff),
             name: Type.String({ minLength: 1 }),
             parameters: Type.Partial(
-              Type.Object({ validators, fees, specifications, didRoot, didCore, coinInterval }, strict),
+              Type.Object({ validators, fees, specifications, didRoot, didCore, didNames, coinInterval }, strict),
               strict,
             ),
           },
@@ -149,6 +157,8 @@ export interface Params {
   readonly didRoot: boolean
   /** Whether documents may have the members of DID Core that are not in the first form: see docs/format.md. Once they may it stays so. */
   readonly didCore: boolean
+  /** Whether DIDs may have names, with the prices of `fees`. Once they may it stays so. */
+  readonly didNames: boolean
 }
 
 /** Heights of the blocks that commit to all coins: the multiples of `interval` that are not below `from`. */
@@ -267,7 +277,10 @@ function readJson(text: string): JsonValue {
 }
 
 /** The members of a spec file that change with the height. */
-type Rules = Pick<SpecFile, 'validators' | 'fees' | 'specifications' | 'didRoot' | 'didCore' | 'coinInterval'>
+type Rules = Pick<
+  SpecFile,
+  'validators' | 'fees' | 'specifications' | 'didRoot' | 'didCore' | 'didNames' | 'coinInterval'
+>
 
 /** The rules that change at a height. */
 interface Upgrade {
@@ -319,18 +332,23 @@ function upgradesByHeight({ upgrades }: SpecFile): readonly Upgrade[] {
   return merged
 }
 
-function paramsOf({ validators, fees, specifications, didRoot, didCore }: Rules): Params {
+function paramsOf({ validators, fees, specifications, didRoot, didCore, didNames }: Rules): Params {
   return {
     validators: validators.map(hex),
-    fees: feesOf(fees),
+    fees: feesOf(fees, didNames),
     specifications,
     didRoot: didRoot === true,
     didCore: didCore === true,
+    didNames: didNames !== undefined,
   }
 }
 
-function feesOf({ minimum, perByte, freeBytes, leaf }: Rules['fees']): Fees {
-  const optional = defined({ freeBytes, leaf: leaf === undefined ? undefined : BigInt(leaf) })
+function feesOf({ minimum, perByte, freeBytes, leaf }: Rules['fees'], names: Rules['didNames']): Fees {
+  const optional = defined({
+    freeBytes,
+    leaf: leaf === undefined ? undefined : BigInt(leaf),
+    names: names?.map(BigInt),
+  })
   return { minimum: BigInt(minimum), perByte: BigInt(perByte), ...optional }
 }
 

@@ -200,7 +200,7 @@ export class Registrar {
       throw new UserError(`secret.operation is one of ${did}, not of ${wanted}`)
     // Which specifications there are the node says.
     const specifications = { did: [operation.specification], credential: [] }
-    const rules = { method: didMethod, limits: defaultDidLimits, didCore: true, specifications }
+    const rules = { method: didMethod, limits: defaultDidLimits, didCore: true, names: false, specifications }
     const parsed = parseOperation(operation, rules)
     const own = 'document' in parsed ? parsed.document : undefined
     const { signedIn, authorised } = operationForms[kind]

@@ -111,7 +111,7 @@ function leastFees(
   { transaction, spent }: WaitingTransaction,
   sizeOf: SizeFunction,
 ): FeeFunction {
-  const priceOf = feeFunction(sizeOf, prices, false)
+  const priceOf = feeFunction(sizeOf, prices, {})
   const before = sumOf(spent) - sumOf(transaction.outputs)
   return (more, withChange) => {
     const inputs = spent.length + more

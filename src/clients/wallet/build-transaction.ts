@@ -15,7 +15,7 @@
  */
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import type { ProgramHash } from '../../base/primitives/address.js'
+import { prefix, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { fromUtf8, littleEndianInteger } from '../../base/primitives/bytes.js'
 import { type DidOperation, isAboutCredential } from '../../base/primitives/did-operation.js'
@@ -38,7 +38,7 @@ import {
   selectWithFee,
   type SpendableCoin,
 } from './coins.js'
-import { feeFunction, mostInputs, type Prices, sizeFunction } from './fee.js'
+import { addedBy, feeFunction, mostInputs, type Prices, sizeFunction } from './fee.js'
 
 /** The payer's and the chain's part of any transaction. */
 export interface Payment extends ChainContext {
@@ -104,8 +104,8 @@ export function buildMerge(payment: Payment): UnsignedTransaction[] {
 }
 
 /**
- * A transaction with a DID operation, in version 0 form, the only one of this type. Its first output, of value 0, marks the DID's
- * own address. Without `did` it pays 0 to the payer: a transaction needs an output. `newLeaf`: whether the operation adds a leaf to
+ * A transaction with a DID operation, in version 0 form, the only one of this type. Its first output, of value 0, marks the address of
+ * a DID with a key. Without one it pays 0 to the payer: a transaction needs an output. `newLeaf`: whether the operation adds a leaf to
  * the map of committed state, as one on a credential does unless its DID declared that before.
  */
 export function buildDidTransaction(
@@ -114,7 +114,8 @@ export function buildDidTransaction(
   did: ProgramHash | undefined,
   newLeaf: boolean = isAboutCredential(operation),
 ): UnsignedTransaction {
-  const marker = { programHash: did ?? payerOf(payment.code), value: 0n }
+  const programHash = did?.[0] === prefix.did ? did : payerOf(payment.code)
+  const marker = { programHash, value: 0n }
   return build(payment, 0, { type: txType.did, operation }, [marker], newLeaf)
 }
 
@@ -213,7 +214,11 @@ function requestOf(payment: Payment, fields: TransactionFields, newLeaf: boolean
       `the transaction would have ${signedSize} bytes, and pools take at most ${bounds.size}: send in several transactions`,
     )
   }
-  return { ...payment, feeOf: typeof fee === 'bigint' ? () => fee : feeFunction(sizeOf, fee, newLeaf), most }
+  return {
+    ...payment,
+    feeOf: typeof fee === 'bigint' ? () => fee : feeFunction(sizeOf, fee, addedBy(fields.payload, newLeaf)),
+    most,
+  }
 }
 
 /** Coins for a transaction, and what each recipient gets. */

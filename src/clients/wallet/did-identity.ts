@@ -18,10 +18,11 @@ import { namedCredential, namedDid } from '../../identity/did/named-did.js'
 import { signedText } from '../../identity/did/operation.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import { parseAddress, prefix, type ProgramHash } from '../../base/primitives/address.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
+import { isDidName, keyOfIdentifier } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
@@ -246,12 +247,18 @@ export function didOfOperation(operation: DidOperation): string | undefined {
   return parseDid(namedDid(operation) ?? namedCredential(operation)?.signer ?? '')?.did
 }
 
-/** A DID from its full text or its identifier alone, checksum checked, with its program hash. */
+/**
+ * A DID from its full text, or of a key from its identifier alone, checksum checked; with the 21 bytes by which rows know it, of a key
+ * its program hash. A name alone could be any word.
+ */
 export function parseDid(text: string): { did: string; programHash: ProgramHash } | undefined {
   const start = `did:${didMethod}:`
-  const identifier = text.startsWith(start) ? text.slice(start.length) : text
-  const programHash = parseAddress(identifier)
-  return programHash?.[0] === prefix.did ? { did: start + identifier, programHash } : undefined
+  const isFull = text.startsWith(start)
+  const identifier = isFull ? text.slice(start.length) : text
+  const programHash = keyOfIdentifier(identifier)
+  return programHash === undefined || (!isFull && isDidName(identifier))
+    ? undefined
+    : { did: start + identifier, programHash }
 }
 
 /** The fault that keeps a text which {@link parseDid} refuses from being a DID of a key, and that there can then be none. */

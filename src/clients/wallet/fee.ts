@@ -1,5 +1,9 @@
 import { Writer } from '../../base/primitives/codec.js'
-import { type Fees, leastFee, poolFees } from '../../base/primitives/fees.js'
+import { namedDid } from '../../identity/did/named-did.js'
+import { nameLengthOf } from '../../base/primitives/did-name.js'
+import { canFollow, operationForm } from '../../base/primitives/did-operation.js'
+import { type Payload, txType } from '../../base/primitives/payload.js'
+import { type Fees, leastFee, poolFees, type Room } from '../../base/primitives/fees.js'
 import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { parseCode } from '../../base/primitives/program.js'
 import { Transaction } from '../../base/primitives/transaction.js'
@@ -27,13 +31,29 @@ const inputSize = 38
 
 /** The least fee with which pools take a transaction, signed or not. */
 export function neededFee(transaction: Transaction, prices: Prices, newLeaf = false): bigint {
-  const { unsignedSize } = transaction
-  return priceOf({ unsignedSize, signedSize: unsignedSize + programsSize(transaction) }, prices, newLeaf)
+  const { unsignedSize, payload } = transaction
+  return priceOf(
+    { unsignedSize, signedSize: unsignedSize + programsSize(transaction) },
+    prices,
+    addedBy(payload, newLeaf),
+  )
 }
 
 /** {@link neededFee} by the number of inputs, with or without a change output. */
-export function feeFunction(sizeOf: SizeFunction, prices: Prices, newLeaf: boolean): FeeFunction {
-  return (inputs, withChange) => priceOf(sizeOf(inputs, withChange), prices, newLeaf)
+export function feeFunction(sizeOf: SizeFunction, prices: Prices, added: Added): FeeFunction {
+  return (inputs, withChange) => priceOf(sizeOf(inputs, withChange), prices, added)
+}
+
+/** Additions of a transaction to the state, besides coins, for which it pays. */
+export type Added = Pick<Room, 'newLeaf' | 'nameLength'>
+
+/** `newLeaf`: whether its operation adds a leaf for a credential, which the chain alone can tell. */
+export function addedBy(payload: Payload, newLeaf: boolean): Added {
+  const form = payload.type === txType.did ? operationForm(payload.operation) : undefined
+  if (payload.type !== txType.did || form === undefined || form.subject !== 'did' || !canFollow(form, undefined)) {
+    return { newLeaf }
+  }
+  return { newLeaf, nameLength: nameLengthOf(namedDid(payload.operation) ?? '') }
 }
 
 /** Sizes of a transaction that has no inputs yet. Only counts change them: one program unlocks all inputs. */
@@ -55,8 +75,8 @@ export function mostInputs(sizeOf: SizeFunction, { inputs, size }: Pick<Transact
   return beyond <= 0 ? inputs : inputs - Math.ceil(beyond / inputSize)
 }
 
-function priceOf(sizes: Sizes, prices: Prices, newLeaf: boolean): bigint {
-  const least = leastFee(poolFees(prices), { ...sizes, newLeaf })
+function priceOf(sizes: Sizes, prices: Prices, added: Added): bigint {
+  const least = leastFee(poolFees(prices), { ...sizes, ...added })
   const byFloor = (BigInt(prices.floor ?? 0) * BigInt(sizes.signedSize) + 999n) / 1000n
   return byFloor > least ? byFloor : least
 }

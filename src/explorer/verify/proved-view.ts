@@ -1,5 +1,6 @@
 import type { LightCredential, LightResult, ProvedEntry } from '../../clients/light/proved-answer.js'
 import { effectOf, type OperationForm, operationForms } from '../../base/primitives/did-operation.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import type { ResolvedTransaction } from '../../identity/did/resolution.js'
 import { documentOf, type Members, payloadObject } from '../did/payload.js'
 import { secondsOf } from '../text/times.js'
@@ -20,7 +21,7 @@ export function provedDid(did: string, { status, transaction = [], proved }: Lig
   const shown = new Map(transaction.map(({ txid, operation }) => [txid, operation.header.operation]))
   const operations = entries.map((entry, i): ShownOperation => {
     const number = first + i
-    const name = shown.get(entry.txid) ?? nameOf(number, status === 2 && number === count)
+    const name = shown.get(entry.txid) ?? nameOf(did, number, status === 2 && number === count)
     return { ...fromEntry(entry), number, name }
   })
   const { skip, rows } = part
@@ -65,10 +66,11 @@ function fromEntry({ txid, height, time, signedBy }: ProvedEntry): Omit<ShownOpe
 }
 
 /** Names of the operations that can stand at a place, mostly one: proofs of histories in any other order are refused. */
-function nameOf(number: number, ends: boolean): string {
+function nameOf(did: string, number: number, ends: boolean): string {
   const before = number === 1 ? 'nothing' : 'document'
-  const possible = Object.entries<OperationForm>(operationForms).filter(([, { subject, effect, after }]) => {
-    return subject === 'did' && after.includes(before) && (effect === 'end') === ends
+  const isNamed = hasName(did)
+  const possible = Object.entries<OperationForm>(operationForms).filter(([, { subject, effect, after, ticket }]) => {
+    return subject === 'did' && after.includes(before) && (effect === 'end') === ends && (isNamed || !ticket)
   })
   return possible.map(([name]) => name).join(' or ')
 }

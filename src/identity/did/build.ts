@@ -7,11 +7,13 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../../base/primi
 import { encodeBase64url } from './base64url.js'
 import { documentText } from './canonical.js'
 import { parseCredential } from './credential.js'
-import { parseDocument } from './document.js'
+import { neededControllers } from './control.js'
+import { parseDocument, sortProofs } from './document.js'
 import { relativeId } from './identifier.js'
 import { type Credential, type DidDocument, type DidKey, type DocumentProof, signatureType } from './model.js'
 import { signedText } from './operation.js'
 import { fromPlain } from './plain-json.js'
+import { encodeTicket, type Ticket } from './ticket.js'
 
 /** The 64-byte signature r‖s of SHA-256 of the UTF-8 bytes of `text`. */
 export type Sign = (text: string) => Uint8Array
@@ -39,6 +41,8 @@ export interface PlannedAgreementKey {
 export interface DocumentPlan {
   readonly method: string
   readonly did: string
+  /** Who controls a DID with a name, and how many of several sign. */
+  readonly control?: Pick<DidDocument, 'controllers' | 'multisig'>
   readonly context?: readonly string[]
   /** One of them derives the DID. */
   readonly keys: readonly PlannedKey[]
@@ -84,6 +88,7 @@ export function planOf(document: DidDocument, method: string, created: string): 
   return {
     method,
     did: document.id,
+    ...(document.controllers.length > 0 && { control: controlOf(document) }),
     context: document.context,
     alsoKnownAs: document.alsoKnownAs,
     keyAgreement: document.keyAgreement.map(({ id, publicKeyMultibase }) => ({
@@ -96,6 +101,10 @@ export function planOf(document: DidDocument, method: string, created: string): 
     expires: document.expires,
     created,
   }
+}
+
+function controlOf({ controllers, multisig }: DidDocument): Pick<DidDocument, 'controllers' | 'multisig'> {
+  return { controllers, ...defined({ multisig }) }
 }
 
 function plannedKey({ id, publicKey, controller }: DidKey, document: DidDocument): PlannedKey {
@@ -113,9 +122,44 @@ function plannedKey({ id, publicKey, controller }: DidKey, document: DidDocument
  * that other tools sign. Throws a {@link RuleError} where the plan is no document a chain accepts.
  */
 export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
+  const draft = readDraft(plan, { created: plan.created, ...noSignature })
+  const signature = sign(draft.signingText)
+  const signatureText = encodeBase64url(signature)
+  return { ...draft, proofs: draft.proofs.map((proof): DocumentProof => ({ ...proof, signature, signatureText })) }
+}
+
+/**
+ * The document of a plan for a DID with a name, without a proof: its controllers add theirs by {@link addDocumentProof}. Throws a {@link
+ * RuleError} where the plan is no document a chain accepts.
+ */
+export function draftDocument(plan: DocumentPlan): DidDocument {
+  const { controllers = [], multisig } = plan.control ?? {}
+  const signers = controllers.toSorted().slice(0, neededControllers({ ...defined({ multisig }) }))
+  const proofs = signers.map((did) => ({ creator: `${did}#${primaryFragment}`, ...noSignature }))
+  return { ...readDraft(plan, proofs.length === 1 ? proofs[0] : proofs), proofs: [] }
+}
+
+/** A document with one proof more, by the default key of a controller; `key` is its absolute id. */
+export function addDocumentProof(
+  document: DidDocument,
+  { key: creator, created }: { readonly key: string; readonly created: string },
+  sign: Sign,
+): DidDocument {
+  const signature = sign(document.signingText)
+  const proof = { created, creator, signature, signatureText: encodeBase64url(signature) }
+  return { ...document, proofs: sortProofs([...document.proofs, proof]) }
+}
+
+/** A proof is required, but its signature is not part of the signing text: any well-formed one does for a draft. */
+const noSignature = { signatureValue: encodeBase64url(new Uint8Array(64)) }
+
+function readDraft(plan: DocumentPlan, proof: unknown): DidDocument {
+  const { controllers = [], multisig } = plan.control ?? {}
   const unsigned = {
     ...(plan.context === undefined ? {} : { '@context': plan.context }),
     id: plan.did,
+    ...(controllers.length > 0 && { controller: controllers.length === 1 ? controllers[0] : controllers }),
+    ...defined({ multisig }),
     alsoKnownAs: plan.alsoKnownAs ?? [],
     publicKey: plan.keys.map((key) => ({
       id: `#${key.fragment}`,
@@ -123,7 +167,7 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
       ...(key.controller === undefined ? {} : { controller: key.controller }),
     })),
     authentication: references(plan, 'authentication'),
-    authorization: references(plan, 'authorization'),
+    ...(plan.control === undefined && { authorization: references(plan, 'authorization') }),
     keyAgreement: (plan.keyAgreement ?? []).map(({ fragment, publicKeyMultibase }) => ({
       id: `#${fragment}`,
       publicKeyMultibase,
@@ -131,13 +175,9 @@ export function buildDocument(plan: DocumentPlan, sign: Sign): DidDocument {
     verifiableCredential: plan.credentials?.map(plain) ?? [],
     service: plan.services?.map(plain) ?? [],
     expires: plan.expires,
-    // A proof is required, but its signature is not part of the signing text: any well-formed one does for now.
-    proof: { created: plan.created, signatureValue: encodeBase64url(new Uint8Array(64)) },
+    proof,
   }
-  const draft = parseDocument(fromPlain(unsigned), { method: plan.method, chain: true })
-  const signature = sign(draft.signingText)
-  const signatureText = encodeBase64url(signature)
-  return { ...draft, proofs: draft.proofs.map((proof): DocumentProof => ({ ...proof, signature, signatureText })) }
+  return parseDocument(fromPlain(unsigned), { method: plan.method, chain: true, names: true })
 }
 
 /**
@@ -181,10 +221,15 @@ function compactDocument(document: DidDocument): JsonObject {
       publicKeyBase58,
     })
   const relative = (keys: ReadonlyMap<string, DidKey>) => [...keys.keys()].map((keyId) => relativeId(keyId, id))
-  const [proof] = document.proofs
+  const { controllers } = document
+  const proofs = document.proofs.map(({ created, creator, signatureText }) =>
+    object({ created, creator: controllers.length === 0 ? undefined : creator, signatureValue: signatureText }),
+  )
   return object({
     '@context': some([...document.context]),
     id,
+    controller: controllers.length < 2 ? controllers[0] : [...controllers],
+    multisig: document.multisig,
     alsoKnownAs: some([...document.alsoKnownAs]),
     publicKey: document.keys.map(key),
     authentication: some(relative(document.authentication)),
@@ -197,7 +242,7 @@ function compactDocument(document: DidDocument): JsonObject {
     verifiableCredential: some(document.credentials.map(compactCredential)),
     service: some(document.services.map((service) => serviceObject(service, relativeId(service.id, id)))),
     expires: document.expires,
-    proof: proof && object({ created: proof.created, signatureValue: proof.signatureText }),
+    proof: proofs.length < 2 ? proofs[0] : proofs,
   })
 }
 
@@ -259,6 +304,16 @@ export function buildUpdate(
   return signed({ ...plan, operation: 'update', payload: documentPayload(document, plan.form) }, sign)
 }
 
+/** A signed transfer to `document`; `ticket` is that of the controllers before. */
+export function buildDidTransfer(
+  document: DidDocument,
+  plan: OperationPlan & { readonly ticket: Ticket; readonly form?: 'normalised' | 'compact' },
+  sign: Sign,
+): DidOperation {
+  const ticket = encodeTicket(plan.ticket)
+  return signed({ ...plan, ticket, operation: 'transfer', payload: documentPayload(document, plan.form) }, sign)
+}
+
 /** A signed deactivate of `did`; a key of another DID signs under the id it has in the deactivated document. */
 export function buildDeactivate(did: string, plan: OperationPlan, sign: Sign): DidOperation {
   return signed({ ...plan, operation: 'deactivate', payload: did }, sign)
@@ -282,15 +337,16 @@ function signed(
   parts: OperationPlan & {
     readonly operation: OperationName
     readonly previousTxid?: string
+    readonly ticket?: string
     readonly payload: string
   },
   sign: Sign,
 ): DidOperation {
-  const { specification, operation, previousTxid, payload, verificationMethod } = parts
+  const { specification, operation, previousTxid, ticket, payload, verificationMethod } = parts
   const unsigned: DidOperation = {
     specification,
     operation,
-    ...defined({ previousTxid }),
+    ...defined({ previousTxid, ticket }),
     payload,
     proofType: operationForms[operation].proofType ? signatureType : '',
     verificationMethod,

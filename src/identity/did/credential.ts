@@ -1,3 +1,4 @@
+import { hasName } from '../../base/primitives/did-name.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
@@ -111,7 +112,8 @@ function parseProof(value: JsonValue, where: string, rules: IdRules, issuer: str
   if (verificationMethod === undefined) {
     throw new RuleError('document-id', `${methodPath} is no key id: ${method.slice(0, 200)}`)
   }
-  if (rules.chain && didPart(verificationMethod) !== issuer) {
+  // That of a name may be one of its controllers.
+  if (rules.chain && didPart(verificationMethod) !== issuer && !hasName(issuer)) {
     throw new RuleError('credential-key', `${methodPath} names no key of the issuer ${issuer}`)
   }
   const created = optionalDate(object, 'created', where)

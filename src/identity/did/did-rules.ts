@@ -27,9 +27,11 @@ export interface DidRules {
   readonly limits: DidLimits
   /** Whether documents may have the members of {@link DocumentRules.firstForm}. */
   readonly didCore: boolean
+  /** Whether DIDs may have a name and controllers. */
+  readonly names: boolean
 }
 
 /** The identifiers that a chain accepts in operations and documents. */
-export function idRules({ method }: DidRules): IdRules & { readonly chain: true } {
-  return { method, chain: true }
+export function idRules({ method, names }: DidRules): IdRules & { readonly chain: true } {
+  return { method, chain: true, names }
 }

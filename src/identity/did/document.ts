@@ -1,5 +1,6 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { mapKey, utf8 } from '../../base/primitives/bytes.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { defined } from '../../base/primitives/defined.js'
 import { finish, mapSteps, type Steps } from '../../base/primitives/steps.js'
 import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
@@ -8,7 +9,8 @@ import { documentSigningText } from './canonical.js'
 import { parseCredential } from './credential.js'
 import { parseDate } from './date.js'
 import { parseEndpoint, parseNames } from './endpoint.js'
-import { absoluteId, type IdRules } from './identifier.js'
+import { type Control, controlMembers, neededControllers, parseChainControl, refuseControl } from './control.js'
+import { absoluteId, didPart, type IdRules } from './identifier.js'
 import { findDefaultKey, parseKey } from './key.js'
 import {
   asObject,
@@ -53,29 +55,37 @@ export type ChainRules = DocumentRules & { readonly chain: true }
 
 /** Differences between documents of a chain and those of other tools. */
 export interface DocumentForm {
-  refuseMembers(object: JsonObject): void
-  /** Who controls the DID; absent: its default key alone. */
-  control?(object: JsonObject, rules: DocumentRules): Control
+  refuseMembers(object: JsonObject, rules: DocumentRules): void
+  /** Who controls the DID; of none: its default key alone. */
+  control(object: JsonObject, rules: DocumentRules): Control
   proofs(
     member: JsonValue | undefined,
     read: (value: JsonValue, where: string) => DocumentProof,
+    control: Control,
   ): readonly DocumentProof[]
 }
 
-/** Other DIDs that control this one, and the canonical text of the members that name them. */
-export interface Control extends Pick<DidDocument, 'controllers' | 'multisig'> {
-  readonly text: string
-}
-
-/** On a chain a document has one proof, by its default key, and no controllers. */
+/** On a chain a document has one proof, by its default key, or as many as needed by different controllers. */
 const chainForm: DocumentForm = {
-  refuseMembers(object) {
-    refuseControl(object)
-    refuseUnknown(object, chainMembers, '')
+  refuseMembers(object, rules) {
+    if (rules.names !== true) refuseControl(object)
+    refuseUnknown(object, controlledMembers, '')
   },
-  proofs(member, read) {
+  control: parseChainControl,
+  proofs(member, read, control) {
     if (member === undefined) throw new RuleError('document-proof-missing', 'the document carries no proof')
-    return [read(member, 'proof')]
+    if (control.controllers.length === 0) return [read(member, 'proof')]
+    const entries = Array.isArray(member) ? member : [member]
+    const needed = neededControllers(control)
+    if (entries.length !== needed) {
+      throw new RuleError('document-proof-creator', `the document has ${entries.length} proofs, and needs ${needed}`)
+    }
+    const proofs = entries.map((entry, index) => read(entry, Array.isArray(member) ? `proof[${index}]` : 'proof'))
+    requireControllers(
+      proofs.map(({ creator }) => creator),
+      control,
+    )
+    return sortProofs(proofs)
   },
 }
 
@@ -92,9 +102,9 @@ export const chainMembers: ReadonlySet<string> = new Set([
   'expires',
   'proof',
 ])
+const controlledMembers: ReadonlySet<string> = new Set([...chainMembers, ...controlMembers])
 /** Members that {@link DocumentRules.firstForm} refuses. */
 const laterMembers = ['alsoKnownAs', 'keyAgreement']
-export const controlMembers = ['controller', 'multisig']
 const proofMembers: ReadonlySet<string> = new Set(['type', 'created', 'creator', 'signatureValue'])
 const serviceMembers = ['id', 'type', 'serviceEndpoint']
 
@@ -127,12 +137,14 @@ export function* documentSteps(
   form: DocumentForm = chainForm,
 ): Steps<DidDocument> {
   const object = asObject(value, '')
-  form.refuseMembers(object)
+  form.refuseMembers(object, rules)
   if (rules.firstForm === true) refuseLater(object)
   const id = didText(requiredText(object, 'id', ''), 'id', rules)
   rules.limitEntries?.(object)
   const expires = requiredDate(object, 'expires', '')
-  const { controllers, multisig, text } = form.control?.(object, rules) ?? { controllers: [], text: '' }
+  const control = form.control(object, rules)
+  const { controllers, multisig, text } = control
+  if (rules.chain) requireControl(id, control)
   const { keys, defaultKey, authentication, authorization } = yield* keySteps(object, id, rules)
   const keyAgreement = yield* mapSteps(list(object, 'keyAgreement', ''), (entry, index) =>
     parseAgreementKey(entry, `keyAgreement[${index}]`, rules, id, rules.trusted === true),
@@ -164,16 +176,32 @@ export function* documentSteps(
   const readProof = (proof: JsonValue, where: string) => parseProof(proof, where, rules, id, defaultKey)
   return {
     ...unsigned,
-    proofs: form.proofs(object.get('proof'), readProof),
+    proofs: form.proofs(object.get('proof'), readProof, control),
     signingText: documentSigningText(unsigned, text),
   }
 }
 
-function refuseControl(object: JsonObject): void {
-  const name = controlMembers.find((member) => object.has(member))
-  if (name !== undefined) {
-    throw new RuleError('document-controller', `${name}: documents with controllers are not accepted on a chain`)
+/** A name has controllers; an identifier of a key has none, and cannot be taken before that key is used. */
+function requireControl(id: string, { controllers }: Control): void {
+  const isNamed = hasName(id)
+  if (isNamed === controllers.length > 0) return
+  const what = isNamed ? 'has a name, and needs a controller' : 'is that of a key, which alone controls it'
+  throw new RuleError('document-controller', `${id} ${what}`)
+}
+
+/** Refuses signers of a document that are not all different controllers. */
+function requireControllers(keys: readonly string[], { controllers }: Control): void {
+  const signers = keys.map(didPart)
+  const other = signers.find((did) => !controllers.includes(did))
+  if (other !== undefined) throw new RuleError('document-proof-creator', `${other} signs, and is no controller`)
+  if (new Set(signers).size < signers.length) {
+    throw new RuleError('document-proof-creator', 'a controller signs twice')
   }
+}
+
+/** Proofs in the order of their times and keys; signatures are over none of it. */
+export function sortProofs(proofs: readonly DocumentProof[]): readonly DocumentProof[] {
+  return [...proofs].sort((a, b) => byText(a.created ?? '', b.created ?? '') || byText(a.creator, b.creator))
 }
 
 function refuseLater(object: JsonObject): void {
@@ -252,7 +280,11 @@ export function* keySteps(object: JsonObject, id: string, rules: DocumentRules):
   const keys = yield* keysOf(object, Object.values(lists), id, rules)
   const byId = new Map(keys.map((key) => [key.id, key]))
   const defaultKey = findDefaultKey(keys, id, rules.legacy === true)
-  if (defaultKey === undefined && rules.chain) {
+  const isNamed = hasName(id)
+  if (rules.chain && isNamed && object.has('authorization')) {
+    throw new RuleError('document-controller', `${id} has a name: its controllers end it, and nobody by authorization`)
+  }
+  if (defaultKey === undefined && rules.chain && !isNamed) {
     throw new RuleError('document-default-key', `no key with controller ${id} derives that DID`)
   }
   yield
@@ -324,7 +356,8 @@ function parseProof(
   requireSignatureType(object, where)
   const reference = optionalText(object, 'creator', where) ?? defaultKey?.id
   const creator = reference === undefined ? undefined : absoluteId(reference, did, rules)
-  if (creator === undefined || (rules.chain && creator !== defaultKey?.id)) {
+  const isOther = rules.chain && defaultKey !== undefined && creator !== defaultKey.id
+  if (creator === undefined || isOther) {
     const expected = defaultKey === undefined ? 'missing or no key id' : `not the default key ${defaultKey.id}`
     throw new RuleError('document-proof-creator', `${path(where, 'creator')} is ${expected}`)
   }

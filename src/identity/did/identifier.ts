@@ -1,3 +1,4 @@
+import { isDidName } from '../../base/primitives/did-name.js'
 import { sharedAddress, prefix } from '../../base/primitives/address.js'
 
 /** @limit bytes: a DID, or an id below it */
@@ -9,6 +10,8 @@ export interface IdRules {
   readonly method: string
   /** On a chain an identifier is the base58check text of a DID program hash; the library also reads chosen names. */
   readonly chain: boolean
+  /** Whether a chain takes identifiers that are names. */
+  readonly names?: boolean
 }
 
 const identifierForm = /^[A-Za-z0-9._-]+$/
@@ -24,7 +27,8 @@ export function isDid(text: string, rules: IdRules): boolean {
   const start = `did:${rules.method}:`
   if (!text.startsWith(start) || text.length > maxIdLength) return false
   const identifier = text.slice(start.length)
-  return rules.chain ? isDerivedIdentifier(identifier) : identifierForm.test(identifier)
+  if (!rules.chain) return identifierForm.test(identifier)
+  return isDerivedIdentifier(identifier) || (rules.names === true && isDidName(identifier))
 }
 
 /**

@@ -38,7 +38,8 @@ export function parseKey(value: JsonValue, where: string, rules: IdRules, did: s
   const controller = optionalText(object, 'controller', where) ?? did
   return {
     id: ownId(object, where, rules, did),
-    controller: controller === did ? did : didText(controller, path(where, 'controller'), rules),
+    // A key of another DID is one that a DID with a key of its own has.
+    controller: controller === did ? did : didText(controller, path(where, 'controller'), { ...rules, names: false }),
     publicKeyBase58,
     publicKey,
   }

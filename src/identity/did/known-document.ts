@@ -3,6 +3,7 @@ import { mapKey, ownText, utf8 } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import { finish } from '../../base/primitives/steps.js'
 import { type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
+import { controlMembers, neededControllers, parseChainControl } from './control.js'
 import { decodeBase64url } from './base64url.js'
 import { keySteps, parseDocumentBytes } from './document.js'
 import type { Credential, DidDocument, DidKey } from './model.js'
@@ -16,11 +17,21 @@ export function keyOf(keys: KnownKeys, id: string): Uint8Array | undefined {
   return key === undefined ? undefined : Buffer.from(key, 'latin1')
 }
 
+/** Who controls a DID with a name. */
+export interface KnownControl {
+  /** Sorted. */
+  readonly controllers: readonly string[]
+  /** How many of them have to sign. */
+  readonly needed: number
+}
+
 /** The part of a document on the chain that the state machine reads. Small, because it is kept for long. */
 export interface KnownDocument {
   readonly id: string
   readonly authentication: KnownKeys
   readonly authorization: KnownKeys
+  /** The controllers of a DID with a name; undefined for that of a key. Never left out, so that none is lost on the way. */
+  readonly control: KnownControl | undefined
   /** {@link credentialDigest} of each credential. */
   readonly credentials: ReadonlySet<string>
 }
@@ -37,14 +48,15 @@ export function knownDocument(document: DidDocument): KnownDocument {
     id: ownText(document.id),
     authentication: knownKeys(document.authentication),
     authorization: knownKeys(document.authorization),
+    control: knownControl(document),
     credentials: new Set(document.credentials.map(credentialDigest)),
   }
 }
 
 /** The keys of {@link KnownDocument}. */
-export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authorization'>
+export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authorization' | 'control'>
 
-const keyMembers = ['publicKey', 'authentication', 'authorization']
+const keyMembers = ['publicKey', 'authentication', 'authorization', ...controlMembers]
 
 /**
  * Keys of the document in the payload of a create or update that the chain accepted before. Reads nothing else of it. Throws an
@@ -58,9 +70,10 @@ export function keysOfPayload(payload: string, method: string): StoredKeys {
     const { id } = members
     const object: JsonObject = new Map()
     for (const name of keyMembers) if (Object.hasOwn(members, name)) object.set(name, jsonValue(members[name]))
-    const rules = { method, chain: true, trusted: true }
+    const rules = { method, chain: true, trusted: true, names: true }
     const { authentication, authorization } = finish(keySteps(object, id, rules))
-    return { id: ownText(id), authentication: knownKeys(authentication), authorization: knownKeys(authorization) }
+    const keys = { authentication: knownKeys(authentication), authorization: knownKeys(authorization) }
+    return { id: ownText(id), ...keys, control: knownControl(parseChainControl(object, rules)) }
   })
 }
 
@@ -74,7 +87,7 @@ export function credentialsOfPayload(payload: string, method: string): ReadonlyS
  * expensive check of key points. Throws an {@link InvariantError} for a payload that cannot have been accepted.
  */
 export function documentOfPayload(payload: string, method: string): DidDocument {
-  return accepted(() => parseDocumentBytes(payloadBytes(payload), { method, chain: true, trusted: true }))
+  return accepted(() => parseDocumentBytes(payloadBytes(payload), { method, chain: true, trusted: true, names: true }))
 }
 
 function hasId(value: unknown): value is { readonly id: string } & Record<string, unknown> {
@@ -101,6 +114,12 @@ function accepted<T>(read: () => T): T {
     if (!(error instanceof RuleError)) throw error
     throw new InvariantError(`a stored document is not valid (${error.code}): ${error.message}`)
   }
+}
+
+/** The controllers of a document, as they are kept; none for the DID of a key. */
+export function knownControl(document: Pick<DidDocument, 'controllers' | 'multisig'>): KnownControl | undefined {
+  if (document.controllers.length === 0) return undefined
+  return { controllers: document.controllers.map(ownText), needed: neededControllers(document) }
 }
 
 /** Copies the texts: slices would keep the whole text of the document in memory. */

@@ -82,9 +82,9 @@ export interface DocumentProof {
 export interface DidDocument {
   readonly context: readonly string[]
   readonly id: string
-  /** Sorted; on a chain always empty. */
+  /** DIDs that control this one, sorted; none: its default key does. */
   readonly controllers: readonly string[]
-  /** `m:n`; never on a chain. */
+  /** `m:n`: signatures of m controllers are needed. */
   readonly multisig?: string
   /** Other names of who has the DID: absolute URIs, sorted. */
   readonly alsoKnownAs: readonly string[]
@@ -100,9 +100,9 @@ export interface DidDocument {
   readonly expires: string
   /** `expires` in Unix seconds. */
   readonly expiresAt: number
-  /** The own key whose bytes derive the DID; on a chain always there. */
+  /** The own key whose bytes derive the DID; a DID with a name has none. */
   readonly defaultKey?: DidKey
-  /** On a chain exactly one. */
+  /** On a chain one, or as many as {@link multisig} needs. */
   readonly proofs: readonly DocumentProof[]
   /** Canonical text without proofs: what the document's own proof signs. */
   readonly signingText: string

@@ -1,6 +1,7 @@
 import { fromBase64urlBytes } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidOperation, operationForm } from '../../base/primitives/did-operation.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { textMembers } from '../../base/primitives/text-members.js'
 import { decodeBase64url } from './base64url.js'
 import { didPart } from './identifier.js'
@@ -38,7 +39,9 @@ export function namedCredential(operation: DidOperation): NamedCredential | unde
   if (credential === undefined) return { id, signer: signerFor(id) }
   const issuer = issuerOf(credential, id)
   const expirationDate = credential.get('expirationDate')
-  return { id, signer: signerFor(id), issuer, ...defined({ expirationDate }) }
+  // A controller declares in the name of the holder.
+  const signer = !hasName(didPart(id)) ? signerFor(id) : didPart(id)
+  return { id, signer, issuer, ...defined({ expirationDate }) }
 }
 
 /**

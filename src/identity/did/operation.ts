@@ -9,6 +9,7 @@ import {
   operationForms,
   type OperationName,
 } from '../../base/primitives/did-operation.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { finish, type Steps } from '../../base/primitives/steps.js'
 import { type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
@@ -16,17 +17,19 @@ import { type DidRules, idRules } from './did-rules.js'
 import { absoluteId, didPart, maxIdLength } from './identifier.js'
 import { signatureType } from './model.js'
 import { operationRow } from './operations/all-operations.js'
-import type { ParsedOperation } from './operations/operation-row.js'
+import type { OperationSubject, ParsedOperation } from './operations/operation-row.js'
 
 const txidForm = /^[0-9a-f]{64}$/
 
 /**
- * The text that an operation's proof signs: specification, operation, previousTxid on an update, payload, joined without
- * separators. `legacy` leaves previousTxid out, as tools of 2019 did.
+ * The text that an operation's proof signs: specification, operation, previousTxid on an update, ticket on a transfer, payload, joined
+ * without separators. `legacy` leaves previousTxid out, as tools of 2019 did.
  */
 export function signedText(operation: DidOperation, options: { legacy?: boolean } = {}): string {
-  const previous = operationForm(operation)?.previousTxid && !options.legacy ? (operation.previousTxid ?? '') : ''
-  return operation.specification + operation.operation + previous + operation.payload
+  const form = operationForm(operation)
+  const previous = form?.previousTxid && !options.legacy ? (operation.previousTxid ?? '') : ''
+  const ticket = form?.ticket ? (operation.ticket ?? '') : ''
+  return operation.specification + operation.operation + previous + ticket + operation.payload
 }
 
 /**
@@ -49,14 +52,19 @@ export function* parseOperationSteps(operation: DidOperation, rules: DidRules): 
   const key = signingKey(operation, rules)
   const subject = yield* row.parse(operation, rules)
   const signer = key.startsWith('#') ? subject.owner + key : key
-  const did = isAboutCredential(operation) ? didPart(signer) : subject.owner
+  const did = isAboutCredential(operation) ? signingDid(subject, signer) : subject.owner
   yield
   // After the payload is checked: before, it may be megabytes.
   return { ...subject, did, signer, message: fromUtf8(signedText(operation)), signature }
 }
 
-function kindOf({ operation, specification }: DidOperation, { specifications }: DidRules): OperationName {
-  if (!isOperationName(operation)) {
+/** The DID in whose name a credential is declared or revoked. A controller declares in that of the holder. */
+function signingDid({ kind, owner }: OperationSubject, signer: string): string {
+  return operationForms[kind].inNameOf === 'holder' && hasName(owner) ? owner : didPart(signer)
+}
+
+function kindOf({ operation, specification }: DidOperation, { specifications, names }: DidRules): OperationName {
+  if (!isOperationName(operation) || (operationForms[operation].ticket && !names)) {
     throw new RuleError('did-operation-unknown', `no operation is called ${JSON.stringify(operation.slice(0, 40))}`)
   }
   const accepted: readonly string[] = specifications[operationForms[operation].subject]
@@ -94,17 +102,22 @@ function signingKey({ verificationMethod }: DidOperation, rules: DidRules): stri
  */
 export function readOperationJson(text: string): DidOperation {
   const top = members(parseStrictJson(text, { depth: 4, tokens: 64 }), 'the operation', ['header', 'payload', 'proof'])
-  const header = members(top.get('header'), 'header', ['specification', 'operation', 'previousTxid'])
+  const header = members(top.get('header'), 'header', ['specification', 'operation', 'previousTxid', 'ticket'])
   const proof = members(top.get('proof'), 'proof', ['type', 'verificationMethod', 'signature'])
   const operation = textMember(header, 'header', 'operation')
-  const hasPrevious = operationForm({ operation })?.previousTxid === true
+  const form = operationForm({ operation })
+  const [hasPrevious, hasTicket] = [form?.previousTxid === true, form?.ticket === true]
   if (header.has('previousTxid') !== hasPrevious) {
     throw new RuleError('did-operation-form', 'header.previousTxid must stand on an update and on nothing else')
+  }
+  if (header.has('ticket') !== hasTicket) {
+    throw new RuleError('did-operation-form', 'header.ticket must stand on a transfer and on nothing else')
   }
   return {
     specification: textMember(header, 'header', 'specification'),
     operation,
     ...(hasPrevious ? { previousTxid: textMember(header, 'header', 'previousTxid') } : {}),
+    ...(hasTicket ? { ticket: textMember(header, 'header', 'ticket') } : {}),
     payload: textMember(top, 'the operation', 'payload'),
     proofType: proof.has('type') ? textMember(proof, 'proof', 'type') : '',
     verificationMethod: textMember(proof, 'proof', 'verificationMethod'),

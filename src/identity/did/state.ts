@@ -45,14 +45,17 @@ export interface ReadDocument {
   readonly issuer: boolean
 }
 
-/** A key by which the proof of a credential is checked, in the last document of the DID that issued it. */
+/**
+ * A fact of another DID on which an operation rests: a key in the last document of the issuer of a credential, or of a controller. Any
+ * such DID has to be valid.
+ */
 export interface IssuerKey {
   readonly issuer: string
-  /** Absolute id of a credential that it issued. */
-  readonly credential: string
-  /** Absolute id of the key. */
+  /** Absolute id of a credential that it issued; undefined: it is a controller. */
+  readonly credential?: string
+  /** Absolute id of the key; a DID: it is a controller of the issuer; empty: nothing but that the DID is valid. */
   readonly id: string
-  /** 33 bytes, as `mapKey` writes them. */
+  /** 33 bytes, as `mapKey` writes them; empty where no key counts. */
   readonly key: string
   /** Bytes of the decoded payload that holds the document. */
   readonly payloadSize: number
@@ -90,9 +93,11 @@ export interface AppliedOperation {
   readonly credential?: CredentialChange
   /** Whether a leaf for that credential and this DID is added to the map of committed state. */
   readonly newLeaf?: boolean
+  /** Length of the name that it takes for its DID. */
+  readonly nameLength?: number
   /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
-  /** Signature cost: 2, and 1 for each credential proof of a document to verify. */
+  /** Signature cost: 2, and 1 for each proof of a document, ticket or credential beyond the first. */
   readonly cost: number
   /** The own previous document, then those of the issuers of new foreign credentials, each once. */
   readonly reads: readonly ReadDocument[]

@@ -5,6 +5,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import type { Block } from '../../base/primitives/block.js'
 import { displayHash, fromUtf8 } from '../../base/primitives/bytes.js'
 import type { SignatureCheck } from '../../base/primitives/signature.js'
+import { defined } from '../../base/primitives/defined.js'
 import { eachSteps, finish, noSteps, type Steps } from '../../base/primitives/steps.js'
 import { outpointKey, outputKey } from '../../base/primitives/input.js'
 import type { Output } from '../../base/primitives/output.js'
@@ -43,7 +44,10 @@ export interface ConnectedTransaction extends Omit<CheckedCoins, 'payloadKeys'> 
 export type BlockTransaction = Pick<ConnectedTransaction, 'fee' | 'spent' | 'did' | 'proved'>
 
 /** Result of an operation. */
-export interface ConnectedOperation extends Pick<AppliedOperation, 'credential' | 'newLeaf' | 'reads' | 'issuerKeys'> {
+export interface ConnectedOperation extends Pick<
+  AppliedOperation,
+  'credential' | 'newLeaf' | 'nameLength' | 'reads' | 'issuerKeys'
+> {
   /** The DID that it changes, or that signs a declare or revoke. */
   readonly id: string
   /** State of that DID; a declare or revoke leaves it as it was. */
@@ -155,7 +159,10 @@ function connectable(
     throw new RuleError('tx-signature-cost', `cost ${work.cost}, at most ${limits.transactionCost}`)
   }
   const { fee, spent } = coins
-  if (applied?.newLeaf) requireLeastFee(fee, paramsAt(spec, height), { unsignedSize: tx.unsignedSize, newLeaf: true })
+  if (applied?.newLeaf || applied?.nameLength !== undefined) {
+    const { newLeaf, nameLength } = applied
+    requireLeastFee(fee, paramsAt(spec, height), { unsignedSize: tx.unsignedSize, newLeaf, nameLength })
+  }
   const on = { tx, state, height }
   if (applied === undefined) return new ConnectableTransaction({ fee, work, spent, checks: coins.checks, proved }, on)
   const checks = [...coins.checks, ...applied.checks]
@@ -181,11 +188,12 @@ function* applyTypeSteps(
 
 /** The part of an applied operation that is kept for the rows of its block. */
 export function connectedOperation(applied: AppliedOperation): ConnectedOperation {
-  const { next: state, credential, newLeaf = false, reads, issuerKeys, document } = applied
+  const { next: state, credential, newLeaf = false, nameLength, reads, issuerKeys, document } = applied
   if (credential !== undefined) return { id: credential.signer, state, credential, newLeaf, reads, issuerKeys }
   const { id } = state.document
   if (document === undefined) return { id, state, reads, issuerKeys }
-  return { id, state, reads, issuerKeys, document: { bytes: fromUtf8(documentText(document)) } }
+  const named = defined({ nameLength })
+  return { id, state, ...named, reads, issuerKeys, document: { bytes: fromUtf8(documentText(document)) } }
 }
 
 /** Result of connecting a block. */

@@ -1,5 +1,6 @@
 import { fixedLimits } from '../../base/primitives/spec.js'
 import { defaultDidLimits } from '../../identity/did/did-rules.js'
+import { stillHolds } from '../../identity/did/operations/issued-credential.js'
 import type { DidState } from '../../identity/did/state.js'
 import type { Steps } from '../../base/primitives/steps.js'
 import type { PoolEntry, PoolOperation } from './pool-entry.js'
@@ -111,10 +112,10 @@ export class Dependents {
 
 /** The entries whose key the last document of their issuer has not, or has another one under its id. */
 function* holdersSteps({ byKey }: Holders, state: DidState | undefined, touch: (entry: PoolEntry) => void): Steps {
-  const keys = state?.status === 'valid' ? state.document.authentication : undefined
+  const document = state?.status === 'valid' ? state.document : undefined
   yield
   for (const { id, key, entries } of byKey.values()) {
-    if (keys?.get(id) === key) continue
+    if (stillHolds({ id, key }, document)) continue
     let looked = 0
     for (const entry of entries) {
       touch(entry)

@@ -210,7 +210,8 @@ export class TransactionEvaluation {
     { outbid }: Pick<Replaced, 'outbid'> = this.#replaced(),
   ): void {
     if (this.#floor === undefined) return
-    const room = { unsignedSize: this.transaction.unsignedSize, newLeaf: did?.newLeaf }
+    const { unsignedSize } = this.transaction
+    const room = { unsignedSize, newLeaf: did?.newLeaf, nameLength: did?.nameLength }
     requirePoolPrice(fee, this.#params, room)
     const graph = this.#surroundings.graph()
     requireReplacementFee(graph, outbid, this.#replacing(did?.id), fee)

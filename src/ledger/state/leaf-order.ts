@@ -1,7 +1,7 @@
 import { namedCredential } from '../../identity/did/named-did.js'
 import { didKey, operationAt } from '../storage/rows/did-reader.js'
 import { present } from '../storage/rows/row-reader.js'
-import { didText } from '../storage/rows/map/leaf-changes.js'
+import { didOfKey } from '../../base/primitives/did-name.js'
 import { nextOrdinal } from '../storage/rows/token-index.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
@@ -38,7 +38,7 @@ export class LeafOrder {
     for await (const page of rows.pages(tables.didHead.range(), pageBytes)) {
       for (const [key] of page) {
         const [did] = tables.didHead.fields(key)
-        const place = didMapKey(didText(did))
+        const place = didMapKey(didOfKey(did))
         dids[place[0] as number]?.add(place, did)
         if (yielder.over) await yielder.next()
       }

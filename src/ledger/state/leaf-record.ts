@@ -1,6 +1,6 @@
 import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
-import { addressOf, type ProgramHash } from '../../base/primitives/address.js'
-import { didMethod } from '../../base/primitives/did-method.js'
+import type { ProgramHash } from '../../base/primitives/address.js'
+import { didOfKey } from '../../base/primitives/did-name.js'
 import {
   type Entry,
   entryBytes,
@@ -38,7 +38,7 @@ export function kept({ credential, entries }: Pick<LeafRecord, 'credential' | 'e
 
 /** The leaf: where it is in the map, and what it binds. */
 export function leafOf({ did, credential, entries }: Omit<LeafRecord, 'transactions'>): Leaf {
-  const text = `did:${didMethod}:${addressOf(did)}`
+  const text = didOfKey(did)
   const key = credential === undefined ? didMapKey(text) : credentialMapKey(credential, text)
   const { operation: last } = entries.at(-1) as Entry
   const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)

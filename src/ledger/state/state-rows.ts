@@ -16,7 +16,7 @@ import { putTip } from '../chain/reorganise.js'
 import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
 import { didKey } from '../storage/rows/did-reader.js'
-import { didText } from '../storage/rows/map/leaf-changes.js'
+import { didOfKey } from '../../base/primitives/did-name.js'
 import { present } from '../storage/rows/row-reader.js'
 import { type Balance, type DidHeadRow, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
@@ -198,7 +198,7 @@ export class StateRows implements StateTaker {
   }
 
   #credential(signer: Uint8Array, id: string, operations: readonly (Entry & Location)[]): void {
-    const key = credentialMapKey(id, didText(signer))
+    const key = credentialMapKey(id, didOfKey(signer))
     this.#put(tables.credential.key(key), tables.credential.encode(operations))
     const holderDid = didPart(id)
     const holder = present(didKey(holderDid), 'the key of a holder')

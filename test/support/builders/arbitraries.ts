@@ -43,12 +43,16 @@ const operation: fc.Arbitrary<DidOperation> = fc
     specification: text,
     operation: fc.constantFrom(...Object.keys(operationForms), 'other', ''),
     previousTxid: text,
+    ticket: text,
     payload: text,
     proofType: fc.constantFrom('', 'ECDSAsecp256r1'),
     verificationMethod: text,
     signature: text,
   })
-  .map(({ previousTxid, ...rest }) => (operationForm(rest)?.previousTxid ? { ...rest, previousTxid } : rest))
+  .map(({ previousTxid, ticket, ...rest }) => {
+    const form = operationForm(rest)
+    return { ...rest, ...(form?.previousTxid && { previousTxid }), ...(form?.ticket && { ticket }) }
+  })
 
 /** A payload of every layout there is, with its version. */
 type TypedPayload<T> = fc.Arbitrary<{ payload: Extract<Payload, { type: T }>; payloadVersion: number }>

@@ -197,9 +197,10 @@ export class TestChain {
     return signed(buildTransfer(await this.#payment(from), [{ programHash: hashOf(to), value }]), from)
   }
 
-  /** A signed transaction with a DID operation, paid by person `from`; it is not sent. */
-  async carry(operation: DidOperation, did: string, from = 10): Promise<Transaction> {
-    return signed(buildDidTransaction(await this.#payment(from), operation, didKey(did)), from)
+  /** A signed transaction with a DID operation, paid by person `from`, with the least fee unless one is given; it is not sent. */
+  async carry(operation: DidOperation, did: string, from = 10, fee?: bigint): Promise<Transaction> {
+    const payment = { ...(await this.#payment(from)), ...(fee !== undefined && { fee }) }
+    return signed(buildDidTransaction(payment, operation, didKey(did)), from)
   }
 
   /** Sends a DID operation, mines it and returns its txid. */

@@ -36,6 +36,7 @@ export const didRules: DidRules = {
   specifications: { did: [specification, 'elastos/did/1.0'], credential: [credentialSpecification] },
   limits: defaultDidLimits,
   didCore: true,
+  names: false,
 }
 export const created = '2026-01-01T00:00:00Z'
 export const expires = '2030-01-01T00:00:00Z'
@@ -129,7 +130,7 @@ export function issueCredential(
     ...changes,
   }
   const proof = { verificationMethod, signature: encodeBase64url(new Uint8Array(64)) }
-  const rules = { method: didRules.method, chain: true }
+  const rules = { method: didRules.method, chain: true, names: true }
   const { signingText } = parseCredential(fromPlain({ ...members, proof }), '', rules, undefined)
   const signature = encodeBase64url(key.sign(fromUtf8(signingText)))
   return JSON.stringify({ ...members, proof: { ...proof, signature } })

@@ -1,6 +1,6 @@
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { addressOf } from '../../../src/base/primitives/address.js'
-import { didText } from '../../../src/ledger/storage/rows/map/leaf-changes.js'
+import { didOfKey } from '../../../src/base/primitives/did-name.js'
 import { lightPrefix } from '../../../src/answers/api/paths/light-routes.js'
 import { restPrefix } from '../../../src/answers/api/paths/rest-routes.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
@@ -27,7 +27,7 @@ interface ChainNames {
 async function namesOf({ database, reader }: TestChain): Promise<ChainNames> {
   const some = async (range: { gte: Buffer; lt: Buffer }, limit: number) => database.rows(range, { limit })
   const heights = [0, 1, 2, 7, Math.floor(reader.height / 2), reader.height - 1, reader.height, reader.height + 1]
-  const dids = (await some(tables.didHead.range(), 6)).map(([key]) => didText(tables.didHead.fields(key)[0]))
+  const dids = (await some(tables.didHead.range(), 6)).map(([key]) => didOfKey(tables.didHead.fields(key)[0]))
   const declared = await some(tables.declared.range(), 4)
   return {
     dids: [...dids, 'did:ledger:iXMsb6ippqkCHN3EeWc4CCA9ySTm1L3v8v'],
@@ -36,7 +36,9 @@ async function namesOf({ database, reader }: TestChain): Promise<ChainNames> {
       '0'.repeat(64),
     ],
     addresses: (await some(tables.balance.range(), 4)).map(([key]) => addressOf(tables.balance.fields(key)[0])),
-    credentials: declared.map(([key, fragment]) => `${didText(tables.declared.fields(key)[0])}#${fragment.toString()}`),
+    credentials: declared.map(
+      ([key, fragment]) => `${didOfKey(tables.declared.fields(key)[0])}#${fragment.toString()}`,
+    ),
     heights,
     hashes: heights.flatMap((height) => reader.headerAt(height)?.header.id ?? []),
   }

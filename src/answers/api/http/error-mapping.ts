@@ -210,6 +210,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'did-payload-credential': transaction(45009),
   'did-proof-type': transaction(45009),
   'did-verification-method': transaction(45009),
+  'did-ticket-form': transaction(45009),
   'did-signature-form': transaction(45009),
 
   // DID operations: against the state
@@ -219,6 +220,10 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'did-previous-txid': transaction(45009),
   'did-signer': transaction(45009),
   'did-signature': transaction(45008),
+  'did-controller': transaction(45009),
+  'did-controllers': transaction(45009),
+  'did-ticket': transaction(45009),
+  'did-ticket-proof': transaction(45008),
 
   // DID documents
   'document-form': transaction(45009),

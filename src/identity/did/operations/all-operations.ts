@@ -12,6 +12,7 @@ import { deactivate } from './deactivate.js'
 import { declare } from './declare.js'
 import type { OperationRow, ParsedOperation } from './operation-row.js'
 import { revoke } from './revoke.js'
+import { transfer } from './transfer.js'
 import { update } from './update.js'
 
 /** The rules of each operation. */
@@ -21,6 +22,7 @@ const operations: { readonly [Name in OperationName]: OperationRow<Name> } = {
   deactivate,
   declare,
   revoke,
+  transfer,
 }
 
 /** The row of a kind. It takes operations of that kind alone, which the compiler cannot follow. */

@@ -2,6 +2,7 @@ import { documentJsonLimits } from '../document.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { utf8 } from '../../../base/primitives/bytes.js'
 import type { SignatureCheck } from '../../../base/primitives/signature.js'
+import { operationForms } from '../../../base/primitives/did-operation.js'
 import { finish, type Steps } from '../../../base/primitives/steps.js'
 import { parseStrictJson } from '../../../base/primitives/strict-json.js'
 import { parseCredential } from '../credential.js'
@@ -12,7 +13,8 @@ import type { Credential } from '../model.js'
 import type { AppliedOperation, CredentialChange, CredentialState, DidState } from '../state.js'
 import type { DocumentReads } from './document-reads.js'
 import type { ParsedAs } from './operation-row.js'
-import { checkByLast, operationCost, requireValid } from './signing.js'
+import { signingKeyOfKnown } from './controllers.js'
+import { checkByLast, operationCheck, operationCost, requireValid } from './signing.js'
 
 /**
  * Common code of declare and revoke. Both act on a credential in the name of the DID that signs, and leave that DID as it is: head, last
@@ -58,7 +60,14 @@ export function signerOf(
   const { did } = operation
   const state = requireValid(before, did)
   const document = reads.own(state, did)
-  return { state, document, check: checkByLast(operation, document) }
+  const isControlled = operationForms[operation.kind].inNameOf === 'holder' && document.control !== undefined
+  if (!isControlled) return { state, document, check: checkByLast(operation, document) }
+  const listed = `authentication of ${did} or of a controller`
+  return {
+    state,
+    document,
+    check: operationCheck(operation, signingKeyOfKnown(operation.signer, document, reads), listed),
+  }
 }
 
 /** An operation that the state of its credential permits; `before`: the state of the credential by its DID so far. */

@@ -3,7 +3,7 @@ import { ownText } from '../../../base/primitives/bytes.js'
 import { idRules } from '../did-rules.js'
 import { didPart } from '../identifier.js'
 import type { Credential } from '../model.js'
-import { keyOf } from '../known-document.js'
+import { signingKeyOfKnown } from './controllers.js'
 import { credentialBytesSteps, refuseRevoked, signerOf, type Signer, withCredential } from './credential-operation.js'
 import type { DocumentReads } from './document-reads.js'
 import { credentialCheck } from './issued-credential.js'
@@ -44,6 +44,6 @@ export const declare: OperationRow<'declare'> = {
 function issuerKey(credential: Credential, { document }: Signer, reads: DocumentReads): Uint8Array | undefined {
   const { issuer, proof } = credential
   return issuer === document.id
-    ? keyOf(document.authentication, proof.verificationMethod)
+    ? signingKeyOfKnown(proof.verificationMethod, document, reads)
     : reads.keyOfIssuer(credential)
 }

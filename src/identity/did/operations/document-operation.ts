@@ -6,14 +6,15 @@ import type { Steps } from '../../../base/primitives/steps.js'
 import { type DidRules, idRules } from '../did-rules.js'
 import { documentBytesSteps } from '../document.js'
 import { entryLimit } from '../entry-limit.js'
-import { credentialDigest, type KnownDocument, knownDocument } from '../known-document.js'
+import { credentialDigest, knownControl, type KnownDocument, knownDocument } from '../known-document.js'
 import type { DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
+import { controllerChecks, signingKeyOf } from './controllers.js'
 import type { DocumentReads } from './document-reads.js'
 import { credentialCheck } from './issued-credential.js'
 import type { ParsedOperation, WithDocument } from './operation-row.js'
 import { payloadBytes } from './payload-bytes.js'
-import { operationCost } from './signing.js'
+import { operationCheck, operationCost } from './signing.js'
 
 /** Common code of operations with a document: a payload that is a document, and the credentials in it. */
 
@@ -38,6 +39,7 @@ export function* withDocument(
 ): Steps<AppliedOperation> {
   const { document } = operation
   const credentials = yield* newCredentials(document, previous?.document, reads)
+  const proofs = document.controllers.length > 0 ? controllerChecks(document, reads) : [documentCheck(operation)]
   const { txid } = reads.context
   return {
     next: {
@@ -48,12 +50,25 @@ export function* withDocument(
       documentPayloadSize: operation.payloadSize,
       document: knownDocument(document),
     },
-    checks: [check, documentCheck(operation), ...credentials],
-    cost: operationCost + credentials.length,
+    checks: [check, ...proofs, ...credentials],
+    cost: operationCost + proofs.length - 1 + credentials.length,
     reads: reads.documents,
     issuerKeys: reads.issuerKeys,
     document,
   }
+}
+
+/** The check of an operation that a key of its own document signs, or one of a controller that this names. */
+export function checkByDocument(
+  operation: Extract<ParsedOperation, WithDocument>,
+  reads: DocumentReads,
+): SignatureCheck {
+  const { document, signer } = operation
+  const control = knownControl(document)
+  const keys = (id: string) => document.authentication.get(id)?.publicKey
+  const key = signingKeyOf(signer, { id: document.id, control, keys }, reads)
+  const listed = control === undefined ? '' : ', or in that of a controller'
+  return operationCheck(operation, key, `authentication of the document${listed}`)
 }
 
 function documentCheck({ owner, document }: WithDocument & { readonly owner: string }): SignatureCheck {
@@ -89,10 +104,12 @@ function* newCredentials(
     )
   }
   const checks: SignatureCheck[] = []
+  const keys = (id: string) => document.authentication.get(id)?.publicKey
+  const own = { id: document.id, keys, control: knownControl(document) }
   for (const credential of added) {
     const { verificationMethod } = credential.proof
     if (credential.issuer === document.id) {
-      checks.push(credentialCheck(credential, document.authentication.get(verificationMethod)?.publicKey))
+      checks.push(credentialCheck(credential, signingKeyOf(verificationMethod, own, reads)))
     } else {
       checks.push(credentialCheck(credential, reads.keyOfIssuer(credential)))
     }

@@ -1,9 +1,21 @@
-import { InvariantError } from '../../../base/errors/rule-error.js'
-import { ownText } from '../../../base/primitives/bytes.js'
+import { InvariantError, RuleError } from '../../../base/errors/rule-error.js'
+import { didProgramHash } from '../../../base/primitives/address.js'
+import { equalBytes, ownText } from '../../../base/primitives/bytes.js'
+import { defined } from '../../../base/primitives/defined.js'
+import { keyOfIdentifier } from '../../../base/primitives/did-name.js'
+import { didPart } from '../identifier.js'
 import { keyOf, type KnownDocument } from '../known-document.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey, ReadDocument } from '../state.js'
-import { issuerState } from './issued-credential.js'
+import { controllerState, issuerState, refuseControllerKey } from './issued-credential.js'
+
+/** Another DID on which an operation rests, and its key where that counts. */
+interface Noted {
+  readonly issuer: string
+  readonly state: DidState
+  readonly credential?: string
+  readonly key?: { readonly id: string; readonly bytes: string }
+}
 
 /** The documents that one operation reads, each counted before it is read. */
 export class DocumentReads {
@@ -34,14 +46,57 @@ export class DocumentReads {
   keyOfIssuer(credential: Credential): Uint8Array | undefined {
     const { issuer, proof } = credential
     const state = issuerState(credential, this.context)
-    const { authentication } = this.#read(state, { issuer: true })
-    const key = authentication.get(proof.verificationMethod)
+    const document = this.#read(state, { issuer: true })
+    const signer = didPart(proof.verificationMethod)
+    const isByController = signer !== issuer && document.control?.controllers.includes(signer) === true
+    const key = this.#keyIn(state, document, { id: proof.verificationMethod, credential: credential.id })
+    if (!isByController) return key
+    // Who controls the issuer may change while the operation waits.
+    this.#note({ issuer, state, credential: credential.id, key: { id: signer, bytes: '' } })
+    return this.keyOfController(signer, proof.verificationMethod)
+  }
+
+  /** The state of a controller, who must exist and not be deactivated; else `did-controller`. */
+  controller(did: string): DidState {
+    const state = controllerState(did, this.context)
+    this.#note({ issuer: did, state })
+    return state
+  }
+
+  /** An authentication key of a controller's last document; `did-controller` if that has no such key. */
+  keyOfController(did: string, id: string): Uint8Array {
+    const state = this.controller(did)
+    const key = this.#keyIn(state, this.#read(state, { issuer: true }), { id })
+    if (key === undefined) refuseControllerKey(id)
+    return key
+  }
+
+  /** The default key of a controller under an id; `did-controller` for any other key: it stays the same for ever, and so do the proofs by it. */
+  defaultKeyOfController(did: string, id: string): Uint8Array {
+    const key = this.keyOfController(did, id)
+    const hash = keyOfIdentifier(did.slice(did.lastIndexOf(':') + 1))
+    if (hash !== undefined && equalBytes(didProgramHash(key), hash)) return key
+    throw new RuleError('did-controller', `${id} is not the default key of its DID, which a proof needs`)
+  }
+
+  /** A key that the last document of another DID has, noted as one on which the operation rests. */
+  #keyIn(
+    state: DidState,
+    { id: did, authentication }: KnownDocument,
+    { id, credential }: { readonly id: string; readonly credential?: string },
+  ): Uint8Array | undefined {
+    const key = authentication.get(id)
     if (key === undefined) return undefined
-    // A part of a text keeps all of it in memory, and the pool keeps this for long.
-    const [did, id] = [ownText(issuer), ownText(proof.verificationMethod)]
-    const { documentPayloadSize: payloadSize } = state
-    this.#issuerKeys.set(`${did} ${id}`, { issuer: did, credential: ownText(credential.id), id, key, payloadSize })
+    this.#note({ issuer: did, state, ...defined({ credential }), key: { id, bytes: key } })
     return keyOf(authentication, id)
+  }
+
+  #note({ issuer, state, credential, key }: Noted): void {
+    // A part of a text keeps all of it in memory, and the pool keeps this for long.
+    const [did, id] = [ownText(issuer), ownText(key?.id ?? '')]
+    const { documentPayloadSize: payloadSize } = state
+    const said = credential === undefined ? {} : { credential: ownText(credential) }
+    this.#issuerKeys.set(`${did} ${id}`, { issuer: did, ...said, id, key: key?.bytes ?? '', payloadSize })
   }
 
   #read(state: DidState, { issuer }: { issuer: boolean }): KnownDocument {

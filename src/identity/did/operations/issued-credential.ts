@@ -1,6 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { fromUtf8, ownText } from '../../../base/primitives/bytes.js'
 import type { SignatureCheck } from '../../../base/primitives/signature.js'
+import type { KnownDocument } from '../known-document.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey } from '../state.js'
 
@@ -43,9 +44,33 @@ export function credentialCheck(credential: Credential, key: Uint8Array | undefi
  */
 export function requireIssuerKeys(keys: readonly IssuerKey[], context: Pick<DidContext, 'issuer'>): void {
   for (const { issuer, credential, id } of keys) {
-    const { document } = issuerState({ issuer, id: credential }, context)
-    if (!document.authentication.has(id)) refuseKey(id, credential)
+    if (credential === undefined) {
+      const { document } = controllerState(issuer, context)
+      if (id !== '' && !document.authentication.has(id)) refuseControllerKey(id)
+    } else {
+      const { document } = issuerState({ issuer, id: credential }, context)
+      if (id.includes('#') && !document.authentication.has(id)) refuseKey(id, credential)
+    }
   }
+}
+
+/** Whether a fact on which an operation rests still holds; `document`: the last one of its DID, undefined where that has ended. */
+export function stillHolds({ id, key }: Pick<IssuerKey, 'id' | 'key'>, document: KnownDocument | undefined): boolean {
+  if (document === undefined) return false
+  if (id.includes('#')) return document.authentication.get(id) === key
+  return id === '' || document.control?.controllers.includes(id) === true
+}
+
+/** The state of a controller, who must exist and not be deactivated. */
+export function controllerState(did: string, context: Pick<DidContext, 'issuer'>): DidState {
+  const state = context.issuer(did)
+  if (state?.status === 'valid') return state
+  const what = state === undefined ? 'does not exist: it has to be on the chain first' : 'is deactivated'
+  throw new RuleError('did-controller', `${did}, a controller, ${what}`)
+}
+
+export function refuseControllerKey(id: string): never {
+  throw new RuleError('did-controller', `${id} is no authentication key of its DID, which is a controller`)
 }
 
 function refuseKey(id: string, credential: string): never {

@@ -3,6 +3,7 @@ import type { Steps } from '../../../base/primitives/steps.js'
 import type { DidRules } from '../did-rules.js'
 import type { Credential, DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
+import type { Ticket } from '../ticket.js'
 import type { DocumentReads } from './document-reads.js'
 
 export interface WithDocument {
@@ -24,7 +25,8 @@ type SubjectOf<K extends OperationName> = {
   readonly kind: K
   readonly owner: string
 } & PayloadMembers[Form<K>['payload']] &
-  (Form<K>['previousTxid'] extends true ? { readonly previousTxid: string } : unknown)
+  (Form<K>['previousTxid'] extends true ? { readonly previousTxid: string } : unknown) &
+  (Form<K>['ticket'] extends true ? { readonly ticket: Ticket } : unknown)
 
 /** Subject of an operation, read by its own row. `owner` is its DID, or the holder of its credential: the base of key ids. */
 export type OperationSubject = { [K in OperationName]: SubjectOf<K> }[OperationName]

@@ -1,9 +1,14 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { parseDocumentPayload, withDocument } from './document-operation.js'
+import { knownControl } from '../known-document.js'
+import { requireSameControl } from './controllers.js'
+import { checkByDocument, parseDocumentPayload, withDocument } from './document-operation.js'
 import type { OperationRow } from './operation-row.js'
 import { checkByLast, requireValid } from './signing.js'
 
-/** Replaces the document; names the last operation, and is signed by an authentication key of the document before. */
+/**
+ * Replaces the document; names the last operation, and is signed by an authentication key of the document before. That of a DID with a
+ * name is signed by its controllers, and the operation by a key of one of them, or by an own one.
+ */
 export const update: OperationRow<'update'> = {
   *parse(operation, rules) {
     const { previousTxid = '' } = operation
@@ -21,6 +26,9 @@ export const update: OperationRow<'update'> = {
     }
     const document = reads.own(previous, did)
     yield
-    return yield* withDocument(previous, operation, checkByLast(operation, document), reads)
+    const control = knownControl(operation.document)
+    if (control !== undefined) requireSameControl(document, control)
+    const check = control === undefined ? checkByLast(operation, document) : checkByDocument(operation, reads)
+    return yield* withDocument(previous, operation, check, reads)
   },
 }

@@ -35,6 +35,6 @@ export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperatio
 }
 
 function didRules({ spec, height }: ConnectContext): DidRules {
-  const { specifications, didCore } = paramsAt(spec, height)
-  return { method: didMethod, specifications, didCore, limits: defaultDidLimits }
+  const { specifications, didCore, didNames: names } = paramsAt(spec, height)
+  return { method: didMethod, specifications, didCore, names, limits: defaultDidLimits }
 }

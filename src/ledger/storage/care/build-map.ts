@@ -8,7 +8,8 @@ import { present, putOrDelete } from '../rows/row-reader.js'
 import { valueOfHistory } from '../../../identity/proofs/history.js'
 import { didMapKey, type Leaf } from '../../../identity/proofs/map-tree.js'
 import { inKeyOrderSteps } from '../rows/map/change-map.js'
-import { didText, endOfCredential } from '../rows/map/leaf-changes.js'
+import { didOfKey } from '../../../base/primitives/did-name.js'
+import { endOfCredential } from '../rows/map/leaf-changes.js'
 import { hasMap, mapChangeOf, putMapComplete } from '../rows/map/map-rows.js'
 
 /** Makes the map of DIDs from the rows of DIDs and credentials, for a chain that commits to it from some later height on. */
@@ -109,7 +110,7 @@ export async function* leavesIn(database: Database): AsyncGenerator<Leaf, void, 
 function leafOf({ key, row }: { key: Buffer; row: Buffer }): Leaf {
   const { operation: last, digest } = tables.didOperation.decode(row)
   const count = key.readUInt32BE(22) + 1
-  return { key: didMapKey(didText(key.subarray(1, 22))), value: valueOfHistory({ last, count, digest }) }
+  return { key: didMapKey(didOfKey(key.subarray(1, 22))), value: valueOfHistory({ last, count, digest }) }
 }
 
 async function commit(

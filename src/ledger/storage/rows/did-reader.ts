@@ -2,7 +2,8 @@ import { documentOfPayload } from '../../../identity/did/known-document.js'
 import type { DidDocument } from '../../../identity/did/model.js'
 import { keptEntries } from '../../../identity/proofs/kept-entries.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
-import { type ProgramHash, sharedAddress } from '../../../base/primitives/address.js'
+import type { ProgramHash } from '../../../base/primitives/address.js'
+import { keyOfIdentifier } from '../../../base/primitives/did-name.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
 import type { DidOperation } from '../../../base/primitives/did-operation.js'
 import type { Hash } from '../../../base/primitives/hash.js'
@@ -19,8 +20,8 @@ const lead = `did:${didMethod}:`
 /** The program hash of a full DID text, whose bytes are not to be changed; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
   // A longer text would be hashed to be looked up.
-  if (did.length !== lead.length + 34 || !did.startsWith(lead)) return undefined
-  return sharedAddress(did.slice(lead.length))
+  if (did.length > lead.length + 34 || !did.startsWith(lead)) return undefined
+  return keyOfIdentifier(did.slice(lead.length))
 }
 
 /** One operation of a DID, by its sequence number. */

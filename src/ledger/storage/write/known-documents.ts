@@ -70,9 +70,9 @@ export class KnownDocuments {
   /** Takes what is known of a document that an operation has just brought, so that the next operation of its DID need not read it. */
   learn({ documentTxid, documentPayloadSize, document }: DidState): void {
     const facts = this.facts(documentTxid)
-    const { authentication, authorization, credentials } = document
+    const { authentication, authorization, control, credentials } = document
     facts.payloadSize ??= documentPayloadSize
-    facts.keys ??= { id: document.id, authentication, authorization }
+    facts.keys ??= { id: document.id, authentication, authorization, control }
     facts.credentials ??= credentials
     this.weigh(documentTxid)
   }
@@ -110,7 +110,8 @@ export class KnownDocuments {
 }
 
 function weightOf({ keys, credentials }: Facts): number {
-  const count = (keys?.authentication.size ?? 0) + (keys?.authorization.size ?? 0)
+  const controllers = keys?.control?.controllers.length ?? 0
+  const count = (keys?.authentication.size ?? 0) + (keys?.authorization.size ?? 0) + controllers
   return entryWeight + count * keyWeight + (credentials?.size ?? 0) * credentialWeight
 }
 
@@ -184,6 +185,10 @@ class StoredDid implements DidState, KnownDocument {
 
   get authorization(): KnownDocument['authorization'] {
     return this.#keys.authorization
+  }
+
+  get control(): KnownDocument['control'] {
+    return this.#keys.control
   }
 
   get credentials(): ReadonlySet<string> {

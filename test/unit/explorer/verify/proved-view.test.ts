@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LightCredential, LightResult, ProvedEntry } from '../../../../src/clients/light/proved-answer.js'
 import { provedCredential, provedDid, versionIn } from '../../../../src/explorer/verify/proved-view.js'
 
-const did = 'did:ledger:x'
+const did = 'did:ledger:iX'
 const payloadOf = (document: object) => Buffer.from(JSON.stringify(document)).toString('base64url')
 const transaction = (number: number, name: string, payload = payloadOf({ id: did, note: number })) => ({
   txid: `tx${number}`,

@@ -9,7 +9,13 @@ import { Transaction } from '../../../../src/base/primitives/transaction.js'
 
 /** The state after a first operation, with a document without keys. */
 function stateOf(id: string): DidState {
-  const document = { id, authentication: new Map(), authorization: new Map(), credentials: new Set<string>() }
+  const document = {
+    id,
+    authentication: new Map(),
+    authorization: new Map(),
+    control: undefined,
+    credentials: new Set<string>(),
+  }
   return { status: 'valid', operationCount: 1, documentPayloadSize: 0, lastTxid: '', documentTxid: '', document }
 }
 

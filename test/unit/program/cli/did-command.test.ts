@@ -24,6 +24,7 @@ const rules = {
   specifications: { did: ['ledger/did/1.0'], credential: [] },
   limits: defaultDidLimits,
   didCore: true,
+  names: false,
 }
 
 interface Document {

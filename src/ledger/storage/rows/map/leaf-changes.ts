@@ -1,7 +1,7 @@
 import type { ConnectedOperation } from '../../../consensus/connect.js'
-import { addressOf, type ProgramHash } from '../../../../base/primitives/address.js'
+import type { ProgramHash } from '../../../../base/primitives/address.js'
 import { mapKey as textOf } from '../../../../base/primitives/bytes.js'
-import { didMethod } from '../../../../base/primitives/did-method.js'
+import { didOfKey } from '../../../../base/primitives/did-name.js'
 import { operationForms, type OperationName } from '../../../../base/primitives/did-operation.js'
 import { sha256 } from '../../../../base/primitives/hash.js'
 import { eachSteps, type Steps } from '../../../../base/primitives/steps.js'
@@ -77,14 +77,9 @@ export function endOfCredential(operations: CredentialRow): HistoryEnd {
   return { last, count: operations.length, digest }
 }
 
-/** The full text of a DID by its program hash. */
-export function didText(did: ProgramHash): string {
-  return `did:${didMethod}:${addressOf(did)}`
-}
-
 /** The leaf of a DID as its rows are; without a value when it has no operation. */
 export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
-  const key = didMapKey(didText(did))
+  const key = didMapKey(didOfKey(did))
   const count = tables.didHead.get(rows, did)?.operationCount
   if (count === undefined) return { key, value: undefined }
   const { operation: last, digest } = didOperation(rows, did, count - 1)

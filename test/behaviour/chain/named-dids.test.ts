@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
+import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
+import { neededFee } from '../../../src/clients/wallet/fee.js'
+import type { Fees } from '../../../src/base/primitives/fees.js'
+import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import type { Transaction } from '../../../src/base/primitives/transaction.js'
+import { craftBlock } from '../../support/builders/blocks.js'
+import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
+import { authenticationKey, type Holder, holder, signer, specification } from '../../support/builders/did.js'
+import { buildUpdate } from '../../../src/identity/did/build.js'
+import {
+  createNamed,
+  deactivateNamed,
+  named,
+  namedDocument,
+  ticketOf,
+  transferNamed,
+  updateNamed,
+} from '../../support/builders/named-did.js'
+import { quickSigner } from '../../support/builders/signatures.js'
+
+/** DIDs with names on a chain: pool, blocks, reorganisations, prices. */
+
+const prices = ['900000', '500000', '100000']
+const spec = { ...withoutValidators, didNames: prices }
+const [ada, bob, cyd] = [holder(), holder(), holder()]
+const team = { by: [ada, bob], needed: 2 }
+
+let test: TestChain
+afterEach(() => test.close())
+
+const codeFrom = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: { code?: string }) => error.code ?? error,
+  )
+const publish = (operation: DidOperation, did: string) => test.publish(operation, did)
+const open = async (overrides: object = {}) => {
+  test = await TestChain.open({ ...spec, ...overrides })
+  for (const one of [ada, bob, cyd]) await publish(one.create(), one.did)
+}
+const stateOf = (name: string) => test.chain.state.did(named(name))
+const create = (name = 'team', parts: Parameters<typeof namedDocument>[1] = team) =>
+  createNamed(namedDocument(name, parts), parts.by[0] as Holder)
+
+describe('a DID with a name', () => {
+  it('is refused by pool and block below the height of its upgrade, and taken from it on', async () => {
+    const from = 6
+    await open({ didNames: undefined, upgrades: [{ height: from, name: 'names', parameters: { didNames: prices } }] })
+    const carried = await test.carry(create(), named('team'), 10, 200_000n)
+    await test.mine(from - 2 - test.chain.tip.header.height)
+    expect(await codeFrom(test.send(carried))).toBe('document-controller')
+    expect(await codeFrom(test.accept(craftBlock(test.chain, { transactions: [carried] })))).toBe('document-controller')
+    await test.mine()
+    expect(await codeFrom(test.send(carried))).toBeUndefined()
+    await test.mine()
+    expect(stateOf('team')?.status).toBe('valid')
+  })
+
+  it('lives in blocks, and taking them back takes back what it did', async () => {
+    await open({ ...oneValidator(), devnet: true })
+    const digests = [await stateDigest(test.database)]
+    const step = async (operation: DidOperation) => {
+      const txid = await publish(operation, named('team'))
+      digests.push(await stateDigest(test.database))
+      return txid
+    }
+    const created = await step(create())
+    const updated = await step(
+      updateNamed(namedDocument('team', { ...team, plan: { expires: '2031-01-01T00:00:00Z' } }), created, bob),
+    )
+    const ticket = ticketOf('team', { to: cyd, txid: updated, signers: [ada, bob] })
+    const transferred = await step(transferNamed(namedDocument('team', { by: [cyd] }), ticket, cyd))
+    await step(deactivateNamed('team', cyd))
+    expect(stateOf('team')?.status).toBe('deactivated')
+    const head = tables.didHead.get(test.database, didKey(named('team')) as Uint8Array)
+    expect(head).toMatchObject({ status: 'deactivated', operationCount: 4, documentSequence: 2 })
+    for (const digest of digests.toReversed().slice(1)) {
+      const below = test.chain.headers.activeHash(test.chain.tip.header.height - 1) as Uint8Array
+      await test.chain.exclusive((writer) => writer.rewind(below, []))
+      expect(await stateDigest(test.database)).toBe(digest)
+    }
+    expect(stateOf('team')).toBeUndefined()
+    expect(transferred).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('costs what the rules ask for a name of its length, in pool and block', async () => {
+    await open()
+    const paying = async (name: string, less: bigint): Promise<Transaction> => {
+      const operation = create(name, { by: [ada] })
+      const { fees } = test.spec.sections[0]?.params ?? {}
+      let fee = 0n
+      // Its nonce makes it some bytes longer or shorter.
+      for (;;) {
+        const made = await test.carry(operation, named(name), 10, fee)
+        const exact = neededFee(made, fees as Fees)
+        expect(exact).toBeGreaterThan(BigInt(prices[Math.min(name.length, prices.length) - 1] as string))
+        if (fee === exact - less) return made
+        fee = exact - less
+      }
+    }
+    for (const name of ['a', 'ab', 'abc', 'abcd']) {
+      const short = await paying(name, 1n)
+      expect(await codeFrom(test.send(short))).toBe('tx-fee')
+      expect(await codeFrom(test.accept(craftBlock(test.chain, { transactions: [short] })))).toBe('tx-fee')
+      await test.send(await paying(name, 0n))
+      await test.mine()
+      expect(stateOf(name)?.status).toBe('valid')
+    }
+    const { fees } = test.spec.sections[0]?.params ?? {}
+    expect(fees?.names).toEqual(prices.map(BigInt))
+  })
+})
+
+describe('operations of several controllers in a pool', () => {
+  it('of one name: the first create is taken, and no second', async () => {
+    await open()
+    await test.send(await test.carry(create('team', { by: [ada] }), named('team')))
+    expect(
+      await codeFrom(test.carry(create('team', { by: [bob] }), named('team'), 11).then((tx) => test.send(tx))),
+    ).toBe('did-exists')
+  })
+
+  it('go when a key that a controller signed with goes, and stay when another one does', async () => {
+    await open()
+    const byRecovery = (one: Holder, previousTxid: string, document = namedDocument('team', team)) =>
+      buildUpdate(
+        document,
+        { specification, verificationMethod: `${one.did}#recovery`, previousTxid },
+        signer(one.recovery),
+      )
+    const created = await publish(create(), named('team'))
+    await test.send(await test.carry(byRecovery(ada, created), named('team')))
+    // Cyd is nothing to it.
+    const adas = test.chain.state.did(ada.did)?.lastTxid as string
+    const block = craftBlock(test.chain, {
+      transactions: [await test.carry(ada.update(adas, { keys: ada.plan.keys.slice(0, 1) }), ada.did, 11)],
+    })
+    await test.accept(block)
+    expect([...test.mempool.entries()]).toEqual([])
+    expect(await codeFrom(test.carry(byRecovery(ada, created), named('team')).then((tx) => test.send(tx)))).toBe(
+      'did-controller',
+    )
+    expect(
+      await codeFrom(test.carry(byRecovery(bob, created), named('team')).then((tx) => test.send(tx))),
+    ).toBeUndefined()
+  })
+
+  it('go when a controller swaps keys under one id, and the template connects all the while', async () => {
+    await open()
+    const key = quickSigner()
+    const keys = (swapped = key) => [...ada.plan.keys, authenticationKey('work', swapped)]
+    await publish(ada.update(test.chain.state.did(ada.did)?.lastTxid as string, { keys: keys() }), ada.did)
+    const created = await publish(create(), named('team'))
+    const plan = { specification, verificationMethod: `${ada.did}#work`, previousTxid: created }
+    const update = buildUpdate(namedDocument('team', team), plan, signer(key))
+    await test.send(await test.carry(update, named('team')))
+    const swap = ada.update(test.chain.state.did(ada.did)?.lastTxid as string, { keys: keys(quickSigner()) })
+    await test.send(await test.carry(swap, ada.did, 11))
+    for (let i = 0; i < 3; i++) await test.mine()
+    expect([...test.mempool.entries()]).toEqual([])
+    // Whichever came first, the state is one that all see.
+    expect(stateOf('team')?.operationCount).toBeGreaterThanOrEqual(1)
+  })
+
+  it('go when a controller ends', async () => {
+    await open()
+    await test.send(await test.carry(create(), named('team')))
+    await test.accept(craftBlock(test.chain, { transactions: [await test.carry(bob.deactivate(), bob.did, 11)] }))
+    expect([...test.mempool.entries()]).toEqual([])
+  })
+})
