@@ -1,3 +1,4 @@
+import { isDidName } from '../../base/primitives/did-name.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import { isDerivedIdentifier } from '../../identity/did/identifier.js'
 import { percentDecoded } from '../../identity/did/resolution-options.js'
@@ -40,7 +41,7 @@ export function readDidUrl(part: string): DidUrl {
   if (method !== didMethod) {
     throw new Problem('METHOD_NOT_SUPPORTED', `this resolver knows the method ${didMethod}, not ${shown(method ?? '')}`)
   }
-  if (!isDerivedIdentifier(identifier)) {
+  if (!isDerivedIdentifier(identifier) && !isDidName(identifier)) {
     throw new Problem('INVALID_DID', `no key has the identifier ${shown(identifier)}: ${identifierFault(identifier)}`)
   }
   return { did: `did:${method}:${identifier}`, path, query, fragment }

@@ -35,6 +35,7 @@ export class Signatures {
 
   #natively(subtle: Subtle): Verify {
     return async ({ key, message, signature }) => {
+      if (typeof key === 'string') return byKeyOf(key, message, signature)
       const known = await this.#key(subtle, key)
       return known !== undefined && subtle.verify(algorithm, known, own(signature), own(message))
     }
@@ -61,7 +62,17 @@ function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
 }
 
+/** WebCrypto finds no key: few answers need that. */
+async function byKeyOf(did: string, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+  const { isByKeyOf } = await import('../../base/crypto/key-of-did.js')
+  return isByKeyOf(did, message, signature)
+}
+
 async function inScript(): Promise<Verify> {
   const { nobleBackend } = await import('../../base/crypto/noble.js')
-  return ({ key, message, signature }) => nobleBackend.verifyAsync(key, message, signature)
+  return async ({ key, message, signature }) => {
+    return typeof key === 'string'
+      ? byKeyOf(key, message, signature)
+      : nobleBackend.verifyAsync(key, message, signature)
+  }
 }

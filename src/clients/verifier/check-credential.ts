@@ -26,7 +26,7 @@ import { type CredentialSource, requireInStep, validDocument } from './credentia
 import { type Check, CheckList, Invalid } from './report.js'
 import { keyThatSigned } from './signature.js'
 
-export const rules = { method: didMethod, chain: true }
+export const rules = { method: didMethod, chain: true, names: true }
 
 export type CredentialCheck = 'form' | 'dates' | 'issuer' | 'proof' | 'status'
 

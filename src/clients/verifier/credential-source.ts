@@ -36,7 +36,7 @@ export async function validDocument(did: string, role: string, source: Credentia
   const last = transaction.find(({ operation }) => effectOf(operation.header) === 'document')
   const bytes = last && decodeBase64url(last.operation.payload)
   if (bytes === undefined) throw new UserError(`the answer about ${did} has no document`)
-  const document = parseDocumentBytes(bytes, { method: didMethod, chain: true })
+  const document = parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
   if (document.id !== did) throw new UserError(`the answer about ${did} has the document of ${document.id}`)
   if (status === 1) throw new Invalid(`the ${role} ${did} has expired on ${document.expires}`)
   return document

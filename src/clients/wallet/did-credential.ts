@@ -14,7 +14,7 @@ import { type SigningKey, signingKey } from './document-keys.js'
 
 /** Operations of a wallet on credentials. */
 
-const rules = { method: didMethod, chain: true }
+const rules = { method: didMethod, chain: true, names: true }
 
 export interface CredentialContext {
   readonly account: SigningAccount

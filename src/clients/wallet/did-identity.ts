@@ -235,7 +235,7 @@ export function documentOf(payload: string): DidDocument {
   const bytes = decodeBase64url(payload)
   try {
     if (bytes === undefined) throw brokenRule('did-payload-encoding')
-    return parseDocumentBytes(bytes, { method: didMethod, chain: true })
+    return parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
     throw new UserError(`the node reported a document that no chain accepts (${error.code}): ${error.message}`)

@@ -12,7 +12,7 @@ import type { KeyPair } from './accounts.js'
 /** Changes of the keys of a document, and the choice of one that signs. */
 
 /** Rules of the names of keys. */
-export const nameRules = { method: didMethod, chain: true }
+export const nameRules = { method: didMethod, chain: true, names: true }
 
 /** A key to add. */
 export interface AddedKey {

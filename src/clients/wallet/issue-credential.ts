@@ -18,7 +18,7 @@ import { signer } from './did-identity.js'
 
 /** Credentials that a DID of a wallet issues. */
 
-const rules = { method: didMethod, chain: true }
+const rules = { method: didMethod, chain: true, names: true }
 
 /** The DID in whose name something is signed, and its key. */
 export interface SignedBy {

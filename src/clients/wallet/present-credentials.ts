@@ -15,7 +15,7 @@ import { neededOfSignedBy, type SignedBy, signedByMembers } from './issue-creden
 
 /** Presentations of credentials to a verifier, and of a DID to the visitors of an origin, signed by a wallet. */
 
-const rules = { method: didMethod, chain: true }
+const rules = { method: didMethod, chain: true, names: true }
 
 export interface NewPresentation {
   /** All JSON texts, or all JWT. Their subject is the DID that presents them. */

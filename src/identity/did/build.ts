@@ -191,7 +191,7 @@ export function signCredential(
 ): string {
   const unsigned = { ...defined({ created }), verificationMethod: key }
   const draft = { ...unsigned, signature: encodeBase64url(new Uint8Array(64)) }
-  const rules = { method, chain: true }
+  const rules = { method, chain: true, names: true }
   const { signingText } = parseCredential(fromPlain({ ...members, proof: draft }), '', rules, undefined)
   return JSON.stringify({ ...members, proof: { ...unsigned, signature: encodeBase64url(sign(signingText)) } })
 }

@@ -39,6 +39,8 @@ export interface W3cService {
 export interface W3cDocument {
   '@context': string[]
   id: string
+  /** The DIDs that control one with a name. */
+  controller?: string | string[]
   alsoKnownAs?: string[]
   /** The keys that authenticate, and no others: verifiers take every method they see. */
   verificationMethod: W3cVerificationMethod[]
@@ -54,6 +56,7 @@ export interface W3cDocument {
 interface ChainDocument {
   readonly '@context'?: readonly string[]
   readonly id: string
+  readonly controller?: string | readonly string[]
   readonly alsoKnownAs?: readonly string[]
   readonly publicKey?: readonly ChainKey[]
   readonly authentication?: readonly (string | ChainKey)[]
@@ -86,7 +89,7 @@ export function w3cDocument(
   { keys = 'Multikey' }: { readonly keys?: KeyForm } = {},
 ): { readonly document: W3cDocument; readonly expires: string } {
   const source = JSON.parse(text) as ChainDocument
-  const { id, alsoKnownAs = [], keyAgreement = [], service = [], expires } = source
+  const { id, controller, alsoKnownAs = [], keyAgreement = [], service = [], expires } = source
   const absolute = (reference: string) => (reference.startsWith('#') ? id + reference : reference)
   const methods = authenticationKeys(source, absolute)
   const ids = methods.map((key) => key.id)
@@ -98,6 +101,9 @@ export function w3cDocument(
   const document = {
     '@context': [...new Set([core, keyContexts[keys], ...(source['@context'] ?? [])])],
     id,
+    ...(controller === undefined
+      ? {}
+      : { controller: typeof controller === 'string' ? controller : [...controller].sort() }),
     ...(alsoKnownAs.length === 0 ? {} : { alsoKnownAs: [...alsoKnownAs].sort() }),
     verificationMethod: methods.map((key) => methodOf(key, keys)),
     authentication: ids,

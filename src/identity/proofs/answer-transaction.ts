@@ -25,7 +25,7 @@ export function readTransactions(sent: unknown): readonly ResolvedTransaction[] 
 function readTransaction(sent: unknown): ResolvedTransaction {
   const { txid, timestamp, operation } = members(sent, 'a transaction')
   const { header, payload, proof } = members(operation, 'an operation')
-  const { specification, operation: name, previousTxid } = members(header, 'the header of an operation')
+  const { specification, operation: name, previousTxid, ticket } = members(header, 'the header of an operation')
   const { type, verificationMethod, signature } = members(proof, 'the proof of an operation')
   return {
     txid: text(txid),
@@ -34,7 +34,7 @@ function readTransaction(sent: unknown): ResolvedTransaction {
       header: {
         specification: text(specification),
         operation: text(name),
-        ...defined({ previousTxid: optionalText(previousTxid) }),
+        ...defined({ previousTxid: optionalText(previousTxid), ticket: optionalText(ticket) }),
       },
       payload: text(payload),
       proof: {
@@ -55,7 +55,8 @@ export function requireEntry(transaction: ResolvedTransaction, entry: Entry, bef
   const form = operationForm(header)
   if (form?.number !== entry.operation) wrong('the operation')
   if (!equalBytes(sha256(payload), entry.payloadHash)) wrong('the payload')
-  const { previousTxid } = header
+  const { previousTxid, ticket } = header
+  if ((ticket !== undefined) !== (form?.ticket === true)) wrong('the ticket')
   if ((previousTxid !== undefined) !== (form?.previousTxid === true)) wrong('the previous txid')
   if (previousTxid === undefined) return
   // Of another length, what is signed with it could be read in two ways.

@@ -100,7 +100,9 @@ function declared(
   }
   requireEntry(declare, entry, undefined)
   const { payload } = declare.operation
-  const credential = parsed(() => credentialOfBytes(payloadBytes(payload), { method: didMethod, chain: true }))
+  const credential = parsed(() =>
+    credentialOfBytes(payloadBytes(payload), { method: didMethod, chain: true, names: true }),
+  )
   return credential.id === id ? credential : fail('answer-document', `a credential ${credential.id}`)
 }
 

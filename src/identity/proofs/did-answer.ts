@@ -1,5 +1,6 @@
 import { decodeBase64url } from '../did/base64url.js'
 import { parseDocumentBytes } from '../did/document.js'
+import { didPart } from '../did/identifier.js'
 import type { DidDocument } from '../did/model.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, fromUtf8 } from '../../base/primitives/bytes.js'
@@ -134,7 +135,9 @@ function documentOf({ operation: { header, payload } }: ResolvedTransaction, did
   if (operationForm(header)?.payload === 'did') {
     return payload === did ? undefined : fail('answer-document', 'a deactivation of another DID')
   }
-  const document = parsed(() => parseDocumentBytes(payloadBytes(payload), { method: didMethod, chain: true }))
+  const document = parsed(() =>
+    parseDocumentBytes(payloadBytes(payload), { method: didMethod, chain: true, names: true }),
+  )
   return document.id === did ? document : fail('answer-document', `a document of ${document.id}`)
 }
 
@@ -159,19 +162,28 @@ function* checkDocuments({ transactions, did }: Shown): Checking<Documents> {
   return documents
 }
 
-/** The signature by which a document proves itself; a document of a chain has one, by a key that derives its DID. */
+/** The signatures by which a document proves itself: by the key that its DID is made of, or those of its controllers. */
 function ownSignature(document: DidDocument | undefined) {
   if (document === undefined) return []
   const { defaultKey, signingText, proofs } = document
   const message = fromUtf8(signingText)
-  return proofs.map(({ signature }) => ({ key: defaultKey?.publicKey ?? new Uint8Array(33), message, signature }))
+  return proofs.map(({ creator, signature }) => ({
+    key: defaultKey?.publicKey ?? didPart(creator),
+    message,
+    signature,
+  }))
 }
 
 /** Who signed each transaction, as far as the document with the key is shown. */
-function* checkSigners({ transactions, did, places }: Shown, documents: Documents): Checking<ProvedDid['signers']> {
+function* checkSigners(
+  { transactions, did, places, history }: Shown,
+  documents: Documents,
+): Checking<ProvedDid['signers']> {
+  const entries = history?.entries ?? []
   const signatures = transactions.map((transaction, i): OperationSignature | undefined => {
-    const before = documents[places.indexOf((places[i] as number) - 1)]
-    return operationSignature({ transaction, did, document: documents[i], before })
+    const place = places[i] as number
+    const before = documents[places.indexOf(place - 1)]
+    return operationSignature({ transaction, did, document: documents[i], before, entryBefore: entries[place - 1] })
   })
   const due = signatures.flatMap((signature) => signature?.due ?? [])
   yield* requireSignatures(due, 'answer-signature', 'not all of them verify')

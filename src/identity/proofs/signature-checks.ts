@@ -6,8 +6,8 @@ import { fail, type ProofFailure } from './proof-failure.js'
  */
 
 export interface SignatureDue {
-  /** 33 bytes, compressed. */
-  readonly key: Uint8Array
+  /** 33 bytes, compressed; or a DID, for the key that it is made of. */
+  readonly key: Uint8Array | string
   /** Signed bytes: the signature is over their SHA-256. */
   readonly message: Uint8Array
   /** 64 bytes, r‖s; s may be in either half. */

@@ -12,6 +12,7 @@ import type { ResolveOptions, ResolveResult } from '../../identity/did/resolutio
 import { shownVersion, type ShownVersion } from '../../identity/did/resolved-version.js'
 import { defined } from '../../base/primitives/defined.js'
 import { UserError } from '../../base/errors/rule-error.js'
+import { isDidName } from '../../base/primitives/did-name.js'
 import { isKeyIdentifier, type KeyForm, type W3cDocument } from '../../identity/did/w3c.js'
 import type {
   DidMethodResolver,
@@ -124,7 +125,7 @@ const mostChecked = 1024
 
 function isChecked(id: string): boolean {
   if (checked.has(id)) return true
-  if (!isKeyIdentifier(id)) return false
+  if (!isKeyIdentifier(id) && !isDidName(id)) return false
   if (checked.size >= mostChecked) checked.clear()
   checked.add(id)
   return true

@@ -166,7 +166,7 @@ function signersDocument(operation: DidOperation, given: DidDocument | undefined
   if (effectOf(operation) === 'credential' && named.signer !== holder) {
     throw new Failure(`only the holder ${holder} can declare ${named.id}`)
   }
-  if (isCredentialId(named.id, { ...rules, chain: true })) return given
+  if (isCredentialId(named.id, { ...rules, chain: true, names: true })) return given
   throw new Failure(`${named.id.slice(0, 200)} is no id of a credential`)
 }
 

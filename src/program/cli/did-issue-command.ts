@@ -124,7 +124,7 @@ async function issue(context: CliContext, options: IssueOptions): Promise<void> 
   const id = options.id ?? newCredentialName(types, context.random)
   const credential: NewCredential = { id, types, claims, ...defined({ subject, expires, context: contexts }) }
   const text = options.format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
-  const read = readSignedCredential(text, { method: didMethod, chain: true })
+  const read = readSignedCredential(text, { method: didMethod, chain: true, names: true })
   const { issuer, format } = read
   const said = `Signed ${read.id} in the name of ${issuer}.`
   const next = options.format === 'jwt' ? 'did verify-credential' : 'did declare'

@@ -1,3 +1,6 @@
+import { bookOf } from '../../support/builders/chain-book.js'
+import { lightIn } from '../../support/builders/light-scene.js'
+import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
@@ -170,5 +173,72 @@ describe('operations of several controllers in a pool', () => {
     await test.send(await test.carry(create(), named('team')))
     await test.accept(craftBlock(test.chain, { transactions: [await test.carry(bob.deactivate(), bob.did, 11)] }))
     expect([...test.mempool.entries()]).toEqual([])
+  })
+})
+
+describe('answers about a DID with a name', () => {
+  const key = quickSigner()
+  const keys = [authenticationKey('own', key)]
+  const services = [{ id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://team.example' }]
+
+  /** A team that was given to cyd. */
+  async function scene() {
+    test = await TestChain.open({ ...oneValidator(), didNames: prices })
+    for (const one of [ada, bob, cyd]) await publish(one.create(), one.did)
+    const created = await publish(create('team', { ...team, plan: { keys, services } }), named('team'))
+    const ticket = ticketOf('team', { to: cyd, txid: created, signers: [ada, bob] })
+    const moved = await publish(
+      transferNamed(namedDocument('team', { by: [cyd], plan: { keys } }), ticket, cyd),
+      named('team'),
+    )
+    await test.mine(2)
+    const server = await serve(contextOf(test))
+    return { created, moved, server, book: await bookOf(test) }
+  }
+
+  it('are those of its last document and of its history, with the ticket as it was sent', async () => {
+    const { created, moved, server } = await scene()
+    const call = async (method: string, params: object) =>
+      ((await askJson(server.port, '/', { id: 1, method, params })).body as { result: unknown }).result
+    const all = (await call('resolvedid', { did: named('team'), all: true })) as {
+      status: number
+      transaction: { txid: string; operation: { header: { operation: string; ticket?: string }; payload: string } }[]
+    }
+    expect(all.status).toBe(0)
+    expect(all.transaction.map(({ txid, operation }) => [txid, operation.header.operation])).toEqual([
+      [moved, 'transfer'],
+      [created, 'create'],
+    ])
+    expect(all.transaction[0]?.operation.header.ticket).toMatch(/^[\w-]+$/)
+    const last = (await call('resolvedid', { did: named('team'), all: false })) as typeof all
+    expect(last.transaction.map(({ txid }) => txid)).toEqual([moved])
+    const query = async (condition: object) =>
+      ((await call('query', { query: JSON.stringify(condition) })) as { total: number }).total
+    expect(await query({ controller: cyd.did })).toBe(1)
+    expect(await query({ controller: ada.did })).toBe(0)
+    const { body } = await ask(server.port, `/1.0/identifiers/${named('team')}`)
+    expect(body).toMatchObject({
+      didDocument: { id: named('team'), controller: cyd.did, authentication: [`${named('team')}#own`] },
+      didDocumentMetadata: { versionId: moved },
+    })
+    const { body: old } = await ask(server.port, `/1.0/identifiers/${named('team')}?versionId=${created}`)
+    expect(old).toMatchObject({ didDocument: { controller: [ada.did, bob.did].toSorted() } })
+    const { body: none } = await ask(server.port, `/1.0/identifiers/${named('free')}`)
+    expect(none).toMatchObject({ didResolutionMetadata: { error: expect.anything() as unknown } })
+    await server.close()
+  })
+
+  it('prove themselves: whoever lies about its controllers is found out', async () => {
+    const { server, book, moved, created } = await scene()
+    const light = lightIn({ server, book })
+    expect(await light.resolve(named('team'))).toMatchObject({ status: 0, transaction: [{ txid: moved }] })
+    const whole = await light.resolve(named('team'), { all: true })
+    expect(whole.transaction?.map(({ txid }) => txid)).toEqual([moved, created])
+    expect(await light.resolve(named('free'))).toMatchObject({ status: 3 })
+    await publish(deactivateNamed('team', cyd), named('team'))
+    await test.mine(2)
+    const ended = lightIn({ server, book: await bookOf(test) })
+    expect(await ended.resolve(named('team'), { all: true })).toMatchObject({ status: 2 })
+    await server.close()
   })
 })
