@@ -27,12 +27,13 @@ const asChainInfo = answerOf('the chain', {
   assetid: asText,
   maturity: asInteger,
   maxmoney: asAmount,
-  // Versions before tell neither of the last two.
+  // Versions before tell none of the last three.
   fees: objectOf({
     minimum: asAmount,
     perbyte: asAmount,
     freebytes: optional(asInteger),
     leaf: optional(asAmount),
+    names: optional(listOf(asAmount)),
   }),
   specifications: objectOf({ did: listOf(asText), credential: listOf(asText) }),
 })

@@ -215,7 +215,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
     amount: formatAmount(amount),
   }))
   const total = formatAmount(spec.allocations.reduce((sum, { amount }) => sum + amount, 0n))
-  const sections = spec.sections.map(({ height, params: { validators, fees, specifications, didCore } }) => ({
+  const sections = spec.sections.map(({ height, params: { validators, fees, specifications, didCore, didNames } }) => ({
     height,
     validators: validators.map(toHex),
     quorum: validators.length === 0 ? null : quorum(validators.length),
@@ -224,6 +224,7 @@ function show(context: CliContext, spec: Spec, options: OutputOptions): void {
       perByte: formatAmount(fees.perByte),
       freeBytes: fees.freeBytes ?? 0,
       leaf: formatAmount(fees.leaf ?? 0n),
+      ...(didNames && { names: (fees.names ?? []).map(formatAmount) }),
     },
     specifications,
     didCore,
@@ -273,6 +274,8 @@ interface ShownSection {
     readonly perByte: string
     readonly freeBytes: number
     readonly leaf: string
+    /** By the length of a name; absent: there are no names. */
+    readonly names?: readonly string[]
   }
   readonly specifications: { readonly did: readonly string[] }
   readonly didCore: boolean
@@ -289,6 +292,7 @@ function rulesOf(
     ['fee', `${fees.minimum}, and ${fees.perByte} a byte${fees.freeBytes > 0 ? ` beyond ${fees.freeBytes}` : ''}`],
     ['new leaf', `${fees.leaf}, of a declare or revoke`],
     ['DIDs', specifications.did.join(', ')],
+    ['DID names', fees.names === undefined ? 'none' : `${fees.names.join(', ')}, by their length`],
     ['documents', didCore ? 'with the members of DID Core' : 'with endpoints that are texts, and keys that sign'],
   ]
 }

@@ -1,5 +1,5 @@
 import { easiestBits } from '../../base/primitives/compact.js'
-import { usualPrices } from '../../base/primitives/fees.js'
+import { usualNamePrices, usualPrices } from '../../base/primitives/fees.js'
 
 /** Default supply of a new chain, in units of 10^-8. */
 export const newSupply = 3_300_000_000_000_000n
@@ -60,6 +60,7 @@ export function newSpecJson({ name, time, id, allocation, validators, sdkStrings
     ...(named.length > 0 ? { validatorNames: Object.fromEntries(named) } : {}),
     didRoot: true,
     didCore: true,
+    didNames: usualNamePrices.map(String),
     coinInterval: 10_080,
     sideChainOrder: true,
     timing: { minInterval: 1_000, emptyInterval: 60_000, maxDrift: 15_000, propose: 3_000, delta: 500 },

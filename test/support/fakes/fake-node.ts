@@ -38,6 +38,7 @@ function chainOf(spec: Spec, height: number): object {
       perbyte: formatAmount(fees.perByte),
       freebytes: fees.freeBytes ?? 0,
       leaf: formatAmount(fees.leaf ?? 0n),
+      ...(fees.names && { names: fees.names.map(formatAmount) }),
     },
     specifications,
   }

@@ -33,6 +33,7 @@ export function chainInfo({ chain, height }: ChainReader): Record<string, unknow
       perbyte: formatAmount(fees.perByte),
       freebytes: fees.freeBytes ?? 0,
       leaf: formatAmount(fees.leaf ?? 0n),
+      ...(fees.names && { names: fees.names.map(formatAmount) }),
     },
     specifications: { did: specifications.did, credential: specifications.credential },
     auxpowchainid: spec.auxpowChainId,

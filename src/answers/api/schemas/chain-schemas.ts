@@ -35,6 +35,9 @@ export const chainInfoSchema = closed({
       perbyte: amount('of a byte of its unsigned part'),
       freebytes: count('bytes of the unsigned part that cost nothing'),
       leaf: amount('of a leaf that a declare or revoke adds to the state of all DIDs'),
+      names: Type.Optional(
+        Type.Array(amount(), { description: 'of names of DIDs, by their length; absent: DIDs have no names' }),
+      ),
     },
     'least fees in the next block',
   ),

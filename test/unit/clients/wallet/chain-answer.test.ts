@@ -1,3 +1,4 @@
+import { formatAmount } from '../../../../src/base/primitives/amount.js'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
 import { parseChain } from '../../../../src/clients/wallet/chain-answer.js'
@@ -18,7 +19,13 @@ const answer = {
   assetid: toHex(Uint8Array.from(asset)),
   maturity: spec.maturity,
   maxmoney: '33000000.00000000',
-  fees: { minimum: '0.00000100', perbyte: '0.00000001', freebytes: 1024, leaf: '0.00001200' },
+  fees: {
+    minimum: '0.00000100',
+    perbyte: '0.00000001',
+    freebytes: 1024,
+    leaf: '0.00001200',
+    names: spec.sections[1]?.params.fees.names?.map(formatAmount),
+  },
   specifications: { did: ['ledger/did/1.0'], credential: ['ledger/credential/1.0'] },
 }
 

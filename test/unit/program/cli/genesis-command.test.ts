@@ -155,7 +155,9 @@ describe('genesis show', () => {
     })
     const { out } = await bench.run('genesis', 'show', 'localnet')
     expect(out).toContain('confirmed by  3 of 4')
-    expect(out).toMatch(/From height 1\n  documents +with the members of DID Core\n$/)
+    expect(out).toMatch(
+      /From height 1\n  DID names +10\.0{8}, .*, by their length\n  documents +with the members of DID Core\n$/,
+    )
     expect((await bench.run('genesis', 'show', 'pow')).out).toContain('confirmed by  work alone')
   })
 
