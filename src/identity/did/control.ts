@@ -2,7 +2,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { JsonObject } from '../../base/primitives/strict-json.js'
 import { controlText } from './canonical.js'
-import type { DocumentRules } from './document.js'
+import type { IdRules } from './identifier.js'
 import { didText, optionalText, textList } from './member-readers.js'
 import type { DidDocument } from './model.js'
 
@@ -19,7 +19,7 @@ export interface Control extends Pick<DidDocument, 'controllers' | 'multisig'> {
 export const controlMembers = ['controller', 'multisig']
 
 /** Reads who controls a DID: a DID, or several with `m:n`. */
-export function parseControl(object: JsonObject, rules: DocumentRules): Control {
+export function parseControl(object: JsonObject, rules: IdRules): Control {
   const controllers = controllersOf(object, rules)
   const control = { controllers, ...defined({ multisig: multisigOf(object, controllers.length) }) }
   return { ...control, text: controlText(control) }
@@ -29,7 +29,7 @@ export function parseControl(object: JsonObject, rules: DocumentRules): Control 
  * {@link parseControl} of a document on a chain, whose controllers are DIDs of keys. Signatures are over one text, so that there is
  * one way to write a single controller, and one for several.
  */
-export function parseChainControl(object: JsonObject, rules: DocumentRules): Control {
+export function parseChainControl(object: JsonObject, rules: IdRules): Control {
   const value = object.get('controller')
   if (Array.isArray(value) && (value.length < 2 || value.length > mostControllers)) {
     throw fault(`controller is a list of ${value.length}, not of 2 to ${mostControllers} DIDs; a single one is a text`)
@@ -56,7 +56,7 @@ function fault(text: string): RuleError {
   return new RuleError('document-controller', text)
 }
 
-function controllersOf(object: JsonObject, rules: DocumentRules): readonly string[] {
+function controllersOf(object: JsonObject, rules: IdRules): readonly string[] {
   const value = object.get('controller')
   const dids = typeof value === 'string' ? [value] : textList(object, 'controller', '')
   const sorted = dids.map((did, index) => didText(did, `controller[${index}]`, rules)).sort()

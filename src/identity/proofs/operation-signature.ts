@@ -56,7 +56,7 @@ export function operationSignature(signed: SignedOperation): OperationSignature 
 }
 
 /**
- * Of a DID with a name. An own key, and the key that the DID of a controller is made of, need no further document; any other key of a
+ * {@link operationSignature} of a DID with a name. An own key, and the key that the DID of a controller is made of, need no further document; any other key of a
  * controller stands in one that is not shown, so that nothing but its right to sign is checked.
  */
 function namedSignature(signed: SignedOperation): OperationSignature | undefined {

@@ -8,6 +8,7 @@ import {
   isAboutCredential,
   operationForm,
 } from '../../base/primitives/did-operation.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { txType } from '../../base/primitives/payload.js'
 import { type CurrentIdentity, didOfOperation, documentOf } from '../../clients/wallet/did-identity.js'
 
@@ -36,9 +37,10 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
     throw new UserError(`${did} is about to be deactivated by a transaction that waits for its block`)
   }
   if (last === undefined) {
-    throw new UserError(
-      `${did} does not exist on this chain; "npx didledger did create" registers the DID of an account`,
-    )
+    const how = hasName(did)
+      ? '"npx didledger did name create" registers a name'
+      : '"npx didledger did create" registers the DID of an account'
+    throw new UserError(`${did} does not exist on this chain; ${how}`)
   }
   return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
 }

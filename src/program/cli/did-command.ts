@@ -1,15 +1,12 @@
 import { type Command, Option } from 'commander'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { formatDate } from '../../identity/did/date.js'
-import { documentJsonLimits } from '../../identity/did/document.js'
 import { namedCredential } from '../../identity/did/named-did.js'
 import { readOperationJson } from '../../identity/did/operation.js'
-import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
-import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
-import type { AddedAgreementKey } from '../../clients/wallet/core-members.js'
 import {
   createIdentity,
   deactivateIdentity,
@@ -21,7 +18,7 @@ import {
 } from '../../clients/wallet/did-identity.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
-import { collect, didArgument } from './command-options.js'
+import { didArgument } from './command-options.js'
 import { type Current, currentIdentity } from './current-identity.js'
 import { registerDidCheckers } from './did-check-command.js'
 import { registerDidCredentials } from './did-credential-command.js'
@@ -34,60 +31,37 @@ import {
   withOperation,
   withPayment,
 } from './did-operation.js'
+import { registerDidNames } from './did-name-command.js'
 import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
-import { changedExpiry, chainNow, type ExpiryOptions, isPast, newExpiry, withExpiry } from './expiry.js'
 import {
-  keyChoice,
-  type KeyChoice,
-  type KeyOptions,
-  publicKeyArgument,
-  type SignOptions,
-  withCoreMembers,
-  withKeys,
-  withSigning,
-} from './key-options.js'
+  askedChanges,
+  type ChangeOptions,
+  type NewDocumentOptions,
+  newMembers,
+  withDocumentChanges,
+  withNewDocument,
+} from './document-options.js'
+import { chainNow, isPast, newExpiry } from './expiry.js'
+import { keyChoice, type KeyChoice, publicKeyArgument, type SignOptions, withKeys, withSigning } from './key-options.js'
 import { examples, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount, signingAccount } from './signing-account.js'
 import { withoutArguments } from './usage-text.js'
 
-interface CreateOptions extends OperationOptions, ExpiryOptions {
-  readonly service?: ServiceEntry[]
-  readonly keyAgreement?: AddedAgreementKey[]
-  readonly alsoKnownAs?: string[]
-  readonly recovery?: string[]
-}
-
-interface UpdateOptions extends OperationOptions, ExpiryOptions, KeyOptions, SignOptions {
-  readonly addService?: ServiceEntry[]
-  readonly removeService?: string[]
-  readonly addKeyAgreement?: AddedAgreementKey[]
-  readonly removeKeyAgreement?: string[]
-  readonly addAlsoKnownAs?: string[]
-  readonly removeAlsoKnownAs?: string[]
-  readonly addCredential?: string[]
-  readonly removeCredential?: string[]
+interface UpdateOptions extends OperationOptions, ChangeOptions, SignOptions {
   readonly rebase?: string
 }
 
-interface ServiceEntry {
-  readonly id: string
-  readonly type: string
-  /** A text, an object, or a list of these. */
-  readonly serviceEndpoint: unknown
+interface CreateOptions extends OperationOptions, NewDocumentOptions {
+  readonly recovery?: string[]
 }
 
 /** `didledger did …` */
 export function registerDid(program: Command, context: CliContext): void {
   const did = program.command('did').description('decentralized identifiers: create, change, publish, resolve')
-  withCoreMembers(withExpiry(withOperation(ofAccount(did.command('create'))), 'default: 5'), undefined)
+  withNewDocument(withOperation(ofAccount(did.command('create'))))
     .description('register the DID of an account')
-    .option(
-      '--service <id,type,endpoint>',
-      'a service; the endpoint is a URI, or JSON; may be given several times',
-      collect(serviceOption),
-    )
     .option('--recovery <did key...>', 'a DID and its public key (in any form) that may deactivate the new DID')
     .addHelpText(
       'after',
@@ -97,19 +71,8 @@ export function registerDid(program: Command, context: CliContext): void {
       ),
     )
     .action((options: CreateOptions) => create(context, options))
-  const changing = withExpiry(withOperation(ofAccount(did.command('update'))), 'default: the expiry stays')
-  withSigning(withCoreMembers(withKeys(changing), 'add'))
+  withSigning(withKeys(withDocumentChanges(withOperation(ofAccount(did.command('update'))))))
     .description('change the document of the DID of an account')
-    .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
-    .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
-    .option(
-      '--remove-key-agreement <name>',
-      'such a key to remove; may be given several times',
-      collect(fragmentOption),
-    )
-    .option('--remove-also-known-as <uri>', 'such a name to remove; may be given several times', collect(String))
-    .option('--add-credential <file>', 'a signed credential to add; may be given several times', collect(String))
-    .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(fragmentOption))
     .addOption(
       new Option('--rebase <file>', 'sign a prepared update again so that it follows the last operation').conflicts([
         'addService',
@@ -151,6 +114,7 @@ export function registerDid(program: Command, context: CliContext): void {
     .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
     .action((file: string, options: OperationOptions) => publishFile(context, file, options))
+  registerDidNames(did, context)
   registerDidIssuers(did, context)
   registerDidCheckers(did, context)
   registerDidCredentials(did, context)
@@ -165,28 +129,6 @@ function ofAccount(command: Command, others = ''): Command {
   return withoutArguments(command, why)
 }
 
-function serviceOption(text: string): ServiceEntry {
-  const match = /^([^,]+),([^,]+),(.+)$/.exec(text)
-  if (match === null) throw new UserError(`not a service of the form id,type,endpoint: ${text}`, 2)
-  const serviceEndpoint = endpointIn(match[3] as string)
-  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint }
-}
-
-/** An endpoint as a text, or as JSON of an object or a list. */
-function endpointIn(text: string): unknown {
-  if (!/^[{[]/.test(text)) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UserError(`the endpoint begins as JSON and is none: ${text.slice(0, 200)}`, 2)
-  }
-}
-
-/** A fragment name, with or without `#`. */
-function fragmentOption(text: string): string {
-  return text.startsWith('#') ? text.slice(1) : text
-}
-
 async function create(context: CliContext, options: CreateOptions): Promise<void> {
   const client = new NodeClient(options)
   const given = options.recovery === undefined ? undefined : recoveryOption(options.recovery)
@@ -199,11 +141,7 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
   const recovery = given ?? (account.recovery && { publicKey: account.recovery.publicKey })
   const operation = createIdentity(
     { account, specification, created: formatDate(now) },
-    {
-      services: options.service ?? [],
-      ...defined({ keyAgreement: options.keyAgreement, alsoKnownAs: options.alsoKnownAs, recovery }),
-      expires,
-    },
+    { ...newMembers(options), ...defined({ recovery }), expires },
   )
   await finish(context, client, account, operation, options, {
     said: `Created ${account.did}, ${isPast(expires, now) ? 'already expired since' : 'valid until'} ${expires}.`,
@@ -251,38 +189,7 @@ async function updater(
 ): Promise<Builder> {
   // A DID that the node calls expired proves that its clock is past the expiry, even without a newer block.
   const now = Math.max(await chainNow(context.clock, client), expired ? identity.document.expiresAt : 0)
-  const expires = changedExpiry(options, now)
-  const { addService, removeService, addCredential, removeCredential } = options
-  const { addKey, removeKey, authorize, revokeAuthorization } = options
-  const keys = [addKey, removeKey, authorize, revokeAuthorization]
-  const { addKeyAgreement, removeKeyAgreement, addAlsoKnownAs, removeAlsoKnownAs } = options
-  const members = { addKeyAgreement, removeKeyAgreement, addAlsoKnownAs, removeAlsoKnownAs }
-  const asked = [
-    addService,
-    removeService,
-    addCredential,
-    removeCredential,
-    ...keys,
-    ...Object.values(members),
-    expires,
-  ]
-  if (asked.every((change) => change === undefined)) {
-    throw new UserError('what shall change? Give --add-service, --add-key, --years … (see --help)', 2)
-  }
-  const changes = {
-    addServices: addService ?? [],
-    removeServices: removeService ?? [],
-    addCredentials: (addCredential ?? []).map(readCredential),
-    removeCredentials: removeCredential ?? [],
-    ...defined({
-      addKeys: addKey,
-      removeKeys: removeKey,
-      authorize,
-      revokeAuthorizations: revokeAuthorization,
-      ...members,
-      expires,
-    }),
-  }
+  const changes = askedChanges(options, now)
   const specification = await specificationOf(options, 'did', client)
   const created = formatDate(now)
   return (account, signWith) =>
@@ -321,16 +228,4 @@ async function publishFile(context: CliContext, file: string, options: Operation
 function readOperation(file: string): DidOperation {
   const text = readTextFile(file, 'operation file')
   return readHeld(file, 'operation', () => readOperationJson(text))
-}
-
-/** The text of a credential file, checked to be JSON within the document limits. */
-function readCredential(file: string): string {
-  const text = readTextFile(file, 'credential')
-  try {
-    parseStrictJson(text, documentJsonLimits)
-  } catch (error) {
-    if (error instanceof RuleError) throw new UserError(`the credential ${file}: ${error.message}`)
-    throw error
-  }
-  return text
 }

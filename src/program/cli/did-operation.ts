@@ -5,6 +5,7 @@ import type { NodeClient } from '../../clients/client/node-client.js'
 import { didPart } from '../../identity/did/identifier.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { singleKeyCode } from '../../base/primitives/address.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import {
   canFollow,
   type DidOperation,
@@ -181,5 +182,6 @@ async function stateOf(client: NodeClient, did: string): Promise<string | undefi
   const { status } = await client.resolve(did)
   if (status === 3) return undefined
   if (status === 2) return `${did} is on the chain, deactivated`
-  return `${did} is on the chain: "npx didledger did update" changes its document, "did resolve" shows it`
+  const update = hasName(did) ? 'did name update' : 'did update'
+  return `${did} is on the chain: "npx didledger ${update}" changes its document, "did resolve" shows it`
 }

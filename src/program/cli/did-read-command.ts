@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { hasName } from '../../base/primitives/did-name.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { decodeBase64url } from '../../identity/did/base64url.js'
 import type { ResolvedTransaction, ResolveResult } from '../../identity/did/resolution.js'
@@ -77,7 +78,7 @@ async function resolve(context: CliContext, did: string, options: ResolveOptions
     ...operationLines(result),
     ...givenUpLines(result),
     ...(newest === undefined ? [] : ['', ...payloadLines(newest)]),
-    ...(result.status === 3 ? nothingThere(options) : []),
+    ...(result.status === 3 ? nothingThere(did, options) : []),
   ])
   if (options.exitStatus && result.status !== 0) throw new SilentExit()
 }
@@ -91,7 +92,7 @@ async function history(context: CliContext, did: string, options: ReadOptions & 
     ...operationLines(result),
     ...givenUpLines(result),
     ...sliceLine(result),
-    ...(result.status === 3 ? nothingThere(options) : []),
+    ...(result.status === 3 ? nothingThere(did, options) : []),
   ])
 }
 
@@ -144,8 +145,11 @@ function sliceLine({ total, start = 0, count = 0 }: ResolveResult): string[] {
   return [`${part} of ${total} operations, the newest is 1.`]
 }
 
-function nothingThere(options: RestFlags): string[] {
-  return ['', `An account registers its own DID with: npx didledger did create${sameOptions(options)}`]
+function nothingThere(did: string, options: RestFlags): string[] {
+  const name = hasName(did) ? did.slice(did.lastIndexOf(':') + 1) : undefined
+  return name === undefined
+    ? ['', `An account registers its own DID with: npx didledger did create${sameOptions(options)}`]
+    : ['', `An account registers the name with: npx didledger did name create ${name}${sameOptions(options)}`]
 }
 
 /** The JSON in a payload, formatted for text output. */

@@ -326,7 +326,7 @@ describe('a request is refused', () => {
       'key is none that a create',
     ],
     ['about a DID that is not there', 'update', { did: didOf(ada), didDocument: [{}] }, 'does not exist on this chain'],
-    ['about no DID', 'deactivate', { did: 'did:ledger:x' }, 'is no DID of this chain'],
+    ['about no DID', 'deactivate', { did: 'did:ledger:X' }, 'is no DID of this chain'],
     ['with a job that is not there', 'create', { jobId: 'x' }, 'there is no create with the jobId x'],
   ])('%s', async (_, kind, body, reason) => {
     const { status, body: answer } = await user(ada).post(kind, body)

@@ -15,6 +15,7 @@ export const lightLater = [
   'from-checkpoint.js',
   'light-memory.js',
   'noble.js',
+  'key-of-did.js',
 ]
 
 export interface Bundle {

@@ -43,7 +43,7 @@ describe('the key of a name', () => {
   it('is not that of a key, whose identifier is no name', () => {
     const hash = didProgramHash(quickSigner().publicKey)
     expect(isDidName(addressOf(hash))).toBe(false)
-    expect(keyOfIdentifier(addressOf(hash))).toEqual(hash)
+    expect(toHex(keyOf(addressOf(hash)))).toBe(toHex(hash))
     expect(didOfKey(hash)).toBe(`did:ledger:${addressOf(hash)}`)
     expect(keyOfIdentifier(addressOf(Uint8Array.of(prefix.standard, ...hash.subarray(1))))).toBeUndefined()
   })

@@ -201,7 +201,7 @@ describe('did prove', () => {
   it.each<[string, string[], number, string]>([
     ['no node at the URL', [alice.did, '--rest', 'http://127.0.0.1:2'], 1, 'no node listens at http://127.0.0.1:2'],
     ['what is no URL', [alice.did, '--rest', 'ftp://x'], 2, 'not a URL'],
-    ['what is no DID', ['did:ledger:x'], 2, 'Not a DID of this chain'],
+    ['what is no DID', ['did:ledger:X'], 2, 'Not a DID of this chain'],
     ['a part of a credential’s id', ['#degree'], 2, 'Not the id of a credential'],
     ['--all of a credential', [kept, '--all'], 2, '--all is for a DID'],
     ['--issuer of a DID', [alice.did, '--issuer', alice.did], 2, '--issuer is for a credential'],

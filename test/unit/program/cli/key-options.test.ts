@@ -103,7 +103,7 @@ describe('options that name keys', () => {
   it.each<[string, string[], string]>([
     ['a key without a name', ['--add-key', bobKey], '--add-key takes name,key or name,key,controller'],
     ['a key that is none', ['--add-key', 'x,abc'], '--add-key: the key cannot be read: it is base58 of 3 bytes'],
-    ['a controller that is none', ['--add-key', `x,${bobKey},did:ledger:x`], '--add-key: did:ledger:x is not a DID'],
+    ['a controller that is none', ['--add-key', `x,${bobKey},did:ledger:X`], '--add-key: did:ledger:X is not a DID'],
     ['half an authorization', ['--authorize', `x,${bob.did}`], '--authorize takes name,did,key'],
     ['an authorization of nobody', ['--authorize', `x,bob,${bobKey}`], '--authorize: bob is not a DID of this chain'],
     ['a key to sign with that is nowhere', ['--years', '1', '--sign-with', 'x'], '--sign-with names neither a key of'],

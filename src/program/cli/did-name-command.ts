@@ -1,0 +1,292 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { NodeClient } from '../../clients/client/node-client.js'
+import { formatDate } from '../../identity/did/date.js'
+import { neededControllers } from '../../identity/did/control.js'
+import { didPart } from '../../identity/did/identifier.js'
+import type { DidDocument } from '../../identity/did/model.js'
+import { buildDeactivate } from '../../identity/did/build.js'
+import type { Ticket } from '../../identity/did/ticket.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { defined } from '../../base/primitives/defined.js'
+import { isDidName } from '../../base/primitives/did-name.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import type { SigningAccount } from '../../clients/wallet/accounts.js'
+import { signer } from '../../clients/wallet/did-identity.js'
+import { readTextFile, writeFileAtomically } from '../../clients/wallet/files.js'
+import {
+  changedDraft,
+  type Controller,
+  draftOperation,
+  draftText,
+  missingProofs,
+  type NamedDraft,
+  namedDraft,
+  readDraft,
+  readTicket,
+  signDraft,
+  signTicket,
+  ticketFor,
+  ticketText,
+} from '../../clients/wallet/named-identity.js'
+import type { CliContext } from './cli-context.js'
+import { collect, didArgument } from './command-options.js'
+import { currentIdentity } from './current-identity.js'
+import { finish, type OperationOptions, readHeld, specificationOf, withOperation } from './did-operation.js'
+import {
+  askedChanges,
+  type ChangeOptions,
+  type NewDocumentOptions,
+  newMembers,
+  withDocumentChanges,
+  withNewDocument,
+} from './document-options.js'
+import { chainNow, newExpiry } from './expiry.js'
+import { type KeyOptions, withKeys } from './key-options.js'
+import { examples, report, sameOptions, shellWord } from './print-output.js'
+import { publicAccount, signingAccount } from './signing-account.js'
+
+interface ControlOptions {
+  readonly controller?: string[]
+  readonly needed?: number
+}
+
+interface FileOptions extends OperationOptions {
+  /** Whether the file may be there already. */
+  readonly replace?: boolean
+}
+
+/** `didledger did name …`: DIDs with a name, which controllers have together. */
+export function registerDidNames(did: Command, context: CliContext): void {
+  const name = did
+    .command('name')
+    .description('DIDs with a name, under one or several controllers: one key may be lost')
+  withControllers(withNewDocument(withOperation(name.command('create <name>'))))
+    .description('register a name, with the DID of the account as a controller')
+    .addHelpText(
+      'after',
+      examples('did name create shop', `did name create club --controller did:${didMethod}:i… --needed 2 -o club.json`),
+    )
+    .action((text: string, options: OperationOptions & NewDocumentOptions & ControlOptions) =>
+      create(context, didOfName(text), options),
+    )
+  withKeys(withDocumentChanges(withOperation(name.command('update <name>'))))
+    .description('change its document')
+    .addHelpText('after', examples('did name update shop --add-service site,LinkedDomains,https://shop.example'))
+    .action((text: string, options: OperationOptions & ChangeOptions & KeyOptions) =>
+      update(context, didOfName(text), options),
+    )
+  withOperation(name.command('ticket <name>'))
+    .requiredOption('--to <did>', 'DID that controls it from then on, and signs its next document', didArgument)
+    .description('begin to give it to others: writes a ticket, which as many controllers sign as have to')
+    .addHelpText('after', examples(`did name ticket shop --to did:${didMethod}:i… -o ticket.json`))
+    .action((text: string, options: OperationOptions & { to: string }) => ticket(context, didOfName(text), options))
+  withControllers(withNewDocument(withOperation(name.command('transfer <ticket>'))))
+    .description('take it by a signed ticket, under controllers of which the DID of the account is one')
+    .addHelpText('after', examples('did name transfer ticket.json --controller did:ledger:i… --needed 1'))
+    .action((file: string, options: OperationOptions & NewDocumentOptions & ControlOptions) =>
+      transfer(context, file, options),
+    )
+  withOperation(name.command('sign <file>'))
+    .description('sign a draft or a ticket of others, as a controller')
+    .addHelpText('after', examples('did name sign club.json', 'did name sign ticket.json'))
+    .action((file: string, options: OperationOptions) => sign(context, file, options))
+  withOperation(name.command('publish <file>'))
+    .description('send a draft that has all its signatures')
+    .addHelpText('after', examples('did name publish club.json'))
+    .action((file: string, options: OperationOptions) => publish(context, file, options))
+  withOperation(name.command('deactivate <name>'))
+    .description('end it for good; one controller can, and the name is not free again')
+    .addHelpText('after', examples('did name deactivate shop'))
+    .action((text: string, options: OperationOptions) => deactivate(context, didOfName(text), options))
+}
+
+function withControllers(command: Command): Command {
+  return command
+    .option('--controller <did>', 'a further controller; may be given several times', collect(didArgument))
+    .option('--needed <count>', 'how many of the controllers sign a change (default: 1)', neededArgument)
+}
+
+function neededArgument(text: string): number {
+  if (/^\d{1,2}$/.test(text) && Number(text) > 0) return Number(text)
+  throw new InvalidArgumentError('Not a number of controllers.')
+}
+
+/** The DID of a name, which may be given in full. */
+function didOfName(text: string): string {
+  const start = `did:${didMethod}:`
+  const name = text.startsWith(start) ? text.slice(start.length) : text
+  if (isDidName(name)) return start + name
+  throw new UserError(
+    `${text} cannot be a name: it has 1 to 30 characters of a to z, 0 to 9, . _ -, and begins with a letter or digit`,
+    2,
+  )
+}
+
+async function create(
+  context: CliContext,
+  did: string,
+  options: OperationOptions & NewDocumentOptions & ControlOptions,
+): Promise<void> {
+  const { client, now, account, controller } = await opened(context, options)
+  const draft = namedDraft(newIdentity(did, options, account, now), formatDate(now))
+  await goOn(context, { client, account, controller }, signDraft(draft, controller, formatDate(now)), options)
+}
+
+function newIdentity(did: string, options: NewDocumentOptions & ControlOptions, account: SigningAccount, now: number) {
+  const { controller = [], needed } = options
+  const expires = newExpiry(options, now)
+  return { did, controllers: [account.did, ...controller], ...newMembers(options), ...defined({ needed }), expires }
+}
+
+async function update(context: CliContext, did: string, options: OperationOptions & ChangeOptions): Promise<void> {
+  const parts = await opened(context, options)
+  const { client, now, controller } = parts
+  const { identity } = await currentIdentity(client, did)
+  const draft = changedDraft(identity, askedChanges(options, now), formatDate(now))
+  await goOn(context, parts, signDraft(draft, controller, formatDate(now)), options)
+}
+
+async function ticket(context: CliContext, did: string, options: OperationOptions & { to: string }): Promise<void> {
+  const { client, now, controller } = await opened(context, options)
+  const { identity } = await currentIdentity(client, did)
+  const signed = signTicket(ticketFor(identity, options.to), controller, identity.document, formatDate(now))
+  writeTicket(context, signed, identity.document, options)
+}
+
+async function transfer(
+  context: CliContext,
+  file: string,
+  options: OperationOptions & NewDocumentOptions & ControlOptions,
+): Promise<void> {
+  const parts = await opened(context, options)
+  const { now, account, controller } = parts
+  const given = ticketIn(file)
+  const draft = namedDraft(newIdentity(given.id, options, account, now), formatDate(now), given)
+  await goOn(context, parts, signDraft(draft, controller, formatDate(now)), options)
+}
+
+async function sign(context: CliContext, file: string, options: OperationOptions): Promise<void> {
+  const { client, now, controller } = await opened(context, options)
+  // What it reads it replaces, unless another file is named.
+  const into = { ...options, output: options.output ?? file, replace: options.output === undefined }
+  if (!isDraft(file)) {
+    const given = ticketIn(file)
+    const { document } = (await currentIdentity(client, given.id)).identity
+    writeTicket(context, signTicket(given, controller, document, formatDate(now)), document, into)
+    return
+  }
+  writeDraft(context, signDraft(draftIn(file), controller, formatDate(now)), into)
+}
+
+async function publish(context: CliContext, file: string, options: OperationOptions): Promise<void> {
+  const parts = await opened(context, options)
+  await send(context, parts, draftIn(file), options)
+}
+
+async function deactivate(context: CliContext, did: string, options: OperationOptions): Promise<void> {
+  const { client, account, controller } = await opened(context, options)
+  await currentIdentity(client, did)
+  const specification = await specificationOf(options, 'did', client)
+  const operation = buildDeactivate(did, { specification, verificationMethod: controller.key }, signer(account))
+  await finish(context, client, account, operation, options, {
+    said: `Deactivated ${did}, signed by ${controller.key}.`,
+    next: `did resolve ${did}`,
+  })
+}
+
+interface Opened {
+  readonly client: NodeClient
+  readonly account: SigningAccount
+  readonly controller: Controller
+}
+
+/** The account with the id of its default key, as its document has it now. */
+async function opened(context: CliContext, options: OperationOptions): Promise<Opened & { readonly now: number }> {
+  const client = new NodeClient(options)
+  const { did } = publicAccount(options)
+  const { document } = (await currentIdentity(client, did)).identity
+  const now = await chainNow(context.clock, client)
+  const account = await signingAccount(context, options)
+  const key = document.defaultKey?.id
+  if (key === undefined) throw new UserError(`the document of ${did} has no default key`)
+  return { client, account, controller: { pair: account, key }, now }
+}
+
+/** Sends a draft that has all its proofs, unless it is to be written to a file; one that has not goes to the others by a file. */
+async function goOn(context: CliContext, parts: Opened, draft: NamedDraft, options: OperationOptions): Promise<void> {
+  const missing = missingProofs(draft)
+  if (missing === 0 && options.output === undefined) return send(context, parts, draft, options)
+  if (options.output === undefined) {
+    throw new UserError(
+      `${missing} more of ${others(draft).join(', ')} have to sign: give -o FILE for a draft, which they sign by "did name sign FILE"`,
+      2,
+    )
+  }
+  writeDraft(context, draft, options)
+}
+
+async function send(
+  context: CliContext,
+  { client, account, controller }: Opened,
+  draft: NamedDraft,
+  options: OperationOptions,
+): Promise<void> {
+  const { id } = draft.document
+  const specification = await specificationOf(options, 'did', client)
+  const operation = draftOperation(draft, controller, specification)
+  await finish(context, client, account, operation, options, {
+    said: `Published the ${operation.operation} of ${id}, signed by ${draft.document.proofs.length} of its controllers.`,
+    next: `did resolve ${id}`,
+  })
+}
+
+/** Controllers whose proof a draft has not. */
+function others({ document }: NamedDraft): string[] {
+  const signed = new Set(document.proofs.map(({ creator }) => didPart(creator)))
+  return document.controllers.filter((did) => !signed.has(did))
+}
+
+function writeDraft(context: CliContext, draft: NamedDraft, options: FileOptions): void {
+  const file = options.output as string
+  writeFileAtomically(file, draftText(draft), { mode: 0o644, ...defined({ replace: options.replace }) })
+  const missing = missingProofs(draft)
+  const verb = missing === 0 ? 'publish' : 'sign'
+  report(context, options, { did: draft.document.id, file, missing }, [
+    missing === 0
+      ? `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: it has all its signatures; nothing was sent.`
+      : `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: ${missing} more of ${others(draft).join(', ')} have to sign.`,
+    `Next: npx didledger did name ${verb} ${shellWord(file)}${missing === 0 ? sameOptions(options) : ''}`,
+  ])
+}
+
+function writeTicket(
+  context: CliContext,
+  signed: Ticket,
+  { controllers, multisig }: DidDocument,
+  options: FileOptions,
+): void {
+  const file = options.output
+  if (file === undefined)
+    throw new UserError('give -o FILE: the ticket goes to the others, and to who takes the DID', 2)
+  writeFileAtomically(file, ticketText(signed), { mode: 0o644, ...defined({ replace: options.replace }) })
+  const missing = neededControllers({ ...defined({ multisig }) }) - signed.proofs.length
+  const verb = missing === 0 ? 'transfer' : 'sign'
+  report(context, options, { did: signed.id, to: signed.to, file, missing }, [
+    missing === 0
+      ? `Wrote the ticket for ${signed.id} to ${file}: ${signed.to} can take it.`
+      : `Wrote the ticket for ${signed.id} to ${file}: ${missing} more of ${controllers.join(', ')} have to sign.`,
+    `Next: npx didledger did name ${verb} ${shellWord(file)}`,
+  ])
+}
+
+function isDraft(file: string): boolean {
+  return /"operation"\s*:/.test(readTextFile(file, 'draft or ticket'))
+}
+
+function draftIn(file: string): NamedDraft {
+  return readHeld(file, 'draft', () => readDraft(readTextFile(file, 'draft')))
+}
+
+function ticketIn(file: string): Ticket {
+  return readHeld(file, 'ticket', () => readTicket(readTextFile(file, 'ticket')))
+}

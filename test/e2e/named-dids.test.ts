@@ -1,0 +1,83 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Directories, NodeProcess, run } from '../support/process/spawn.js'
+
+const directories = new Directories()
+const files = directories.fresh('drafts')
+let node: NodeProcess
+const dids: string[] = []
+const did = (i: number) => dids[i] as string
+/** Runs a command as an account of the devnet. */
+const as = (account: number, ...args: string[]) =>
+  run('did', ...args, '--devnet-account', String(account), '--rest', node.line.rest, '--json')
+const file = (name: string) => join(files, name)
+
+beforeAll(async () => {
+  mkdirSync(files)
+  node = await NodeProcess.start('devnet', '--data-dir', directories.fresh('devnet'))
+  for (const account of [0, 1, 2]) {
+    dids.push((JSON.parse((await as(account, 'create')).out) as { did: string }).did)
+  }
+})
+afterAll(async () => {
+  await node.stop()
+  directories.remove()
+})
+
+describe('a DID of three people, two of whom sign', () => {
+  it('is made, changed, given away and ended by commands', async () => {
+    const club = ['name', 'create', 'club', '--controller', did(1), '--controller', did(2), '--needed', '2']
+    const alone = await as(0, ...club)
+    expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('give -o FILE')])
+    expect((await as(0, ...club, '-o', file('club.json'))).code).toBe(0)
+    const early = await as(0, 'name', 'publish', file('club.json'))
+    expect([early.code, early.err]).toEqual([1, expect.stringContaining('1 more of the controllers')])
+    expect((await as(0, 'name', 'sign', file('club.json'))).err).toContain('has signed it already')
+    expect((await as(1, 'name', 'sign', file('club.json'))).code).toBe(0)
+    expect((await as(2, 'name', 'sign', file('club.json'))).err).toContain('takes no more')
+    expect(await as(2, 'name', 'publish', file('club.json'))).toMatchObject({ code: 0 })
+
+    const service = ['--add-service', 'site,LinkedDomains,https://club.example']
+    expect((await as(1, 'name', 'update', 'club', ...service, '-o', file('change.json'))).code).toBe(0)
+    expect((await as(2, 'name', 'sign', file('change.json'))).code).toBe(0)
+    expect(await as(0, 'name', 'publish', file('change.json'))).toMatchObject({ code: 0 })
+
+    // Account 1 has lost its key; the other two go on without it.
+    expect((await as(0, 'name', 'ticket', 'club', '--to', did(0), '-o', file('ticket.json'))).code).toBe(0)
+    const half = await as(0, 'name', 'transfer', file('ticket.json'))
+    expect([half.code, half.err]).toEqual([1, expect.stringContaining('needs 2')])
+    expect((await as(2, 'name', 'sign', file('ticket.json'))).code).toBe(0)
+    expect(JSON.parse(readFileSync(file('ticket.json'), 'utf8'))).toMatchObject({ id: 'did:ledger:club', to: did(0) })
+    expect(await as(0, 'name', 'transfer', file('ticket.json'), '--controller', did(2))).toMatchObject({ code: 0 })
+
+    const shown = await run('did', 'resolve', 'did:ledger:club', '--rest', node.line.rest)
+    expect(shown.out).toContain('"multisig": "1:2"')
+    const proof = await run('did', 'prove', 'did:ledger:club', '--all', '--rest', node.line.rest)
+    writeFileSync(file('bundle.json'), proof.out)
+    const verified = await run('did', 'verify', file('bundle.json'), '--trust', 'devnet')
+    expect([verified.code, verified.out]).toEqual([0, expect.stringContaining('did:ledger:club')])
+    const forged = proof.out.replaceAll('"ticket": "ey', '"ticket": "eY')
+    writeFileSync(file('forged.json'), forged)
+    expect((await run('did', 'verify', file('forged.json'), '--trust', 'devnet')).code).toBe(1)
+    expect((await as(1, 'name', 'deactivate', 'club')).code).toBe(1)
+    expect((await as(2, 'name', 'deactivate', 'club')).code).toBe(0)
+    expect((await as(0, 'name', 'create', 'club')).err).toContain('deactivated')
+  })
+
+  it('says what is wrong with what cannot be', async () => {
+    const cases: readonly [string[], number, string][] = [
+      [['name', 'create', 'Club'], 2, 'cannot be a name'],
+      [['name', 'create', 'a'.repeat(31)], 2, 'cannot be a name'],
+      [['name', 'create', 'shop', '--needed', '2'], 1, '2 of 1 controllers cannot sign'],
+      [['name', 'create', 'shop', '--needed', '0'], 2, 'Not a number of controllers'],
+      [['name', 'create', 'shop', '--controller', 'did:ledger:iX'], 2, 'Not a DID of this chain'],
+      [['name', 'update', 'free', '--years', '1'], 1, 'registers a name'],
+      [['name', 'sign', file('none.json')], 1, 'there is no such file'],
+    ]
+    for (const [args, code, text] of cases) {
+      const ran = await as(0, ...args)
+      expect([args, ran.code, ran.err]).toEqual([args, code, expect.stringContaining(text)])
+    }
+  })
+})
