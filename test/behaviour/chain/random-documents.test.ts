@@ -12,7 +12,8 @@ import { type DidOperationRow, tables } from '../../../src/ledger/storage/rows/t
 import { memoryStore, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { rowsOf, wholeRows } from '../../support/builders/joined-chain.js'
-import { Crowd, random } from '../../support/builders/random-chain.js'
+import { named } from '../../support/builders/named-did.js'
+import { Crowd, crowdNames, random } from '../../support/builders/random-chain.js'
 import { inStep } from '../../support/fakes/standing.js'
 import { rounds } from '../../support/process/thorough.js'
 
@@ -20,6 +21,8 @@ import { rounds } from '../../support/process/thorough.js'
 
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 1)
 const people = Array.from({ length: 5 }, holder)
+/** All DIDs there may be. */
+const dids = [...people.map(({ did }) => did), ...crowdNames.map(named)]
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
@@ -80,7 +83,7 @@ async function answersOf(test: TestChain, had: ReadonlyMap<string, number>): Pro
     return JSON.stringify(await resolver.resolve(did, options))
   }
   const answers = []
-  for (const { did } of people) {
+  for (const did of dids) {
     answers.push(await resolve(did, { context: true }))
     answers.push(await resolve(did, { proof: 'history' }))
     answers.push(await resolve(did, { all: true, context: true, skip: 0, limit: had.get(did) ?? 0 }))
@@ -90,9 +93,9 @@ async function answersOf(test: TestChain, had: ReadonlyMap<string, number>): Pro
   return { answers, found }
 }
 
-/** The operations of each person's DID, oldest first. */
+/** The operations of each DID, oldest first. */
 async function historiesOf({ database }: TestChain): Promise<ReadonlyMap<string, readonly DidOperationRow[]>> {
-  const histories = people.map(async ({ did }) => {
+  const histories = dids.map(async (did) => {
     const rows = await database.rows(tables.didOperation.range(didKey(did) as ProgramHash))
     return [did, rows.map(([, row]) => tables.didOperation.decode(row))] as const
   })

@@ -84,7 +84,14 @@ function plans(lists: readonly (readonly string[])[]): fc.Arbitrary<Plan> {
 function overridesOf({ base, upgrades }: Plan): SpecOverrides {
   const { didRoot, didCore, ...rest } = base
   const producer = base.validators.length > 0 ? 'sponsor' : 'miners'
-  return { ...rest, producer, upgrades, didRoot: didRoot || undefined, didCore: didCore || undefined }
+  return {
+    ...rest,
+    producer,
+    upgrades,
+    didRoot: didRoot || undefined,
+    didCore: didCore || undefined,
+    didNames: undefined,
+  }
 }
 
 /** The rules of each height, made entry by entry. */

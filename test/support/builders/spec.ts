@@ -64,6 +64,7 @@ const base = {
   validators,
   didRoot: true,
   didCore: true,
+  didNames: ['300', '200', '100'],
   timing: { minInterval: 1_000, emptyInterval: 10_000, maxDrift: 5_000, propose: 3_000, delta: 500 },
   maxViewTimeout: 60_000,
   upgrades: [],
