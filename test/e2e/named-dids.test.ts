@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Directories, NodeProcess, run } from '../support/process/spawn.js'
+import { commandsOf, repositoryFile } from '../support/assert/markdown.js'
+import { CommandProcess, Directories, NodeProcess, run } from '../support/process/spawn.js'
 
 const directories = new Directories()
 const files = directories.fresh('drafts')
@@ -79,5 +80,24 @@ describe('a DID of three people, two of whom sign', () => {
       const ran = await as(0, ...args)
       expect([args, ran.code, ran.err]).toEqual([args, code, expect.stringContaining(text)])
     }
+  })
+})
+
+describe('docs/names.md', () => {
+  it('shows commands that do what it says', async () => {
+    const cwd = directories.fresh('guide')
+    mkdirSync(cwd)
+    const devnet = await NodeProcess.start('devnet')
+    const lines = commandsOf(repositoryFile('docs/names.md')).flatMap(({ command }) => command.split('\n'))
+    expect(lines.length).toBeGreaterThan(15)
+    for (const line of lines) {
+      const args = line.replace('npx didledger ', '').split(' ')
+      const { code, err } = await new CommandProcess([...args, '--rest', devnet.line.rest], { cwd }).finished
+      expect({ line, code, err }).toEqual({ line, code: 0, err: '' })
+    }
+    const club = await devnet.client.resolve('did:ledger:club')
+    expect(club).toMatchObject({ status: 0, transaction: [{ operation: { header: { operation: 'transfer' } } }] })
+    expect((await devnet.client.resolve('did:ledger:shop')).status).toBe(2)
+    await devnet.stop()
   })
 })

@@ -34,6 +34,11 @@ export const provedMembers: readonly MemberRow[] = [
     by: 'signature',
     why: 'the entry before, where it is shown, or the signature of the operation',
   },
+  {
+    member: 'transaction[].operation.header.ticket',
+    by: 'signature',
+    why: 'the signatures of the controllers before in it, and the entry before, where it is shown',
+  },
   { member: 'transaction[].operation.header.specification', by: 'signature', why: 'the signature of the operation' },
   { member: 'transaction[].operation.proof.type', by: 'said', why: 'no signature covers it' },
   {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { quickSigner } from '../../../src/base/crypto/quick-signer.js'
-import { buildDeactivate, buildUpdate } from '../../../src/identity/did/build.js'
+import { buildDeactivate, buildDidTransfer, buildUpdate } from '../../../src/identity/did/build.js'
 import { LightError } from '../../../src/clients/light/light-error.js'
 import { LightResolver } from '../../../src/clients/light/light-resolver.js'
 import { provedMembers } from '../../../src/clients/light/proved-members.js'
 import { authenticationKey, authorizationKey, holder, signer, specification } from '../../support/builders/did.js'
+import { createNamed, named, namedDocument, ticketOf } from '../../support/builders/named-did.js'
 import { lightWorld } from '../../support/builders/light-world.js'
 import type { Json } from '../../support/fakes/light-server.js'
 import { rounds } from '../../support/process/thorough.js'
@@ -43,6 +44,10 @@ function presented(result: Json): string {
 const delegate = quickSigner()
 const newRecovery = quickSigner()
 const [ended, delegated, twin, rotated] = [holder(), holder(), holder(), holder()]
+/** A name that two of them have, and one gets; an own key signs the transfer. */
+const ownKey = quickSigner()
+const byOwn = { specification, verificationMethod: `${named('shop')}#own` }
+const ofShop = { plan: { keys: [authenticationKey('own', ownKey)] } }
 
 describe.each([
   ['validators', lightWorld({ genesis: 'members', changeAt: 9 })],
@@ -56,6 +61,7 @@ describe.each([
       ended.create(),
       delegated.create({ keys: [...delegated.plan.keys, authorizationKey('delegate', delegate, alice.did)] }),
       twin.create({}, `${twin.did}#primary`),
+      createNamed(namedDocument('shop', { by: [twin, rotated], needed: 2, ...ofShop }), twin),
     ],
   })
   const rest = rotated.plan.keys.filter(({ fragment }) => fragment !== 'recovery')
@@ -67,6 +73,18 @@ describe.each([
       buildUpdate(turned, { ...own, previousTxid }, signer(rotated.recovery)),
       buildDeactivate(ended.did, own, signer(ended.recovery)),
       buildDeactivate(delegated.did, { specification, verificationMethod: '#delegate' }, signer(delegate)),
+      buildDidTransfer(
+        namedDocument('shop', { by: [rotated], ...ofShop }),
+        {
+          ...byOwn,
+          ticket: ticketOf('shop', {
+            to: rotated,
+            txid: made.transactions.at(-1)?.txid ?? '',
+            signers: [twin, rotated],
+          }),
+        },
+        signer(ownKey),
+      ),
     ],
   })
   for (let i = 0; i < 7; i++) book.make()
@@ -98,6 +116,8 @@ describe.each([
     ['a key that replaces itself', ofDid(rotated.did, { all: true }), ['#primary', '#recovery']],
     ['a key that replaced itself', ofDid(rotated.did), [undefined]],
     ['a key by its name in full', ofDid(twin.did), ['#primary']],
+    ['a transfer', ofDid(named('shop')), ['#own']],
+    ['a transfer with what it follows', ofDid(named('shop'), { all: true }), [undefined, '#own']],
     ['no such DID', ofDid('did:ledger:nobody'), []],
     ['no such version', ofDid(alice.did, { versionId: '00'.repeat(32) }), [undefined, undefined, undefined]],
     ['a declared credential', ofCredential(kept), []],
