@@ -26,6 +26,7 @@ let node: NodeProcess
 let liar: HostileNode
 
 const asAlice = ['--devnet-account', '0']
+const asBob = ['--devnet-account', '1']
 const asCarol = ['--devnet-account', '2']
 const payment = ['--to', bob.address, '--amount', '1']
 const key = (n: number) => ['--key', Buffer.from(devnetAccount(n).publicKey).toString('hex')]
@@ -72,6 +73,23 @@ const scenes: Readonly<Record<string, { readonly args: readonly (readonly string
     ],
   },
   'did deactivate': { args: [asAlice] },
+  'did name create': {
+    args: [
+      ['free', ...asAlice],
+      ['free', ...asAlice, '-o', file('free.json')],
+    ],
+  },
+  'did name update': { args: [['shop', ...asAlice, '--years', '1']] },
+  'did name ticket': { args: [['shop', ...asAlice, '--to', bob.did, '-o', file('given.json')]] },
+  'did name transfer': { args: [[file('ticket.json'), ...asBob]] },
+  'did name sign': {
+    args: [
+      [file('club.json'), ...asBob, '-o', file('signed.json')],
+      [file('ticket.json'), ...asBob],
+    ],
+  },
+  'did name publish': { args: [[file('whole.json'), ...asAlice]] },
+  'did name deactivate': { args: [['shop', ...asAlice]] },
   'did publish': { args: [[file('create.json'), ...asCarol]] },
   'did issue': { args: [[...asAlice, '--type', 'T', '--claim', 'a=b']] },
   'did present': { args: [[file('another.json'), ...asAlice, '--realm', 'r', '--nonce', 'n']] },
@@ -114,6 +132,12 @@ beforeAll(async () => {
   const sent = await bench.json<{ txid: string }>('wallet', 'send', ...asAlice, ...payment, ...rest)
   liar.waiting = sent.txid
   for (const account of ['0', '1']) await bench.json('did', 'create', '--devnet-account', account, ...rest)
+  await bench.json('did', 'name', 'create', 'shop', ...asAlice, ...rest)
+  const to = ['--to', bob.did, '-o', bench.path('ticket.json')]
+  await bench.json('did', 'name', 'ticket', 'shop', ...asAlice, ...to, ...rest)
+  const club = ['did', 'name', 'create', 'club', ...asAlice, ...rest]
+  await bench.json(...club, '--controller', bob.did, '--needed', '2', '-o', bench.path('club.json'))
+  await bench.json(...club, '-o', bench.path('whole.json'))
   await bench.json('did', 'declare', bench.path('profile.json'), ...asAlice, ...rest)
   await bench.json('did', 'create', ...asCarol, ...rest, '-o', bench.path('create.json'))
   await bench.json(

@@ -2,7 +2,7 @@ import { identifierFault } from '../../identity/did/identifier-fault.js'
 import type { ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { keyOfIdentifier } from '../../base/primitives/did-name.js'
+import { keyOfIdentifier } from '../../base/primitives/did-key.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 
 /** @limit characters: a DID, or the id of a credential, in a request to the resolver */

@@ -1,40 +1,12 @@
-import { addressOf, prefix, type ProgramHash, sharedAddress } from './address.js'
-import { allocate } from './bytes.js'
-import { didMethod } from './did-method.js'
-
-/**
- * The 21 bytes by which rows and shards know a DID, and the identifier that they stand for (format 4.5). That of a key is its program
- * hash. That of a name is a prefix that no program has, and the characters of the name as digits: nothing has to be looked up to
- * have the name back.
- */
+/** Names of DIDs, which stand in place of identifiers that keys have (format 4.5). Without imports: small pages use this file. */
 
 /** @limit characters: name of a DID; as many as 20 bytes hold */
 export const longestName = 30
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,29}$/
-/** Digit 0 stands behind the last character. */
-const digits = ' abcdefghijklmnopqrstuvwxyz0123456789._-'
-const base = BigInt(digits.length)
 
 /** Whether a text is a name that a DID may have: lower case, digits, and after the first character also `.`, `_` and `-`. */
 export function isDidName(text: string): boolean {
   return nameForm.test(text)
-}
-
-/** The key of the DID with an identifier, whose bytes are not to be changed; undefined for one that no DID can have. */
-export function keyOfIdentifier(identifier: string): ProgramHash | undefined {
-  if (isDidName(identifier)) return keyOfName(identifier)
-  const hash = sharedAddress(identifier)
-  return hash?.[0] === prefix.did ? hash : undefined
-}
-
-/** The identifier of the DID with a key. */
-export function identifierOfKey(key: ProgramHash): string {
-  return key[0] === prefix.didName ? nameOfKey(key) : addressOf(key)
-}
-
-/** The full text of the DID with a key. */
-export function didOfKey(key: ProgramHash): string {
-  return `did:${didMethod}:${identifierOfKey(key)}`
 }
 
 /** Whether a DID has a name, not the identifier of a key. */
@@ -46,20 +18,4 @@ export function hasName(did: string): boolean {
 export function nameLengthOf(did: string): number | undefined {
   const identifier = did.slice(did.lastIndexOf(':') + 1)
   return isDidName(identifier) ? identifier.length : undefined
-}
-
-function keyOfName(name: string): ProgramHash {
-  let value = 0n
-  for (let i = 0; i < longestName; i++) value = value * base + BigInt(digits.indexOf(name[i] ?? ' '))
-  const key = allocate(21)
-  for (let i = 20; i > 0; i--, value >>= 8n) key[i] = Number(value & 0xffn)
-  key[0] = prefix.didName
-  return key
-}
-
-function nameOfKey(key: ProgramHash): string {
-  let value = key.subarray(1).reduce((sum, byte) => (sum << 8n) + BigInt(byte), 0n)
-  let name = ''
-  for (let i = 0; i < longestName; i++, value /= base) name = (digits[Number(value % base)] as string) + name
-  return name.trimEnd()
 }

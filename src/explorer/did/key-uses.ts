@@ -11,6 +11,16 @@ export interface ShownKey {
 }
 
 const authenticationUses = ['sign updates', 'deactivate', 'issue credentials']
+/** The documents of a DID with a name are proved, and it is ended, by its controllers. */
+const ownUses = ['sign what its controllers have proved', 'issue credentials', 'declare and revoke them']
+
+/** The DIDs that control one with a name, and how many of them sign; none for the DID of a key. */
+export function controllersOf(document: Members): { readonly dids: readonly string[]; readonly needed: number } {
+  const { controller, multisig } = document
+  const dids = Array.isArray(controller) ? controller : controller === undefined ? [] : [controller]
+  const needed = typeof multisig === 'string' ? Number.parseInt(multisig, 10) : 1
+  return { dids: dids.map(String), needed }
+}
 
 /** Keys of a normalised document, those embedded in its lists too. */
 export function keysOf(document: Members): ShownKey[] {
@@ -20,13 +30,14 @@ export function keysOf(document: Members): ShownKey[] {
     return new Set(Array.isArray(list) ? list.map((entry) => (typeof entry === 'string' ? entry : idOf(entry))) : [])
   }
   const [authentication, authorization] = [referred('authentication'), referred('authorization')]
+  const isControlled = controllersOf(document).dids.length > 0
   const embedded = ['authentication', 'authorization'].flatMap((name) => objectsIn(document, name))
   const signing = [...objectsIn(document, 'publicKey'), ...embedded].map((key) => {
     const id = textIn(key, 'id') ?? ''
     const publicKey = textIn(key, 'publicKeyBase58') ?? ''
     const uses = [
       ...(derives(publicKey, did) ? ['default key: its bytes derive the DID'] : []),
-      ...(authentication.has(id) ? authenticationUses : []),
+      ...(authentication.has(id) ? (isControlled ? ownUses : authenticationUses) : []),
       ...(authorization.has(id) ? ['deactivate, on behalf of its controller'] : []),
     ]
     return { id, controller: textIn(key, 'controller') ?? did, publicKey, uses }

@@ -1,4 +1,5 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
+import { isDidName } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { hashIn } from '../route.js'
 
@@ -84,9 +85,9 @@ function didTarget(text: string): SearchTarget {
 /** A reason why an identifier is none of a DID; undefined: it is one. */
 function faultOf(identifier: string): string | undefined {
   const hash = parseAddress(identifier)
-  if (hash?.[0] === prefix.did) return undefined
+  if (hash?.[0] === prefix.did || isDidName(identifier)) return undefined
   if (hash !== undefined) return 'This is no DID: behind the method stands an address.'
   return identifierForm.test(identifier)
     ? 'This is no DID: its checksum is wrong.'
-    : 'This is no DID: behind the method stand 34 characters of base58, of which the first is i.'
+    : 'This is no DID: behind the method stand 34 characters of base58, of which the first is i, or a name of a to z, 0 to 9, . _ -'
 }

@@ -1,4 +1,4 @@
-import { keysOf } from '../did/key-uses.js'
+import { controllersOf, keysOf } from '../did/key-uses.js'
 import { type Members, objectsIn, textIn } from '../did/payload.js'
 import { JsonView } from '../parts/json-view.js'
 import { Panel, Table } from '../parts/panel.js'
@@ -14,8 +14,10 @@ export function fragment(id: string): string {
 
 export function DidKeys({ document }: { document: Members }) {
   const did = textIn(document, 'id')
+  const { dids, needed } = controllersOf(document)
   return (
     <Panel title="Keys">
+      {dids.length === 0 ? null : <Controllers dids={dids} needed={needed} />}
       <Table
         caption="keys of the document and what each may do"
         rows={keysOf(document)}
@@ -52,12 +54,39 @@ export function DidKeys({ document }: { document: Members }) {
           ],
         ]}
       />
-      <p class="quiet">
-        Its holder changes these with <code>didledger did update</code>: <code>--add-key</code>,{' '}
-        <code>--remove-key</code>, <code>--authorize</code>, <code>--revoke-authorization</code>; a leaked default key
-        leaves only <code>didledger did deactivate</code>.
-      </p>
+      {dids.length === 0 ? (
+        <p class="quiet">
+          Its holder changes these with <code>didledger did update</code>: <code>--add-key</code>,{' '}
+          <code>--remove-key</code>, <code>--authorize</code>, <code>--revoke-authorization</code>; a leaked default key
+          leaves only <code>didledger did deactivate</code>.
+        </p>
+      ) : (
+        <p class="quiet">
+          Its controllers change these with <code>didledger did name update</code>, and give it to others with{' '}
+          <code>didledger did name ticket</code>.
+        </p>
+      )}
     </Panel>
+  )
+}
+
+/** Who controls a DID with a name. */
+function Controllers({ dids, needed }: { dids: readonly string[]; needed: number }) {
+  return (
+    <>
+      <p>
+        {dids.length === 1
+          ? 'Its controller proves its documents:'
+          : `${needed} of its ${dids.length} controllers prove a document:`}
+      </p>
+      <ul>
+        {dids.map((did) => (
+          <li key={did}>
+            <DidName text={did} />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

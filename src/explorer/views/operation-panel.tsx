@@ -45,7 +45,7 @@ export function OperationPanel({ operation, txid }: { operation: Operation; txid
   )
 }
 
-const didForm = /^did:[a-z0-9]+:[A-Za-z0-9]{1,64}/
+const didForm = /^did:[a-z0-9]+:[A-Za-z0-9._-]{1,64}/
 
 /** The DID that an operation is about; of a credential, its holder. */
 function didOf({ payload, proof }: Operation, content: Members | undefined): string | undefined {

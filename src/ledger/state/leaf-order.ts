@@ -1,7 +1,7 @@
 import { namedCredential } from '../../identity/did/named-did.js'
 import { didKey, operationAt } from '../storage/rows/did-reader.js'
 import { present } from '../storage/rows/row-reader.js'
-import { didOfKey } from '../../base/primitives/did-name.js'
+import { didOfKey } from '../../base/primitives/did-key.js'
 import { nextOrdinal } from '../storage/rows/token-index.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'

@@ -1,6 +1,6 @@
 import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { didOfKey } from '../../base/primitives/did-name.js'
+import { didOfKey } from '../../base/primitives/did-key.js'
 import {
   type Entry,
   entryBytes,

@@ -272,7 +272,7 @@ describe('a DID', () => {
     ['two fragments', 'did:ledger:x%23a%23b', 400, 'INVALID_DID_URL'],
     ['another method', 'did:unsupported:123456789abcdefghi', 501, 'METHOD_NOT_SUPPORTED'],
     ['another method of a URL', 'did:unsupported:123%23key', 501, 'METHOD_NOT_SUPPORTED'],
-    ['an identifier of another form', 'did:ledger:short', 400, 'INVALID_DID'],
+    ['an identifier of another form', 'did:ledger:Short', 400, 'INVALID_DID'],
   ])('is refused: %s', async (_, target, status, error) => {
     expect(refusalOf(await get(target))).toEqual([status, error])
   })
@@ -391,7 +391,7 @@ describe('options', () => {
   })
 
   it('are checked in this order: DID, method, checksum, names, values, Accept, existence', async () => {
-    const short = 'did:ledger:short'
+    const short = 'did:ledger:Short'
     const all = '?x=1&versionId=bad'
     const steps: [string, string | undefined, [number, string]][] = [
       [`nothing${all}`, 'text/html', [400, 'INVALID_DID']],
@@ -701,7 +701,7 @@ describe('the node', () => {
         expect(answer.headers['retry-after']).toBe('5')
         expect(answer.text).toMatch(/at height 5, .* up to height 9/)
       }
-      expect((await ask(joining.port, '/1.0/identifiers/did:ledger:x')).status).toBe(400)
+      expect((await ask(joining.port, '/1.0/identifiers/did:ledger:X')).status).toBe(400)
     } finally {
       await joining.close()
     }

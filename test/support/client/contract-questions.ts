@@ -1,6 +1,6 @@
 import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { addressOf } from '../../../src/base/primitives/address.js'
-import { didOfKey } from '../../../src/base/primitives/did-name.js'
+import { didOfKey } from '../../../src/base/primitives/did-key.js'
 import { lightPrefix } from '../../../src/answers/api/paths/light-routes.js'
 import { restPrefix } from '../../../src/answers/api/paths/rest-routes.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'

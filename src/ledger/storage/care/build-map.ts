@@ -8,7 +8,7 @@ import { present, putOrDelete } from '../rows/row-reader.js'
 import { valueOfHistory } from '../../../identity/proofs/history.js'
 import { didMapKey, type Leaf } from '../../../identity/proofs/map-tree.js'
 import { inKeyOrderSteps } from '../rows/map/change-map.js'
-import { didOfKey } from '../../../base/primitives/did-name.js'
+import { didOfKey } from '../../../base/primitives/did-key.js'
 import { endOfCredential } from '../rows/map/leaf-changes.js'
 import { hasMap, mapChangeOf, putMapComplete } from '../rows/map/map-rows.js'
 

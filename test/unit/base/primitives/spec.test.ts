@@ -79,7 +79,7 @@ describe('the chain spec', () => {
 })
 
 describe('a chain spec is refused', () => {
-  it.each(Object.keys(plain).filter((name) => !['didRoot', 'didCore'].includes(name)))(
+  it.each(Object.keys(plain).filter((name) => !['didRoot', 'didCore', 'didNames'].includes(name)))(
     'without its member %s',
     (name) => {
       expect(() => parseSpec(testSpec({ [name]: undefined }))).toThrow(
@@ -196,11 +196,12 @@ describe('upgrades', () => {
   ]
   const spec = parseSpec(testSpec({ upgrades }))
 
+  const names = [300n, 200n, 100n]
   it('change the rules from their height on', () => {
     expect(paramsAt(spec, 0).validators).toHaveLength(4)
     expect(paramsAt(spec, 9).validators).toHaveLength(4)
     expect(paramsAt(spec, 10).validators.map(toHex)).toEqual([key(5)])
-    expect(paramsAt(spec, 19).fees).toEqual({ minimum: 100n, perByte: 1n })
+    expect(paramsAt(spec, 19).fees).toEqual({ minimum: 100n, perByte: 1n, names })
     expect(paramsAt(spec, 20)).toMatchObject({ fees: { minimum: 7n, perByte: 8n }, specifications: later })
     expect(paramsAt(spec, 4_000_000_000).validators.map(toHex)).toEqual([key(5)])
     expect(toHex(validatorsHash(spec, 9))).toBe(toHex(sha256(concat(...[0, 1, 2, 3].map(testPublicKey)))))
@@ -210,8 +211,11 @@ describe('upgrades', () => {
   it('change all prices at once: what an entry leaves out is nothing from there on', () => {
     const fees = { minimum: '100', perByte: '1', freeBytes: 2 ** 32 - 1, leaf: '1200' }
     const priced = parseSpec(testSpec({ fees, upgrades: [upgrade(5, { fees: { minimum: '100', perByte: '1' } })] }))
-    expect(paramsAt(priced, 4).fees).toEqual({ minimum: 100n, perByte: 1n, freeBytes: 2 ** 32 - 1, leaf: 1200n })
-    expect(paramsAt(priced, 5).fees).toEqual({ minimum: 100n, perByte: 1n })
+    expect(paramsAt(priced, 4).fees).toEqual({ minimum: 100n, perByte: 1n, freeBytes: 2 ** 32 - 1, leaf: 1200n, names })
+    // Names have prices of their own.
+    expect(paramsAt(priced, 5).fees).toEqual({ minimum: 100n, perByte: 1n, names })
+    const dearer = parseSpec(testSpec({ upgrades: [upgrade(5, { didNames: ['9'] })] }))
+    expect([4, 5].map((height) => paramsAt(dearer, height).fees.names)).toEqual([names, [9n]])
   })
 
   it('of one height are one change, in which the later entry wins', () => {
@@ -298,6 +302,7 @@ describe('the digest', () => {
       { maxViewTimeout: 60_001 },
       { didRoot: undefined },
       { didCore: undefined },
+      { didNames: undefined },
       { sideChainOrder: true },
     ]
     expect(new Set(changes.flatMap((change) => Object.keys(change)))).toEqual(

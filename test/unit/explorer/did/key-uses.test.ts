@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import bs58 from 'bs58'
-import { keysOf } from '../../../../src/explorer/did/key-uses.js'
+import { controllersOf, keysOf } from '../../../../src/explorer/did/key-uses.js'
 import { addressOf, didProgramHash } from '../../../../src/base/primitives/address.js'
 import { testPublicKey } from '../../../support/builders/spec.js'
 
@@ -41,3 +41,21 @@ it.each(['', '0OIl', bs58.encode(testPublicKey(1)), bs58.encode(testPublicKey(0)
     expect(keysOf(document)).toMatchObject([{ uses: [] }])
   },
 )
+
+it('a DID with a name has controllers, and keys that prove no document', () => {
+  const name = 'did:ledger:shop'
+  const key = { id: `${name}#own`, publicKeyBase58: primary }
+  const document = {
+    id: name,
+    controller: [did, 'did:ledger:y'],
+    multisig: '2:2',
+    publicKey: [key],
+    authentication: [key.id],
+  }
+  expect(controllersOf(document)).toEqual({ dids: [did, 'did:ledger:y'], needed: 2 })
+  expect(controllersOf({ ...document, controller: did, multisig: undefined })).toEqual({ dids: [did], needed: 1 })
+  expect(controllersOf({ id: did })).toEqual({ dids: [], needed: 1 })
+  expect(keysOf(document)).toMatchObject([
+    { uses: ['sign what its controllers have proved', 'issue credentials', 'declare and revoke them'] },
+  ])
+})

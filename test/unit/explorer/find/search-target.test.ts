@@ -65,10 +65,11 @@ const did = `did:ledger:${identifier}`
 
 it('a page of a DID takes it in full or as its identifier, and no other text', () => {
   for (const subject of [did, identifier]) expect(didSubject(subject)).toEqual({ kind: 'did', text: did })
+  expect(didSubject('did:ledger:the.shop')).toEqual({ kind: 'did', text: 'did:ledger:the.shop' })
   const reasons: [string, RegExp][] = [
     [`${did.slice(0, -1)}d`, /checksum is wrong/],
     ['did:ledger:EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', /an address/],
-    ['did:ledger:i', /34 characters/],
+    ['did:ledger:I', /34 characters/],
     ['', /34 characters/],
     ['did:web:example.org', /begin with did:ledger:/],
     [`${did}#key`, /the id of something/],

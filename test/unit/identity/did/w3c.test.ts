@@ -21,6 +21,9 @@ function expected(document: DidDocument) {
       ...new Set(['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1', ...document.context]),
     ],
     id: document.id,
+    ...(document.controllers.length > 0 && {
+      controller: document.controllers.length === 1 ? document.controllers[0] : document.controllers,
+    }),
     verificationMethod: document.keys
       .filter(({ id }) => document.authentication.has(id))
       .map(({ id, controller, publicKey }) => ({

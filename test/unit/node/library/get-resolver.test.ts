@@ -257,7 +257,7 @@ describe('getResolver', () => {
   it('tells DIDs that do not exist from those that cannot', async () => {
     const source = new Source(0, [])
     expect(await errorOf(resolve(source))).toBe('notFound')
-    for (const identifier of ['short', `${ada.did.slice(11, -1)}${ada.did.endsWith('2') ? '3' : '2'}`]) {
+    for (const identifier of ['Short', `${ada.did.slice(11, -1)}${ada.did.endsWith('2') ? '3' : '2'}`]) {
       const { didResolutionMetadata } = await new Resolver(getResolver(source)).resolve(`did:ledger:${identifier}`)
       expect([identifier, didResolutionMetadata.error]).toEqual([identifier, 'invalidDid'])
     }

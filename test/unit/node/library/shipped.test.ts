@@ -1,3 +1,4 @@
+import { usualNamePrices } from '../../../../src/base/primitives/fees.js'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { shippedSpecs } from '../../../../src/node/library/shipped.js'
@@ -31,7 +32,13 @@ describe.each(shippedSpecs)('genesis/%s.json', (name) => {
   })
 
   it('asks 1 unit for each byte beyond the first 1,024, and 1,200 for the leaf of a credential', () => {
-    expect(paramsAt(spec, 1).fees).toEqual({ minimum: 100n, perByte: 1n, freeBytes: 1024, leaf: 1200n })
+    expect(paramsAt(spec, 1).fees).toEqual({
+      minimum: 100n,
+      perByte: 1n,
+      freeBytes: 1024,
+      leaf: 1200n,
+      names: usualNamePrices,
+    })
   })
 
   it('orders the proofs of side-chain work where validators sign them', () => {

@@ -1,7 +1,7 @@
 import type { ConnectedOperation } from '../../../consensus/connect.js'
 import type { ProgramHash } from '../../../../base/primitives/address.js'
 import { mapKey as textOf } from '../../../../base/primitives/bytes.js'
-import { didOfKey } from '../../../../base/primitives/did-name.js'
+import { didOfKey } from '../../../../base/primitives/did-key.js'
 import { operationForms, type OperationName } from '../../../../base/primitives/did-operation.js'
 import { sha256 } from '../../../../base/primitives/hash.js'
 import { eachSteps, type Steps } from '../../../../base/primitives/steps.js'

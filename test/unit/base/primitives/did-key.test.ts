@@ -2,15 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressOf, didProgramHash, prefix } from '../../../../src/base/primitives/address.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
-import {
-  didOfKey,
-  hasName,
-  identifierOfKey,
-  isDidName,
-  keyOfIdentifier,
-  longestName,
-  nameLengthOf,
-} from '../../../../src/base/primitives/did-name.js'
+import { didOfKey, identifierOfKey, keyOfIdentifier } from '../../../../src/base/primitives/did-key.js'
+import { hasName, isDidName, longestName, nameLengthOf } from '../../../../src/base/primitives/did-name.js'
 import { runs } from '../../../support/builders/arbitraries.js'
 import { quickSigner } from '../../../support/builders/signatures.js'
 
