@@ -41,7 +41,20 @@ async function write(options: InputOptions, minify: boolean): Promise<void> {
 function withoutComments(file: string): void {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022)
   const printed = ts.createPrinter({ removeComments: true }).printFile(source)
-  writeFileSync(file, printed.replace(/^ +/gm, ''))
+  const flat = printed.replace(/^ +/gm, '').replace(/^((?:readonly )?[\w$"'-]+\??): /gm, '$1:')
+  writeFileSync(file, withNames(flat))
+}
+
+/** The names of codes in place of a table of texts that has them as members. */
+function withNames(text: string): string {
+  const table = /declare const texts: \{\n([^}]*)\};\ntype Code = keyof typeof texts;/
+  return text.replace(table, (_, members: string) => {
+    const names = members
+      .trim()
+      .split('\n')
+      .map((line) => `"${line.slice(0, line.lastIndexOf(':')).replaceAll('"', '')}"`)
+    return `type Code = ${names.join('|')};`
+  })
 }
 
 rmSync(folder, { recursive: true, force: true })
