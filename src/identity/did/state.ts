@@ -57,8 +57,8 @@ export interface IssuerKey {
   readonly id: string
   /** 33 bytes, as `mapKey` writes them; empty where no key counts. */
   readonly key: string
-  /** Bytes of the decoded payload that holds the document. */
-  readonly payloadSize: number
+  /** Bytes of the decoded payload that holds the document; undefined: it is not read. */
+  readonly payloadSize?: number
 }
 
 /** State of one credential by one DID on the chain: at least one of the two. */
@@ -97,7 +97,7 @@ export interface AppliedOperation {
   readonly nameLength?: number
   /** All must hold, else the operation is refused with the code of the failed one. */
   readonly checks: readonly SignatureCheck[]
-  /** Signature cost: 2, and 1 for each proof of a document, ticket or credential beyond the first. */
+  /** Signature cost: 2, 1 for each proof of a document, ticket or credential beyond the first, and 1 for four controllers looked up. */
   readonly cost: number
   /** The own previous document, then those of the issuers of new foreign credentials, each once. */
   readonly reads: readonly ReadDocument[]

@@ -51,7 +51,7 @@ export class Dependents {
     for (const { issuer, id, key, payloadSize } of issuerKeys) {
       const holders = orMade(this.#issuers, issuer, () => ({ size: 0, byKey: new Map(), wide: new Set() }))
       // As it was evaluated in this turn.
-      holders.size = payloadSize
+      if (payloadSize !== undefined) holders.size = payloadSize
       orMade(holders.byKey, id + key, () => ({ id, key, entries: new Set() })).entries.add(entry)
       if (isWide) holders.wide.add(entry)
     }

@@ -21,8 +21,8 @@ export const create: OperationRow<'create'> = {
         `${did} is created already, on the chain or by an operation before this one; an update can change it`,
       )
     }
-    requireControllers(document, reads)
+    const lookups = requireControllers(document, reads)
     const applied = yield* withDocument(undefined, operation, checkByDocument(operation, reads), reads)
-    return { ...applied, ...defined({ nameLength: nameLengthOf(did) }) }
+    return { ...applied, cost: applied.cost + lookups, ...defined({ nameLength: nameLengthOf(did) }) }
   },
 }

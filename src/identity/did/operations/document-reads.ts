@@ -94,9 +94,16 @@ export class DocumentReads {
   #note({ issuer, state, credential, key }: Noted): void {
     // A part of a text keeps all of it in memory, and the pool keeps this for long.
     const [did, id] = [ownText(issuer), ownText(key?.id ?? '')]
-    const { documentPayloadSize: payloadSize } = state
+    // Of a DID that only has to be valid the document is not read, nor its size, which is in it.
+    const payloadSize = key === undefined ? undefined : state.documentPayloadSize
     const said = credential === undefined ? {} : { credential: ownText(credential) }
-    this.#issuerKeys.set(`${did} ${id}`, { issuer: did, ...said, id, key: key?.bytes ?? '', payloadSize })
+    this.#issuerKeys.set(`${did} ${id}`, {
+      issuer: did,
+      ...said,
+      id,
+      key: key?.bytes ?? '',
+      ...defined({ payloadSize }),
+    })
   }
 
   #read(state: DidState, { issuer }: { issuer: boolean }): KnownDocument {

@@ -20,8 +20,8 @@ export const transfer: OperationRow<'transfer'> = {
     yield
     const checks = ticketChecks(ticket, { document, before: known, lastTxid: before.lastTxid }, reads)
     yield
-    requireControllers(document, reads)
+    const lookups = requireControllers(document, reads)
     const applied = yield* withDocument(before, operation, checkByDocument(operation, reads), reads)
-    return { ...applied, checks: [...applied.checks, ...checks], cost: applied.cost + checks.length }
+    return { ...applied, checks: [...applied.checks, ...checks], cost: applied.cost + checks.length + lookups }
   },
 }

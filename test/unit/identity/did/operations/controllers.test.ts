@@ -87,6 +87,13 @@ describe('a DID with a name', () => {
     const ticket = ticketOf('two', { to: dan, txid: last, signers: [ada, bob] })
     const moved = chain.apply(transferNamed(namedDocument('two', { by: [dan] }), ticket, dan))
     expect([moved.cost, moved.checks.length]).toEqual([4, 4])
+    const many = Array.from({ length: 8 }, holder)
+    for (const one of many) chain.apply(one.create())
+    const costOf = (count: number) => {
+      const by = many.slice(0, count)
+      return chain.apply(createNamed(namedDocument(`of${count}`, { by }), by[0] as Holder)).cost
+    }
+    expect([3, 4, 7, 8].map(costOf)).toEqual([2, 3, 3, 4])
   })
 
   it('reads back as it was written, in both forms', () => {
@@ -230,7 +237,10 @@ describe('controllers', () => {
   })
 
   it('are what an operation rests on, by key or by being valid', () => {
-    const { issuerKeys } = chain.apply(createNamed(namedDocument('team', team), ada))
+    const { issuerKeys, reads } = chain.apply(createNamed(namedDocument('team', team), ada))
+    // Of a controller that signs nothing no document is read, and none counted.
+    expect(reads).toHaveLength(2)
+    expect(issuerKeys.filter(({ payloadSize }) => payloadSize === undefined).map(({ id }) => id)).toEqual(['', '', ''])
     const facts = issuerKeys.map(({ issuer, id }) => `${issuer} ${id}`)
     expect(facts.toSorted()).toEqual(
       [ada, bob, cyd]
