@@ -1,6 +1,23 @@
 /**
- * The entry `didledger/wallet`: that of `didledger-client/wallet`, and what reads the spec of a chain. The small package does without: with
+ * The entry `didledger/wallet`: that of `didledger-client/wallet`, what reads the spec of a chain, and DIDs with names. The small package does without: with
  * typebox it would be a sixth larger, and a program that talks to a node has the rules from there.
  */
 export * from './wallet-client-entry.js'
+export {
+  changedDraft,
+  type Controller,
+  type Controllers,
+  draftOperation,
+  draftText,
+  missingProofs,
+  type NamedDraft,
+  namedDraft,
+  type NamedIdentity,
+  readDraft,
+  readTicket,
+  signDraft,
+  signTicket,
+  ticketFor,
+  ticketText,
+} from '../../clients/wallet/named-identity.js'
 export { parseSpec } from '../../base/primitives/spec.js'
