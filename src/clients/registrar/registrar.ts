@@ -17,6 +17,7 @@ import { verify } from '../../base/crypto/verify.js'
 import { didFromPublicKey } from '../../base/primitives/address.js'
 import { fromBase64url, fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { type DidOperation, operationForms } from '../../base/primitives/did-operation.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
@@ -313,6 +314,11 @@ function asking({ id: jobId, did }: Job, { name, text, key }: SigningAsk): Regis
 
 function didOf(text: string | undefined): string {
   const did = parseDid(text ?? '')?.did
+  if (did !== undefined && hasName(did)) {
+    throw new UserError(
+      `did: ${did} has a name: its controllers publish what they sign, and this registrar has DIDs of keys`,
+    )
+  }
   if (did !== undefined) return did
   throw new UserError(`did: ${String(text).slice(0, 200)} is no DID of this chain`)
 }

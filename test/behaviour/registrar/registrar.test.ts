@@ -326,6 +326,7 @@ describe('a request is refused', () => {
       'key is none that a create',
     ],
     ['about a DID that is not there', 'update', { did: didOf(ada), didDocument: [{}] }, 'does not exist on this chain'],
+    ['about a DID with a name', 'deactivate', { did: 'did:ledger:shop' }, 'has a name'],
     ['about no DID', 'deactivate', { did: 'did:ledger:X' }, 'is no DID of this chain'],
     ['with a job that is not there', 'create', { jobId: 'x' }, 'there is no create with the jobId x'],
   ])('%s', async (_, kind, body, reason) => {

@@ -1,5 +1,6 @@
 import { authenticationKey, authorizationKey, type Holder, holder } from '../../support/builders/did.js'
 import { type QuickSigner, quickSigner } from '../../support/builders/signatures.js'
+import { createNamed, named, namedDocument } from '../../support/builders/named-did.js'
 import { NodeProcess } from '../../support/process/spawn.js'
 import { type DidOperation, operationJson } from '../../../src/base/primitives/did-operation.js'
 import { publish } from '../support/publish.js'
@@ -18,6 +19,8 @@ export interface Actors {
   /** One whose document has expired. */
   readonly late: Holder
   readonly deactivated: Holder
+  /** A DID with a name that `ada` controls, and its own key. */
+  readonly shop: { readonly did: string; readonly key: QuickSigner }
 }
 
 export async function startActors(): Promise<Actors> {
@@ -36,5 +39,8 @@ export async function startActors(): Promise<Actors> {
   await send(late.create({ expires: '2026-02-01T00:00:00Z' }))
   await send(deactivated.create())
   await send(deactivated.deactivate())
-  return { node, ada, second, delegate, unused, late, deactivated }
+  const shop = { did: named('shop'), key: quickSigner() }
+  const plan = { keys: [authenticationKey('own', shop.key)] }
+  await send(createNamed(namedDocument('shop', { by: [ada], plan }), ada))
+  return { node, ada, second, delegate, unused, late, deactivated, shop }
 }

@@ -81,11 +81,13 @@ type Row = readonly [what: string, did: () => string, key: () => QuickSigner]
 const accepted: Row[] = [
   ['the default key', () => actors.ada.did, () => actors.ada.primary],
   ['another key for authentication', () => actors.ada.did, () => actors.second],
+  ['an own key of a DID with a name', () => actors.shop.did, () => actors.shop.key],
 ]
 const refused: Row[] = [
   ['the key of a delegate', () => actors.ada.did, () => actors.delegate],
   ['a key under publicKey alone', () => actors.ada.did, () => actors.unused],
   ['a key of another DID', () => actors.ada.did, () => actors.late.primary],
+  ['the key of a controller in the name of another DID', () => actors.shop.did, () => actors.ada.primary],
   ['a deactivated DID', () => actors.deactivated.did, () => actors.deactivated.primary],
   ['a DID that has expired', () => actors.late.did, () => actors.late.primary],
 ]
