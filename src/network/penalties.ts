@@ -174,6 +174,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   // DID operations: the operation alone
   'did-operation-form': bytes(10),
   'did-operation-unknown': bytes(10),
+  'did-names': state,
   'did-credential-operation': state,
   'did-specification': state,
   'did-previous-form': bytes(10),

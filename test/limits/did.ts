@@ -8,6 +8,7 @@ import { decodeBase64url, encodeBase64url } from '../../src/identity/did/base64u
 import type { DidOperation } from '../../src/base/primitives/did-operation.js'
 import { didRules, holder, Registry } from '../support/builders/did.js'
 import { namedDocument, namedRules, ticketOf, transferNamed } from '../support/builders/named-did.js'
+import { codeOf } from '../support/assert/code-of.js'
 import { everyDoor, limit, onlyFor } from './limit.js'
 
 const owner = holder()
@@ -42,20 +43,10 @@ function ticketOfBytes(size: number): void {
   const build = (length: number) => encodeBase64url(fromUtf8(`{"id":"${'x'.repeat(length)}"}`))
   const ticket = build(size - 9)
   const { ticket: _, ...transfer } = transferNamed(namedDocument('team', { by: [owner] }), teamTicket, owner)
-  const code = refusedFor(() => parseOperation({ ...transfer, ticket }, namedRules))
+  const code = codeOf(() => parseOperation({ ...transfer, ticket }, namedRules))
   if (code !== 'document-form') throw new RuleError(code ?? 'did-ticket', 'the ticket is not read as it was made')
 }
 const teamTicket = ticketOf('team', { to: owner, txid: 'ab'.repeat(32), signers: [owner] })
-
-function refusedFor(call: () => unknown): RuleError['code'] | undefined {
-  try {
-    call()
-    return undefined
-  } catch (error) {
-    if (error instanceof RuleError) return error.code
-    throw error
-  }
-}
 
 export const didLimits = [
   limit({

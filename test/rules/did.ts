@@ -198,6 +198,7 @@ const moved = (last: string, signers: readonly Holder[]) =>
   transferNamed(namedDocument('team', { by: [bob] }), ticketOf('team', { to: bob, txid: last, signers }), bob)
 const toBob = moved(txid(3), [ada, bob])
 const namedRows: readonly RuleRow[] = [
+  row('did-names', (names: boolean) => parseOperation(team, { ...namedRules, names }), true, false),
   row('did-ticket-form', (operation) => parseOperation(operation, namedRules), toBob, { ...toBob, ticket: '!' }),
   namedRow('did-controller', [team], [createNamed(namedDocument('team', { by: [ada, holder()] }), ada)]),
   namedRow(

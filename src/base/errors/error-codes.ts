@@ -170,8 +170,8 @@ const texts = {
 
   // DID operations: the operation alone
   'did-operation-form': 'not an operation of header, payload and proof, or one with other members',
-  'did-operation-unknown':
-    'an operation is create, update, deactivate, declare or revoke, or transfer where DIDs have names',
+  'did-operation-unknown': 'an operation is create, update, deactivate, declare, revoke or transfer',
+  'did-names': 'this chain has no DIDs with names at the height',
   'did-credential-operation': 'this chain has no credential operations (declare, revoke) at the height',
   'did-specification': 'the chain does not accept this specification string',
   'did-previous-form': 'previousTxid is 64 lowercase hex digits on an update and absent otherwise',
@@ -199,8 +199,7 @@ const texts = {
   // DID documents
   'document-form': 'a member of the document is missing or has a wrong type',
   'document-member': 'a member that no document has; it would stand there unsigned',
-  'document-controller':
-    'a DID with a name has 1 to 16 controllers, that of a key has none, and not every chain takes those with a name',
+  'document-controller': 'a DID with a name has 1 to 16 controllers, and that of a key has none',
   'document-text': 'a type is empty or not ASCII',
   'document-date': 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day',
   'document-did': 'a DID of another form or method, or with a wrong checksum',

@@ -267,8 +267,13 @@ export class Registrar {
     })
     if (state === 'waiting') return waiting(job, { wait: 'block' }, txid)
     if (state === 'unknown') {
-      const stage = (job.stage = { waits: 'payment', operation, sent: payment })
-      return this.#pay(job, stage)
+      // By the next request: a node that takes it each time and never has it must not keep this one.
+      job.stage = { waits: 'payment', operation, sent: payment }
+      return waiting(
+        job,
+        { wait: 'payment', reason: 'the node has dropped the transaction, which is sent again' },
+        txid,
+      )
     }
     const { kind, did } = job
     const { effect, signedIn } = operationForms[kind]

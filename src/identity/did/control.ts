@@ -46,12 +46,6 @@ export function neededControllers({ multisig }: Pick<DidDocument, 'multisig'>): 
   return Number(multisig?.split(':')[0] ?? 1)
 }
 
-/** Refuses documents with controllers, on a chain that takes none. */
-export function refuseControl(object: JsonObject): void {
-  const name = controlMembers.find((member) => object.has(member))
-  if (name !== undefined) throw fault(`${name}: this chain takes no documents with controllers`)
-}
-
 function fault(text: string): RuleError {
   return new RuleError('document-controller', text)
 }

@@ -31,7 +31,10 @@ export interface DidRules {
   readonly names: boolean
 }
 
-/** The identifiers that a chain accepts in operations and documents. */
-export function idRules({ method, names }: DidRules): IdRules & { readonly chain: true } {
-  return { method, chain: true, names }
+/**
+ * The identifiers that operations and documents may have. Names are read before a chain has them too: whether it has is a matter of the
+ * height, which bytes do not show, and has a code of its own.
+ */
+export function idRules({ method }: DidRules): IdRules & { readonly chain: true } {
+  return { method, chain: true, names: true }
 }

@@ -9,7 +9,7 @@ import { documentSigningText } from './canonical.js'
 import { parseCredential } from './credential.js'
 import { parseDate } from './date.js'
 import { parseEndpoint, parseNames } from './endpoint.js'
-import { type Control, controlMembers, neededControllers, parseChainControl, refuseControl } from './control.js'
+import { type Control, controlMembers, neededControllers, parseChainControl } from './control.js'
 import { absoluteId, didPart, type IdRules } from './identifier.js'
 import { findDefaultKey, parseKey } from './key.js'
 import {
@@ -55,7 +55,7 @@ export type ChainRules = DocumentRules & { readonly chain: true }
 
 /** Differences between documents of a chain and those of other tools. */
 export interface DocumentForm {
-  refuseMembers(object: JsonObject, rules: DocumentRules): void
+  refuseMembers(object: JsonObject): void
   /** Who controls the DID; of none: its default key alone. */
   control(object: JsonObject, rules: DocumentRules): Control
   proofs(
@@ -67,10 +67,7 @@ export interface DocumentForm {
 
 /** On a chain a document has one proof, by its default key, or as many as needed by different controllers. */
 const chainForm: DocumentForm = {
-  refuseMembers(object, rules) {
-    if (rules.names !== true) refuseControl(object)
-    refuseUnknown(object, controlledMembers, '')
-  },
+  refuseMembers: (object) => refuseUnknown(object, controlledMembers, ''),
   control: parseChainControl,
   proofs(member, read, control) {
     if (member === undefined) throw new RuleError('document-proof-missing', 'the document carries no proof')
@@ -137,7 +134,7 @@ export function* documentSteps(
   form: DocumentForm = chainForm,
 ): Steps<DidDocument> {
   const object = asObject(value, '')
-  form.refuseMembers(object, rules)
+  form.refuseMembers(object)
   if (rules.firstForm === true) refuseLater(object)
   const id = didText(requiredText(object, 'id', ''), 'id', rules)
   rules.limitEntries?.(object)

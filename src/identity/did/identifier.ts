@@ -10,7 +10,7 @@ export interface IdRules {
   readonly method: string
   /** On a chain an identifier is the base58check text of a DID program hash; the library also reads chosen names. */
   readonly chain: boolean
-  /** Whether a chain takes identifiers that are names. */
+  /** Whether identifiers of a chain may be names. */
   readonly names?: boolean
 }
 

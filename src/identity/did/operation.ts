@@ -52,6 +52,7 @@ export function* parseOperationSteps(operation: DidOperation, rules: DidRules): 
   const key = signingKey(operation, rules)
   const subject = yield* row.parse(operation, rules)
   const signer = key.startsWith('#') ? subject.owner + key : key
+  if (!rules.names && (hasName(subject.owner) || hasName(didPart(signer)))) throw brokenRule('did-names')
   const did = isAboutCredential(operation) ? signingDid(subject, signer) : subject.owner
   yield
   // After the payload is checked: before, it may be megabytes.
@@ -63,8 +64,8 @@ function signingDid({ kind, owner }: OperationSubject, signer: string): string {
   return operationForms[kind].inNameOf === 'holder' && hasName(owner) ? owner : didPart(signer)
 }
 
-function kindOf({ operation, specification }: DidOperation, { specifications, names }: DidRules): OperationName {
-  if (!isOperationName(operation) || (operationForms[operation].ticket && !names)) {
+function kindOf({ operation, specification }: DidOperation, { specifications }: DidRules): OperationName {
+  if (!isOperationName(operation)) {
     throw new RuleError('did-operation-unknown', `no operation is called ${JSON.stringify(operation.slice(0, 40))}`)
   }
   const accepted: readonly string[] = specifications[operationForms[operation].subject]

@@ -485,6 +485,30 @@ it('a registration that cannot be paid for now waits, and is not signed again', 
   expect(sent).toBe(1)
 })
 
+it('a transaction that a node takes and never has is sent once for each request', async () => {
+  const ada = quickSigner()
+  let again = 0
+  const payment = { txid: 'cd'.repeat(32), again: async () => ++again > 0 }
+  const chain: RegistrarNode = {
+    now: async () => Math.floor(clock.time / 1000),
+    specification: async () => specification,
+    current: async () => Promise.reject(new UserError('not asked')),
+    publish: async () => payment,
+    stateOf: async () => 'unknown',
+  }
+  const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+  const registrar = new Registrar(chain, { clock, random })
+  const ask = async (request: object) =>
+    (await registrar.handle('create', request, { name: 'app', begin: () => {} }, 100)).body as Registered['body']
+  const signer = new RegistrarUser(0, undefined, ada)
+  let body = await ask({ didDocument: documentOf(ada) })
+  for (let i = 0; i < 2; i++) body = await ask(signer.signed({ status: 200, body }))
+  for (let i = 0; i < 3; i++) {
+    expect([body.didState, again]).toMatchObject([{ state: 'wait', wait: 'payment' }, i])
+    body = await ask({ jobId: body.jobId })
+  }
+})
+
 describe('a payment whose outcome is not known', () => {
   /** A registrar before a node, by way of a wire that may lose a request, or its answer. */
   async function behindWire() {

@@ -201,6 +201,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   // DID operations: the operation alone
   'did-operation-form': transaction(45009),
   'did-operation-unknown': transaction(45009),
+  'did-names': transaction(45009),
   'did-credential-operation': transaction(45009),
   'did-specification': transaction(45009),
   'did-previous-form': transaction(45009),

@@ -44,7 +44,7 @@ describe('parseOperation', () => {
   })
 
   it('knows no other operation, and those on credentials only where a chain has them', () => {
-    for (const operation of ['', 'Create', 'create ', 'transfer', 'toString']) {
+    for (const operation of ['', 'Create', 'create ', 'replace', 'toString']) {
       expect(code({ ...create, operation })).toBe('did-operation-unknown')
     }
     const specifications = { did: [specification], credential: [] }
@@ -91,7 +91,7 @@ describe('parseOperation', () => {
       ada.did.slice(0, -1),
       `${ada.did} `,
       `${ada.did}#primary`,
-      'did:ledger:foobar',
+      'did:ledger:Foobar',
       ada.did.replace('ledger', 'elastos'),
       encodeBase64url(fromUtf8(ada.did)),
     ]) {
@@ -123,7 +123,7 @@ describe('parseOperation', () => {
       'primary',
       ada.did,
       `${ada.did}/a#primary`,
-      'did:ledger:foo#a',
+      'did:ledger:Foo#a',
       `#${'a'.repeat(129)}`,
       `#${'a'.repeat(300)}`,
       '#ä',
@@ -145,7 +145,7 @@ describe('parseOperation', () => {
 
 it('the first of several faults decides, in the order of the rules', () => {
   const faults = [
-    ['did-operation-unknown', { operation: 'transfer' }],
+    ['did-operation-unknown', { operation: 'replace' }],
     ['did-specification', { specification: 'x' }],
     ['did-previous-form', { previousTxid: 'x' }],
     ['did-proof-type', { proofType: 'x' }],
