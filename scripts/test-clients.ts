@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { getJars } from './clients/jars.js'
 
 /**
  * `npm run test:clients`: programs of others against a node (test/clients/README.md).
  *
  * - Installs what test/clients/package-lock.json names, without install scripts, unless it is there.
  * - Packages cannot be had -> one line that says so, and exit code 0. A lockfile that does not fit is a failure.
+ * - Gets the jars of test/clients/java by Maven. Without a JDK, Maven or the jars -> one line that says so, and the rest runs.
  * - Then types, and tests; further arguments go to vitest. Exit code 0 if all of it passed.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -55,11 +57,20 @@ function install(): string | undefined {
   return undefined
 }
 
+/** Arguments of vitest that leave out the tests of Java, after a line with the reason, where what they need is not to be had. */
+function withoutJava(): string[] {
+  const missing = getJars({ from: `${folder}java`, into: `${modules}/.jars` })
+  if (missing === undefined) return []
+  console.log(`left out: test/clients/java, tests of the Java SDK; ${missing}`)
+  return ['--exclude', 'test/clients/java/**']
+}
+
 const missing = install()
 if (missing === undefined) {
+  const without = withoutJava()
   process.exitCode =
     run('node', ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/clients/tsconfig.json']) ||
-    run('npx', ['vitest', 'run', '--config', 'scripts/config/clients.config.ts', ...process.argv.slice(2)])
+    run('npx', ['vitest', 'run', '--config', 'scripts/config/clients.config.ts', ...without, ...process.argv.slice(2)])
 } else {
   console.log(`left out: test:clients, whose packages cannot be had from the registry (npm: ${missing})`)
 }

@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DefaultDIDAdapter, DID, DIDBackend } from '@elastosfoundation/did-js-sdk'
+import { HttpResolver } from 'didledger/resolver'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NodeProcess, program } from '../../support/process/spawn.js'
+import { runTool } from '../../support/process/tool.js'
+
+/** Customised DIDs as the Java SDK makes them: its life is `driver/CustomisedLife.java`, which reports each step. */
+
+const jars = fileURLToPath(new URL('../node_modules/.jars', import.meta.url))
+const driver = fileURLToPath(new URL('driver', import.meta.url))
+const work = mkdtempSync(join(tmpdir(), 'didledger-java-'))
+const classes = join(work, 'classes')
+const named = (name: string) => `did:ledger:${name}`
+
+interface Line {
+  readonly step: string
+  readonly value: unknown
+}
+
+let node: NodeProcess
+let steps: ReadonlyMap<string, unknown>
+beforeAll(async () => {
+  node = await NodeProcess.start('devnet')
+  mkdirSync(classes)
+  const sources = ['MethodLoader', 'Devnet', 'Person', 'Report', 'CustomisedLife'].map((name) => `${name}.java`)
+  await runTool(driver, 'javac', '-encoding', 'UTF-8', '-cp', join(jars, '*'), '-d', classes, ...sources)
+  const { rest, rpc } = node.line
+  const life = ['CustomisedLife', process.execPath, program, rest, rpc, work]
+  const { out } = await runTool(work, 'java', '-cp', classes, 'MethodLoader', jars, classes, ...life)
+  const lines = out.split('\n').filter((line) => line.startsWith('{'))
+  steps = new Map(lines.map((line) => JSON.parse(line) as Line).map(({ step, value }) => [step, value]))
+})
+afterAll(async () => {
+  await node.stop()
+  rmSync(work, { recursive: true, force: true })
+})
+
+describe('the Java SDK', () => {
+  it('runs as it is in its jar, but for the name of the method', () => {
+    expect(steps.get('constants changed')).toBe('DID DID$Parser FileSystemStorage RootIdentity')
+  })
+
+  it.each([
+    'shop is created',
+    'shop is updated',
+    'shop is updated by its own key',
+    'a credential by the own key is declared by its subject, and resolved',
+    'the credential is valid after that',
+    'a revoke by the own key ends it',
+    'a credential by the key of the controller is declared, and valid',
+    'its subject revokes it',
+    'shop declares a credential about itself by its own key',
+    'club is created by two of three',
+    'club is updated by two others',
+    'club issues a credential by the key of a controller',
+    'a ticket with two of two signatures is valid',
+    'club is transferred to one controller',
+    'club is transferred to two controllers',
+    'shop is still of ada',
+    'shop is deactivated',
+    'club is deactivated by one of two',
+    'guild is created with an own key',
+  ])('%s', (step) => {
+    expect(steps.get(step)).toBe(true)
+  })
+
+  it.each([
+    'a ticket with one of two signatures is valid',
+    'a credential by the key of a controller of before is valid',
+  ])('does not say that %s', (step) => {
+    expect(steps.get(step)).toBe(false)
+  })
+
+  it.each([
+    ['a revoke in the name of shop by the key of its controller', 'is neither holder nor issuer of'],
+    ['the same ticket again', 'whose last operation is'],
+    ['Loud by bob', 'did:ledger:Loud'],
+  ])('gets from the node a refusal of %s', (step, reason) => {
+    expect(steps.get(step)).toMatch(/^DIDTransactionException: [^]*"code": 45009/)
+    expect(steps.get(step)).toContain(reason)
+  })
+
+  it.each([
+    ['a document with one of two signatures', 'DIDNotGenuineException'],
+    ['a transfer by a ticket with one of two signatures', 'Invalid ticket'],
+    ['shop by bob', 'DIDControllersChangedException'],
+    ['a deactivated name again', 'DIDDeactivatedException'],
+  ])('refuses by itself, from what the node answers, %s', (step, reason) => {
+    expect(steps.get(step)).toContain(reason)
+  })
+
+  it('reads the biography of a DID that changed hands', () => {
+    expect(steps.get('biography of club')).toEqual(['transfer', 'transfer', 'update', 'create'])
+  })
+})
+
+describe('DIDs that the Java SDK made', () => {
+  it('have the history of the chain', async () => {
+    const resolver = new HttpResolver(node.line.rpc)
+    const history = async (name: string) => {
+      const { status, transaction } = await resolver.resolve(named(name), { all: true })
+      return [status, ...(transaction ?? []).map(({ operation }) => operation.header.operation)]
+    }
+    expect(await history('shop')).toEqual([2, 'deactivate', 'update', 'update', 'create'])
+    expect(await history('club')).toEqual([2, 'deactivate', 'transfer', 'transfer', 'update', 'create'])
+    expect(await history('guild')).toEqual([0, 'create'])
+    expect(await history('loud')).toEqual([3])
+  })
+
+  it('are those that the JavaScript SDK reads, to the letter', async () => {
+    DID.METHOD = 'ledger'
+    DIDBackend.initialize(new DefaultDIDAdapter(`${node.line.rpc}/eid`))
+    const document = await (DID.from(named('guild')) as DID).resolve(true)
+    expect(await document.isValid()).toBe(true)
+    expect(document.toString(true)).toBe(steps.get('text of guild'))
+  })
+
+  it('are resolved in the form of the W3C, with their controllers and their own keys', async () => {
+    const response = await fetch(`${node.line.rest}/1.0/identifiers/${named('guild')}`)
+    const { didDocument } = (await response.json()) as { didDocument: Record<string, unknown> }
+    const key = `${named('guild')}#work`
+    expect(didDocument).toMatchObject({
+      id: named('guild'),
+      controller: steps.get('controllers of guild'),
+      verificationMethod: [{ id: key, controller: named('guild') }],
+      authentication: [key],
+      assertionMethod: [key],
+    })
+  })
+})
