@@ -63,6 +63,33 @@ describe('didledger driver', () => {
     expect(await driver.finished).toMatchObject({ code: 0, signal: null, err: '' })
   })
 
+  it('answers for DIDs with a name as its node does, and by the status that the binding of HTTP has for each', async () => {
+    const { driver, url } = await drive(node.line.rpc)
+    const by = ['--devnet-account', '2', '--rest', node.line.rest]
+    const answer = async (base: string, target: string) => {
+      const response = await fetch(`${base}/1.0/identifiers/${target}`)
+      return { status: response.status, text: await response.text() }
+    }
+    const both = async (target: string) => {
+      const answers = await Promise.all([url, node.line.rest].map((base) => answer(base, target)))
+      expect(answers[0]).toEqual(answers[1])
+      return answers[0] as { status: number; text: string }
+    }
+    expect((await both('did:ledger:shop')).status).toBe(404)
+    await runJson('did', 'name', 'create', 'shop', ...by)
+    const taken = await both('did:ledger:shop')
+    expect(taken.status).toBe(200)
+    expect(JSON.parse(taken.text)).toMatchObject({ didDocument: { id: 'did:ledger:shop', controller: did } })
+    // A client may encode the colons.
+    expect(await both(encodeURIComponent('did:ledger:shop'))).toEqual(taken)
+    for (const target of ['did:ledger:Shop', `did:ledger:${'x'.repeat(31)}`, 'did:ledger:-shop'])
+      expect((await both(target)).status).toBe(400)
+    await runJson('did', 'name', 'deactivate', 'shop', ...by)
+    expect((await both('did:ledger:shop')).status).toBe(410)
+    driver.kill('SIGTERM')
+    await driver.finished
+  })
+
   it('stays alive without its node, is not ready, and is ready again with it', async () => {
     const base = await portBase()
     const first = await NodeProcess.start('devnet', '--port-base', base)
@@ -119,9 +146,9 @@ describe('the files of the driver', () => {
     const entry = repositoryFile('docs/operate/universal-resolver.yml')
     const pattern = new RegExp(/pattern: '(.+)'/.exec(entry)?.[1] ?? '$^')
     expect(pattern.source).toBe('^did:ledger:.+$')
-    expect([did, 'did:ledger:', 'did:other:x', 'xdid:ledger:x'].map((text) => pattern.test(text))).toEqual([
-      ...[true, false, false, false],
-    ])
+    expect(
+      [did, 'did:ledger:shop', 'did:ledger:', 'did:other:x', 'xdid:ledger:x'].map((text) => pattern.test(text)),
+    ).toEqual([true, true, false, false, false])
     expect(entry).not.toContain('testIdentifiers')
     expect(entry).toContain('url: http://driver-did-ledger:8080/')
   })

@@ -23,8 +23,8 @@ class LedgerAdapter extends DefaultDIDAdapter {
     super(`${node.line.rpc}/eid`)
   }
 
-  override createIdTransaction(operation: string): Promise<void> {
-    return publish(this.node, operation)
+  override async createIdTransaction(operation: string): Promise<void> {
+    await publish(this.node, operation)
   }
 }
 
