@@ -1,4 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
+import { longestName } from '../../base/primitives/did-name.js'
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { parseDate } from './date.js'
@@ -76,8 +77,14 @@ export function didText(text: string, where: string, rules: IdRules): string {
   if (isDid(text, rules)) return text
   throw new RuleError(
     'document-did',
-    `${where} is not a valid did:${rules.method}: identifier (form, length or checksum): ${text.slice(0, 80)}`,
+    `${where} is not a valid did:${rules.method}: identifier (form, length or checksum)${nameFault(text, rules)}: ${text.slice(0, 80)}`,
   )
+}
+
+/** Says of a text that is no DID by these rules whether a name would be one. */
+function nameFault(text: string, rules: IdRules): string {
+  if (rules.names === true) return `, nor a name (1 to ${longestName} of a-z 0-9 . _ -)`
+  return rules.names === false && isDid(text, { ...rules, names: true }) ? '; a name is not taken here' : ''
 }
 
 /** The absolute form of an id that has to be a fragment of `did`. */
