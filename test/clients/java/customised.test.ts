@@ -54,6 +54,7 @@ describe('the Java SDK', () => {
     'a credential by the key of the controller is declared, and valid',
     'its subject revokes it',
     'shop declares a credential about itself by its own key',
+    'shop presents it by its own key',
     'club is created by two of three',
     'club is updated by two others',
     'club issues a credential by the key of a controller',
@@ -63,6 +64,9 @@ describe('the Java SDK', () => {
     'shop is still of ada',
     'shop is deactivated',
     'club is deactivated by one of two',
+    'crew is created by one of two',
+    'crew is genuine without the DID of dan',
+    'crew is deactivated by the controller that is left',
     'guild is created with an own key',
   ])('%s', (step) => {
     expect(steps.get(step)).toBe(true)
@@ -71,6 +75,7 @@ describe('the Java SDK', () => {
   it.each([
     'a ticket with one of two signatures is valid',
     'a credential by the key of a controller of before is valid',
+    'crew is valid without the DID of dan',
   ])('does not say that %s', (step) => {
     expect(steps.get(step)).toBe(false)
   })
@@ -91,6 +96,10 @@ describe('the Java SDK', () => {
     ['a deactivated name again', 'DIDDeactivatedException'],
   ])('refuses by itself, from what the node answers, %s', (step, reason) => {
     expect(steps.get(step)).toContain(reason)
+  })
+
+  it('lists the credentials that a DID with a name holds', () => {
+    expect(steps.get('credentials that shop holds')).toEqual([`${named('shop')}#licence`])
   })
 
   it('reads the biography of a DID that changed hands', () => {

@@ -10,6 +10,7 @@ import org.elastos.did.Issuer;
 import org.elastos.did.Mnemonic;
 import org.elastos.did.TransferTicket;
 import org.elastos.did.VerifiableCredential;
+import org.elastos.did.VerifiablePresentation;
 import org.elastos.did.crypto.HDKey;
 
 /** The life of customised DIDs as the Java SDK has it, against a node. Arguments: those of {@link Devnet}. */
@@ -37,6 +38,7 @@ public final class CustomisedLife {
     life.twoOfThree();
     life.namesTaken();
     life.ends();
+    life.controllerLeaves();
     life.remains();
   }
 
@@ -123,6 +125,17 @@ public final class CustomisedLife {
     ada.store.storeCredential(licence);
     licence.declare(own, PASSWORD);
     Report.of("shop declares a credential about itself by its own key", licence.wasDeclared() && licence.isValid());
+    Report.of(
+        "credentials that shop holds",
+        VerifiableCredential.list(named("shop")).stream().map(DIDURL::toString).collect(toList()));
+
+    VerifiablePresentation shown =
+        VerifiablePresentation.createFor(named("shop"), own, ada.store)
+            .credentials(licence)
+            .realm("https://market.example")
+            .nonce("1")
+            .seal(PASSWORD);
+    Report.of("shop presents it by its own key", VerifiablePresentation.parse(shown.toString(true)).isValid());
   }
 
   private void twoOfThree() throws Exception {
@@ -191,6 +204,20 @@ public final class CustomisedLife {
     Report.refusal(
         "a deactivated name again",
         () -> dan.document.newCustomizedDid(named("shop"), true, PASSWORD).publish(PASSWORD));
+  }
+
+  /** A DID of two controllers of whom one has ended their own DID, after all else that needs dan. */
+  private void controllerLeaves() throws Exception {
+    DID name = named("crew");
+    DIDDocument crew = ada.begin(name, 1, false, dan);
+    ada.receive(crew).publish(PASSWORD);
+    Report.of("crew is created by one of two", onChain(name).isValid());
+    dan.document.deactivate(PASSWORD);
+    crew = onChain(name);
+    Report.of("crew is valid without the DID of dan", crew.isValid());
+    Report.of("crew is genuine without the DID of dan", crew.isGenuine());
+    ada.document.deactivate(name, PASSWORD);
+    Report.of("crew is deactivated by the controller that is left", onChain(name).isDeactivated());
   }
 
   /** A DID that stays, and its parts, for others to read. */
