@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DefaultDIDAdapter, DID, DIDBackend } from '@elastosfoundation/did-js-sdk'
+import { DID, DIDDocument } from '@elastosfoundation/did-js-sdk'
 import { HttpResolver } from 'didledger/resolver'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NodeProcess, program } from '../../support/process/spawn.js'
+import { program } from '../../support/process/spawn.js'
 import { runTool } from '../../support/process/tool.js'
+import { Sdk, storePassword } from '../sdk/sdk.js'
 
 /** Customised DIDs as the Java SDK makes them: its life is `driver/CustomisedLife.java`, which reports each step. */
 
@@ -21,23 +22,38 @@ interface Line {
   readonly value: unknown
 }
 
-let node: NodeProcess
+let javaScript: Sdk
+let league: DIDDocument
 let steps: ReadonlyMap<string, unknown>
 beforeAll(async () => {
-  node = await NodeProcess.start('devnet')
+  javaScript = await Sdk.start()
+  league = await madeInJavaScript('league')
   mkdirSync(classes)
   const sources = ['MethodLoader', 'Devnet', 'Person', 'Report', 'CustomisedLife'].map((name) => `${name}.java`)
   await runTool(driver, 'javac', '-encoding', 'UTF-8', '-cp', join(jars, '*'), '-d', classes, ...sources)
-  const { rest, rpc } = node.line
-  const life = ['CustomisedLife', process.execPath, program, rest, rpc, work]
+  const { rest, rpc } = javaScript.node.line
+  const life = ['CustomisedLife', process.execPath, program, rest, rpc, work, 'league']
   const { out } = await runTool(work, 'java', '-cp', classes, 'MethodLoader', jars, classes, ...life)
   const lines = out.split('\n').filter((line) => line.startsWith('{'))
   steps = new Map(lines.map((line) => JSON.parse(line) as Line).map(({ step, value }) => [step, value]))
 })
 afterAll(async () => {
-  await node.stop()
+  await javaScript.stop()
   rmSync(work, { recursive: true, force: true })
 })
+
+/** A DID of two of two controllers, by the JavaScript SDK. */
+async function madeInJavaScript(name: string): Promise<DIDDocument> {
+  const [first, second] = [await javaScript.published(), await javaScript.published()]
+  const did = DID.from(named(name)) as DID
+  const begun = await first.newCustomizedDidWithController(did, [second.getSubject()], 2, storePassword)
+  const signed = await second.signWithDocument(await DIDDocument.parseAsync(begun.toString(true)), storePassword)
+  await javaScript.store.storeDid(signed)
+  const document = await javaScript.store.loadDid(did)
+  document.setEffectiveController(second.getSubject())
+  await document.publish(storePassword)
+  return document
+}
 
 describe('the Java SDK', () => {
   it('runs as it is in its jar, but for the name of the method', () => {
@@ -98,6 +114,11 @@ describe('the Java SDK', () => {
     expect(steps.get(step)).toContain(reason)
   })
 
+  it('reads a DID that the JavaScript SDK made, to the letter', () => {
+    expect(steps.get('the DID of the other SDK is valid')).toBe(true)
+    expect(steps.get('text of the other SDK')).toBe(league.toString(true))
+  })
+
   it('lists the credentials that a DID with a name holds', () => {
     expect(steps.get('credentials that shop holds')).toEqual([`${named('shop')}#licence`])
   })
@@ -109,7 +130,7 @@ describe('the Java SDK', () => {
 
 describe('DIDs that the Java SDK made', () => {
   it('have the history of the chain', async () => {
-    const resolver = new HttpResolver(node.line.rpc)
+    const resolver = new HttpResolver(javaScript.node.line.rpc)
     const history = async (name: string) => {
       const { status, transaction } = await resolver.resolve(named(name), { all: true })
       return [status, ...(transaction ?? []).map(({ operation }) => operation.header.operation)]
@@ -121,15 +142,13 @@ describe('DIDs that the Java SDK made', () => {
   })
 
   it('are those that the JavaScript SDK reads, to the letter', async () => {
-    DID.METHOD = 'ledger'
-    DIDBackend.initialize(new DefaultDIDAdapter(`${node.line.rpc}/eid`))
     const document = await (DID.from(named('guild')) as DID).resolve(true)
     expect(await document.isValid()).toBe(true)
     expect(document.toString(true)).toBe(steps.get('text of guild'))
   })
 
   it('are resolved in the form of the W3C, with their controllers and their own keys', async () => {
-    const response = await fetch(`${node.line.rest}/1.0/identifiers/${named('guild')}`)
+    const response = await fetch(`${javaScript.node.line.rest}/1.0/identifiers/${named('guild')}`)
     const { didDocument } = (await response.json()) as { didDocument: Record<string, unknown> }
     const key = `${named('guild')}#work`
     expect(didDocument).toMatchObject({

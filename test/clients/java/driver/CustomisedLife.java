@@ -13,7 +13,10 @@ import org.elastos.did.VerifiableCredential;
 import org.elastos.did.VerifiablePresentation;
 import org.elastos.did.crypto.HDKey;
 
-/** The life of customised DIDs as the Java SDK has it, against a node. Arguments: those of {@link Devnet}. */
+/**
+ * The life of customised DIDs as the Java SDK has it, against a node. Arguments: those of {@link Devnet}, and the name of a DID that
+ * another SDK made.
+ */
 public final class CustomisedLife {
   private static final String PASSWORD = Person.PASSWORD;
 
@@ -40,6 +43,7 @@ public final class CustomisedLife {
     life.ends();
     life.controllerLeaves();
     life.remains();
+    life.reads(named(args[5]));
   }
 
   private static DID named(String name) {
@@ -230,5 +234,12 @@ public final class CustomisedLife {
     Report.of("guild is created with an own key", guild.isValid());
     Report.of("text of guild", guild.toString(true));
     Report.of("controllers of guild", guild.getControllers().stream().map(DID::toString).collect(toList()));
+  }
+
+  /** A DID that another SDK made. */
+  private void reads(DID name) throws Exception {
+    DIDDocument document = onChain(name);
+    Report.of("the DID of the other SDK is valid", document.isValid());
+    Report.of("text of the other SDK", document.toString(true));
   }
 }
