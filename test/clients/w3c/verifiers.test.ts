@@ -134,13 +134,11 @@ describe('did-jwt', () => {
 })
 
 describe('did-jwt-vc', () => {
-  it('verifies a credential and a presentation of it', async () => {
-    const { ada, second } = actors
-    const jwt = await credential(ada.did, second)
-    expect(await verifyCredential(jwt, resolver)).toMatchObject({ verified: true, issuer: ada.did })
-    const shown = await presentation(ada.did, ada.primary, [jwt])
-    const { verified } = await verifyPresentation(shown, resolver, { audience })
-    expect(verified).toBe(true)
+  it.each(accepted)('verifies a credential, and a presentation, by %s', async (_, did, key) => {
+    const jwt = await credential(did(), key())
+    expect(await verifyCredential(jwt, resolver)).toMatchObject({ verified: true, issuer: did() })
+    const shown = await presentation(did(), key(), [jwt])
+    expect(await verifyPresentation(shown, resolver, { audience })).toMatchObject({ verified: true, issuer: did() })
   })
 
   it.each(refused)('refuses a credential, and a presentation, by %s', async (_, did, key) => {
