@@ -99,6 +99,7 @@ describe('the Java SDK', () => {
   it.each([
     ['a revoke in the name of shop by the key of its controller', 'is neither holder nor issuer of'],
     ['the same ticket again', 'whose last operation is'],
+    ['a transfer to two with one of two signatures', 'the document has 1 proofs, and needs 2'],
     ['Loud by bob', 'did:ledger:Loud'],
   ])('gets from the node a refusal of %s', (step, reason) => {
     expect(steps.get(step)).toMatch(/^DIDTransactionException: [^]*"code": 45009/)
