@@ -22,6 +22,7 @@ const inside = {
     ['engine'],
     ['chain'],
     ['state'],
+    ['mirror'],
     ['shipping'],
     ['mempool'],
     ['events'],

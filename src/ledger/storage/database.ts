@@ -6,7 +6,7 @@
  *                -> #inOrder -> #write: journal row, Outbox              one LevelDB batch
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
  *
- * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by gateway, engine, shipping, chain, state, prover, mempool, events, voting, network, resolver,
+ * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by gateway, engine, shipping, chain, state, mirror, prover, mempool, events, voting, network, resolver,
  * devnet, api, node, cli.
  * - All of a batch is on disk, with its journal row, or none of it.
  * - After a failed write none is made: `failure` rejects and the node stops.

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type DiskSpace, diskSpaceOf } from './disk-space.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
+import { makeDirectory } from './make-directory.js'
 import { replaceFile } from './replace-file.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
@@ -241,19 +242,6 @@ function readIfThere(file: string): Promise<string | undefined> {
 /** Writes a text completely or not at all, for all who may read the directory. */
 function replaceText(file: string, text: string): Promise<void> {
   return onOwnFile(`${file} cannot be written`, () => replaceFile(file, [Buffer.from(text)], 0o666))
-}
-
-/** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */
-async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
-    if (code !== 'ENOENT' || dirname(path) === path) throw error
-    await makeDirectory(dirname(path))
-    await mkdir(path, { mode: 0o700 })
-  }
 }
 
 function parseClaim(text: string, file: string): { name: string; genesis: string } {

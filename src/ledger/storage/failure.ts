@@ -47,6 +47,8 @@ interface Refusal {
   readonly texts: RegExp
   readonly what: string
   readonly advice: string
+  /** Advice for a file outside of the data directory; absent: the same. */
+  readonly inFolder?: string
 }
 
 const refusals: readonly Refusal[] = [
@@ -73,6 +75,7 @@ const refusals: readonly Refusal[] = [
     texts: /read-only file ?system/i,
     what: 'the file system is read-only',
     advice: 'make it writable, or choose another --data-dir',
+    inFolder: 'make it writable, or choose another folder',
   },
   {
     codes: ['EMFILE', 'ENFILE'],
@@ -91,6 +94,7 @@ const refusals: readonly Refusal[] = [
     texts: /not a directory|is a directory|too many levels of symbolic links|symbolic link loop|file ?name too long/i,
     what: 'a file is where a directory should be, or the other way round',
     advice: 'look at the path, or choose another --data-dir',
+    inFolder: 'look at the path, or choose another folder',
   },
   {
     codes: ['ESTALE', 'ENODEV', 'ENXIO', 'ENOTCONN', 'EHOSTDOWN', 'ETIMEDOUT'],
@@ -103,20 +107,25 @@ const refusals: readonly Refusal[] = [
     texts: /input\/output error|i\/o error/i,
     what: 'the disk reports an error',
     advice: `look at the disk and at the log of the system. What cannot be read any more is damage: ${reindexHint}`,
+    inFolder: 'look at the disk and at the log of the system',
   },
 ]
 
 /** The system's refusal, as text; undefined for any other failure. */
-export function refusalOf(error: unknown): { readonly what: string; readonly advice: string } | undefined {
+export function refusalOf(error: unknown): Pick<Refusal, 'what' | 'advice' | 'inFolder'> | undefined {
   const { code, message } = causeOf(error)
   return refusals.find(({ codes, texts }) => codes.includes(code) || texts.test(message))
 }
 
-/** A failure of Node's file functions as a {@link UserError} that begins with `doing`; others are returned as they are. */
-export function fileFailure(error: unknown, doing: string): unknown {
+/**
+ * A failure of Node's file functions as a {@link UserError} that begins with `doing`; others are returned as they are. `place`: whether the
+ * file is of the data directory, or in another folder, which needs other advice.
+ */
+export function fileFailure(error: unknown, doing: string, place: 'data' | 'folder' = 'data'): unknown {
   const refusal = error instanceof UserError ? undefined : refusalOf(error)
   if (refusal === undefined) return error
-  const message = `${doing}: ${refusal.what} (${causeOf(error).message}); ${refusal.advice}`
+  const advice = place === 'data' ? refusal.advice : (refusal.inFolder ?? refusal.advice)
+  const message = `${doing}: ${refusal.what} (${causeOf(error).message}); ${advice}`
   return new StorageError(message, 'environment', refusal.what)
 }
 
