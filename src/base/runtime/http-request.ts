@@ -1,11 +1,22 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent, request as plainRequest } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 
-export interface TextAnswer {
+export interface BytesAnswer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
+  readonly bytes: Buffer
+}
+
+export interface TextAnswer extends Omit<BytesAnswer, 'bytes'> {
   readonly text: string
+}
+
+/** A request but for its URL. */
+export interface SentRequest {
+  readonly method: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | Uint8Array | undefined
 }
 
 export interface RequestBounds {
@@ -15,9 +26,12 @@ export interface RequestBounds {
   readonly maxAnswer: number
   /** Ends the exchange sooner. */
   readonly signal?: AbortSignal
-  readonly headers?: Readonly<Record<string, string>>
   /** Whether it must not arrive twice: then it is not sent again. */
   readonly once?: boolean
+}
+
+export interface TextBounds extends RequestBounds {
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const agent = new Agent({ keepAlive: true })
@@ -29,12 +43,26 @@ class KeptClosed extends Error {
   }
 }
 
+/** The failure of an answer that has more bytes than it may. */
+export class AnswerTooLong extends Error {}
+
+/** The answer to a GET, or to a POST of JSON text, as text; see {@link requestBytes}. */
+export async function requestText(url: string, body: string | undefined, bounds: TextBounds): Promise<TextAnswer> {
+  const { headers } = bounds
+  const sent =
+    body === undefined
+      ? { method: 'GET', headers }
+      : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body }
+  const { bytes, ...answer } = await requestBytes(url, sent, bounds)
+  return { ...answer, text: new TextDecoder().decode(bytes) }
+}
+
 /**
- * One exchange of HTTP by Node's own client, of which a server has loaded most already: fetch takes 20 MB more. A GET, or a POST of JSON
- * text. Rejects without a complete answer within its bounds. A request that fails over a kept connection is sent again, once: only what
- * may arrive twice is to be sent.
+ * One exchange of HTTP by Node's own client, of which a server has loaded most already: fetch takes 20 MB more. Rejects without a complete
+ * answer within its bounds; redirects are answers. A request that fails over a kept connection is sent again, once: only what may arrive
+ * twice is to be sent.
  */
-export async function requestText(url: string, body: string | undefined, bounds: RequestBounds): Promise<TextAnswer> {
+export async function requestBytes(url: string, sent: SentRequest, bounds: RequestBounds): Promise<BytesAnswer> {
   const { timeout, maxAnswer } = bounds
   const signal = AbortSignal.any([
     AbortSignal.timeout(timeout),
@@ -42,13 +70,11 @@ export async function requestText(url: string, body: string | undefined, bounds:
   ])
   const isSecure = url.startsWith('https:')
   const request = isSecure ? (await import('node:https')).request : plainRequest
-  const options: RequestOptions = { signal, ...(isSecure ? {} : { agent }) }
-  const { headers = {} } = bounds
-  const posted =
-    body === undefined ? { headers } : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
+  const { method, headers = {}, body } = sent
+  const options: RequestOptions = { method, headers, signal, ...(isSecure ? {} : { agent }) }
   const ask = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request(url, { ...options, ...posted }, resolve)
+      const asked = request(url, options, resolve)
       asked.on('error', (error) => reject(asked.reusedSocket ? new KeptClosed(error) : error)).end(body)
     })
   const response = await ask().catch((error: unknown) =>
@@ -57,7 +83,7 @@ export async function requestText(url: string, body: string | undefined, bounds:
   let size = 0
   response.on('data', (part: Buffer) => {
     size += part.length
-    if (size > maxAnswer) response.destroy(new Error(`${url} answered more than ${maxAnswer} bytes`))
+    if (size > maxAnswer) response.destroy(new AnswerTooLong(`${url} answered more than ${maxAnswer} bytes`))
   })
-  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
+  return { status: response.statusCode ?? 0, headers: response.headers, bytes: await buffer(response) }
 }

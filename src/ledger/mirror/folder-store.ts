@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { InvariantError, UserError } from '../../base/errors/rule-error.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { runBounded } from '../../base/runtime/run-bounded.js'
 import { fileFailure, StorageError } from '../storage/failure.js'
 import { makeDirectory } from '../storage/make-directory.js'
@@ -13,6 +13,7 @@ import {
   type MirrorStore,
   requireMirrorFolder,
   requireMirrorName,
+  storeClosed,
 } from './mirror-store.js'
 
 /** @tuning count: files written at a time */
@@ -206,7 +207,7 @@ export class FolderStore implements MirrorStore {
 
   /** Runs work on the files, for whose end {@link close} waits; a refusal of the system names what could not be done. */
   #during<T>(doing: string, work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new InvariantError('the store of the mirror is closed'))
+    if (this.#closed) return Promise.reject(storeClosed())
     const running = onFolder(`the mirror in ${this.#root}: ${doing}`, work)
     this.#running.add(running)
     const end = () => this.#running.delete(running)

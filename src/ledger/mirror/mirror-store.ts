@@ -9,6 +9,7 @@
  * - The store does not know what the files mean: their order is the caller's, who writes `head` after all that it names.
  */
 import { InvariantError } from '../../base/errors/rule-error.js'
+import { StorageError } from '../storage/failure.js'
 
 /** A file of a mirror. */
 export interface MirrorFile {
@@ -40,7 +41,10 @@ export interface MirrorStore {
   deleteAll(names: readonly string[]): Promise<void>
   /** Names of all files below a folder, or with an empty text of all there are; in any order, in portions of at most 1,000. */
   names(folder: string): AsyncIterable<readonly string[]>
-  /** Waits for what is under way. Nothing may be called afterwards. */
+  /**
+   * Waits for what is under way; an object store has three seconds for that, and rejects then. Later calls reject with a StorageError of
+   * the kind `closed`.
+   */
   close(): Promise<void>
 }
 
@@ -66,4 +70,9 @@ export function requireMirrorName(name: string): void {
 /** Throws for what is neither a folder of a mirror nor an empty text. */
 export function requireMirrorFolder(folder: string): void {
   if (folder !== '') requireMirrorName(folder)
+}
+
+/** The failure of a call after {@link MirrorStore.close}. */
+export function storeClosed(): StorageError {
+  return new StorageError('the store of the mirror is closed', 'closed')
 }

@@ -177,8 +177,10 @@ export function mirrorStoreTests(name: string, surroundings: () => Promise<{ ope
 
     it('refuses everything once it is closed', async () => {
       await store.close()
-      await expect(store.putAll([mirrorFile('a/b')])).rejects.toThrow(InvariantError)
-      await expect(store.has('a/b')).rejects.toThrow(InvariantError)
+      await expect(store.putAll([mirrorFile('a/b')])).rejects.toMatchObject({ kind: 'closed' })
+      await expect(store.has('a/b')).rejects.toMatchObject({ kind: 'closed' })
+      await expect(namesIn(store, '')).rejects.toMatchObject({ kind: 'closed' })
+      await store.close()
     })
   })
 }

@@ -4,7 +4,7 @@ import { isObject } from '../../../base/primitives/answer-form.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
-import { type RequestBounds, requestText, type TextAnswer } from '../../../base/runtime/http-request.js'
+import { requestText, type TextAnswer, type TextBounds } from '../../../base/runtime/http-request.js'
 import type { AnswerClient, CallEffect, FollowedView, PassedAnswer } from '../node-handles.js'
 import { jsonType } from './answer-forms.js'
 
@@ -105,7 +105,7 @@ export class PassedOn implements FollowedView {
     body: string | undefined,
     { share, signal }: AnswerClient,
     effect: CallEffect,
-    headers: NonNullable<RequestBounds['headers']> = {},
+    headers: NonNullable<TextBounds['headers']> = {},
   ): Promise<TextAnswer> {
     this.#take(share)
     const bounds = { timeout: nodePatience, maxAnswer: longestAnswer, signal, headers, once: effect === 'once' }
