@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
+import { openStaticServer } from '../../src/answers/api/servers/static-server.js'
 import { driverSource } from '../../src/program/cli/driver-command.js'
 import { newExpiry } from '../../src/program/cli/expiry.js'
 import { fitsBundle, loadProof } from '../../src/program/cli/load-proofs.js'
@@ -27,6 +28,7 @@ import {
   type ScryptCost,
   scryptCost,
 } from '../../src/clients/wallet/keystore.js'
+import { quietLog } from '../support/builders/chain.js'
 import { testAddress, testKey, testPublicKey } from '../support/builders/spec.js'
 import { Workbench } from '../support/process/workbench.js'
 import { each, everyDoor, failureOf, limit, mib, onlyFor } from './limit.js'
@@ -45,6 +47,22 @@ async function answering<T>(bytes: number, run: (url: string) => Promise<T>): Pr
   } finally {
     server.closeAllConnections()
     server.close()
+  }
+}
+
+/** The folder of a mirror whose one file has so many bytes, served. */
+async function servedFile(bytes: number): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'served-'))
+  writeFileSync(join(folder, 'head'), '')
+  truncateSync(join(folder, 'head'), bytes)
+  const server = await openStaticServer({ folder, hosts: ['127.0.0.1'], port: 0, log: quietLog() })
+  try {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/head`)
+    if (answer.status !== 200) return await answer.text()
+    return (await answer.arrayBuffer()).byteLength === bytes ? undefined : 'the file is cut'
+  } finally {
+    await server.close()
+    rmSync(folder, { recursive: true })
   }
 }
 
@@ -272,6 +290,13 @@ export const fileLimits = [
       ),
     ),
     refusal: 'answered more than 4194304 bytes',
+  }),
+  limit({
+    name: 'answers/api/servers/static-server.maxStaticFile',
+    unit: 'bytes',
+    value: 32 * mib,
+    feed: servedFile,
+    refusal: 'a file of the mirror is too large',
   }),
   limit({
     name: 'program/cli/genesis-command.mostValidators',

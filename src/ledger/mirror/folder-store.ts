@@ -1,9 +1,8 @@
-import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { runBounded } from '../../base/runtime/run-bounded.js'
-import { fileFailure, StorageError } from '../storage/failure.js'
+import { fileFailure } from '../storage/failure.js'
 import { makeDirectory } from '../storage/make-directory.js'
 import { syncDirectory, syncFile } from '../storage/replace-file.js'
 import { lockFolder } from './folder-lock.js'
@@ -15,6 +14,7 @@ import {
   requireMirrorName,
   storeClosed,
 } from './mirror-store.js'
+import { isFolderBelow, isMissing, readMirrorFile, unlessMissing } from './read-mirror-file.js'
 
 /** @tuning count: files written at a time */
 const underWay = 32
@@ -24,8 +24,6 @@ const portion = 1000
 const unfinished = '.new'
 /** Every user may read them, as a web server does; the process's mask still counts. */
 const modes = { file: 0o644, folder: 0o755 }
-/** A link at the end of a path is refused, and a pipe without a writer does not block. */
-const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
  * A mirror in a local folder. A file is written under another name, synced and renamed: readers see all of it or nothing. Links, folders
@@ -70,15 +68,7 @@ export class FolderStore implements MirrorStore {
 
   get(name: string, most: number): Promise<Uint8Array | undefined> {
     requireMirrorName(name)
-    return this.#during(`${name} cannot be read`, async () => {
-      const file = await open(this.#path(name), readFlags).catch(unlessMissing)
-      if (file === undefined) return undefined
-      try {
-        return await readAtMost(file, most, this.#path(name))
-      } finally {
-        await file.close()
-      }
-    })
+    return this.#during(`${name} cannot be read`, () => readMirrorFile(this.#root, name, most))
   }
 
   putAll(files: AsyncIterable<MirrorFile> | Iterable<MirrorFile>): Promise<void> {
@@ -189,7 +179,7 @@ export class FolderStore implements MirrorStore {
   /** Names of the files of a mirror in a folder, and of its folders. */
   #entries(folder: string): Promise<{ readonly files: readonly string[]; readonly folders: readonly string[] }> {
     return this.#during(`the folder ${folder} cannot be listed`, async () => {
-      if (!(await this.#isOwnFolder(folder))) return { files: [], folders: [] }
+      if (!(await isFolderBelow(this.#root, folder === '' ? [] : folder.split('/')))) return { files: [], folders: [] }
       const entries = (await readdir(this.#path(folder), { withFileTypes: true }).catch(unlessMissing)) ?? []
       const named = entries
         .map((entry) => ({ entry, name: folder === '' ? entry.name : `${folder}/${entry.name}` }))
@@ -197,12 +187,6 @@ export class FolderStore implements MirrorStore {
       const kind = (is: 'isFile' | 'isDirectory') => named.filter(({ entry }) => entry[is]()).map(({ name }) => name)
       return { files: kind('isFile'), folders: kind('isDirectory') }
     })
-  }
-
-  /** Whether a folder and those above it are folders, and no links. */
-  async #isOwnFolder(folder: string): Promise<boolean> {
-    if (folder === '' || folder === '.') return true
-    return (await this.#seen(folder))?.isDirectory() === true && this.#isOwnFolder(dirname(folder))
   }
 
   /** Runs work on the files, for whose end {@link close} waits; a refusal of the system names what could not be done. */
@@ -242,29 +226,6 @@ async function makeOne(path: string): Promise<void> {
 
 function foreign(path: string, kind: 'file' | 'folder'): UserError {
   return new UserError(`${path} is where the mirror has a ${kind}, and is none; move it away, or choose another folder`)
-}
-
-async function readAtMost(file: FileHandle, most: number, path: string): Promise<Uint8Array | undefined> {
-  const status = await file.stat()
-  if (!status.isFile()) return undefined
-  if (status.size > most) {
-    throw new StorageError(
-      `${path} has ${status.size} bytes, and such a file of a mirror at most ${most}: it is none of the mirror; move it away`,
-      'other',
-      'a file of the mirror is too large',
-    )
-  }
-  return file.readFile()
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (isMissing(error)) return undefined
-  throw error
-}
-
-/** Whether nothing is at a path; a link where a file is opened counts as nothing. */
-function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
 /** Runs work on the folder of a mirror; a refusal of the system becomes a UserError that begins with `doing`. */

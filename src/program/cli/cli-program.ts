@@ -21,6 +21,7 @@ const groups = {
   driver: async () => (await import('./driver-command.js')).registerDriver,
   light: async () => (await import('./light-command.js')).registerLight,
   registrar: async () => (await import('./registrar-command.js')).registerRegistrar,
+  'serve-static': async () => (await import('./serve-static-command.js')).registerServeStatic,
   wallet: async () => (await import('./wallet-command.js')).registerWallet,
   did: async () => (await import('./did-command.js')).registerDid,
   chain: async () => (await import('./chain-command.js')).registerChain,

@@ -9,6 +9,7 @@
  *     did prove     -> NodeClient -> makeBundle; did verify -> LightResolver.verifyBundle, without a node
  *     driver        -> HttpResolver -> openDriver, over a node elsewhere
  *     light         -> LightResolver -> openLightServer, over untrusted nodes
+ *     serve-static  -> openStaticServer, over the folder of a mirror
  *     genesis       -> chain specs and keys in files
  *     completion    -> the command tree as a script for a shell
  *     -> print-output: text or --json; failure -> explain -> standard error

@@ -161,6 +161,7 @@ describe('hostile words', () => {
     start: ['--print-config'],
     driver: ['--port', 'none'],
     light: ['--port', 'none'],
+    'serve-static': ['--port', 'none'],
     signer: ['--genesis', 'localnet', '--validator-key', file('no-key'), '--data-dir', file('no-signer')],
     'wallet create': ['--password-file', file('no-password')],
     'wallet import': ['--password-file', file('no-password')],

@@ -136,12 +136,14 @@ function eachHost(line: string, hosts: readonly string[]): string[] {
   return hosts.map((host, i) => line.replace('follower-1:20334', host).replace('follower-1', `node-${i}`))
 }
 
-function temporaryPaths(folder: string): string {
+/** Directives of nginx that put its temporary files into a folder. */
+export function temporaryPaths(folder: string): string {
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return kinds.map((kind) => `  ${kind}_temp_path ${folder}/${kind};\n`).join('')
 }
 
-function isOpen(port: number): Promise<boolean> {
+/** Whether a port of this machine takes connections. */
+export function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())

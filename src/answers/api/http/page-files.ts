@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { packageFile } from '../../../base/runtime/package-files.js'
 import { coders, leastCompressed } from './content-coding.js'
+import { etagOf } from './etag.js'
 
 /** Directory of the built pages. */
 export const builtPages = packageFile('dist/pages/')
@@ -51,10 +51,9 @@ export class PageFiles {
       if (contentType === undefined) continue
       const bytes = readFileSync(new URL(name, this.#folder))
       const path = `/${name.replaceAll('\\', '/')}`
-      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
       const worth = bytes.length < leastCompressed ? [] : [...coders]
       const coded = new Map(worth.map(([coding, coder]) => [coding, coder.compressSync(bytes)]))
-      const file = { contentType, etag, bytes, coded, hashed: path.startsWith('/assets/') }
+      const file = { contentType, etag: etagOf(bytes), bytes, coded, hashed: path.startsWith('/assets/') }
       files.set(path === '/index.html' ? '/' : path, file)
     }
     return files

@@ -1,6 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { jsonForm } from '../http/answer-forms.js'
 import { codingFor } from '../http/content-coding.js'
+import { namesEtag } from '../http/etag.js'
 import type { Exchange } from '../http/exchange.js'
 import type { PageFiles } from '../http/page-files.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
@@ -30,7 +31,7 @@ function page({ headers, path }: Exchange, files: PageFiles): HttpAnswer {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
   }
-  if (matches(headers['if-none-match'], file.etag)) return { status: 304, headers: own }
+  if (namesEtag(headers['if-none-match'], file.etag)) return { status: 304, headers: own }
   const coding = codingFor(headers['accept-encoding'])
   const body = coding === undefined ? undefined : file.coded.get(coding)
   if (coding === undefined || body === undefined) return { headers: own, body: file.bytes }
@@ -55,8 +56,4 @@ function policy(host: string | undefined): string {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
-}
-
-function matches(header: string | undefined, etag: string): boolean {
-  return header?.split(',').some((one) => [etag, '*'].includes(one.trim().replace(/^W\//, ''))) === true
 }
