@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { FolderStore } from '../../src/ledger/mirror/folder-store.js'
@@ -11,6 +12,7 @@ import { SeededRandom } from '../support/builders/test-payer.js'
 import { startChild } from '../support/process/children.js'
 import { Directories } from '../support/process/spawn.js'
 import { rounds } from '../support/process/thorough.js'
+import { unprivileged } from '../support/process/unprivileged.js'
 
 const kills = rounds(25, 150)
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? Date.now() % 2 ** 32)
@@ -79,4 +81,31 @@ it(`no file of a mirror is ever incomplete over ${kills} kills of its writer (DI
   expect(written).toBeGreaterThan(60 * kills)
   // Kills came in the midst of files.
   expect(unfinished).toBeGreaterThan(0)
+})
+
+/** What a writer says that fails by itself. */
+async function failureOf(words: readonly string[], path: string): Promise<string> {
+  const [command = '', ...args] = [...words, process.execPath, writer, module.href, path, '0']
+  const child = startChild(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  return text(child.stderr as Readable)
+}
+
+it('says that the user may not write, and that a file may not become as large', async () => {
+  const closed = directories.fresh()
+  mkdirSync(closed, { mode: 0o555 })
+  chmodSync(closed, 0o555)
+  const said = await failureOf(unprivileged(), closed)
+  expect(said).toContain(`the folder ${closed} of the mirror cannot be opened: this user may not do that`)
+  expect(said).toContain('look at its owner and its permissions')
+  const small = directories.fresh()
+  // The largest file of the writer has 6,400 bytes.
+  expect(await failureOf(['sh', '-c', 'ulimit -f 8; exec "$@"', 'sh'], small)).toContain(
+    `the mirror in ${small}: the files cannot be written: a file may not become as large`,
+  )
+  expect(readdirSync(join(small, '.new'))).toEqual([])
+  const store = await FolderStore.open(small)
+  for await (const names of store.names('map')) {
+    for (const name of names) expect(readFileSync(join(small, name)).length % 32).toBe(0)
+  }
+  await store.close()
 })

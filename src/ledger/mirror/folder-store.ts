@@ -32,8 +32,10 @@ const modes = { file: 0o644, folder: 0o755 }
 export class FolderStore implements MirrorStore {
   readonly #root: string
   readonly #release: () => Promise<void>
-  /** Folders that are there and durable, by name. */
+  /** Folders that are there, or being made, by name. */
   readonly #folders = new Map<string, Promise<void>>()
+  /** Those whose own names are durable. */
+  readonly #durable = new Set<string>()
   readonly #running = new Set<Promise<unknown>>()
   #writes = 0
   #closed = false
@@ -47,6 +49,8 @@ export class FolderStore implements MirrorStore {
   static async open(path: string): Promise<FolderStore> {
     return onFolder(`the folder ${path} of the mirror cannot be opened`, async () => {
       const root = await folderAt(path)
+      // Before the lock, whose message is that of a data directory.
+      await mkdir(join(root, unfinished), { mode: 0o700 }).catch(unlessThere)
       const release = await lockFolder(root, join(root, '.lock'))
       try {
         const left = join(root, unfinished)
@@ -79,9 +83,9 @@ export class FolderStore implements MirrorStore {
         const there = await this.#replaceable(file.name)
         if (there?.size !== file.bytes.length) await this.#write(file)
         // Of a file that is there already the process that wrote it may have ended before its name was durable.
-        touched.add(dirname(this.#path(file.name)))
+        touched.add(dirname(file.name))
       })
-      await runBounded(touched, underWay, syncDirectory)
+      await this.#sync(touched)
     })
   }
 
@@ -91,7 +95,7 @@ export class FolderStore implements MirrorStore {
     return this.#during(`${name} cannot be written`, async () => {
       await this.#replaceable(name)
       await this.#write(file)
-      await syncDirectory(dirname(this.#path(name)))
+      await this.#sync([dirname(name)])
     })
   }
 
@@ -103,9 +107,9 @@ export class FolderStore implements MirrorStore {
       for (const name of names) {
         if ((await this.#seen(name))?.isFile() !== true) continue
         await unlink(this.#path(name)).catch(unlessMissing)
-        touched.add(dirname(this.#path(name)))
+        touched.add(dirname(name))
       }
-      await runBounded(touched, underWay, syncDirectory)
+      await this.#sync(touched)
     })
   }
 
@@ -159,13 +163,31 @@ export class FolderStore implements MirrorStore {
       await rm(made, { force: true }).catch(() => {})
       if (!isMissing(error)) throw error
       this.#folders.clear()
+      this.#durable.clear()
       throw new UserError(
         `${this.#path(name)} cannot be written: its folder is gone; see whether ${this.#root} was emptied or unmounted, then start again`,
       )
     }
   }
 
-  /** Makes a folder below the root and those above it, durably; `.` is the root itself. */
+  /**
+   * Makes the names in folders durable, and those of the folders themselves where this process has not done so: the process that made one
+   * may have ended before that.
+   */
+  async #sync(folders: Iterable<string>): Promise<void> {
+    const all = new Set(folders)
+    const fresh: string[] = []
+    // A set visits what is added to it on the way.
+    for (const folder of all) {
+      if (folder === '.' || this.#durable.has(folder)) continue
+      fresh.push(folder)
+      all.add(dirname(folder))
+    }
+    await runBounded(all, underWay, (folder) => syncDirectory(this.#path(folder)))
+    for (const folder of fresh) this.#durable.add(folder)
+  }
+
+  /** Makes a folder below the root and those above it; `.` is the root itself. */
   #makeFolder(name: string): Promise<void> {
     if (name === '.') return Promise.resolve()
     const known = this.#folders.get(name)
@@ -213,7 +235,13 @@ async function folderAt(path: string): Promise<string> {
   }
 }
 
-/** Makes a folder in one that is there, and its name durable: the process that made it may have ended before that. */
+/** For `catch`: undefined for the failure of a path where something is already. */
+function unlessThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'EEXIST') return undefined
+  throw error
+}
+
+/** Makes a folder in one that is there, unless it is there itself. */
 async function makeOne(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: modes.folder })
@@ -221,7 +249,6 @@ async function makeOne(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     if (!(await lstat(path)).isDirectory()) throw foreign(path, 'folder')
   }
-  await syncDirectory(dirname(path))
 }
 
 function foreign(path: string, kind: 'file' | 'folder'): UserError {
