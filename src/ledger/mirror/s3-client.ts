@@ -5,7 +5,7 @@ import type { Clock, Random, Timers } from '../../base/runtime/env.js'
 import { AnswerTooLong, type BytesAnswer, requestBytes } from '../../base/runtime/http-request.js'
 import { WorkSlots } from '../../base/runtime/work-slots.js'
 import { storeClosed } from './mirror-store.js'
-import { exhausted, isPassing, refusalError, refusalIn, type S3Refusal } from './s3-failure.js'
+import { exhausted, isPassing, refusalError, refusalIn, type S3Refusal, strangeAnswer } from './s3-failure.js'
 import type { S3Place } from './s3-place.js'
 
 /** @tuning count: requests to an object store at a time */
@@ -14,7 +14,7 @@ export const s3Requests = 32
 export const s3Tries = 7
 /** @tuning ms: one request to an object store, its answer included */
 const requestTime = 30_000
-/** @tuning ms: wait before a request is sent again, doubled from time to time */
+/** @tuning ms: wait before a request is sent again, doubled each time */
 const firstWait = 200
 /** @tuning ms: longest wait before a request is sent again, also where the store names a longer one */
 const longestWait = 10_000
@@ -38,7 +38,7 @@ export interface S3Request {
   readonly body?: Uint8Array
   /** For messages; absent: the key without its prefix. */
   readonly shown?: string
-  /** Bytes of the answer at most; refusals are always read. */
+  /** Bytes of the answer at most; absent: those of a short one, which every answer may have. */
   readonly most?: number
 }
 
@@ -49,8 +49,8 @@ export interface S3Outcome {
   readonly refusal?: S3Refusal
 }
 
-/** @tuning bytes: a refusal of an object store */
-const longestRefusal = 64 * 1024
+/** @tuning bytes: an answer of an object store that holds no file and no list, such as a refusal */
+const shortAnswer = 64 * 1024
 
 /**
  * Sends signed requests (Signature Version 4) to an object store: 32 at a time, each again after a failure that passes. Every request
@@ -73,7 +73,7 @@ export class S3Client {
 
   /**
    * The answer to a request. Refusals that `understood` takes are returned; others reject with a StorageError, after further attempts
-   * where they may pass. An answer of more than `most` bytes rejects with {@link AnswerTooLong}.
+   * where they may pass. An answer of more than `most` bytes, where that is named, rejects with {@link AnswerTooLong}.
    */
   ask(request: S3Request, understood: (refusal: S3Refusal) => boolean = () => false): Promise<S3Outcome> {
     return this.#slots.run(() => this.#askInTurn(request, understood), { signal: this.#closed.signal })
@@ -92,7 +92,8 @@ export class S3Client {
       if (sent > 0) await this.#wait(sent, last)
       const outcome = await this.#once(request).catch((error: unknown) => {
         this.#closed.signal.throwIfAborted()
-        if (error instanceof AnswerTooLong) throw error
+        if (error instanceof AnswerTooLong) throw request.most === undefined ? strangeAnswer(this.#place, doing) : error
+        if (!isOfNetwork(error)) throw error
         return error
       })
       if (!isOutcome(outcome)) {
@@ -108,11 +109,11 @@ export class S3Client {
   }
 
   async #once(request: S3Request): Promise<S3Outcome> {
-    const { method, body, most = 0 } = request
+    const { method, body, most = shortAnswer } = request
     const { url, headers } = await this.#signed(request)
     const bounds = {
       timeout: this.#surroundings.requestTime ?? requestTime,
-      maxAnswer: Math.max(most, longestRefusal),
+      maxAnswer: Math.max(most, shortAnswer),
       signal: this.#closed.signal,
     }
     const answer = await requestBytes(url, { method, headers, body }, bounds)
@@ -165,6 +166,11 @@ export class S3Client {
       else signal.addEventListener('abort', leave, { once: true })
     })
   }
+}
+
+/** Whether Node reports a failure of a connection, or the end of its time. */
+function isOfNetwork(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || 'code' in error)
 }
 
 function isOutcome(value: unknown): value is S3Outcome {

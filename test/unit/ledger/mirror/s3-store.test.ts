@@ -311,6 +311,16 @@ describe('failures of an object store', () => {
     expect(objects.requests).toHaveLength(3)
   })
 
+  it('of an answer to a PUT that has no end is that of no store', async () => {
+    const long = (bytes: number) => opened(afterOpening(() => ({ status: 200, body: 'x'.repeat(bytes) })))
+    await (await long(65_536)).store.replace(mirrorFile('head'))
+    const { store, objects } = await long(65_537)
+    await expect(store.replace(mirrorFile('head'))).rejects.toThrow(
+      'answers PUT head in s3://a-bucket/some/prefix as no S3-compatible store does',
+    )
+    expect(objects.requests).toHaveLength(2)
+  })
+
   it('of an object with more bytes than its kind has is said', async () => {
     const { objects, store } = await opened({})
     objects.objects.set('some/prefix/head', { bytes: Buffer.alloc(300_000), headers: {} })
