@@ -63,23 +63,55 @@ export async function requestText(url: string, body: string | undefined, bounds:
  * twice is to be sent.
  */
 export async function requestBytes(url: string, sent: SentRequest, bounds: RequestBounds): Promise<BytesAnswer> {
-  const { timeout, maxAnswer } = bounds
-  const signal = AbortSignal.any([
-    AbortSignal.timeout(timeout),
-    ...(bounds.signal === undefined ? [] : [bounds.signal]),
-  ])
+  const end = endOf(bounds)
+  try {
+    return await exchange(url, sent, bounds, end.signal)
+  } finally {
+    end.release()
+  }
+}
+
+/**
+ * A signal for the end of an exchange: its time, or the signal of its caller. Signals that Node combines (`AbortSignal.any`) can be collected
+ * before their time, and never abort then.
+ */
+function endOf({ timeout, signal }: RequestBounds): { readonly signal: AbortSignal; release(): void } {
+  const end = new AbortController()
+  const late = () => end.abort(new DOMException('no answer came in time', 'TimeoutError'))
+  const timer = setTimeout(late, timeout)
+  timer.unref()
+  const leave = () => end.abort(signal?.reason)
+  if (signal?.aborted === true) leave()
+  else signal?.addEventListener('abort', leave, { once: true })
+  const release = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', leave)
+  }
+  return { signal: end.signal, release }
+}
+
+async function exchange(
+  url: string,
+  { method, headers = {}, body }: SentRequest,
+  { maxAnswer, once }: RequestBounds,
+  signal: AbortSignal,
+): Promise<BytesAnswer> {
   const isSecure = url.startsWith('https:')
   const request = isSecure ? (await import('node:https')).request : plainRequest
-  const { method, headers = {}, body } = sent
   const options: RequestOptions = { method, headers, signal, ...(isSecure ? {} : { agent }) }
   const ask = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const asked = request(url, options, resolve)
       asked.on('error', (error) => reject(asked.reusedSocket ? new KeptClosed(error) : error)).end(body)
     })
-  const response = await ask().catch((error: unknown) =>
-    error instanceof KeptClosed && !signal.aborted && bounds.once !== true ? ask() : Promise.reject(error),
-  )
+  const response = await ask()
+    .catch((error: unknown) => {
+      if (error instanceof KeptClosed && !signal.aborted && once !== true) return ask()
+      throw error
+    })
+    .catch((error: unknown) => {
+      throw error instanceof KeptClosed ? error.cause : error
+    })
   let size = 0
   response.on('data', (part: Buffer) => {
     size += part.length

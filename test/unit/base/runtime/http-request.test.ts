@@ -45,6 +45,16 @@ describe('requestText', () => {
     await expect(requestText(`${url}/closed`, undefined, bounds)).rejects.toMatchObject({ code: 'ECONNRESET' })
   })
 
+  it('ends with the failure of the system over a kept connection too', async () => {
+    let served = 0
+    const url = await serving(({ socket }, response) => {
+      if (served++ === 0) response.end('kept')
+      else socket.resetAndDestroy()
+    })
+    await requestText(url, undefined, bounds)
+    await expect(requestText(url, undefined, { ...bounds, once: true })).rejects.toMatchObject({ code: 'ECONNRESET' })
+  })
+
   it('asks again over a new connection where a kept one is closed', async () => {
     const sockets = new Set<Socket>()
     const url = await serving(({ socket }, response) => {
