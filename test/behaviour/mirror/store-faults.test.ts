@@ -1,5 +1,5 @@
 import { storeFaultTests } from '../../support/assert/store-fault-tests.js'
 import { ObjectStore } from '../../support/fakes/object-store.js'
 
-/** A real server is in test/clients/stores. */
+/** With a server of others: moto.test.ts. */
 storeFaultTests('a mirror in an object store behind a faulty network', () => ObjectStore.open())
