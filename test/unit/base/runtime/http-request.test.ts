@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
 import { requestText } from '../../../../src/base/runtime/http-request.js'
 
@@ -43,6 +46,18 @@ describe('requestText', () => {
     })
     await expect(requestText(url, undefined, { ...bounds, timeout: 100 })).rejects.toThrow()
     await expect(requestText(`${url}/closed`, undefined, bounds)).rejects.toMatchObject({ code: 'ECONNRESET' })
+  })
+
+  it('ends after its time although garbage is collected meanwhile', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const url = await serving(() => {})
+    const asked = requestText(url, undefined, { ...bounds, timeout: 300 }).catch((error: unknown) => error)
+    for (let i = 0; i < 5; i++) {
+      await setTimeout(20)
+      collect()
+    }
+    expect(await asked).toMatchObject({ name: 'AbortError', cause: { name: 'TimeoutError' } })
   })
 
   it('ends with the failure of the system over a kept connection too', async () => {
