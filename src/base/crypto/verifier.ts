@@ -8,7 +8,7 @@
  *     -> verify                       P-256 by OpenSSL or in JavaScript
  *     -> resolved, or RuleError with code and subject of the first check that fails
  *
- * Imports errors, primitives, runtime; used by gateway, verifier, light, chain, state, mempool, voting, network, wallet, registrar, devnet, node, library, cli, explorer.
+ * Imports errors, primitives, runtime; used by gateway, verifier, light, witness, chain, state, mempool, voting, network, wallet, registrar, devnet, node, library, cli, explorer.
  * - The result depends neither on the backend nor on the number of threads: always the first failing check.
  * - A thread that dies loses no check: its batches are verified again, in the end without threads.
  */

@@ -37,6 +37,8 @@ export const failureTexts: Readonly<Record<LightFailure, string>> = {
   'answer-status': 'the status is not what follows from the proof',
   'answer-version': 'another version is shown than the one asked for',
   'answer-signature': 'an operation is not signed by a key with the right to do so',
+  cosignature: 'a cosignature is not that of the witness that it names',
+  unwitnessed: 'too few of the witnesses have cosigned the block',
   'no-contradiction': 'the blocks or histories that are shown do not exclude each other',
   'trust-expired': 'the block that is trusted is too old to begin with',
   stale: 'the block of the answer is too old',

@@ -1,6 +1,6 @@
 import { concat, mapKey } from '../../base/primitives/bytes.js'
 import { coordinatesByRoot } from '../../base/primitives/p256.js'
-import type { Checking, SignatureDue } from '../../identity/proofs/signature-checks.js'
+import type { Checking, Ed25519Due, P256Due, SignatureDue } from '../../identity/proofs/signature-checks.js'
 
 /** Signatures by WebCrypto, which takes no compressed points; JavaScript is loaded only where there is none. */
 
@@ -10,9 +10,9 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 export type Subtle = (typeof globalThis)['crypto']['subtle']
 type ImportedKey = Awaited<ReturnType<Subtle['importKey']>>
-type Verify = (due: SignatureDue) => Promise<boolean>
+type Verify = (due: P256Due) => Promise<boolean>
 
-/** Verifies signatures of P-256 over SHA-256. */
+/** Verifies signatures of P-256 over SHA-256, and those of witnesses. */
 export class Signatures {
   readonly #keys = new Map<string, Promise<ImportedKey | undefined>>()
   readonly #subtle: Subtle | null
@@ -30,7 +30,9 @@ export class Signatures {
 
   async #all(due: readonly SignatureDue[]): Promise<boolean> {
     const verify = this.#subtle === null ? await inScript() : this.#natively(this.#subtle)
-    return (await Promise.all(due.map(verify))).every(Boolean)
+    return (await Promise.all(due.map((one) => (one.scheme === undefined ? verify(one) : ofWitness(one))))).every(
+      Boolean,
+    )
   }
 
   #natively(subtle: Subtle): Verify {
@@ -60,6 +62,12 @@ async function imported(subtle: Subtle, key: Uint8Array): Promise<ImportedKey | 
 /** WebCrypto takes no view of memory that could be shared. */
 function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
+}
+
+/** Not every WebCrypto has Ed25519, and a head has few cosignatures. */
+async function ofWitness({ key, message, signature }: Ed25519Due): Promise<boolean> {
+  const { verifyEd25519 } = await import('../../base/crypto/ed25519.js')
+  return verifyEd25519(key, message, signature)
 }
 
 /** WebCrypto finds no key: few answers need that. */

@@ -12,6 +12,8 @@ export interface AnchorJson {
   readonly confirm?: string
   /** The map root, where no map proof follows. */
   readonly root?: string
+  /** Lines of witnesses over this block, as C2SP signed-note has them. */
+  readonly cosignatures?: readonly string[]
 }
 
 /** Proof of a key's way through the map: it ends with a leaf of another key, a history of this one, or neither for an empty place. */

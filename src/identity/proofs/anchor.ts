@@ -1,5 +1,5 @@
 import type { AnchorJson } from '../did/state-proof.js'
-import { concat, equalBytes, pieces } from '../../base/primitives/bytes.js'
+import { concat, equalBytes, pieces, toHex } from '../../base/primitives/bytes.js'
 import type { Confirm } from '../../base/primitives/confirm.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type Hash, sha256, sha256d } from '../../base/primitives/hash.js'
@@ -20,8 +20,10 @@ const maxBranch = 14
 const hashSize = 32
 
 /** An anchor whose texts are base64url; nothing is decoded. */
-export interface Anchor extends Omit<AnchorJson, 'root'> {
+export interface Anchor extends Omit<AnchorJson, 'root' | 'cosignatures'> {
   readonly root?: Hash
+  /** As they were sent: only a checker that knows witnesses reads them. */
+  readonly cosignatures?: unknown
 }
 
 /** Trusted data of a chain, with which an anchor of it is checked. */
@@ -51,18 +53,26 @@ export interface AnchoredBlock extends CommittedBlock {
   readonly anchor: Anchor
   /** On a chain with validators. */
   readonly confirm?: Confirm
+  /** Names of the witnesses whose cosignatures were verified. */
+  readonly witnesses?: readonly string[]
 }
 
 /** Reads an anchor of a chain with or without validators; `form`. */
 export function readAnchor(sent: unknown, hasValidators: boolean): Anchor {
-  const { header, coinbase, branch, confirm, root } = members(sent, 'an anchor')
+  const { header, coinbase, branch, confirm, root, cosignatures } = members(sent, 'an anchor')
   return {
     header: base64(header),
     coinbase: base64(coinbase),
     branch: base64(branch),
     ...(hasValidators && { confirm: base64(confirm) }),
     ...(root !== undefined && { root: hashText(root) }),
+    ...(cosignatures !== undefined && { cosignatures }),
   }
+}
+
+/** An anchor as it is sent, without cosignatures. */
+export function anchorJson({ header, coinbase, branch, confirm, root }: Anchor): AnchorJson {
+  return { header, coinbase, branch, ...defined({ confirm, root: root && toHex(root) }) }
 }
 
 /** The header of an anchor, of a block above genesis. */

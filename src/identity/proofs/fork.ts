@@ -5,17 +5,18 @@ import { Reader } from '../../base/primitives/codec.js'
 import { type Confirm, confirmBytes, parseConfirm } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header, headerSize } from '../../base/primitives/header.js'
-import { committedBlock } from './anchor.js'
+import { committedBlock, requireRoot } from './anchor.js'
 import { compactConfirm, readConfirm, signaturesOf } from './anchor-confirm.js'
 import { type LeafName, leafOf } from './proof-answer.js'
 import { type Checking, requireSignatures } from './signature-checks.js'
 import { type HistoryAt, mayBegin } from './history-prefix.js'
 import { fail } from './proof-failure.js'
-import { base64, hexText, list, type Members, members, optionalText, text } from './read-json.js'
+import { checkCosignatures, isAbout, readNote, type WitnessKey } from './witness-note.js'
+import { base64, hashText, hexText, list, type Members, members, optionalText, text } from './read-json.js'
 
 /**
- * Evidence that validators confirmed two states that exclude each other: two blocks of one height, or two histories of one leaf. A
- * trust root and the changes of validators are all that its check needs.
+ * Evidence of two states that exclude each other, each confirmed by validators or cosigned by a witness: two blocks of one height, or two
+ * histories of one leaf. A trust root, the changes of validators and the keys of witnesses are all that its check needs.
  */
 
 export const evidenceFormat = 'didledger/evidence/1'
@@ -27,8 +28,10 @@ export interface ForkEvidence {
   readonly chain: string
   /** Hex: headers of 84 bytes. */
   readonly headers: readonly [string, string]
-  /** Hex: the whole confirm of each. */
-  readonly confirms: readonly [string, string]
+  /** Hex: the whole confirm of each; null: witnesses alone stand for it. */
+  readonly confirms: readonly [string | null, string | null]
+  /** Texts of cosigned heads, where witnesses stand for a block; null: they do not for this one. */
+  readonly notes?: readonly [string | null, string | null]
   /** Changes of validators from genesis, or from the block of a checkpoint, as nodes send them. */
   readonly changes: readonly unknown[]
   /** The leaf whose histories exclude each other, and the way from it to each block, where the heights differ. */
@@ -37,6 +40,8 @@ export interface ForkEvidence {
   readonly coinbases?: readonly [string, string]
   readonly branches?: readonly [string, string]
   readonly maps?: readonly [unknown, unknown]
+  /** Hex: the roots of the maps, where the blocks are shown by themselves: a root names the chain, a confirm does not. */
+  readonly roots?: readonly [string, string]
 }
 
 /** The conflict that evidence shows. */
@@ -48,32 +53,60 @@ export interface ProvedFork {
   readonly leaf: LeafName | undefined
   /** Hex: the keys of validators who signed both blocks. */
   readonly validators: readonly string[]
+  /** Names of the witnesses who cosigned each of the blocks; absent: none was shown. */
+  readonly witnesses?: readonly [readonly string[], readonly string[]]
 }
 
 /** The chain that evidence is about, with its validators as they are proved. */
 export interface ForkTrust {
   readonly genesis: Hash
   readonly keysAt: (height: number) => readonly Uint8Array[] | undefined
+  /** Keys of witnesses that count; none unless given. */
+  readonly witnesses?: readonly WitnessKey[] | undefined
 }
 
 /** Checks evidence, whose format was read. Throws a `ProofError`; `no-contradiction` where both blocks hold, and can be of one chain. */
 export function* checkFork(sent: unknown, trust: ForkTrust): Checking<ProvedFork> {
   const evidence = members(sent, 'evidence')
   const headers = pair(evidence['headers']).map(readHeader) as [Header, Header]
-  const confirms: Confirm[] = []
+  const confirms: (Confirm | undefined)[] = []
+  const notes = evidence['notes'] === undefined ? [null, null] : pair(evidence['notes'])
+  const cosigned: (readonly string[])[] = []
   for (const [i, confirm] of pair(evidence['confirms']).entries()) {
-    confirms.push(yield* confirmOf(confirm, headers[i] as Header, trust))
+    const header = headers[i] as Header
+    const isConfirmed = confirm !== null
+    confirms.push(isConfirmed ? yield* confirmOf(confirm, header, trust) : undefined)
+    cosigned.push(yield* witnessesOf(notes[i] ?? null, header, trust, isConfirmed ? 0 : 1))
   }
   const leaf = evidence['leaf'] === undefined ? undefined : readLeafName(evidence['leaf'])
-  if (leaf === undefined) requireTwoBlocks(headers)
+  if (leaf === undefined) requireTwoBlocks(evidence, headers, trust)
   else requireTwoHistories(evidence, leaf, headers, trust)
-  const [one, other] = confirms.map(({ votes }) => votes.map(({ signer }) => toHex(signer))) as [string[], string[]]
+  const [one, other] = confirms.map((confirm) => (confirm?.votes ?? []).map(({ signer }) => toHex(signer))) as [
+    string[],
+    string[],
+  ]
   return {
     heights: headers.map(({ height }) => height) as [number, number],
     hashes: headers.map(({ hash }) => displayHash(hash)) as [string, string],
     leaf,
     validators: one.filter((key) => other.includes(key)),
+    ...(cosigned.some(({ length }) => length > 0) && { witnesses: cosigned as unknown as [string[], string[]] }),
   }
+}
+
+/** Names of the known witnesses who cosigned a block. */
+function* witnessesOf(
+  sent: unknown,
+  header: Header,
+  { genesis, witnesses: keys = [] }: ForkTrust,
+  needed: number,
+): Checking<readonly string[]> {
+  if (sent === null) return needed === 0 ? [] : fail('unwitnessed', `nothing stands for block ${header.height}`)
+  const note = readNote(sent)
+  const head = { genesis, height: header.height, didRoot: note.didRoot, hash: header.hash }
+  if (!isAbout(note, head)) fail('cosignature', `the note beside block ${header.height} is about another one`)
+  const found = yield* checkCosignatures(head, note.lines, { keys, needed })
+  return found.map(({ key }) => key.name)
 }
 
 function pair(sent: unknown): [unknown, unknown] {
@@ -112,22 +145,37 @@ function readLeafName(sent: unknown): LeafName {
   return given === undefined ? { id: text(id), signer: text(signer) } : { did: given }
 }
 
-function requireTwoBlocks([one, other]: readonly [Header, Header]): void {
-  if (one.height === other.height && !equalBytes(one.hash, other.hash)) return
-  fail('no-contradiction', `blocks ${one.height} and ${other.height} can be of one chain`)
+function requireTwoBlocks(evidence: Members, headers: readonly [Header, Header], { genesis }: ForkTrust): void {
+  const [one, other] = headers
+  if (one.height !== other.height || equalBytes(one.hash, other.hash)) {
+    fail('no-contradiction', `blocks ${one.height} and ${other.height} can be of one chain`)
+  }
+  if (evidence['roots'] === undefined) return
+  const roots = pair(evidence['roots'])
+  for (const [i, block] of shownBlocks(evidence, headers).entries()) {
+    requireRoot({ ...block.anchor, root: hashText(roots[i]) }, block, genesis)
+  }
+}
+
+/** The blocks of evidence with what their coinbases commit to. */
+function shownBlocks({ coinbases, branches }: Members, headers: readonly [Header, Header]) {
+  const [coinbase, branch] = [pair(coinbases), pair(branches)]
+  return headers.map((header, i) => {
+    const anchor = { header: encodeBase64url(header.bytes), coinbase: base64(coinbase[i]), branch: base64(branch[i]) }
+    return { anchor, ...committedBlock(anchor, header, true) }
+  })
 }
 
 function requireTwoHistories(
-  { coinbases, branches, maps }: Members,
+  evidence: Members,
   leaf: LeafName,
   headers: readonly [Header, Header],
   { genesis }: ForkTrust,
 ): void {
-  const [coinbase, branch, map] = [pair(coinbases), pair(branches), pair(maps)]
-  const histories = headers.map((header, i): HistoryAt => {
-    const anchor = { header: encodeBase64url(header.bytes), coinbase: base64(coinbase[i]), branch: base64(branch[i]) }
-    const { history } = leafOf(leaf, map[i], committedBlock(anchor, header, true), genesis)
-    return { height: header.height, history }
+  const map = pair(evidence['maps'])
+  const histories = shownBlocks(evidence, headers).map((block, i): HistoryAt => {
+    const { history } = leafOf(leaf, map[i], block, genesis)
+    return { height: block.header.height, history }
   })
   const [lower, higher] = histories.sort((a, b) => a.height - b.height) as [HistoryAt, HistoryAt]
   if (mayBegin(lower, higher)) fail('no-contradiction', 'one history can be the beginning of the other')

@@ -41,6 +41,9 @@ export type ProofFailure =
   | 'answer-status'
   | 'answer-version'
   | 'answer-signature'
+  // the witnesses who cosign it
+  | 'cosignature'
+  | 'unwitnessed'
   // evidence of a fork
   | 'no-contradiction'
 
