@@ -25,6 +25,18 @@ export class Server {
     return this.#exchange(`${this.url}/light/1/${path}`, {}, answerBounds.chain)
   }
 
+  /** The JSON at any path of a server that is no node. */
+  async ask(path: string): Promise<unknown> {
+    return this.#exchange(`${this.url}/${path}`, {}, answerBounds.chain)
+  }
+
+  /** Sends JSON to a path by which nodes compare what they know of a chain. */
+  async tell(path: string, sent: object): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(sent) }
+    return this.#exchange(`${this.url}/light/1/${path}`, init, answerBounds.chain)
+  }
+
   async call(method: string, params: object, bound: Bound): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { 'content-type': 'application/json' }

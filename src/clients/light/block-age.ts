@@ -68,7 +68,8 @@ export class BlockAges {
   /** Evidence of an answer as of a block. */
   proved(block: AnchoredBlock, servers: readonly string[]): Proved {
     const { height, hash, time } = block.header
-    return { height, hash: displayHash(hash), time, age: this.#ageOf(block), servers }
+    const { witnesses } = block
+    return { height, hash: displayHash(hash), time, age: this.#ageOf(block), servers, ...(witnesses && { witnesses }) }
   }
 
   #ageOf({ header }: SeenBlock): number {

@@ -12,6 +12,7 @@ import { bundledLists } from './follow-changes.js'
 import { FollowedChain } from './followed-chain.js'
 import { FollowedValidators } from './followed-validators.js'
 import type { ChainOptions } from './trust-basis.js'
+import type { Witnesses } from './witnesses.js'
 import type { LightCredential, LightResult } from './proved-answer.js'
 
 /** A bundle: an answer with all that proves it from a trust root on. Loaded when the first is checked. */
@@ -22,6 +23,8 @@ const bundleFormat = 'didledger/bundle/1'
 export interface BundleTrust extends ChainOptions {
   readonly checkpoint: Checkpoint | undefined
   readonly ages: BlockAges
+  /** Who has to have cosigned its block; undefined: no witness is needed. */
+  readonly witnesses?: Pick<Witnesses, 'require'> | undefined
 }
 
 /** Checks a bundle; its age only with `maxAge`, in seconds. */
@@ -39,7 +42,8 @@ export async function checkBundle(
   const chain = await chainOf({ changes, headers }, believed, now)
   const oldRoot = checkpoint === undefined ? ages.oldRoot(trust) : undefined
   const check = async <P extends ProvedAnswer>(one: Question<P>) => {
-    const answer = await signatures.settle(one.check(given, { ...chain.known, now }))
+    const checked = await signatures.settle(one.check(given, { ...chain.known, now }))
+    const answer = (await believed.witnesses?.require(checked)) ?? checked
     // A block of the future has no age.
     ages.requirePast(answer.block)
     ages.requireFresh(answer.block, maxAge, () => one.result(answer))

@@ -22,6 +22,8 @@ export interface Question<P extends ProvedAnswer> {
   check(sent: unknown, trust: AnswerTrust): Checking<P>
   /** The leaf, and the answer's word about it. */
   leaves(proved: P): readonly ProvedLeaf[]
+  /** The same question as of the block of a height that the asker did not choose: it may not be old. */
+  asOf(height: number): Question<P>
   /** As of a block that was chosen: it may be old. */
   readonly isPast: boolean
   /** The state that the answer has to be of. */

@@ -11,9 +11,14 @@ import type { SeenBlock } from './light-memory.js'
 export interface Side {
   /** With the anchor that it was shown by. */
   readonly block: SeenBlock & { readonly anchor?: Anchor }
+  /** The text of a head that a known witness cosigned, where no confirm is at hand. */
+  readonly note?: string
   /** Undefined: the block itself excludes the other. */
   readonly leaf?: ProvedLeaf
 }
+
+/** One of two histories of a leaf. */
+type SideOfLeaf = Side & { readonly leaf: ProvedLeaf }
 
 export class Contradiction extends LightError {
   readonly sides: readonly [Side, Side]
@@ -33,7 +38,7 @@ export function requireSame(one: Side['block'], other: Side['block']): void {
 }
 
 /** Throws a {@link Contradiction} where the history of the lower block cannot be the beginning of that of the higher one. */
-export function requireOneHistory(lower: Required<Side>, higher: Required<Side>): void {
+export function requireOneHistory(lower: SideOfLeaf, higher: SideOfLeaf): void {
   const [one, other] = [lower, higher].map(({ block, leaf }) => ({
     height: block.header.height,
     history: leaf.history,

@@ -2,7 +2,6 @@ import { isCredentialId } from '../../identity/did/operations/credential-operati
 import type { CredentialResult } from '../../identity/did/resolution.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import type { AnswerTrust } from '../../identity/proofs/proof-answer.js'
 import {
   checkCredentialAnswer,
   type CredentialQuestion,
@@ -12,7 +11,7 @@ import { fullDid, requireKnown } from '../../identity/proofs/did-question.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import { type Members, text, whole } from '../../identity/proofs/read-json.js'
 import { answerBounds } from './answer-bounds.js'
-import type { Server } from './ask-server.js'
+import type { Question } from './compare-answers.js'
 import type { Proved } from './proved-answer.js'
 
 /** A question about a credential, loaded when the first is asked. */
@@ -29,15 +28,15 @@ export function readCredentialQuestion({ id, issuer, height, ...others }: Member
   }
 }
 
-export function credentialQuestion(question: CredentialQuestion) {
+export function credentialQuestion(question: CredentialQuestion): Question<ProvedCredential> {
   const { id, height } = question
   return {
-    ask: (server: Server) =>
-      server.call('did_resolveCredential', { ...question, proof: true }, answerBounds.credential),
-    check: (sent: unknown, trust: AnswerTrust) => checkCredentialAnswer(sent, question, trust),
-    leaves: ({ said }: ProvedCredential) => said,
+    ask: (server) => server.call('did_resolveCredential', { ...question, proof: true }, answerBounds.credential),
+    check: (sent, trust) => checkCredentialAnswer(sent, question, trust),
+    leaves: ({ said }) => said,
+    asOf: (at) => ({ ...credentialQuestion({ ...question, height: at }), isPast: height !== undefined }),
     isPast: height !== undefined,
-    result: (proved: ProvedCredential) => ({ ...credentialResult(id, proved), proved: sayings(proved) }),
+    result: (proved) => ({ ...credentialResult(id, proved), proved: sayings(proved) }),
   }
 }
 

@@ -17,6 +17,7 @@ export function didQuestion(question: DidQuestion): Question<ProvedDid> {
     ask: (server) => server.call('resolvedid', params, all ? answerBounds.all : one),
     check: (sent, trust) => checkDidAnswer(sent, question, trust),
     leaves: ({ leaf }) => [leaf],
+    asOf: (at) => ({ ...didQuestion({ ...question, height: at }), isPast: height !== undefined }),
     isPast: height !== undefined,
     result: (proved) => ({ ...resolved(question, proved), proved: unproved(proved) }),
   }

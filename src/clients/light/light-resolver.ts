@@ -9,22 +9,23 @@
  *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
  *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved-answer.ts)
  *
- * Imports errors, primitives, crypto, did, proofs, verifier; used by api, library, gateway, cli, explorer.
+ * Imports errors, primitives, crypto, did, proofs, verifier; used by witness, api, node, library, gateway, cli, explorer.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
  * - Answers contain proved members alone, but for those that proved-members.ts names.
  * - Rare parts are loaded on demand: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,
  *   evidence of a fork, signatures without WebCrypto.
  */
+import type { AnchoredBlock } from '../../identity/proofs/anchor.js'
 import type { ProvedDid } from '../../identity/proofs/did-answer.js'
 import { type DidQuestion, readDidQuestion } from '../../identity/proofs/did-question.js'
 import type { ProvedFork } from '../../identity/proofs/fork.js'
-import { ProofError, type ProofFailure } from '../../identity/proofs/proof-failure.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../../identity/proofs/trust-root.js'
 import { askAll } from './ask-all.js'
 import { type Fetch, Server } from './ask-server.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import { type AgeOptions, BlockAges } from './block-age.js'
+import { checkFollowing } from './check-following.js'
 import {
   agreeing,
   type Failed,
@@ -38,13 +39,15 @@ import {
 } from './compare-answers.js'
 import { Contradiction, requireSame } from './contradiction.js'
 import { didQuestion, entriesOf, resolved, unproved } from './did-question.js'
-import { FollowedChain } from './followed-chain.js'
+import type { FollowedChain } from './followed-chain.js'
+import { openChain } from './open-chain.js'
 import type { ChainOptions } from './trust-basis.js'
 import { parse } from './json-scan.js'
 import { asLightError, LightError } from './light-error.js'
 import type { LightCredential, LightResult, Proved } from './proved-answer.js'
 import { distinctServers } from './server-url.js'
 import { Signatures, type Subtle } from './signatures.js'
+import type { Witnesses, WitnessOptions } from './witnesses.js'
 
 export interface LightOptions extends AgeOptions {
   /** Addresses of the REST port of nodes; none where given answers are checked alone. */
@@ -59,9 +62,15 @@ export interface LightOptions extends AgeOptions {
   readonly maxAge?: number
   /** Blocks above that of an answer, on a chain without validators; 6 by default. */
   readonly confirmations?: number
+  /** Parties that have to have cosigned the block of an answer besides its validators; absent: none. */
+  readonly witnesses?: WitnessOptions
   /** Reads the state that `save` took last. */
   readonly load?: () => string | undefined | Promise<string | undefined>
   readonly save?: (state: string) => void | Promise<void>
+  /** Whether each new head is told to all servers and witnesses, whose own are compared with it. */
+  readonly gossip?: boolean
+  /** Takes the `fork` from which on nothing is answered, at once, wherever it was found. */
+  readonly onFork?: (fork: LightError) => void
   readonly fetch?: Fetch
   /** Null: signatures are verified in JavaScript. */
   readonly subtle?: Subtle | null
@@ -72,19 +81,6 @@ export type LightResolveOptions = Omit<DidQuestion, 'did'>
 
 const confirmations = 6
 
-/** @tuning count: checks of one answer: by what was known, by what another answer led to, by what its own server shows */
-const mostChecks = 3
-
-/** Failures that changes of validators, or new headers, can mend. */
-const mendable: readonly ProofFailure[] = [
-  'confirm-form',
-  'confirm-quorum',
-  'confirm-signature',
-  'changes-missing',
-  'work-chain',
-  'work-depth',
-]
-
 export class LightResolver {
   readonly #options: LightOptions
   readonly #servers: readonly Server[]
@@ -94,6 +90,10 @@ export class LightResolver {
   readonly #ages: BlockAges
   #chain: Promise<FollowedChain> | undefined
   #fork: LightError | undefined
+  #witnesses: Witnesses | undefined
+  /** The height of the last head that was told to others, and whether one is being told. */
+  #told = 0
+  #isTelling = false
   /** The chain's count of changes when its state was saved last; -1: never. */
   #kept = -1
   /** The highest block that each server has proved, by its address: another may be behind. */
@@ -164,7 +164,8 @@ export class LightResolver {
     const { maxAge } = options
     try {
       const { checkBundle } = await import('./check-bundle.js')
-      return await checkBundle(parsed(bundle), maxAge, { ...this.#believed, ages: this.#ages })
+      const witnesses = await this.#neededWitnesses()
+      return await checkBundle(parsed(bundle), maxAge, { ...this.#believed, ages: this.#ages, witnesses })
     } catch (error) {
       throw asLightError(error)
     }
@@ -174,7 +175,8 @@ export class LightResolver {
   async verifyEvidence(evidence: unknown): Promise<ProvedFork> {
     try {
       const { verifyEvidence } = await import('./fork-evidence.js')
-      return await verifyEvidence(parsed(evidence), this.#believed)
+      const witnesses = (await this.#neededWitnesses())?.keys
+      return await verifyEvidence(parsed(evidence), { ...this.#believed, witnesses })
     } catch (error) {
       throw asLightError(error)
     }
@@ -204,6 +206,7 @@ export class LightResolver {
       if (!question.isPast && question.isGiven !== true) requireRise(best.block, seen)
       chain.saw(best.block)
       await this.#keep(chain)
+      if (this.#options.gossip === true) void this.#gossip(best.block, chain)
       const servers = agreed.map(({ server }) => server)
       return { answer: best, proved: { ...this.#ages.proved(best.block, servers), ...oldRoot } }
     } catch (error) {
@@ -219,7 +222,25 @@ export class LightResolver {
       const evidence = await provenFork(error, this.#believed, this.#servers)
       if (evidence === undefined) continue
       this.#fork = new LightError('fork', error.message, { evidence })
+      this.#options.onFork?.(this.#fork)
       throw this.#fork
+    }
+  }
+
+  /** Compares a head with those of others, each height once and one at a time; an answer does not wait for it. */
+  async #gossip(block: AnchoredBlock, chain: FollowedChain): Promise<void> {
+    const { height } = block.header
+    if (height <= this.#told || this.#isTelling) return
+    this.#isTelling = true
+    try {
+      const { tellHead } = await import('./gossip.js')
+      const found = await tellHead(block, chain, this.#servers, { ...this.#tools, witnesses: this.#witnesses })
+      this.#told = height
+      await this.#accuse(found)
+    } catch {
+      // A fork is what callers of the next question get; a head that could not be told is told again with it.
+    } finally {
+      this.#isTelling = false
     }
   }
 
@@ -232,20 +253,16 @@ export class LightResolver {
     this.#kept = changes
   }
 
-  /** Checks the answer of one server; once more where that server proves that others confirm blocks now, or has more work. */
+  /** Checks the answer of one server, and who cosigned its block where that is asked for. */
   async #askOne<P extends ProvedAnswer>(server: Server, chain: FollowedChain, question: Question<P>): Promise<P> {
-    const sent = await question.ask(server)
-    for (let left = mostChecks; ; left--) {
-      const { basis } = chain
-      try {
-        return await this.#signatures.settle(question.check(sent, { ...chain.known, now: this.#ages.now() }))
-      } catch (error) {
-        const isMendable = error instanceof ProofError && mendable.includes(error.failure)
-        if (!isMendable || left === 1) throw error
-        // Another answer may have had the chain followed while this one was checked by less.
-        if (chain.basis === basis && !(await chain.follow(server, this.#ages.now()))) throw error
-      }
+    const following = { chain, signatures: this.#signatures, now: () => this.#ages.now() }
+    const prove = async (one: Question<P>) => {
+      const sent = await one.ask(server)
+      return checkFollowing(server, following, (known) => one.check(sent, known))
     }
+    const witnesses = await this.#neededWitnesses()
+    if (witnesses === undefined) return prove(question)
+    return witnesses.proved(server, chain, question, prove)
   }
 
   /** Throws `future`, `rollback`, `stale` or a {@link Contradiction}. */
@@ -266,6 +283,26 @@ export class LightResolver {
     }
     const maxAge = isPast ? undefined : (this.#options.maxAge ?? this.#trust.maxAge)
     this.#ages.requireFresh(block, maxAge, () => question.result(proved))
+  }
+
+  /** The witnesses of the options; undefined: none are needed. */
+  async #neededWitnesses(): Promise<Witnesses | undefined> {
+    const { witnesses } = this.#options
+    if (witnesses === undefined) return undefined
+    const { Witnesses } = await import('./witnesses.js')
+    return (this.#witnesses ??= new Witnesses(witnesses, this.#tools))
+  }
+
+  /** Tools by which heads of witnesses and of other nodes are checked. */
+  get #tools() {
+    const { fetch = (url, init) => globalThis.fetch(url, init) } = this.#options
+    const hasValidators = this.#trust.validators !== undefined
+    return {
+      ...{ genesis: this.#trust.chain, hasValidators, signatures: this.#signatures, fetch },
+      now: () => this.#ages.now(),
+      // What callers of the next question get.
+      onContradiction: (server: string, error: LightError) => void this.#accuse([{ server, error }]).catch(() => {}),
+    }
   }
 
   /** The trust with which a resolver begins. */
@@ -289,15 +326,7 @@ export class LightResolver {
   }
 
   async #open(): Promise<FollowedChain> {
-    const kept = await this.#options.load?.()
-    const memory =
-      kept === undefined ? undefined : await (await import('./light-memory.js')).loadMemory(kept, this.#believed)
-    const checkpoint = this.#checkpoint
-    if (checkpoint === undefined || (memory?.seen.header.height ?? 0) >= checkpoint.height) {
-      return FollowedChain.from(this.#believed, memory)
-    }
-    const { chainFrom } = await import('./from-checkpoint.js')
-    return chainFrom(this.#believed, this.#servers, checkpoint)
+    return openChain(this.#believed, this.#servers, await this.#options.load?.())
   }
 }
 
@@ -317,6 +346,9 @@ const types: Readonly<Record<keyof LightOptions, string>> = {
   checkpoint: '',
   needed: '',
   subtle: 'object',
+  witnesses: 'object',
+  gossip: 'boolean',
+  onFork: 'function',
   allowOldRoot: 'boolean',
   maxAge: 'number',
   trustPeriod: 'number',

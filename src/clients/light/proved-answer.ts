@@ -11,6 +11,8 @@ export interface Proved {
   readonly age: number
   /** Those whose answers hold. */
   readonly servers: readonly string[]
+  /** Names of the witnesses who cosigned the block, where some are needed. */
+  readonly witnesses?: readonly string[]
   /** The trust root was older than the trust period. */
   readonly oldRoot?: true
   /** The status is not proved: it is that of a bundle, or of another given answer, about an earlier version. */

@@ -56,6 +56,11 @@ export const provedMembers: readonly MemberRow[] = [
   { member: 'proved.time', by: 'proof', why: 'the same' },
   { member: 'proved.age', by: 'checker', why: 'the time of the block and the clock of the checker' },
   { member: 'proved.servers[]', by: 'checker', why: 'whose answers held' },
+  {
+    member: 'proved.witnesses[]',
+    by: 'proof',
+    why: 'their cosignatures over the block, by the keys that the checker was given; present where witnesses are needed',
+  },
   { member: 'proved.oldRoot', by: 'checker', why: 'the time of the trust root and the clock of the checker' },
   { member: 'proved.statusUnproved', by: 'proof', why: 'the last operation is not among those shown' },
   { member: 'proved.history.count', by: 'proof', why: 'the leaf of the DID' },

@@ -5,6 +5,7 @@
 export { LightError, type ForkEvidence, type LightFailure } from '../../clients/light/light-error.js'
 export type { ProvedFork } from '../../identity/proofs/fork.js'
 export { type LightOptions, LightResolver, type LightResolveOptions } from '../../clients/light/light-resolver.js'
+export type { WitnessOptions } from '../../clients/light/witnesses.js'
 export { type BundleSource, bundleSource } from '../../clients/light/bundle-source.js'
 export type { LightCredential, LightResult, Proved, ProvedEntry } from '../../clients/light/proved-answer.js'
 export { type MemberRow, type ProvedBy, provedMembers } from '../../clients/light/proved-members.js'

@@ -21,7 +21,7 @@ const entries = { wallet: 248, verify: 111, resolver: 43, events: 12 } as const
  * Most kilobytes of what proves an answer about a DID, compressed by gzip. Two of them are hashes for pages without node:crypto. One reads keys for encryption, endpoints and other names. Two read controllers and tickets. Two hold an
  * answer against each parameter of its question, verify the signatures of operations, and count what an answer holds while it comes in.
  */
-const lightKilobytes = 28
+const lightKilobytes = 28.3
 
 /** Most kilobytes, compressed, of what is loaded when it is needed, besides that. */
 const lightMore: readonly (readonly [string, number, readonly string[]])[] = [
@@ -30,7 +30,10 @@ const lightMore: readonly (readonly [string, number, readonly string[]])[] = [
   ['a checkpoint', 2.2, ['from-checkpoint.js', 'follow-changes.js']],
   ['a credential', 2.1, ['credential-question.js']],
   ['a bundle', 3.8, ['check-bundle.js', 'credential-question.js', 'follow-changes.js']],
-  ['evidence of a fork', 3.9, ['fork-evidence.js', 'follow-changes.js']],
+  ['evidence of a fork', 5.3, ['fork-evidence.js', 'follow-changes.js']],
+  ['witnesses', 3.5, ['witnesses.js']],
+  ['cosignatures', 12.6, ['ed25519.js']],
+  ['gossip of heads', 1.5, ['gossip.js']],
   ['a kept state', 2.2, ['light-memory.js']],
   ['signatures without WebCrypto', 16, ['noble.js']],
   ['proofs of controllers', 16, ['key-of-did.js']],

@@ -226,7 +226,7 @@ describe('validators who confirmed two states', () => {
     expect(await refused((file) => file.confirms.reverse())).toBe('confirm-form')
     expect(await refused((file) => (file.headers = [file.headers[0]]))).toBe('form')
     for (const name of ['headers', 'confirms'] as const) {
-      for (let at = 0; at < evidence[name][1].length; at += 37) {
+      for (let at = 0; at < (evidence[name][1] as string).length; at += 37) {
         const change = (file: Json) => {
           const text = file[name][1] as string
           file[name][1] = text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)

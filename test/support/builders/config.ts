@@ -49,6 +49,11 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'network.inboundPerHost': { accepted: '1', refused: '0' },
   'voting.validatorKey': { accepted: './validator.key', refused: '' },
   'voting.validatorSigner': { accepted: './signer.sock', refused: '' },
+  'witness.witness': {
+    accepted: 'other.example/w2+f3d2c509+BBkZ9LaBUdOyKpTxLNIopBrcyWnbm7/3s8ekb34/cbXh,http://192.0.2.7:8091',
+    refused: 'other.example/w2+f3d2c509+BBkZ9LaBUdOyKpTxLNIopBrcyWnbm7/3s8ekb34/cbXh',
+  },
+  'witness.witnessKey': { accepted: './witness.key', refused: '' },
   'devnet.blockTime': { accepted: '1', refused: '0' },
   'devnet.automine': { accepted: 'false', refused: '0' },
   'devnet.accounts': { accepted: '100', refused: '101' },

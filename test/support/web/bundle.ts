@@ -13,8 +13,11 @@ export const lightLater = [
   'follow-work.js',
   'fork-evidence.js',
   'from-checkpoint.js',
+  'gossip.js',
   'light-memory.js',
   'noble.js',
+  'ed25519.js',
+  'witnesses.js',
   'key-of-did.js',
 ]
 

@@ -39,6 +39,7 @@ const question = (changes: Partial<Question<Answer>> = {}): Question<Answer> => 
     throw new TypeError('nothing is checked')
   },
   leaves: ({ said }) => said,
+  asOf: () => question(changes),
   isPast: false,
   result: () => ({ proved: {} }),
   ...changes,
