@@ -10,6 +10,7 @@ import { shippingOptions } from '../ledger/shipping/shipping-options.js'
 import { storageOptions } from '../ledger/storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
 import { gatewayOptions } from './gateway-options.js'
+import { witnessOptions } from './witness-options.js'
 import { nodeOptions } from './node-options.js'
 
 /** The options of every module, in the order of the help and the reference page. */
@@ -20,6 +21,7 @@ export const sections = {
   api: apiOptions,
   network: networkOptions,
   voting: votingOptions,
+  witness: witnessOptions,
   devnet: devnetOptions,
   mining: miningOptions,
   mempool: mempoolOptions,

@@ -58,6 +58,9 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     backups,
     watch,
     followed,
+    witness,
+    witnessed,
+    compareHeads,
   } = node
   let stage: NodeHealth['stage'] = 'starting'
   let failed = false
@@ -121,6 +124,8 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     metricsApart: metricsHosts !== undefined,
     ...defined({ devnet, stop }),
     ...(devnet && { registrar: devnet.registrar }),
+    ...(witness && { witness: witness.heads }),
+    ...defined({ witnessed, compareHeads }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),
     ...others,
     nodeInfo: () => ({

@@ -9,8 +9,8 @@
  *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, client, consensus, crypto, devnet, engine, errors, events, mempool, network, primitives, production, prover, resolver, runtime, shipping, state, storage,
- * voting, wallet; used by gateway, library, config, console, cli.
+ * Imports api, chain, client, consensus, crypto, devnet, did, engine, errors, events, light, mempool, network, primitives, production, proofs, prover, resolver, runtime, shipping, state, storage,
+ * voting, wallet, witness; used by gateway, library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */
@@ -64,6 +64,12 @@ import { openShards, shipRows } from './ship-rows.js'
 import { StepWatch } from './step-watch.js'
 import { joinUnits, requireJoinable } from './taken-state.js'
 import { syncStatus } from './sync-status.js'
+import { HeadComparison } from './compare-heads.js'
+import { keepEvidence } from './keep-evidence.js'
+import { OwnWitness } from './own-witness.js'
+import { WitnessCollector } from './witness-collector.js'
+import { readWitnessPlace } from '../clients/light/witness-place.js'
+import { WitnessSigner, type WitnessSignerOptions } from '../clients/witness/witness-signer.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
 const expiryInterval = 10 * 60 * 1000
@@ -73,6 +79,8 @@ export type { NodePeering } from './open-peering.js'
 export interface NodeOptions extends PeeringNode {
   /** A key that votes on a chain with validators. */
   readonly validator?: NodeValidator
+  /** A key that cosigns heads, with its state. */
+  readonly witness?: NodeWitness
   /** Takes the progress of all that it does before it serves. */
   readonly onStep?: (step: StartStep) => void
 }
@@ -95,6 +103,9 @@ export type NodeValidator = ({ readonly key: Uint8Array } | { readonly signer: s
   /** Begins a new sign state if the stored one is missing or damaged. */
   readonly resetSignState?: SignReset
 }
+
+/** A key by which a node is a witness. */
+export type NodeWitness = Pick<WitnessSignerOptions, 'secret' | 'store'>
 
 /** The peers of a node, and where it listens for them. */
 export interface NodeNetwork {
@@ -122,6 +133,12 @@ export interface Node {
   /** The node that a follower follows; undefined for every other node. */
   readonly followed: Followed | undefined
   readonly backups: BackupJob
+  /** The heads that it has cosigned; undefined: it is no witness. */
+  readonly witness: WitnessSigner | undefined
+  /** Cosignatures of its witnesses; undefined: it names none. */
+  readonly witnessed: WitnessCollector | undefined
+  /** Compares heads that others send with its own. */
+  readonly compareHeads: HeadComparison
   /** Figures of rows on their way to shards; undefined without any. */
   readonly shipping: ShippingFigures | undefined
   /** How far the node is: see node/sync-status.ts. */
@@ -180,13 +197,17 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
   const step = stepWatchOf(options, store, network)
   const standing = () => step.standing()
   stack.defer(repeat(env, watchInterval, () => step.look()))
-  const resolver = openResolver(options, store, standing)
+  const witnessed = openCollector(options, store, stack)
+  const resolver = openResolver(options, store, standing, witnessed)
   stack.defer(() => resolver.close())
   const devnet = await openDevnet(options, store, mempool, stack)
   const mining = openMining(options, chain, mempool, devnet?.validator ?? voting?.blockProducer)
   stack.defer(() => mining.close())
   const backups = new BackupJob({ directory, database: store.database, timers: env.timers })
   stack.defer(() => backups.close())
+  const witness = await openWitness(options, store, resolver, stack)
+  const reader = new ChainReader(chain)
+  const compareHeads = comparisonOf(options, { ...store, reader, resolver })
   await core.start()
   if (network !== undefined) fillBack(options, store, network, stack)
   stack.defer(watchOpenFiles(env))
@@ -197,7 +218,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     identity,
     adminToken,
     chain,
-    reader: new ChainReader(chain),
+    reader,
     mempool,
     events,
     resolver,
@@ -205,6 +226,9 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     mining,
     voting,
     backups,
+    witness,
+    witnessed,
+    compareHeads,
     shipping: store.shipping,
     sync,
     standing,
@@ -299,10 +323,63 @@ function openResolver(
   { tuning = {} }: NodeOptions,
   { chain, database, clock }: Store,
   standing: () => Standing,
+  witnessed: WitnessCollector | undefined,
 ): Resolver {
   const { cacheBytes, staleAfter: _, answerOutOfStep: __, ...queryLimits } = tuning.resolver ?? {}
-  const [tip, prover] = [() => chain.tip.header, chainProver(chain)]
-  return new Resolver({ database, clock, prover, tip, standing, queryLimits, ...defined({ cacheBytes }) })
+  const [tip, prover] = [() => chain.tip.header, chainProver(chain, witnessed?.cosignaturesOf)]
+  const cosigned = witnessed && (() => witnessed.version)
+  return new Resolver({ database, clock, prover, tip, standing, queryLimits, ...defined({ cacheBytes, cosigned }) })
+}
+
+/** Collects cosignatures until the node closes; undefined where no witnesses are named. */
+function openCollector(
+  { env, tuning = {} }: NodeOptions,
+  { chain }: Store,
+  stack: ResourceStack,
+): WitnessCollector | undefined {
+  const { places = [] } = tuning.witness ?? {}
+  if (places.length === 0) return undefined
+  const collector = new WitnessCollector({ ...env, chain, witnesses: places.map(readWitnessPlace) })
+  stack.defer(async () => collector.close())
+  return collector
+}
+
+/** Cosigns heads until the node closes; undefined for a node that is no witness. */
+async function openWitness(
+  { env, witness }: NodeOptions,
+  { chain }: Store,
+  { proofs }: Resolver,
+  stack: ResourceStack,
+): Promise<WitnessSigner | undefined> {
+  if (witness === undefined) return undefined
+  const { log, clock } = env
+  const signer = await WitnessSigner.open({
+    ...witness,
+    genesis: chain.genesis.header.hash,
+    hasValidators: chain.spec.hasValidators,
+    now: () => clock.now(),
+    onAlarm: (text) => log.error({}, text),
+  })
+  const own = new OwnWitness({ chain, proofs, signer, log })
+  stack.defer(() => own.close())
+  void own.look()
+  return signer
+}
+
+/** Compares heads of others with those of the node; what they prove is written beside its rows. */
+function comparisonOf(
+  { env }: NodeOptions,
+  {
+    reader,
+    resolver,
+    directory,
+  }: Pick<Store, 'directory'> & { readonly reader: ChainReader; readonly resolver: Resolver },
+): HeadComparison {
+  const { log } = env
+  return new HeadComparison({
+    ...{ reader, proofs: resolver.proofs, log },
+    onEvidence: (evidence) => void keepEvidence(directory.path, evidence, log),
+  })
 }
 
 async function openDevnet(

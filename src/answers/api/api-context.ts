@@ -9,11 +9,12 @@
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
  * Imports engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, mirror, network, primitives, production, proofs, registrar, resolver, runtime, shipping, storage, voting,
- * wallet; used by gateway, node, devnet, library, cli, explorer (types).
+ * wallet, witness; used by gateway, node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */
 import type { Registrar } from '../../clients/registrar/registrar.js'
+import type { CosignedHeads } from '../../clients/witness/cosigned-heads.js'
 import type { ChainReader } from '../../ledger/chain/reader.js'
 import type { Mempool } from '../../ledger/mempool/mempool.js'
 import type { Dereference } from '../identifiers/identifier-answer.js'
@@ -66,6 +67,12 @@ export interface ApiContext {
   readonly metricsApart?: boolean
   /** How the address of a service is answered; absent: by a redirect. */
   readonly dereference?: Dereference
+  /** The heads that this node has cosigned; absent: it is no witness. */
+  readonly witness?: Pick<CosignedHeads, 'shown'>
+  /** Cosignatures that it has collected; absent: it names no witnesses. */
+  readonly witnessed?: { shown(): object }
+  /** Compares heads that others send with its own. */
+  readonly compareHeads?: { exchange(sent: unknown): Promise<object> }
   /** The node to which a follower passes what clients send; absent: this node has a pool. */
   readonly followed?: FollowedView
   /** Nodes that answer what a gateway has no rows of; absent: this is a node. */

@@ -11,7 +11,7 @@
  * - Anchors are kept by block hash and made one at a time, each in slices.
  */
 import { encodeBase64url } from '../../identity/did/base64url.js'
-import type { ChangeJson, ChangesJson, MapProofJson, StateProof } from '../../identity/did/state-proof.js'
+import type { AnchorJson, ChangeJson, ChangesJson, MapProofJson, StateProof } from '../../identity/did/state-proof.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { joinFullHeader } from '../../base/primitives/block.js'
@@ -44,6 +44,8 @@ const headersPage = 250
 export interface ProverOptions extends AnchorsOptions {
   /** Hash of the genesis block. */
   readonly genesis: Hash
+  /** Lines of witnesses over a block, by its hash; absent: this node collects none. */
+  cosignaturesOf?(hash: Hash): readonly string[]
 }
 
 /** Which block an answer is as of; at most one of the two. */
@@ -59,12 +61,14 @@ export class Prover {
   readonly #genesis: Hash
   readonly #anchors: Anchors
   readonly #pages = new PageMemory()
+  readonly #cosignaturesOf: (hash: Hash) => readonly string[]
 
   constructor(options: ProverOptions) {
     this.#database = options.database
     this.#spec = options.spec
     this.#genesis = options.genesis
     this.#anchors = new Anchors(options)
+    this.#cosignaturesOf = options.cosignaturesOf ?? (() => [])
   }
 
   /** The block as of which is proved under a tip. `proof-unavailable` where this node proves nothing of that block. */
@@ -75,8 +79,7 @@ export class Prover {
 
   /** The proof of an answer that is as of a block. */
   async proof(block: TipRow, maps: readonly MapProofJson[]): Promise<StateProof> {
-    const anchor = present(await this.#anchors.at(block, 'recent'), 'an anchor')
-    return { format: proofFormat, chain: displayHash(this.#genesis), anchor, maps }
+    return { format: proofFormat, chain: displayHash(this.#genesis), anchor: await this.#cosigned(block), maps }
   }
 
   /** Number of operations of a DID up to a block; none of a text that no key can have. */
@@ -216,8 +219,15 @@ export class Prover {
     )
   }
 
-  async #changeAfter(block: TipRow): Promise<ChangeJson> {
+  /** The anchor of a block, which has one, with the cosignatures that there are by now. */
+  async #cosigned(block: TipRow): Promise<AnchorJson> {
     const anchor = present(await this.#anchors.at(block, 'recent'), 'an anchor')
+    const cosignatures = this.#cosignaturesOf(block.hash)
+    return cosignatures.length === 0 ? anchor : { ...anchor, cosignatures }
+  }
+
+  async #changeAfter(block: TipRow): Promise<ChangeJson> {
+    const anchor = await this.#cosigned(block)
     const root = present(mapRootAfter(this.#database, block.height), `the map root of height ${block.height}`)
     const height = block.height + 1
     const { validators } = paramsAt(this.#spec, height)

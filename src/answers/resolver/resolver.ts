@@ -16,7 +16,7 @@
  */
 import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
 import type { StateProof } from '../../identity/did/state-proof.js'
-import { equalBytes } from '../../base/primitives/bytes.js'
+import { equalBytes, ownCopy } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Prover } from '../prover/prover.js'
@@ -62,6 +62,8 @@ export interface ResolverOptions {
   readonly tip: () => { readonly time: number; readonly hash: Hash }
   /** Whether the node may say what is so now. */
   readonly standing: () => Standing
+  /** Counts the cosignatures that came for blocks: a proof that was made before may lack one. Absent: none come. */
+  readonly cosigned?: () => number
   /** Bytes of answers to keep; the default is {@link resolverCacheBytes}. */
   readonly cacheBytes?: number
   /** Overrides of {@link queryLimits}. */
@@ -90,6 +92,8 @@ export class Resolver {
   /** Answers about DIDs at {@link #cachedTip}, by {@link keyOf}. */
   readonly #cache: ByteCache<Kept>
   #cachedTip: Hash | undefined
+  /** The tip and the count of cosignatures for which {@link answersAt} is the same object. */
+  #holding: { readonly tip: Hash; readonly cosigned: number; readonly as: Hash } | undefined
 
   constructor(options: ResolverOptions) {
     this.#options = options
@@ -183,7 +187,17 @@ export class Resolver {
 
   /** The hash of the tip as of which answers given now hold, the same object while it does not move; undefined out of step. */
   get answersAt(): Hash | undefined {
-    return this.#options.standing().inStep ? this.#options.tip().hash : undefined
+    return this.#options.standing().inStep ? this.#holdsAs() : undefined
+  }
+
+  /** The hash of the tip, another object whenever cosignatures came: proofs have more then. */
+  #holdsAs(): Hash {
+    const { tip, cosigned = () => 0 } = this.#options
+    const now = { tip: tip().hash, cosigned: cosigned() }
+    const before = this.#holding
+    if (before?.tip === now.tip && before.cosigned === now.cosigned) return before.as
+    this.#holding = { ...now, as: before?.tip === now.tip ? ownCopy(now.tip) : now.tip }
+    return this.#holding.as
   }
 
   /** Ends searches in progress, and waits for their end. */
@@ -210,7 +224,7 @@ export class Resolver {
     request: ResolveRequest,
     history: HistoryOptions,
   ): Promise<Kept | undefined> {
-    const { hash } = this.#options.tip()
+    const hash = this.#holdsAs()
     if (this.#cachedTip !== hash) {
       this.#cache.clear()
       this.#cachedTip = hash

@@ -20,6 +20,7 @@ const groups = {
   node: async () => (await import('./node-command.js')).registerNode,
   driver: async () => (await import('./driver-command.js')).registerDriver,
   light: async () => (await import('./light-command.js')).registerLight,
+  witness: async () => (await import('./witness-command.js')).registerWitness,
   registrar: async () => (await import('./registrar-command.js')).registerRegistrar,
   'serve-static': async () => (await import('./serve-static-command.js')).registerServeStatic,
   wallet: async () => (await import('./wallet-command.js')).registerWallet,

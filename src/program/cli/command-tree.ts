@@ -48,6 +48,13 @@ export function everyCommand(node: CommandNode): CommandNode[] {
   return [node, ...node.children.flatMap(everyCommand)]
 }
 
+/** Commands that do something by themselves: those without others below, and those with options of their own. */
+export function ownCommands(root: CommandNode): CommandNode[] {
+  const isOwn = ({ children, options }: CommandNode) =>
+    children.length === 0 || options.some(({ names }) => !names.includes('--help'))
+  return everyCommand(root).filter((node) => node !== root && isOwn(node))
+}
+
 function flagOf(option: Option): CommandFlag {
   const { flags, description, argChoices, required, optional } = option
   const names = [option.short, option.long].filter((name) => name !== undefined)

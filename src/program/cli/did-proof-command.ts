@@ -4,7 +4,6 @@ import { formatDate } from '../../identity/did/date.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { LightCredential, LightResult } from '../../clients/light/proved-answer.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
-import type { ProvedFork } from '../../identity/proofs/fork.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument, type OutputOptions, withOutput } from './command-options.js'
 import { credentialArgument, credentialLine } from './did-credential-command.js'
@@ -13,6 +12,7 @@ import { openLight, type TrustFlags, trustText, withTrust } from './light-option
 import { fitsBundle, isEvidence, loadProof, maxBundleSize } from './load-proofs.js'
 import { type Asked, makeBundle } from './make-bundle.js'
 import { examples, formatTable, report } from './print-output.js'
+import { showFork } from './show-fork.js'
 
 interface ProveOptions extends OutputOptions {
   readonly all?: boolean
@@ -135,19 +135,6 @@ function signedAsProved({ proved }: LightResult | LightCredential): Parameters<t
     const signedBy = signers.get(txid)
     return signedBy === undefined ? 'signature not checked' : `signed by ${signedBy}`
   }
-}
-
-/** Prints evidence: two states that validators confirmed, and that exclude each other. */
-function showFork(context: CliContext, options: OutputOptions, fork: ProvedFork): void {
-  const { heights, hashes, leaf, validators } = fork
-  const of = leaf && ('did' in leaf ? leaf.did : `what ${leaf.signer} said of ${leaf.id}`)
-  report(context, options, fork, [
-    of === undefined
-      ? `Two blocks of height ${heights[0]} are confirmed.`
-      : `Two histories that exclude each other are confirmed, of ${of}.`,
-    ...formatTable(heights.map((height, i) => ['block', `${height}  ${hashes[i]}`] as const)),
-    `Validators who signed both: ${validators.join(', ') || 'none'}`,
-  ])
 }
 
 function provedLines({ proved, transaction = [] }: LightResult | LightCredential, flags: TrustFlags): string[] {

@@ -1,24 +1,37 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { baseUrl } from '../../clients/client/node-url.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { failureTexts } from '../../clients/light/failure-texts.js'
 import type { Dereference } from '../../answers/identifiers/identifier-answer.js'
-import { LightError, type LightFailure } from '../../clients/light/light-error.js'
-import type { LightResolver } from '../../clients/light/light-resolver.js'
+import { asLightError, LightError, type LightFailure } from '../../clients/light/light-error.js'
+import type { LightOptions, LightResolver } from '../../clients/light/light-resolver.js'
 import { repeatedServer } from '../../clients/light/server-url.js'
 import { absentDid } from '../../identity/did/absent-did.js'
 import type { Log } from '../../base/runtime/env.js'
 import type { CliContext } from './cli-context.js'
 import { collect, countOption, type OutputOptions, portOption, withDereference, withOutput } from './command-options.js'
 import { DevnetLight } from './devnet-light.js'
-import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
+import { isDevnet, openLight, type TrustFlags, trustOptions } from './light-options.js'
+import { keepEvidence } from './evidence-file.js'
 import { stateFile } from './light-state.js'
+import { isEvidence, loadProof } from './load-proofs.js'
+import { showFork } from './show-fork.js'
+import { readWitnessPlace } from '../../clients/light/witness-place.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
 import { stopSignal } from './stop-signal.js'
 
-interface LightFlags extends TrustFlags, OutputOptions {
-  readonly rest: readonly string[]
+interface WitnessFlags {
+  readonly witness?: readonly string[]
+  readonly witnessesNeeded?: number
+}
+
+type CheckFlags = Partial<TrustFlags> & OutputOptions & WitnessFlags
+
+interface LightFlags extends Partial<TrustFlags>, OutputOptions, WitnessFlags {
+  readonly rest?: readonly string[]
+  readonly gossip?: boolean
+  readonly evidence?: string
   readonly needed: number
   readonly state?: string
   readonly port: number
@@ -30,9 +43,12 @@ interface LightFlags extends TrustFlags, OutputOptions {
 export function registerLight(program: Command, context: CliContext): void {
   const command = withOutput(program.command('light'))
     .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
-    .requiredOption('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
-  withDereference(withTrust(command))
+    .option('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+  for (const option of trustOptions()) command.addOption(option)
+  withDereference(withWitnesses(command))
     .option('--needed <n>', 'how many of the nodes have to prove an answer', countOption, 1)
+    .option('--gossip', 'tell each new head to all nodes and witnesses, and compare theirs with it')
+    .option('--evidence <file>', 'where evidence goes that validators confirmed two histories')
     .option('--state <file>', 'where to keep what was seen, so that no older answer is believed after a restart')
     .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 8090)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -44,14 +60,91 @@ export function registerLight(program: Command, context: CliContext): void {
       ),
     )
     .action((flags: LightFlags) => serve(context, flags))
+  // Options that both commands have are of the first, so that none can be mandatory.
+  const check = withOutput(command.command('check-evidence'))
+  for (const option of trustOptions()) check.addOption(option)
+  withWitnesses(check)
+    .description('check evidence of a fork without any node, and show who signed both histories')
+    .argument('<file>', 'evidence that a light resolver, a witness or a node wrote')
+    .addHelpText('after', examples('light check-evidence fork-evidence.json --trust corp.trust.json'))
+    .action((file: string, _: unknown, own: Command) => checkEvidence(context, file, own.optsWithGlobals<CheckFlags>()))
+}
+
+/** Options of what asks for witnesses. */
+function withWitnesses(command: Command): Command {
+  return command
+    .option(
+      '--witness <key>',
+      'public key of a witness, NAME+ID+KEY, with ,URL to ask it too; may be given several times',
+      collect(witnessOption),
+    )
+    .option('--witnesses-needed <n>', 'how many of them have to have cosigned a block (default: 1)', countOption)
+}
+
+/** The text of a witness's key, once it can be read. */
+function witnessOption(text: string): string {
+  try {
+    readWitnessPlace(text)
+    return text
+  } catch (error) {
+    throw new InvalidArgumentError(asLightError(error).message)
+  }
+}
+
+function missingTrust(): UserError {
+  return new UserError('--trust <name|file> is missing', 2)
+}
+
+/** The witnesses of the options; undefined: none are needed. */
+function witnessesOf({ witness: keys, witnessesNeeded: needed }: WitnessFlags): LightOptions['witnesses'] {
+  if (keys === undefined) {
+    if (needed === undefined) return undefined
+    throw new UserError('--witnesses-needed is for witnesses: name their keys with --witness', 2)
+  }
+  if (needed !== undefined && (needed < 1 || needed > keys.length)) {
+    throw new UserError(`--witnesses-needed ${needed}: ${keys.length} witnesses are named`, 2)
+  }
+  return { keys, ...(needed !== undefined && { needed }) }
+}
+
+async function checkEvidence(context: CliContext, file: string, flags: CheckFlags): Promise<void> {
+  const { trust } = flags
+  if (trust === undefined) throw missingTrust()
+  const evidence = loadProof(file)
+  if (!isEvidence(evidence)) throw new UserError(`${file} is a Bundle, no evidence: "didledger did verify" checks it`)
+  const witnesses = witnessesOf(flags)
+  const light = await openLight(context, { ...flags, trust }, { servers: [], ...(witnesses && { witnesses }) })
+  showFork(context, flags, await light.verifyEvidence(evidence))
 }
 
 /** Failures that may pass while the command waits for questions; others need its user. */
-const passing: readonly LightFailure[] = ['stale', 'future', 'rollback', 'proof-missing', 'quorum', 'timeout']
+const passing: readonly LightFailure[] = [
+  'stale',
+  'future',
+  'rollback',
+  'proof-missing',
+  'quorum',
+  'timeout',
+  'unwitnessed',
+]
 
 /** Serves until a stop signal. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
-  const { rest: servers, needed, state, maxAge, port, host, dereference, json } = flags
+  const {
+    rest: servers = [],
+    trust,
+    needed,
+    gossip = false,
+    evidence,
+    state,
+    maxAge,
+    port,
+    host,
+    dereference,
+    json,
+  } = flags
+  if (servers.length === 0) throw new UserError('--rest <url> is missing', 2)
+  if (trust === undefined) throw missingTrust()
   const twice = repeatedServer(servers)
   if (twice !== undefined) throw new UserError(`--rest ${twice} is given twice: its answer counts once`, 2)
   if (needed < 1 || needed > servers.length) {
@@ -62,9 +155,22 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   }
   const log = openWarnings(context)
   const { load, save } = state === undefined ? {} : stateFile(state, log)
-  const asking = { servers, needed, ...(maxAge !== undefined && { maxAge }), ...(save && { save }) }
-  const opened = await openLight(context, flags, { ...asking, ...(load && { load }) })
-  const light = isDevnet(flags.trust) ? new DevnetLight(opened, () => openLight(context, flags, asking), log) : opened
+  const witnesses = witnessesOf(flags)
+  // A fork that an answer meets is logged with it.
+  const isKept = evidence !== undefined || gossip
+  const onFork = ({ evidence: found }: LightError) => found && keepEvidence(evidence, found, log)
+  const asking = {
+    servers,
+    needed,
+    gossip,
+    ...(isKept && { onFork }),
+    ...(witnesses && { witnesses }),
+    ...(maxAge !== undefined && { maxAge }),
+    ...(save && { save }),
+  }
+  const root = { ...flags, trust }
+  const opened = await openLight(context, root, { ...asking, ...(load && { load }) })
+  const light = isDevnet(trust) ? new DevnetLight(opened, () => openLight(context, root, asking), log) : opened
   const stop = stopSignal()
   await tryOut(light, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.

@@ -1,4 +1,4 @@
-import { type Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { LightError } from '../../clients/light/light-error.js'
 import type { LightOptions, LightResolver } from '../../clients/light/light-resolver.js'
 import type { Proved } from '../../clients/light/proved-answer.js'
@@ -17,18 +17,31 @@ export interface TrustFlags {
 }
 
 export function withTrust(command: Command): Command {
+  const [trust, ...others] = trustOptions()
+  command.addOption(trust.makeOptionMandatory())
+  for (const option of others) command.addOption(option)
   return command
-    .requiredOption('--trust <name|file>', 'the chain that is believed: devnet, localnet, pow, or a Trust in a file')
-    .option('--checkpoint <file>', 'a block of that chain that is believed as well, instead of its genesis')
-    .option('--max-age <seconds>', 'how old the block of an answer may be at most', countOption)
-    .option('--allow-old-root', 'begin with a block older than 30 days too, though its validators may have retired')
+}
+
+/** `--trust`, `--checkpoint`, `--max-age` and `--allow-old-root`. */
+export function trustOptions(): [Option, Option, Option, Option] {
+  const trust = new Option(
+    '--trust <name|file>',
+    'the chain that is believed: devnet, localnet, pow, or a Trust in a file',
+  )
+  return [
+    trust,
+    new Option('--checkpoint <file>', 'a block of that chain that is believed as well, instead of its genesis'),
+    new Option('--max-age <seconds>', 'how old the block of an answer may be at most').argParser(countOption),
+    new Option('--allow-old-root', 'begin with a block older than 30 days too, though its validators may have retired'),
+  ]
 }
 
 /** A light resolver by the options of a command; a LightError that names the files for those of another form or chain. */
 export async function openLight(
   { clock }: Pick<CliContext, 'clock'>,
   { trust, checkpoint, allowOldRoot = false }: TrustFlags,
-  options: Pick<LightOptions, 'servers' | 'needed' | 'maxAge' | 'load' | 'save'>,
+  options: Omit<LightOptions, 'trust' | 'checkpoint' | 'allowOldRoot' | 'now'>,
 ): Promise<LightResolver> {
   const root = { trust: loadTrust(trust), ...(checkpoint !== undefined && { checkpoint: loadCheckpoint(checkpoint) }) }
   // Loading the checks takes longer than all the rest; no other command waits for it.

@@ -4,11 +4,10 @@ import { toHex } from '../../base/primitives/bytes.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { makeDirectory } from '../../clients/wallet/files.js'
-import { NativeLevel } from '../../ledger/storage/native-level.js'
-import { openFailure } from '../../ledger/storage/failure.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 import { withOutput } from './command-options.js'
+import { lockPath } from './directory-lock.js'
 import { loadSpec } from './load-spec.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
@@ -51,7 +50,7 @@ async function serveSigner(context: CliContext, flags: SignerFlags): Promise<voi
   const directory = resolve(flags.dataDir)
   makeDirectory(directory)
   const stop = stopSignal()
-  const release = await lock(directory)
+  const release = await lockPath(join(directory, 'lock'), directory)
   const log = openWarnings(context)
   try {
     const { SignerServer } = await import('../../voting/remote/signer-server.js')
@@ -76,15 +75,4 @@ async function serveSigner(context: CliContext, flags: SignerFlags): Promise<voi
     log.close()
     await release()
   }
-}
-
-/** Keeps other signers away from a directory, until it is released or this process ends. */
-async function lock(directory: string): Promise<() => Promise<void>> {
-  const level = new NativeLevel(join(directory, 'lock'))
-  try {
-    await level.open()
-  } catch (error) {
-    throw openFailure(error, directory)
-  }
-  return () => level.close()
 }

@@ -13,6 +13,7 @@ import { loadSpec } from './load-spec.js'
 import { followOf, peeringOf, validatorOf } from './network-flags.js'
 import { examples } from './print-output.js'
 import { type RunOptions, runNode, startOf } from './run-node.js'
+import { witnessOf } from './witness-key.js'
 
 /** Flags for one start alone, not part of the configuration. */
 interface StartFlags extends RunOptions {
@@ -29,7 +30,8 @@ export function registerStart(program: Command, context: CliContext): void {
     const peering = peeringOf(config, spec)
     const follow = followOf(config, spec)
     const validator = validatorOf(config, spec, flags.resetSignState)
-    const chosen = { spec, ...defined({ peering, validator, follow }) }
+    const witness = await witnessOf(config.tuning.witness?.keyFile)
+    const chosen = { spec, ...defined({ peering, validator, follow, witness: witness?.node }) }
     return namingTheRepair({ genesis, dataDir }, () =>
       runNode(context, config.withDefault(storageOptions.dataDir, dataDir), flags, chosen, (node, servers) => {
         const { start, lines } = startOf(node, servers)
@@ -40,7 +42,7 @@ export function registerStart(program: Command, context: CliContext): void {
         ]
         return { value: start, lines: all }
       }),
-    )
+    ).finally(() => witness?.release())
   })
     .description('run a node of a chain')
     .addOption(

@@ -34,6 +34,11 @@ import { shippedSpecFile } from '../../../src/node/library/shipped.js'
 import { quietLog } from '../../support/builders/chain.js'
 import { MemorySigns } from '../../support/network/voting-net.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
+import type * as witnessCollectorModule from '../../../src/node/witness-collector.js'
+import { verifierKeyText } from '../../../src/identity/proofs/witness-note.js'
+import { WitnessSigner } from '../../../src/clients/witness/witness-signer.js'
+import { makeWitnessKey } from '../../../src/program/cli/witness-key.js'
+import { witnessSecret } from '../../support/builders/witness-world.js'
 import { commandOf } from '../../support/builders/config.js'
 import { Workbench } from '../../support/process/workbench.js'
 
@@ -92,6 +97,16 @@ vi.mock('../../../src/node/ship-rows.js', () => ({
 vi.mock('../../../src/node/join-state.js', () => ({
   joinState: async (from: string) => given.set('state', { from }),
 }))
+vi.mock('../../../src/node/witness-collector.js', async (original) => {
+  const real = await original<typeof witnessCollectorModule>()
+  class WitnessCollector extends real.WitnessCollector {
+    constructor(options: ConstructorParameters<typeof real.WitnessCollector>[0]) {
+      super(options)
+      given.set('collector', options.witnesses)
+    }
+  }
+  return { ...real, WitnessCollector }
+})
 vi.mock('../../../src/answers/resolver/resolver.js', async (original) => {
   const real = await original<typeof resolverModule>()
   class Resolver extends real.Resolver {
@@ -157,6 +172,7 @@ const opened = {
   pool: vi.spyOn(Mempool, 'open'),
   network: vi.spyOn(Network, 'open'),
   voting: vi.spyOn(Voting, 'open'),
+  witness: vi.spyOn(WitnessSigner, 'open'),
   server: vi.spyOn(ApiServer, 'open'),
   metrics: vi.mocked(openMetricsPort),
 }
@@ -166,6 +182,8 @@ const backfill = vi.spyOn(Backfill.prototype, 'start')
 const bench = new Workbench()
 const key = bench.write('validator.key', toHex(devnetValidatorKey(2).privateKey))
 chmodSync(key, 0o600)
+const witnessKeyFile = bench.path('witness.key')
+makeWitnessKey(witnessKeyFile, 'witness.example/w1', { bytes: (length) => new Uint8Array(length).fill(7) })
 const signerSocket = bench.path('signer.sock')
 const payee = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
 const otherMnemonic = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
@@ -247,6 +265,12 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
     is: { holder: { path: signerSocket } },
     alone: true,
   },
+  'witness.witness': {
+    value: `${verifierKeyText(witnessSecret('w').key)},http://192.0.2.7:9`,
+    room: 'collector',
+    is: [{ url: 'http://192.0.2.7:9' }],
+  },
+  'witness.witnessKey': { value: witnessKeyFile, room: 'witness', is: { key: { name: 'witness.example/w1' } } },
   'devnet.blockTime': { value: '31', room: 'devnet', is: { mining: { kind: 'interval', seconds: 31 } } },
   'devnet.automine': { value: 'false', room: 'devnet', is: { mining: { kind: 'manual' } }, alone: true },
   'devnet.accounts': { value: '3', room: 'accounts', is: { accounts: 3 } },
@@ -314,6 +338,7 @@ async function givenBy(command: NodeCommand, options: readonly KeyedOption[]): P
     ['network', network],
     ['peers', network?.settings],
     ['voting', opened.voting.mock.lastCall?.[0]],
+    ['witness', opened.witness.mock.lastCall?.[0].secret],
     ['server', opened.server.mock.lastCall?.[1]],
     ['metrics', opened.metrics.mock.lastCall?.[1]],
     ['context', context],

@@ -14,8 +14,9 @@ export function lightPaths(port: NodePort): PathRow[] {
   const form = jsonForm('light')
   const rows = lightRoutes.map((route): PathRow => ({
     path: lightPrefix + route.path,
-    methods: ['GET', 'HEAD'],
+    methods: route.method === undefined ? ['GET', 'HEAD'] : [route.method],
     form,
+    ...(route.body && { body: route.body.most }),
     run: (exchange) => answer(route, exchange, port),
   }))
   // Nothing else is below the prefix, and it is refused in the same form.
@@ -29,7 +30,7 @@ async function answer(
 ): Promise<HttpAnswer> {
   const values = readLightValues(route, exchange.segments, exchange.query)
   const { database } = context.reader.chain
-  const result = await database.settle(() => route.run(context, values))
+  const result = await database.settle(() => route.run(context, values, exchange.body))
   // A block with a confirm is never replaced, but on a devnet.
   const { hasValidators, devnet } = context.reader.chain.spec
   const holds = hasValidators && !devnet && route.isFixed(values)

@@ -3,8 +3,15 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import { maxHeaders } from '../../../identity/proofs/work.js'
 import type { ApiContext } from '../api-context.js'
 import { type ParameterKind, type ParameterValues, readParameter } from '../parameters.js'
-import { changeList, headerList, historyProof } from '../results/proof-results.js'
-import { change, changes, headers, stateProof, trust } from '../schemas/proof-schemas.js'
+import {
+  changeList,
+  exchangeHead,
+  headerList,
+  historyProof,
+  longestHead,
+  noneWitnessed,
+} from '../results/proof-results.js'
+import { change, changes, head, headers, stateProof, trust, witnessed } from '../schemas/proof-schemas.js'
 import type { NamesIn } from './rest-routes.js'
 
 /** Proofs by GET, for light resolvers and for caches in front of a node: one row a path. */
@@ -32,6 +39,10 @@ export type LightName = keyof typeof lightParameters
 export type LightValues = { readonly [Name in LightName]?: ParameterValues[(typeof lightParameters)[Name]['kind']] }
 
 export interface LightRoute {
+  /** GET if absent. */
+  readonly method?: 'POST'
+  /** Bytes of a body; with POST alone. */
+  readonly body?: { readonly most: number; readonly schema: TSchema }
   /** Below {@link lightPrefix}, segments as `:name`. */
   readonly path: string
   /** One sentence for the reference. */
@@ -42,16 +53,17 @@ export interface LightRoute {
   /** Whether an answer to this request holds for ever, on a chain whose blocks are confirmed. */
   isFixed(values: LightValues): boolean
   /** The result, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
-  run(context: ApiContext, values: LightValues): Promise<unknown>
+  run(context: ApiContext, values: LightValues, body?: Uint8Array): Promise<unknown>
 }
 
 /** A row whose handler has the values of its segments. */
 function route<Path extends string>(
   path: Path,
-  row: Pick<LightRoute, 'summary' | 'result'> & Partial<Pick<LightRoute, 'query' | 'isFixed'>>,
+  row: Pick<LightRoute, 'summary' | 'result'> & Partial<Pick<LightRoute, 'query' | 'isFixed' | 'method' | 'body'>>,
   run: (
     context: ApiContext,
     values: LightValues & Required<Pick<LightValues, NamesIn<Path> & LightName>>,
+    body?: Uint8Array,
   ) => Promise<unknown>,
 ): LightRoute {
   return { query: [], isFixed: () => false, ...row, path, run: run as LightRoute['run'] }
@@ -114,6 +126,22 @@ export const lightRoutes: readonly LightRoute[] = [
       result: Type.Array(headers.items),
     },
     async (context, { from, count }) => headerList(context, from, count),
+  ),
+  route(
+    'witnessed',
+    { summary: 'the newest blocks of which this node has cosignatures of witnesses, highest first', result: witnessed },
+    async ({ witnessed: collected, reader }) => collected?.shown() ?? noneWitnessed(reader.chain.genesis.header.hash),
+  ),
+  route(
+    'heads',
+    {
+      method: 'POST',
+      body: { most: longestHead, schema: head },
+      summary:
+        'compares a head with the block of its height here, which is the answer; the newest block where that is lower',
+      result: change,
+    },
+    (context, _, body) => exchangeHead(context, body),
   ),
 ]
 

@@ -4,6 +4,7 @@
  *   rest-routes.ts       /api/v1/...         envelope of REST           results; run by rest-paths.ts
  *   rpc-path.ts          /, /rpc             JSON-RPC                   rpc
  *   light-routes.ts      /light/1/...        bare JSON                  resolver.proofs
+ *   witness-paths.ts     /witness/1/...       bare JSON                  heads that it has cosigned
  *   identifiers-path.ts  /1.0/identifiers/*  W3C DID Resolution         identifiers
  *   registrar-paths.ts   /1.0/create ...     DID Registration, of a devnet   clients/registrar
  *   plain-routes.ts      /healthz ...        a form of their own        node-handles, metrics
@@ -22,6 +23,7 @@ import { plainPaths, plainRoutesOf } from './plain-routes.js'
 import { registrarPaths } from './registrar-paths.js'
 import { restPaths } from './rest-paths.js'
 import { nodeRpcPaths } from './rpc-path.js'
+import { witnessPaths } from './witness-paths.js'
 
 /** Every path of a node's REST port. */
 export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets: boolean }): PathRow[] {
@@ -32,6 +34,7 @@ export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets:
     ...restPaths(port),
     ...nodeRpcPaths(port),
     ...lightPaths(port),
+    ...(context.witness === undefined ? [] : witnessPaths(context.witness)),
     identifiersPath({ ...source, dereference, log, limits, heights }),
     ...(context.registrar === undefined
       ? []

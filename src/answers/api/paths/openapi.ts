@@ -93,7 +93,8 @@ export function openApiRoute(plain: (context: ApiContext) => readonly PlainRoute
 }
 
 /** A path for light resolvers. */
-function lightItem({ path, summary, query, result }: LightRoute) {
+function lightItem({ path, summary, query, result, method: only, body }: LightRoute) {
+  const method = only ?? 'GET'
   const asked = (place: 'path' | 'query') => (name: LightName) => {
     const { kind, meaning } = lightParameters[name]
     return parameter(name, place, kind, meaning)
@@ -107,9 +108,10 @@ function lightItem({ path, summary, query, result }: LightRoute) {
     default: response('any other failure', lightFailure),
   }
   return {
-    get: {
-      operationId: operationId('GET', `light/${path}`),
+    [method.toLowerCase()]: {
+      operationId: operationId(method, `light/${path}`),
       summary,
+      ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body.schema } } } }),
       parameters: [...segments.map(asked('path')), ...query.map(asked('query'))],
       responses,
     },

@@ -9,6 +9,9 @@ function base64url(description: string) {
 
 const digest = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description })
 
+const cosignatures = (what: string) =>
+  Type.Array(Type.String(), { maxItems: 16, description: `lines of witnesses ${what}, as C2SP signed-note has them` })
+
 const anchor = closed(
   {
     header: base64url('84 bytes'),
@@ -18,6 +21,7 @@ const anchor = closed(
       base64url('on a chain with validators: view, signature of the proposal, voters, their signatures'),
     ),
     root: Type.Optional(digest('root of the map of DIDs, where no map proof follows')),
+    cosignatures: Type.Optional(cosignatures('over this block')),
   },
   'the block as of which the answer is',
 )
@@ -65,6 +69,15 @@ export const changes = closed({
   changes: Type.Array(change, { maxItems: 100, description: 'ascending' }),
   more: Type.Boolean({ description: 'whether there are later ones' }),
 })
+
+export const witnessed = closed({
+  format: Type.Literal('didledger/witnessed/1'),
+  chain: hash('of the genesis block, display order'),
+  heads: Type.Array(closed({ height: uint32('of a block'), cosignatures: cosignatures('over it') }), { maxItems: 16 }),
+})
+
+/** A head as it is sent to be compared. */
+export const head = Type.Object({ chain: hash('of the genesis block, display order'), anchor })
 
 const seconds = (description: string) => Type.Integer({ minimum: 0, description: `seconds ${description}` })
 

@@ -48,7 +48,7 @@ test('it has every path of the port with its methods, and no other', () => {
     Object.keys(item).map((method) => method.toUpperCase()),
   ])
   const binding = ['/1.0/identifiers/{identifier}', ['GET', 'POST']]
-  const light = lightRoutes.map(({ path }) => [lightPrefix + path.replace(/:(\w+)/g, '{$1}'), ['GET']])
+  const light = lightRoutes.map(({ path, method = 'GET' }) => [lightPrefix + path.replace(/:(\w+)/g, '{$1}'), [method]])
   expect(described).toEqual([...routes, ...plainRoutes.map(({ path }) => [path, ['GET']]), ...light, binding])
 })
 
