@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { describeScenario, runJoinSeed, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
+import { simulateSplit } from '../test/sim/split.js'
 import { joinScenario } from '../test/sim/join.js'
 import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
@@ -16,7 +17,8 @@ import { failedSeeds } from './seeds.js'
  *
  * With --slow both simulate validators that are slow and have full pools; with --step nodes that join, come back, are cut off and
  * have wrong clocks, and what they say of DIDs meanwhile: 200 seeds unless --seeds says otherwise. With --join nodes that begin with
- * the state of peers, some of which lie, while they are killed and cut off: 100 seeds unless --seeds says otherwise.
+ * the state of peers, some of which lie, while they are killed and cut off: 100 seeds unless --seeds says otherwise. With --split a quorum
+ * of validators that shows two histories to two readers, with witnesses: 300 seeds unless --seeds says otherwise.
  *
  * npm run sim -- --traces: simulates the seeds of test/sim/traces.json, and exits with code 1 if a course differs from the
  * file. Moving or renaming code must not change a course; other changes write the file again with --update.
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     slow: { type: 'boolean', default: false },
     step: { type: 'boolean', default: false },
     join: { type: 'boolean', default: false },
+    split: { type: 'boolean', default: false },
     traces: { type: 'boolean', default: false },
     update: { type: 'boolean', default: false },
     worker: { type: 'boolean', default: false },
@@ -39,8 +42,8 @@ const { values } = parseArgs({
 
 const run = values.slow ? runSlowSeed : runSeed
 /** Simulations of one seed that have no tally. */
-const single = values.join ? runJoinSeed : values.step ? runStepSeed : undefined
-const defaultSeeds = values.join ? 100 : values.step ? 200 : 10_000
+const single = values.split ? simulateSplit : values.join ? runJoinSeed : values.step ? runStepSeed : undefined
+const defaultSeeds = values.split ? 300 : values.join ? 100 : values.step ? 200 : 10_000
 
 process.exitCode = await main()
 
@@ -50,7 +53,7 @@ async function main(): Promise<number> {
   const { worker } = values
   const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Number(values.seeds ?? defaultSeeds)]
   const started = Date.now()
-  const kind = (['slow', 'step', 'join'] as const).filter((one) => values[one]).map((one) => `--${one}`)
+  const kind = (['slow', 'step', 'join', 'split'] as const).filter((one) => values[one]).map((one) => `--${one}`)
   const args = (first: number, count: number) => ['--from', String(first), '--seeds', String(count), ...kind]
   const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
   if (worker) return 0

@@ -18,7 +18,9 @@ export async function cliPage(): Promise<string> {
 
 /** Every command with an action, in the order of the help. */
 export function commandsOf(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(commandsOf)
+  const below = command.commands.flatMap(commandsOf)
+  const isOwn = below.length === 0 || (command.parent !== null && command.options.length > 0)
+  return isOwn ? [command, ...below] : below
 }
 
 /** `didledger did create` and the like. */

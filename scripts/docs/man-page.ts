@@ -1,4 +1,4 @@
-import { type CommandNode, commandTree, everyCommand } from '../../src/program/cli/command-tree.js'
+import { type CommandNode, commandTree, ownCommands } from '../../src/program/cli/command-tree.js'
 import { createProgram } from '../../src/program/cli/cli-program.js'
 import { packageVersion } from '../../src/base/runtime/package-files.js'
 import { helpContext } from './cli-page.js'
@@ -7,7 +7,7 @@ import { filled } from './shown.js'
 /** man/didledger.1: every command with its options, in the form that `man` reads. */
 export async function manPage(): Promise<string> {
   const root = commandTree(await createProgram(helpContext))
-  const commands = everyCommand(root).filter(({ children }) => children.length === 0)
+  const commands = ownCommands(root)
   const parts = { version: packageVersion(), description: roff(root.description), commands: commands.flatMap(section) }
   return filled('didledger.1', parts)
 }

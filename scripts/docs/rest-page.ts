@@ -21,9 +21,9 @@ export async function restPage(): Promise<string> {
   return filled('rest.md', { rows, longest: String(longest), proofs: lightRoutes.map(lightRow), sections })
 }
 
-function lightRow({ path, summary, query }: LightRoute): string {
+function lightRow({ path, summary, query, method }: LightRoute): string {
   const names = query.map((name) => `${code(name)}: ${lightParameters[name].meaning}`)
-  return tableRow(code(lightPrefix + path), summary, names.join('; '))
+  return tableRow(code(`${method === undefined ? '' : `${method} `}${lightPrefix}${path}`), summary, names.join('; '))
 }
 
 function headingOf({ methods, path }: RestRoute): string {
