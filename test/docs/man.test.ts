@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { helpContext } from '../../scripts/docs/cli-page.js'
 import { manPage } from '../../scripts/docs/man-page.js'
 import { createProgram } from '../../src/program/cli/cli-program.js'
-import { commandTree, everyCommand } from '../../src/program/cli/command-tree.js'
+import { commandTree, ownCommands } from '../../src/program/cli/command-tree.js'
 import { repositoryFile } from '../support/assert/markdown.js'
 
 const file = 'man/didledger.1'
@@ -17,9 +17,7 @@ it('the manual page is the one that npm run docs writes, and the package has it'
 })
 
 it('the manual page has every command and every option', async () => {
-  const commands = everyCommand(commandTree(await createProgram(helpContext))).filter(
-    ({ children }) => children.length === 0,
-  )
+  const commands = ownCommands(commandTree(await createProgram(helpContext)))
   const plain = page.replaceAll('\\-', '-')
   for (const { path, options } of commands) {
     const start = plain.indexOf(`.SS "${path.join(' ')}`)
