@@ -7,7 +7,7 @@
  *     -> PlanReader.next, read                      plan-reader.ts, read-elements.ts over chunk-sets.ts: chunk against chunk
  *     -> documents that match surely, and those that may
  *
- * Imports primitives; used by storage, state, resolver, api; conditions come as did-query reads them.
+ * Imports primitives; used by storage, state, events, resolver, api; conditions come as did-query reads them.
  * - Tokens are a pure function of the document's text, which is stored: another function is another layout.
  * - Which document a posting means is its ordinal, the number of its DID in the order of creation.
  * - The room reads no rows: the caller passes chunks.
@@ -53,15 +53,14 @@ const stepItems = 64
  * The tokens of a normalised document, given as the JSON text that is stored, in UTF-8. Throws a SyntaxError for what is no JSON.
  * Elements above 255, which no shipped chain permits, count as 255. In steps: the largest documents have thousands of tokens.
  */
-export function* tokenSteps(row: Uint8Array): Steps<DocumentTokens> {
+export function tokenSteps(row: Uint8Array): Steps<DocumentTokens> {
   // The chain accepted the text: any parser reads the same.
-  const {
-    id,
-    publicKey = [],
-    verifiableCredential = [],
-    service = [],
-    expires,
-  } = JSON.parse(anyUtf8(row)) as ReadDocument
+  return documentTokenSteps(JSON.parse(anyUtf8(row)) as object)
+}
+
+/** The same of a normalised document as JSON.parse returns it. */
+export function* documentTokenSteps(document: object): Steps<DocumentTokens> {
+  const { id, publicKey = [], verifiableCredential = [], service = [], expires } = document as ReadDocument
   const found = new FoundTokens()
   found.add(everythingToken, 0)
   found.add(monthToken(expires.slice(0, 7)), 0)

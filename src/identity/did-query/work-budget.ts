@@ -13,6 +13,11 @@ export function beginEffort(): void {
   left = effortLimit
 }
 
+/** Elements examined since {@link beginEffort}. */
+export function effortSpent(): number {
+  return effortLimit - Math.max(0, left)
+}
+
 /** Counts elements before they are read. `busy` where one document would delay all other requests. */
 export function spend(elements: number): void {
   left -= elements
