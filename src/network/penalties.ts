@@ -251,6 +251,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   'request-upgrade': state,
   'event-gone': state,
   'subscription-limit': state,
+  overloaded: state,
   'history-size': state,
   'answer-unproved': state,
   'resolver-behind': state,

@@ -1,3 +1,9 @@
+import {
+  type DocumentCondition,
+  DocumentConditions,
+  didsCondition,
+  queryCondition,
+} from '../../src/ledger/events/document-conditions.js'
 import { tokenSteps } from '../../src/identity/did-index/document-tokens.js'
 import { MonthBudget } from '../../src/identity/did-index/expiry-months.js'
 import { overflowToken, claimValueToken } from '../../src/identity/did-index/token.js'
@@ -39,7 +45,65 @@ const month = (number: number) => {
   return `${1970 + Math.floor(number / 12)}-${String((number % 12) + 1).padStart(2, '0')}`
 }
 
+/** Follows so many conditions, each of one address of so many. */
+function follow(
+  count: number,
+  { addresses = 1, of }: { addresses?: number; of: (i: number) => DocumentCondition },
+): void {
+  const conditions = new DocumentConditions()
+  for (let i = 0; i < count; i++) conditions.add(of(i), `address ${i % addresses}`)
+}
+
+const query = (condition: object) => queryCondition(compileCondition(condition))
+
 export const didQueryLimits = [
+  limit({
+    name: 'ledger/events/document-conditions.conditionBounds.subscriptions',
+    unit: 'count',
+    value: 16_384,
+    feed: (n) => follow(n, { of: (i) => query({ service: { type: `T${i % 5}` } }) }),
+    refusal: 'overloaded: the node follows 16384 subscriptions to documents already',
+  }),
+  limit({
+    name: 'ledger/events/document-conditions.conditionBounds.bytes',
+    unit: 'bytes',
+    value: 8 * 1024 * 1024,
+    feed: everyDoor((n) => {
+      const size = 16 * 1024
+      const frame = '{"service":{"type":""}}'.length
+      const long = (bytes: number, i: number) => query({ service: { type: String(i).padEnd(bytes - frame, 'x') } })
+      const whole = Math.floor(n / size) - 1
+      const conditions = new DocumentConditions()
+      for (let i = 0; i < whole; i++) conditions.add(long(size, i), 'one')
+      const rest = n - whole * size
+      for (const [i, bytes] of [Math.floor(rest / 2), Math.ceil(rest / 2)].entries())
+        conditions.add(long(bytes, i), 'one')
+      // The same text is counted once.
+      conditions.add(long(size, 0), 'two')
+    }),
+    refusal: 'overloaded: the node follows conditions of 8388608 bytes already',
+  }),
+  limit({
+    name: 'ledger/events/document-conditions.conditionBounds.open',
+    unit: 'count',
+    value: 64,
+    feed: (n) => follow(n, { addresses: 32, of: (i) => query({ service: { $size: i } }) }),
+    refusal: 'overloaded: the node follows 64 conditions that no index narrows',
+  }),
+  limit({
+    name: 'ledger/events/document-conditions.conditionBounds.openOfShare',
+    unit: 'count',
+    value: 8,
+    feed: (n) => follow(n, { of: (i) => query({ service: { $size: i } }) }),
+    refusal: 'overloaded: the node follows 8 conditions of this address that no index narrows',
+  }),
+  limit({
+    name: 'ledger/events/document-conditions.conditionBounds.dids',
+    unit: 'count',
+    value: 1000,
+    feed: (n) => void didsCondition(Array.from({ length: n }, (_, i) => `did:ledger:${i}`)),
+    refusal: 'overloaded: 1001 DIDs in one subscription',
+  }),
   limit({
     name: 'answers/identifiers/parameters.jsonLimits.depth',
     unit: 'levels',

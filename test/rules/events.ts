@@ -38,6 +38,9 @@ const subscribe =
   async (client) =>
     (await client.call('subscribe', { topics: ['block'], ...more })).error?.code
 
+/** Follows documents by a condition that no index narrows. */
+const documents = (i: number): Act => subscribe({ topics: ['documents'], query: `{service: {$size: ${i}}}` })
+
 /** What only a connection for events can do wrong. */
 export const eventRules: RuleRow[] = [
   overWebSocket('request-upgrade', subscribe(), async (_, port) => {
@@ -54,4 +57,8 @@ export const eventRules: RuleRow[] = [
     },
     { wsSubscriptions: 1 },
   ),
+  overWebSocket('overloaded', documents(0), async (client, port) => {
+    for (let i = 0; i < 8; i++) await documents(i)(client, port)
+    return documents(8)(client, port)
+  }),
 ]

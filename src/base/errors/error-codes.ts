@@ -248,6 +248,7 @@ const texts = {
   'request-upgrade': 'this port speaks WebSocket, and the request does not ask for it properly',
   'event-gone': 'the events asked for are not kept, or not of this run of the node',
   'subscription-limit': 'the connection has as many subscriptions as one may',
+  overloaded: 'the conditions that are followed are too much, for the node or for the client address',
   'history-size': 'the history of the DID is too long to be given at once',
   'answer-unproved': 'no node asked gives an answer whose proof holds',
   'resolver-behind': 'the node is not in step with its chain, so it cannot resolve now',

@@ -1,4 +1,4 @@
-import type { EventData, EventTopic, Numbered } from '../../base/primitives/chain-event.js'
+import type { DocumentSelection, EventData, EventTopic, Numbered } from '../../base/primitives/chain-event.js'
 import { asInteger, asText, listOf, optional, type Reader, unexpected } from '../../base/primitives/answer-form.js'
 
 /** Start of a follower: the block of a height, after a block, after the event of a number, or the next event. */
@@ -42,14 +42,16 @@ export const largestBlock = 16 * 1024 * 1024
  */
 export class EventPlace {
   readonly #topics: ReadonlySet<string>
+  readonly #documents: DocumentSelection
   #from: EventsFrom
   /** Number of the last event of this run of the node. */
   #number: number | undefined
   #held: ToldEvent[] = []
   #heldLength = 0
 
-  constructor(topics: readonly EventTopic[], from: EventsFrom) {
+  constructor(topics: readonly EventTopic[], from: EventsFrom, documents: DocumentSelection = {}) {
     this.#topics = new Set(topics)
+    this.#documents = documents
     this.#from = from
     if ('after' in from) this.#number = from.after
   }
@@ -58,12 +60,18 @@ export class EventPlace {
   get request(): object {
     // Only the event of a block says that all of its events have come.
     const topics = [...new Set([...this.#topics, 'block'])]
-    return { topics, ...(this.#number === undefined ? this.#from : { after: this.#number }) }
+    return { topics, ...this.#documents, ...(this.#number === undefined ? this.#from : { after: this.#number }) }
   }
 
   /** The node begins to send. */
   begin({ number, hash }: EventsBegin): void {
-    if (this.#number !== undefined) return
+    if (this.#number !== undefined) {
+      // Events about documents have no numbers, and are sent again with their block.
+      const rest = this.#held.filter(({ event: { topic } }) => topic !== 'documents')
+      this.#forgetHeld()
+      for (const told of rest) this.#hold(told)
+      return
+    }
     this.#forgetHeld()
     if (Object.values(this.#from).some((value) => value !== undefined)) return
     this.#from = { afterBlock: hash }
@@ -116,6 +124,14 @@ const membersOf: Readonly<Record<EventTopic, Readonly<Record<string, Reader<unkn
   block: { height: asInteger, hash: asText, previousblockhash: asText, time: asInteger, transactions: asInteger },
   did: { did: asText, operation: asText, txid: asText, height: asInteger, blockhash: asText },
   credential: { id: asText, operation: asText, signer: asText, txid: asText, height: asInteger, blockhash: asText },
+  documents: {
+    change: asText,
+    height: asInteger,
+    blockhash: asText,
+    did: optional(asText),
+    operation: optional(asText),
+    txid: optional(asText),
+  },
   transaction: { txid: asText, type: asInteger, size: asInteger, fee: asText, replaces: optional(listOf(asText)) },
 }
 

@@ -7,7 +7,12 @@
  */
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { Code } from '../../base/errors/error-codes.js'
-import { type EventTopic, eventTopics } from '../../base/primitives/chain-event.js'
+import {
+  type DocumentSelection,
+  type EventTopic,
+  eventTopics,
+  subscribedTopics,
+} from '../../base/primitives/chain-event.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import { nodeCrypto } from '../../base/runtime/node-crypto.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
@@ -21,8 +26,10 @@ import { asInteger, asText, isObject, objectOf } from '../../base/primitives/ans
 export interface FollowOptions {
   /** Address of the WebSocket interface: `ws://127.0.0.1:20335`, or `ws://127.0.0.1:20334/ws` of the REST port. */
   readonly url: string
-  /** Topics to tell; all when absent. */
+  /** Topics to tell; all that are told without a condition when absent, and `documents` where they are selected. */
   readonly topics?: readonly EventTopic[]
+  /** The documents that the topic `documents` is about. */
+  readonly documents?: DocumentSelection
   /** Start point; the next event when absent. */
   readonly from?: EventsFrom
   /** Ends it at once: the iteration is done then. */
@@ -51,11 +58,13 @@ const codeOf: Readonly<Record<number, Code>> = {
   [-32005]: 'busy',
   [-32006]: 'event-gone',
   [-32021]: 'pruned',
+  [-32024]: 'overloaded',
 }
 
 const optionNames: Readonly<Record<keyof FollowOptions, true>> = {
   url: true,
   topics: true,
+  documents: true,
   from: true,
   signal: true,
   timeout: true,
@@ -90,7 +99,7 @@ class Follower {
 
   constructor(options: CheckedOptions) {
     this.#options = options
-    this.#place = new EventPlace(options.topics, options.from)
+    this.#place = new EventPlace(options.topics, options.from, options.documents)
   }
 
   async *events(): AsyncGenerator<FollowedEvent, void, undefined> {
@@ -240,8 +249,10 @@ async function usualWebSocket(): Promise<WebSocketClass> {
 function checked(options: FollowOptions): CheckedOptions {
   const given = requireObject('followEvents: an object with url and other options is needed', options)
   requireKnown('followEvents', given, Object.keys(optionNames))
-  const { url, topics = eventTopics, from = {}, signal, timeout = silence, onBegin, onLost, WebSocket } = given
+  const { url, documents, from = {}, signal, timeout = silence, onBegin, onLost, WebSocket } = given
+  const { topics = documents === undefined ? eventTopics : [...eventTopics, 'documents' as const] } = given
   requireTopics(topics)
+  requireSelection(topics, documents)
   requireStart(from)
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new UserError('signal: an AbortSignal is needed')
   for (const [name, value] of Object.entries({ onBegin, onLost, WebSocket })) {
@@ -252,9 +263,19 @@ function checked(options: FollowOptions): CheckedOptions {
 }
 
 function requireTopics(topics: readonly EventTopic[]): void {
-  const known: readonly unknown[] = eventTopics
+  const known: readonly unknown[] = subscribedTopics
   if (Array.isArray(topics) && topics.length > 0 && topics.every((topic) => known.includes(topic))) return
-  throw new UserError(`topics: a list of ${eventTopics.join(', ')} is needed`)
+  throw new UserError(`topics: a list of ${subscribedTopics.join(', ')} is needed`)
+}
+
+/** The node judges the condition; here only that there is one, and for this topic. */
+function requireSelection(topics: readonly EventTopic[], documents: DocumentSelection | undefined): void {
+  if (documents === undefined && !topics.includes('documents')) return
+  const names = ['query', 'service', 'credential', 'dids']
+  if (documents === undefined) throw new UserError(`documents: an object with one of ${names.join(', ')} is needed`)
+  const given = requireObject('documents: an object is needed', documents)
+  requireKnown('documents', given, names)
+  if (!topics.includes('documents')) throw new UserError('documents: only with the topic documents')
 }
 
 function requireStart(from: EventsFrom): void {

@@ -6,7 +6,7 @@
  *     -> Matcher.matches(document)                  beginEffort, spend: bounded work
  *     -> boolean, or `busy`
  *
- * Imports errors, primitives, runtime; used by resolver.
+ * Imports errors, primitives, runtime; used by watch, events, resolver.
  * - Every fault of a condition is found while compiling: `query-invalid` with the path to it.
  * - Matching one document reads at most 250,000 array elements, else `busy`.
  * - The room reads no documents: it gets them normalised, one at a time.

@@ -8,7 +8,7 @@ import { nextTurn, runCooperatively, Yielder } from '../../base/runtime/cooperat
 import { WorkSlots } from '../../base/runtime/work-slots.js'
 import type { Database } from '../storage/database.js'
 import { EventMaker, eventsOf, LedgerEvent } from './ledger-event.js'
-import { type Action, type EventData } from '../../base/primitives/chain-event.js'
+import { type Action, type ChainEventData } from '../../base/primitives/chain-event.js'
 
 /** @tuning count: addresses that replay events at the same time */
 const replaysAtOnce = 8
@@ -153,7 +153,7 @@ export function isActive({ chain }: Pick<ReplayedLog, 'chain'>, { height, hash }
   return active !== undefined && equalBytes(active, hash)
 }
 
-function madeOf({ height, previous }: Header, events: readonly EventData[]): MadeBlock {
+function madeOf({ height, previous }: Header, events: readonly ChainEventData[]): MadeBlock {
   return {
     events: events.map((data) => new LedgerEvent(null, data)),
     below: { height: height - 1, hash: previous },

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { sideBodyRow } from '../chain/read-body.js'
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
-import { displayHash, equalBytes } from '../../base/primitives/bytes.js'
+import { displayHash, equalBytes, hex, reversed } from '../../base/primitives/bytes.js'
 import { type Hash, zeroHash } from '../../base/primitives/hash.js'
 import { nextTurn } from '../../base/runtime/cooperative.js'
 import { requireAbove } from '../storage/rows/prune-rows.js'
 import { type BlockPosition, isActive } from './block-events.js'
+import type { DocumentFollower, ToldBlock } from './document-events.js'
 import type { EventLog } from './event-log.js'
 import type { LedgerEvent } from './ledger-event.js'
 import type { Action, EventTopic } from '../../base/primitives/chain-event.js'
@@ -36,11 +37,23 @@ export class EventCursor {
   #rest: Step | undefined
   /** Number of the next event to read. */
   #next = NaN
+  /** The condition whose documents are told before the event of each block. */
+  readonly #documents: DocumentFollower | undefined
+  /** Events about documents of the next block that were told. */
+  #told = 0
+  /** Those of the next block, where they were worked out for this cursor alone. */
+  #own: readonly LedgerEvent[] | undefined
+  /** The next block, where its events about documents are not known yet. */
+  #lacking: ToldBlock | undefined
 
-  /** A start point that is gone, or that does not exist yet, is `event-gone`, `pruned` or `unknown-block`. */
-  constructor(log: EventLog, topics: Iterable<EventTopic>, start: StartPoint) {
+  /**
+   * A start point that is gone, or that does not exist yet, is `event-gone`, `pruned` or `unknown-block`. With `documents` the caller ends
+   * what it follows.
+   */
+  constructor(log: EventLog, topics: Iterable<EventTopic>, start: StartPoint, documents?: DocumentFollower) {
     this.#log = log
     this.#topics = new Set(topics)
+    this.#documents = documents
     if (start.kind === 'now') this.#next = log.last + 1
     else if (start.kind === 'event') this.#next = numberAfter(log, start.number)
     else this.#position = start.kind === 'height' ? positionBelow(log, start.height) : positionOf(log, start.hash)
@@ -58,13 +71,53 @@ export class EventCursor {
     throw new RuleError('event-gone', 'read too slowly: the next event is not kept any more; go on with afterBlock')
   }
 
-  /** The next event, or undefined while there is none; `event-gone` as {@link checkKept}. */
+  /** The next event, or undefined while there is none, or while it is {@link lacking}; `event-gone` as {@link checkKept}. */
   take(): LedgerEvent | undefined {
     this.checkKept()
     while (this.#next <= this.#log.last) {
-      const event = this.#log.at(this.#next++)
+      const event = this.#log.at(this.#next)
+      const before = this.#takeDocument(event)
+      if (before === 'lacking') return undefined
+      if (before !== undefined) return before
+      this.#next++
       if (this.#topics.has(event.data.topic)) return event
     }
+    return undefined
+  }
+
+  /** Whether {@link load} has to be called before {@link take} gives more. */
+  get lacking(): boolean {
+    return this.#lacking !== undefined
+  }
+
+  /** Works out what {@link take} lacks; `event-gone` or `pruned` where that is not possible any more. */
+  async load(): Promise<void> {
+    const block = this.#lacking
+    if (block === undefined) return
+    this.#own = await this.#documents?.look(block)
+    // The chain changed meanwhile: take asks again.
+    if (this.#own === undefined) await nextTurn()
+    this.#lacking = undefined
+  }
+
+  /** Frees what waits for the reader; it is worked out again by {@link load}. */
+  release(): void {
+    this.#own = undefined
+  }
+
+  /** The next event about documents that comes before an event of the log. */
+  #takeDocument({ data }: LedgerEvent): LedgerEvent | 'lacking' | undefined {
+    if (this.#documents === undefined || data.topic !== 'block') return undefined
+    const block = { hash: reversed(hex(data.hash)), action: data.action }
+    const found = this.#own ?? this.#documents.found(block)
+    if (found === undefined) {
+      this.#lacking = block
+      return 'lacking'
+    }
+    const event = found[this.#told++]
+    if (event !== undefined) return event
+    this.#told = 0
+    this.#own = undefined
     return undefined
   }
 
@@ -77,15 +130,23 @@ export class EventCursor {
     if (position === undefined || (this.#rest === undefined && this.#reached(position))) return undefined
     const step = this.#rest ?? (await this.#stepFrom(position))
     const block = step && (await this.#log.blocks.of(step.hash, step.action))
-    if (step === undefined || block === undefined) {
+    const documents = block && (await this.#documentsOf(step))
+    if (step === undefined || block === undefined || documents === undefined) {
       await this.#missed(step)
       return []
     }
     this.#position = step.action === 'apply' ? step : block.below
-    const wanted = block.events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
+    const last = block.events.length - 1
+    const events = [...block.events.slice(0, last), ...documents, ...block.events.slice(last)]
+    const wanted = events.filter(({ data }) => this.#topics.has(data.topic)).slice(step.told)
     this.#given = { ...step, told: step.told + wanted.length }
     this.#rest = undefined
     return wanted
+  }
+
+  /** Events of a block about documents; none without a condition. */
+  async #documentsOf(block: ToldBlock): Promise<readonly LedgerEvent[] | undefined> {
+    return this.#documents === undefined ? [] : this.#documents.look(block)
   }
 
   /** Has the last `count` events of {@link replay} given again by its next call, so that its caller need not keep them. */

@@ -6,8 +6,9 @@
  *                     -> #append -> ring of LedgerEvent -> `appended` event
  *   start point  -> EventCursor.replay, next -> api (WebSocket), library
  *                     blocks first, by BlockEvents; from the log's block on the ring
+ *                     of topic `documents` by DocumentEvents, before the event of their block
  *
- * Imports chain, did, errors, mempool, primitives, runtime, storage; used by api, node, library, console.
+ * Imports chain, did, did-index, did-query, errors, mempool, primitives, runtime, storage; used by resolver, api, node, library, console.
  * - Events exist after their change is on disk and before the next change.
  * - A slow reader costs one position: the log keeps no list of readers and waits for none.
  * - Numbers rise, also over restarts; a run reserves its numbers on disk before it uses one.
@@ -21,8 +22,10 @@ import type { Database } from '../storage/database.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { meta } from '../storage/rows/tables.js'
 import { BlockEvents, type BlockPosition } from './block-events.js'
+import { type ConditionBounds, DocumentConditions } from './document-conditions.js'
+import { DocumentEvents, type DocumentWork } from './document-events.js'
 import { acceptedEvent, eventsOf, LedgerEvent } from './ledger-event.js'
-import { type Action, type EventData } from '../../base/primitives/chain-event.js'
+import { type Action, type ChainEventData } from '../../base/primitives/chain-event.js'
 
 /**
  * About 400 bytes each.
@@ -47,6 +50,8 @@ export interface EventLogOptions {
   readonly replays?: number
   /** Overrides the constant of this name. */
   readonly keptForReplays?: number
+  /** Overrides bounds of conditions on documents, and of the work that they make. */
+  readonly documents?: Partial<ConditionBounds & { readonly work: Partial<DocumentWork> }>
 }
 
 interface LogEvents {
@@ -60,6 +65,8 @@ export class EventLog implements ChainIndexer {
   readonly chain: Chain
   /** Events of stored blocks, for replays. */
   readonly blocks: BlockEvents
+  /** Events about documents that meet conditions. */
+  readonly documents: DocumentEvents
   /** Number before the first event of this run. */
   readonly start: number
   readonly #kept: number
@@ -68,13 +75,17 @@ export class EventLog implements ChainIndexer {
   #tip: BlockPosition
   #reorganisations = 0
 
-  private constructor({ chain, kept = keptEvents, replays, keptForReplays }: EventLogOptions, start: number) {
+  private constructor(
+    { chain, kept = keptEvents, replays, keptForReplays, documents = {} }: EventLogOptions,
+    start: number,
+  ) {
     this.chain = chain
     this.blocks = new BlockEvents(this, replays, keptForReplays)
     this.start = start
     this.#kept = kept
     this.#last = start
     this.#tip = chain.tip.header
+    this.documents = new DocumentEvents(this, documents.work, new DocumentConditions(documents))
     // Many readers may wait for the next event.
     this.events.setMaxListeners(0)
   }
@@ -119,15 +130,26 @@ export class EventLog implements ChainIndexer {
     return this.#ring[(number - this.start) % this.#kept] as LedgerEvent
   }
 
-  stage(): void {}
+  stage(overlay: Overlay, { disconnected, connected }: ChainChange): void {
+    const [block] = connected
+    // A row has the state before all blocks of a batch.
+    if (block === undefined || connected.length > 1 || disconnected.length > 0) return
+    if (this.documents.conditions.reads) this.documents.operations.stage(overlay, block)
+  }
 
   async follow({ disconnected, connected }: ChainChange): Promise<void> {
     if (disconnected.length > 0) this.#reorganisations++
     for (const event of disconnected) {
       const { height, previous } = event.header
-      await this.#record(await event.read(), 'revert', { height: height - 1, hash: previous })
+      const block = await event.read()
+      // A devnet that is taken back keeps no block of it.
+      if (this.documents.conditions.size > 0) await this.documents.operations.remember(block)
+      await this.#record(block, 'revert', { height: height - 1, hash: previous })
     }
-    for (const event of connected) await this.#record(await event.read(), 'apply', event.header)
+    for (const event of connected) {
+      if (this.documents.conditions.size > 0 && event.block) await this.documents.operations.remember(event.block)
+      await this.#record(await event.read(), 'apply', event.header)
+    }
   }
 
   async #record(block: Block, action: Action, { height, hash }: BlockPosition): Promise<void> {
@@ -136,7 +158,7 @@ export class EventLog implements ChainIndexer {
     this.#append(events)
   }
 
-  #append(events: readonly EventData[]): void {
+  #append(events: readonly ChainEventData[]): void {
     for (const data of events) {
       this.#last++
       this.#ring[(this.#last - this.start) % this.#kept] = new LedgerEvent(this.#last, data)

@@ -7,6 +7,7 @@ import { displayHash } from '../../base/primitives/bytes.js'
 import type { Header } from '../../base/primitives/header.js'
 import type {
   Action,
+  ChainEventData,
   CredentialChanged,
   DidChanged,
   EventData,
@@ -36,7 +37,7 @@ export class LedgerEvent {
 }
 
 /** Events of a block in the order in which they are sent; see {@link EventMaker}. */
-export async function eventsOf({ header, transactions }: Block, action: Action): Promise<EventData[]> {
+export async function eventsOf({ header, transactions }: Block, action: Action): Promise<ChainEventData[]> {
   const maker = new EventMaker(header, action)
   await forEachCooperatively(transactions, (transaction) => maker.add(transaction))
   return maker.finish()
@@ -51,7 +52,7 @@ export class EventMaker {
   /** Made once: all events of the block share it. */
   readonly #id: string
   readonly #action: Action
-  readonly #events: EventData[] = []
+  readonly #events: ChainEventData[] = []
   #transactions = 0
 
   constructor(header: Header, action: Action) {
@@ -73,7 +74,7 @@ export class EventMaker {
     )
   }
 
-  finish(): EventData[] {
+  finish(): ChainEventData[] {
     const { height, time, previous } = this.#header
     if (this.#action === 'revert') this.#events.reverse()
     this.#events.push({

@@ -5,6 +5,7 @@ import { neighborOf } from '../../network/peers/neighbor.js'
 import type { Peer } from '../../network/peers/peer-record.js'
 import type { Node } from '../start-node.js'
 import type { Log } from '../../base/runtime/env.js'
+import { listenToDocuments } from './node-documents.js'
 import type { NodeEventMap, NodeEvents } from './node-types.js'
 
 type Listeners = { readonly [Name in keyof NodeEventMap]: Set<(event: NodeEventMap[Name]) => void> }
@@ -15,7 +16,7 @@ export function nodeEvents(
     events: log,
     failure,
     network,
-  }: Pick<Node, 'failure' | 'network'> & { readonly events: Pick<EventLog, 'at' | 'events' | 'last'> },
+  }: Pick<Node, 'failure' | 'network'> & { readonly events: Pick<EventLog, 'at' | 'events' | 'last'> | EventLog },
   logger: Log,
 ): NodeEvents {
   const listeners: Listeners = {
@@ -27,24 +28,25 @@ export function nodeEvents(
     sync: new Set(),
     error: new Set(),
   }
-  const call = <Name extends keyof NodeEventMap>(name: Name, event: NodeEventMap[Name]) => {
+  const guarded = (name: string, run: () => unknown) => {
     const failed = (error: unknown) =>
       logger.error({ event: name, error: String(error) }, 'a listener of the node failed')
-    for (const listener of [...listeners[name]]) {
-      try {
-        const returned: unknown = listener(event)
-        // An unhandled rejection would end the process.
-        if (returned instanceof Promise) returned.catch(failed)
-      } catch (error) {
-        failed(error)
-      }
+    try {
+      const returned = run()
+      // An unhandled rejection would end the process.
+      if (returned instanceof Promise) returned.catch(failed)
+    } catch (error) {
+      failed(error)
     }
+  }
+  const call = <Name extends keyof NodeEventMap>(name: Name, event: NodeEventMap[Name]) => {
+    for (const listener of [...listeners[name]]) guarded(name, () => listener(event))
   }
   const emit = ({ number, data }: LedgerEvent) => {
     if (data.topic === 'block') call('block', { number, ...data })
     else if (data.topic === 'did') call('did', { number, ...data })
     else if (data.topic === 'credential') call('credential', { number, ...data })
-    else call('transaction', { number, ...data })
+    else if (data.topic === 'transaction') call('transaction', { number, ...data })
   }
   let delivered = log.last
   log.events.on('appended', () => {
@@ -57,6 +59,14 @@ export function nodeEvents(
   sync?.events.on('progress', (progress) => call('sync', progress))
   failure.catch((error: unknown) => call('error', error instanceof Error ? error : new Error(String(error))))
   return {
+    documents: (selection, listener) => {
+      if (typeof listener !== 'function') throw new UserError('events: the listener of documents is no function')
+      return listenToDocuments(log as EventLog, selection, {
+        call: (event) => guarded('documents', () => listener(event)),
+        fail: (error) =>
+          logger.error({ event: 'documents', error: String(error) }, 'events about documents end: some are not kept'),
+      })
+    },
     on: (name, listener) => {
       if (!Object.hasOwn(listeners, name)) throw new UserError(`events: there is no event ${String(name)}`)
       if (typeof listener !== 'function') throw new UserError(`events: the listener of ${name} is no function`)

@@ -13,6 +13,9 @@ import type {
   DidChanged,
   Numbered,
   TransactionAccepted,
+  DocumentSelection,
+  DocumentsChanged,
+  DocumentsUntold,
 } from '../../base/primitives/chain-event.js'
 import type { Neighbor } from '../../network/peers/neighbor.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
@@ -384,7 +387,15 @@ export interface NodeEventMap {
   readonly error: Error
 }
 
+/** An event about documents that meet a condition; it comes before the event of its block, and has no number. */
+export type DocumentEvent = Numbered<DocumentsChanged | DocumentsUntold>
+
 export interface NodeEvents {
+  /**
+   * Calls `listener` from the next block on with what begins to meet a condition, changes while it does, or ceases to, until the returned
+   * function is called. `query-invalid`, `request-parameter` or `overloaded` for a condition that cannot be followed.
+   */
+  documents(selection: DocumentSelection, listener: (event: DocumentEvent) => void): () => void
   /** Calls `listener` from now on; the returned function ends that. Exceptions and rejections of a listener are logged. */
   on<Name extends keyof NodeEventMap>(name: Name, listener: (event: NodeEventMap[Name]) => void): () => void
 }

@@ -9,6 +9,7 @@ import { followEvents } from '../../../src/clients/client/follow-events.js'
 import { EventLog } from '../../../src/ledger/events/event-log.js'
 import type { Gateway, GatewayOptions } from '../../../src/node/gateway/gateway.js'
 import { replaceByEmpty } from '../../support/builders/empty-branch.js'
+import { holder } from '../../support/builders/did.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
@@ -99,6 +100,20 @@ const texts = (client: WsClient): string[] => {
 }
 
 describe('a subscription at a gateway', () => {
+  it('pass on documents that meet a condition, and refusals of one', async () => {
+    const { test, open } = await served()
+    const client = await open()
+    await client.result('subscribe', { topics: ['documents'], service: 'Hub' })
+    const refused = await client.call('subscribe', { topics: ['documents'], query: '{$where: 1}' })
+    expect(refused.error).toMatchObject({ code: -32602 })
+    const one = holder()
+    const services = [{ id: '#hub', type: 'Hub', serviceEndpoint: 'https://hub.example' }]
+    await test.publish(one.create({ services }), one.did)
+    const told = () => JSON.stringify(client.told.filter((message) => 'params' in message))
+    await eventually('the document is told', () => Promise.resolve(told().includes('"change":"begins"')))
+    expect(told()).toContain(one.did)
+  })
+
   it('gets the messages of its node, at both ports', async () => {
     const { test, node, gateway, open } = await served()
     const direct = await WsClient.open(`${node.url.replace('http', 'ws')}/ws`)

@@ -1,4 +1,6 @@
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import type { Block } from '../../../src/base/primitives/block.js'
+import type { KnownHeader } from '../../../src/ledger/chain/header-index.js'
 import { TestChain, withoutValidators } from './chain.js'
 import { randomPlan } from './did-cast.js'
 import { type Holder, holder } from './did.js'
@@ -27,6 +29,24 @@ export class DocumentChain {
     await chain.mine()
     await chain.create(documents - 1)
     return chain
+  }
+
+  /** Another node with the same blocks, from whose tip on both go different ways. */
+  async branch(random: SeededRandom): Promise<DocumentChain> {
+    const chain = new DocumentChain(await TestChain.open(withoutValidators), random)
+    for (const block of await this.blocks()) await chain.node.accept(block)
+    // Two branches have blocks of different times, and so of different hashes.
+    chain.node.clock.time = this.node.clock.time + 7000
+    chain.holders.push(...this.holders)
+    for (const [one, last] of this.#lasts) chain.#lasts.set(one, last)
+    return chain
+  }
+
+  /** The blocks above genesis, or above a height. */
+  async blocks(above = 0): Promise<Block[]> {
+    const { reader } = this.node
+    const heights = Array.from({ length: reader.height - above }, (_, i) => above + 1 + i)
+    return Promise.all(heights.map((height) => reader.block(reader.headerAt(height) as KnownHeader)))
   }
 
   get dids(): string[] {

@@ -278,6 +278,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   'request-upgrade': request(41003, 426, -32600),
   'event-gone': request(42002, 400, -32006),
   'subscription-limit': request(45002, 429, -32005),
+  overloaded: request(45002, 429, -32024),
   'history-size': request(45002, 413, -32005),
   'answer-unproved': request(45002, 502, -32013),
   'resolver-behind': request(45002, 503, -32001),

@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
+import { defined } from '../../../base/primitives/defined.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { documentCondition } from '../../resolver/document-condition.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
-import { eventTopics } from '../../../base/primitives/chain-event.js'
+import { subscribedTopics } from '../../../base/primitives/chain-event.js'
 import { readParameter } from '../parameters.js'
 import * as blocks from '../schemas/block-schemas.js'
 import { closed, hashParam, heightParam, oneOf, uint32 } from '../schemas/common-schemas.js'
@@ -15,17 +17,29 @@ export const eventMethods: readonly RpcMethod[] = [
   method({
     name: 'subscribe',
     summary:
-      'Over WebSocket alone: tells events of these topics from now on, or from where one of the other parameters says.',
+      'Over WebSocket alone: tells events of these topics from now on, or from a start point; documents by one condition.',
     params: Type.Object({
-      topics: Type.Array(oneOf(eventTopics, 'block, transaction, did or credential'), {
+      topics: Type.Array(oneOf(subscribedTopics, 'block, transaction, did, credential or documents'), {
         minItems: 1,
-        maxItems: eventTopics.length,
+        maxItems: subscribedTopics.length,
         uniqueItems: true,
-        description: 'what to tell: block, transaction, did, credential',
+        description: 'what to tell: block, transaction, did, credential, documents',
       }),
       after: Type.Optional(count('go on after the event of this number')),
       afterBlock: Type.Optional(hashParam('go on after this block, taking it back first if it has left the chain')),
       fromHeight: Type.Optional({ ...heightParam, description: 'tell the blocks from this height on, then go on' }),
+      query: Type.Optional(
+        Type.String({ description: 'with documents: those that meet this condition, JSON or JSON5' }),
+      ),
+      service: Type.Optional(
+        Type.String({ minLength: 1, description: 'with documents: those with a service of this type' }),
+      ),
+      credential: Type.Optional(
+        Type.String({ minLength: 1, description: 'with documents: those with a credential of this type' }),
+      ),
+      dids: Type.Optional(
+        Type.Array(Type.String(), { minItems: 1, description: 'with documents: those of these DIDs, in full' }),
+      ),
     }),
     result: closed({
       subscription,
@@ -33,8 +47,12 @@ export const eventMethods: readonly RpcMethod[] = [
       height: uint32('of the block to which the events so far led'),
       hash: blocks.blockHashSchema,
     }),
-    run: (_, { topics: wanted, ...from }, caller) =>
-      subscriberOf('subscribe', caller).subscribe(wanted, startPoint(from)),
+    run: (_, { topics: wanted, query, service, credential, dids, ...from }, caller) => {
+      const start = startPoint(from)
+      const selection = defined({ query, service, credential, dids })
+      const condition = documentCondition(wanted.includes('documents'), selection)
+      return subscriberOf('subscribe', caller).subscribe(wanted, start, condition)
+    },
   }),
   method({
     name: 'unsubscribe',

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import type { DocumentCondition } from '../../../ledger/events/document-conditions.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import type { ApiContext } from '../api-context.js'
@@ -48,7 +49,7 @@ export interface RpcCaller {
 /** A caller to which events can be sent. */
 export interface Subscriber {
   /** Begins to send events once the request is answered; refusals are RuleErrors. */
-  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart
+  subscribe(topics: readonly EventTopic[], start: StartPoint, condition?: DocumentCondition): SubscriptionStart
   /** Whether the subscription existed. */
   unsubscribe(subscription: number): boolean
 }

@@ -1,6 +1,8 @@
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
 import { forEachCooperatively, nextTurn } from '../../../base/runtime/cooperative.js'
+import type { DocumentCondition } from '../../../ledger/events/document-conditions.js'
+import type { DocumentFollower } from '../../../ledger/events/document-events.js'
 import { EventCursor, type StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventLog } from '../../../ledger/events/event-log.js'
 import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
@@ -49,6 +51,8 @@ export class LogEvents implements EventSource {
     while (this.#moreToDistribute) {
       await nextTurn()
       this.#moreToDistribute = false
+      // Conditions on documents are held against a block together.
+      await this.#log.documents.settle()
       await forEachCooperatively(this.#subscriptions, (subscription) => subscription.pump())
       this.#notifications = new Map()
     }
@@ -114,9 +118,11 @@ class LogSubscriptions implements ConnectionEvents, EventSink {
     this.#connection.fail(error)
   }
 
-  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart {
+  subscribe(topics: readonly EventTopic[], start: StartPoint, condition?: DocumentCondition): SubscriptionStart {
     const { log } = this.#shared
-    const subscription = new Subscription(this.#last + 1, new EventCursor(log, topics, start), this)
+    const documents = condition && log.documents.follow(condition, this.#connection.share)
+    const cursor = cursorOf(log, topics, start, documents)
+    const subscription = new Subscription(this.#last + 1, cursor, this, documents)
     this.#last++
     this.#subscriptions.set(subscription.id, subscription)
     this.#new.push(subscription)
@@ -174,5 +180,20 @@ class LogSubscriptions implements ConnectionEvents, EventSink {
   #end(subscription: Subscription): void {
     subscription.end()
     this.#shared.subscriptions.delete(subscription)
+  }
+}
+
+/** A cursor; one that has no start point follows no documents. */
+function cursorOf(
+  log: EventLog,
+  topics: readonly EventTopic[],
+  start: StartPoint,
+  documents: DocumentFollower | undefined,
+): EventCursor {
+  try {
+    return new EventCursor(log, topics, start, documents)
+  } catch (error) {
+    documents?.leave()
+    throw error
   }
 }

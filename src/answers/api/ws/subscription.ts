@@ -1,3 +1,4 @@
+import type { DocumentFollower } from '../../../ledger/events/document-events.js'
 import type { EventCursor } from '../../../ledger/events/event-cursor.js'
 import type { LedgerEvent } from '../../../ledger/events/ledger-event.js'
 import type { Yielder } from '../../../base/runtime/cooperative.js'
@@ -19,13 +20,17 @@ export class Subscription {
   readonly id: number
   readonly #cursor: EventCursor
   readonly #outlet: EventSink
+  readonly #documents: DocumentFollower | undefined
   #stage: 'waiting' | 'replaying' | 'live' | 'ended' = 'waiting'
-  #waitsForRoom = false
+  /** For room, or for events about documents. */
+  #waits = false
 
-  constructor(id: number, cursor: EventCursor, outlet: EventSink) {
+  /** `documents`: the condition that the cursor follows; left at the end. */
+  constructor(id: number, cursor: EventCursor, outlet: EventSink, documents?: DocumentFollower) {
     this.id = id
     this.#cursor = cursor
     this.#outlet = outlet
+    this.#documents = documents
   }
 
   /** Whether events of stored blocks come first. */
@@ -60,13 +65,16 @@ export class Subscription {
     if (this.#stage !== 'live') return
     try {
       this.#cursor.checkKept()
-      while (this.#outlet.open && !this.#waitsForRoom) {
+      while (this.#outlet.open && !this.#waits) {
         if (this.#outlet.full) {
           this.#pumpLater()
           return
         }
         const event = this.#cursor.take()
-        if (event === undefined) return
+        if (event === undefined) {
+          if (this.#cursor.lacking) this.#pumpAfter(this.#cursor.load())
+          return
+        }
         this.#outlet.tell(event, this.id)
       }
     } catch (error) {
@@ -76,6 +84,7 @@ export class Subscription {
 
   end(): void {
     this.#stage = 'ended'
+    this.#documents?.leave()
   }
 
   async #sendSome(events: readonly LedgerEvent[], yielder: Yielder): Promise<void> {
@@ -89,10 +98,19 @@ export class Subscription {
   }
 
   #pumpLater(): void {
-    this.#waitsForRoom = true
-    void this.#outlet.room().then(() => {
-      this.#waitsForRoom = false
+    // While the client is waited for, nothing of a block is held.
+    this.#cursor.release()
+    this.#pumpAfter(this.#outlet.room())
+  }
+
+  #pumpAfter(ready: Promise<void>): void {
+    this.#waits = true
+    const goOn = () => {
+      this.#waits = false
       this.pump()
+    }
+    void ready.then(goOn, (error: unknown) => {
+      if (this.#stage === 'live') this.#outlet.fail(error)
     })
   }
 }

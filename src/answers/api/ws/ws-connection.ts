@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket, type RawData } from 'ws'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import type { DocumentCondition } from '../../../ledger/events/document-conditions.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import type { Log } from '../../../base/runtime/env.js'
@@ -132,12 +133,12 @@ export class WsConnection implements Subscriber, EventConnection {
     this.close(closeCode.tryLater, 'the node cannot tell more events; its log says why')
   }
 
-  subscribe(topics: readonly EventTopic[], start: StartPoint): SubscriptionStart {
+  subscribe(topics: readonly EventTopic[], start: StartPoint, condition?: DocumentCondition): SubscriptionStart {
     const { limits } = this.#shared
     if (this.#events.size >= limits.wsSubscriptions) {
       throw new RuleError('subscription-limit', `${limits.wsSubscriptions} subscriptions; end one of them first`)
     }
-    return this.#events.subscribe(topics, start)
+    return this.#events.subscribe(topics, start, condition)
   }
 
   unsubscribe(id: number): boolean {

@@ -5,7 +5,7 @@ import { SignatureCache } from '../../../../src/base/crypto/signature-cache.js'
 import { RuleError } from '../../../../src/base/errors/rule-error.js'
 import { type StartPoint, EventCursor } from '../../../../src/ledger/events/event-cursor.js'
 import { EventLog } from '../../../../src/ledger/events/event-log.js'
-import { type EventTopic, eventTopics } from '../../../../src/base/primitives/chain-event.js'
+import { eventTopics } from '../../../../src/base/primitives/chain-event.js'
 import { formatAmount } from '../../../../src/base/primitives/amount.js'
 import type { Block } from '../../../../src/base/primitives/block.js'
 import { memoryStore, oneValidator, TestChain } from '../../../support/builders/chain.js'
@@ -237,7 +237,7 @@ describe('EventCursor', () => {
         height: 0,
       })
       const replayed = { block: 11, did: told.length, credential: told.length, transaction: 0 }[
-        eventTopics[i] as EventTopic
+        eventTopics[i] as (typeof eventTopics)[number]
       ]
       expect(await drain(again)).toHaveLength(replayed)
     }
