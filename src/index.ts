@@ -35,4 +35,8 @@ export { HttpResolver, type HttpResolverOptions } from './clients/client/http-re
 export type * from './node/library/did-resolver-types.js'
 export { type DidSource, getResolver, type GetResolverOptions } from './node/library/get-resolver.js'
 export type * from './identity/did/resolution.js'
+export { watchDids, type WatchNotice, type WatchOptions } from './clients/watch/watch-dids.js'
+export type * from './clients/watch/watch-message.js'
+export type { ChangedPart } from './clients/watch/changed-parts.js'
+export { verifyWebhook } from './clients/watch/webhook-signature.js'
 export type * from './identity/did/state-proof.js'

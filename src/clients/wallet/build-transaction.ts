@@ -8,7 +8,7 @@
  *   a transaction that waits            -> buildReplacement    the same for a higher fee, or all back to the payer
  *     -> signTransaction, multisig-signatures -> bytes for the client, the pool or a transaction file
  *
- * Imports crypto, credentials, did, errors, primitives, runtime; used by client, registrar, devnet, api, node, library, cli, explorer.
+ * Imports crypto, credentials, did, errors, primitives, runtime; used by client, registrar, watch, devnet, api, node, library, cli, explorer.
  * - Uses no network and reads no chain: coins, height and rates come from the caller.
  * - Change goes back to the paying address: inputs = outputs + fee.
  * - A spent coin with a lock sets lockTime and sequence, as the rules require.

@@ -21,6 +21,7 @@ const groups = {
   driver: async () => (await import('./driver-command.js')).registerDriver,
   light: async () => (await import('./light-command.js')).registerLight,
   witness: async () => (await import('./witness-command.js')).registerWitness,
+  watch: async () => (await import('./watch-command.js')).registerWatch,
   registrar: async () => (await import('./registrar-command.js')).registerRegistrar,
   'serve-static': async () => (await import('./serve-static-command.js')).registerServeStatic,
   wallet: async () => (await import('./wallet-command.js')).registerWallet,

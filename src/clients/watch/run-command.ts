@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { UserError } from '../../base/errors/rule-error.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
+import type { Deliver } from './delivery.js'
+import type { WatchMessage } from './watch-message.js'
+
+/** @tuning ms: time of a command for one message, unless an option says otherwise */
+export const commandPatience = 60_000
+/** Milliseconds between asking a command to end and ending it. */
+const grace = 2_000
+/** @tuning bytes: what a command writes to its standard error, for the log */
+const keptError = 2048
+
+export interface CommandOptions {
+  /** Milliseconds for one message. */
+  readonly patience?: number
+  /** Environment of the program, beside the members of the message. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Runs a program for each message: no shell, no arguments; the message on its standard input as JSON, and its main members in the
+ * environment. Exit code 0 takes the message.
+ */
+export function runCommand(program: string, { patience = commandPatience, env }: CommandOptions): Deliver {
+  return async (message, signal) => {
+    // A group of its own: what the program starts ends with it.
+    const child = spawn(program, [], {
+      ...{ shell: false, detached: true, stdio: ['pipe', 'ignore', 'pipe'] },
+      env: { ...env, ...variablesOf(message) },
+    })
+    let said = ''
+    child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, keptError)))
+    // A program need not read what it is told.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(`${JSON.stringify(message)}\n`)
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+    const end = () => endGroup(child)
+    limit.addEventListener('abort', end, { once: true })
+    try {
+      const [code, killed] = (await once(child, 'exit')) as [number | null, string | null]
+      if (limit.aborted) throw new UserError(`${program} took longer than ${patience / 1000} s`)
+      if (code !== 0) throw new UserError(`${program} ended with ${code ?? killed}: ${oneLine(said).slice(0, 300)}`)
+    } finally {
+      limit.removeEventListener('abort', end)
+      child.stderr?.destroy()
+    }
+  }
+}
+
+function endGroup(child: ChildProcess): void {
+  signalGroup(child, 'SIGTERM')
+  setTimeout(() => signalGroup(child, 'SIGKILL'), grace).unref()
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** No text of others becomes part of a command: a program reads its environment itself. */
+function variablesOf(message: WatchMessage): Readonly<Record<string, string>> {
+  const common = { DIDLEDGER_ID: message.id, DIDLEDGER_KIND: message.kind }
+  if (message.kind === 'gap') return common
+  const { action, did, operation, change, txid, height } = message
+  return {
+    ...common,
+    ...{ DIDLEDGER_ACTION: action, DIDLEDGER_DID: did, DIDLEDGER_OPERATION: operation, DIDLEDGER_CHANGE: change },
+    ...{ DIDLEDGER_TXID: txid, DIDLEDGER_HEIGHT: String(height) },
+  }
+}

@@ -1,0 +1,42 @@
+import { UserError } from '../../base/errors/rule-error.js'
+import type { Deliver } from './delivery.js'
+import { signedHeaders } from './webhook-signature.js'
+
+/** @tuning ms: time for the answer of a webhook */
+const patience = 15_000
+
+export interface WebhookOptions {
+  /** The operator's own, with any host; redirects are not followed. */
+  readonly url: string
+  readonly key: Uint8Array
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Overrides the time for an answer. */
+  readonly patience?: number
+}
+
+/** Posts messages to a URL, signed. Any answer of 200 to 299 takes a message; the body of the answer is not read. */
+export function webhook({ url, key, now, patience: most = patience }: WebhookOptions): Deliver {
+  return async (message, signal) => {
+    const body = JSON.stringify(message)
+    const seconds = Math.floor(now() / 1000)
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signedHeaders(key, message.id, body, seconds) },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(most)]),
+    })
+    // An endless answer ends here.
+    await response.body?.cancel()
+    if (!response.ok) throw new UserError(`${url} answers ${response.status}`)
+  }
+}
+
+/** The URL of a webhook; a UserError for one that is no http or https, or has a password in it. */
+export function webhookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '')
+    return url.href
+  throw new UserError(`${text.slice(0, 200)}: a webhook is a URL of http or https, without a user or password in it`, 2)
+}
