@@ -25,6 +25,7 @@ import { DidKeys, DidServices } from './did-parts.js'
 import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
 import { NoSubject } from './no-subject.js'
 import { didSteps, ProofPanel } from './proof-panel.js'
+import { TellMe } from './tell-me.js'
 
 /** A DID: its state, its document, and its history; drawn from its proof, and without one from the node's answer. */
 
@@ -34,7 +35,12 @@ export function DidPage({ subject, options }: Route) {
   const target = didSubject(subject)
   if (target.kind === 'wrong') return <NoSubject kind="DID" target={target} />
   const skip = Math.max(0, Math.floor(Number(options.get('skip') ?? 0) || 0))
-  return <Did did={target.text} skip={skip} options={options} />
+  return (
+    <>
+      <Did did={target.text} skip={skip} options={options} />
+      <TellMe key={target.text} did={target.text} />
+    </>
+  )
 }
 
 interface Props {

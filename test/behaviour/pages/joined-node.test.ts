@@ -85,6 +85,14 @@ async function shows(view: string, name: string, route: object, text: string | R
 }
 
 describe('the page of a DID on a node that took a state', () => {
+  it('offers to tell of changes, and asks the browser for nothing by itself', async () => {
+    const requestPermission = vi.fn()
+    vi.stubGlobal('Notification', Object.assign(vi.fn(), { permission: 'default', requestPermission }))
+    const text = await shows('tell-me', 'TellMe', { did: ada.did }, 'Tell me here')
+    expect(text).toContain('as long as this page is open')
+    expect(requestPermission).not.toHaveBeenCalled()
+  })
+
   it('proves its last document and all entries of its history', async () => {
     const outcome = await (await pages()).checkDid(ada.did)
     expect(outcome).toMatchObject({ state: 'proved', checked: { proof: expect.any(Object) as object } })
