@@ -1,5 +1,5 @@
 import { quickSigner } from '../../src/base/crypto/quick-signer.js'
-import { Server } from '../../src/clients/light/ask-server.js'
+import { NodeServer } from '../../src/clients/light/ask-server.js'
 import { catchingUp } from '../../src/clients/light/time-limited-server.js'
 import { bundledLists, followChanges } from '../../src/clients/light/follow-changes.js'
 import { loadMemory, stateFormat } from '../../src/clients/light/light-memory.js'
@@ -162,7 +162,7 @@ export const lightLimits = [
       withPassingTime(async (pass) => {
         // An answer that comes in the last of so many milliseconds.
         const fetch = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response('{}')), n - 1))
-        const outcome = failureOf(new Server(host, fetch).get('changes/1'))
+        const outcome = failureOf(new NodeServer(host, fetch).get('changes/1'))
         await pass(n)
         return outcome
       }),

@@ -4,13 +4,23 @@ import { LightError } from './light-error.js'
 
 /** One request to an untrusted server: its time is bounded, and its size by the question. */
 
+/** An untrusted source of answers: a node, or the files of a mirror. */
+export interface Server {
+  /** Without a slash at its end. */
+  readonly url: string
+  /** A part of the chain by its path below `light/1` of a node (format 10.11). */
+  get(path: string): Promise<unknown>
+  /** The result of a method of JSON-RPC. */
+  call(method: string, params: object, bound: Bound): Promise<unknown>
+}
+
 /** @limit ms: a request of a light resolver */
 export const patience = 10_000
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** The JSON at a path of a server, or the result of a JSON-RPC method. */
-export class Server {
+/** A node: the JSON at a path, or the result of a JSON-RPC method. */
+export class NodeServer implements Server {
   readonly url: string
   readonly #fetch: Fetch
 
@@ -46,50 +56,67 @@ export class Server {
     return result
   }
 
-  async #exchange(url: string, init: RequestInit, bound: Bound): Promise<unknown> {
-    const deadline = new AbortController()
-    const late = new Promise<never>((_, reject) => {
-      deadline.signal.addEventListener('abort', () =>
-        reject(new LightError('timeout', `${this.url} did not answer within ${patience / 1000} s`)),
-      )
-    })
-    const timer = setTimeout(() => deadline.abort(), patience)
-    try {
-      const asked = { ...init, signal: deadline.signal, redirect: 'error' } as const
-      return parseScanned(await Promise.race([this.#text(url, asked, bound), late]))
-    } catch (error) {
-      if (error instanceof LightError) throw error
-      throw new LightError('unreachable', `${this.url}: ${error instanceof Error ? error.message : String(error)}`)
-    } finally {
-      clearTimeout(timer)
-    }
+  #exchange(url: string, init: RequestInit, bound: Bound): Promise<unknown> {
+    return timely(this.url, async (timing) => parseScanned(await this.#text(url, { ...init, ...timing }, bound)))
   }
 
   async #text(url: string, init: RequestInit, bound: Bound): Promise<string> {
     const response = await this.#fetch(url, init)
-    const { status, body } = response
-    // What is not read would hold its connection for as long as the server likes.
-    if (status === 404 || status >= 500) void body?.cancel().catch(() => {})
-    if (response.status === 404) throw new LightError('proof-missing', `${this.url} has nothing at ${url}`)
-    if (response.status >= 500) throw new LightError('unreachable', `${this.url} answers HTTP ${response.status}`)
+    requirePresent(response, this.url, url)
     return readBody(response, new JsonScan(bound))
   }
 }
 
-/** The text of an answer; by a reader, because not every browser can iterate over a body. */
-async function readBody({ body }: Response, scan: JsonScan): Promise<string> {
-  const reader = body?.getReader()
+/** Options of each request. */
+export type Timing = Required<Pick<RequestInit, 'signal' | 'redirect'>>
+
+/** Runs a request to a server to its end in time: it is aborted then, and rejects also where what runs it does not notice. */
+export async function timely<T>(server: string, run: (timing: Timing) => Promise<T>): Promise<T> {
+  const deadline = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    deadline.signal.addEventListener('abort', () =>
+      reject(new LightError('timeout', `${server} did not answer within ${patience / 1000} s`)),
+    )
+  })
+  const timer = setTimeout(() => deadline.abort(), patience)
+  try {
+    return await Promise.race([run({ signal: deadline.signal, redirect: 'error' }), late])
+  } catch (error) {
+    if (error instanceof LightError) throw error
+    throw new LightError('unreachable', `${server}: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Throws `proof-missing` and `unreachable` for an answer without what was asked for. */
+export function requirePresent({ status, body }: Response, server: string, url: string): void {
+  // What is not read would hold its connection for as long as the server likes.
+  if (status === 404 || status >= 500) void body?.cancel().catch(() => {})
+  if (status === 404) throw new LightError('proof-missing', `${server} has nothing at ${url}`)
+  if (status >= 500) throw new LightError('unreachable', `${server} answers HTTP ${status}`)
+}
+
+/** The text of an answer. */
+async function readBody(response: Response, scan: JsonScan): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
+  await eachChunk(response, (chunk) => {
+    scan.add(chunk)
+    text += decoder.decode(chunk, { stream: true })
+  })
+  return text + decoder.decode()
+}
+
+/** Takes the parts of a body until `take` throws; by a reader, because not every browser can iterate over a body. */
+export async function eachChunk({ body }: Response, take: (chunk: Uint8Array) => void): Promise<void> {
+  const reader = body?.getReader()
   try {
     for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-      const chunk = part.value as Uint8Array
-      scan.add(chunk)
-      text += decoder.decode(chunk, { stream: true })
+      take(part.value as Uint8Array)
     }
   } catch (error) {
     void reader?.cancel().catch(() => {})
     throw error
   }
-  return text + decoder.decode()
 }

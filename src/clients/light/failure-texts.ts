@@ -48,6 +48,7 @@ export const failureTexts: Readonly<Record<LightFailure, string>> = {
   fork: 'blocks or histories are confirmed that contradict each other',
   quorum: 'too few nodes gave an answer that holds',
   timeout: 'a node did not answer in time',
+  'mirror-file': 'a file of the mirror is not what its name says',
   unreachable: 'a node cannot be reached',
 }
 

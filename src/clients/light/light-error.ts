@@ -20,6 +20,8 @@ export type LightFailure =
   | 'quorum'
   | 'timeout'
   | 'unreachable'
+  /** A file of a mirror is not what its name says. */
+  | 'mirror-file'
 
 export interface LightErrorDetails {
   readonly evidence?: ForkEvidence | undefined

@@ -21,7 +21,7 @@ import { type DidQuestion, readDidQuestion } from '../../identity/proofs/did-que
 import type { ProvedFork } from '../../identity/proofs/fork.js'
 import { type Checkpoint, readCheckpoint, readTrust, type Trust } from '../../identity/proofs/trust-root.js'
 import { askAll } from './ask-all.js'
-import { type Fetch, Server } from './ask-server.js'
+import { type Fetch, NodeServer, type Server } from './ask-server.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import { type AgeOptions, BlockAges } from './block-age.js'
@@ -44,14 +44,17 @@ import { openChain } from './open-chain.js'
 import type { ChainOptions } from './trust-basis.js'
 import { parse } from './json-scan.js'
 import { asLightError, LightError } from './light-error.js'
+import { LazyMirror } from './lazy-mirror.js'
 import type { LightCredential, LightResult, Proved } from './proved-answer.js'
 import { distinctServers } from './server-url.js'
 import { Signatures, type Subtle } from './signatures.js'
 import type { Witnesses, WitnessOptions } from './witnesses.js'
 
 export interface LightOptions extends AgeOptions {
-  /** Addresses of the REST port of nodes; none where given answers are checked alone. */
-  readonly servers: readonly string[]
+  /** Addresses of the REST port of nodes; none where there are mirrors, or given answers are checked alone. */
+  readonly servers?: readonly string[]
+  /** Addresses of the files of mirrors. */
+  readonly mirrors?: readonly string[]
   /** A Trust: its JSON text, or what is parsed of it. */
   readonly trust: unknown
   /** A Checkpoint of the same chain, in the same forms. */
@@ -104,9 +107,8 @@ export class LightResolver {
     requireTypes(options, types)
     this.#options = options
     const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-    const urls = distinctServers(options.servers)
-    requireEnough(options.needed, urls)
-    this.#servers = urls.length > 0 ? urls.map((url) => new Server(url, fetch)) : [new Server('', nowhere)]
+    this.#servers = serversOf(options, fetch, () => this.#ages.now())
+    requireEnough(options.needed, this.#servers)
     this.#signatures = new Signatures(options.subtle)
     const { trust, checkpoint } = options
     this.#trust = read('trust', () => readTrust(parsed(trust)))
@@ -330,11 +332,20 @@ export class LightResolver {
   }
 }
 
+/** Nodes, then mirrors; each once, in whichever list it stands first. */
+function serversOf({ servers = [], mirrors = [] }: LightOptions, fetch: Fetch, now: () => number): readonly Server[] {
+  const nodes = distinctServers(servers)
+  const all = distinctServers([...servers, ...mirrors])
+  if (all.length === 0) return [new NodeServer('', nowhere)]
+  return all.map((url) => (nodes.includes(url) ? new NodeServer(url, fetch) : new LazyMirror(url, fetch, now)))
+}
+
 /** Without servers a bundle can still be checked, against the data held already. */
 const nowhere: Fetch = () => Promise.reject(new LightError('unreachable', 'no server is named'))
 
 /** Throws where fewer servers are named than have to agree: no answer could ever hold. */
-function requireEnough(needed: number | undefined, { length }: readonly string[]): void {
+function requireEnough(needed: number | undefined, servers: readonly Server[]): void {
+  const length = servers.filter(({ url }) => url !== '').length
   if (needed === undefined || (Number.isInteger(needed) && needed >= 1 && needed <= length)) return
   throw new LightError('quorum', `needed is ${needed}, and the servers given are ${length} different ones`)
 }
@@ -342,6 +353,7 @@ function requireEnough(needed: number | undefined, { length }: readonly string[]
 /** Types of the options; of an empty one its reader judges. */
 const types: Readonly<Record<keyof LightOptions, string>> = {
   servers: '',
+  mirrors: '',
   trust: '',
   checkpoint: '',
   needed: '',

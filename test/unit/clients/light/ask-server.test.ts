@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { askAll } from '../../../../src/clients/light/ask-all.js'
-import { Server } from '../../../../src/clients/light/ask-server.js'
+import { NodeServer, type Server } from '../../../../src/clients/light/ask-server.js'
 import { LightError } from '../../../../src/clients/light/light-error.js'
 import type { AnchoredBlock } from '../../../../src/identity/proofs/anchor.js'
 import { ProofError } from '../../../../src/identity/proofs/proof-failure.js'
@@ -9,12 +9,12 @@ import { withPassingTime } from '../../../support/fakes/passing-time.js'
 
 const bound = { bytes: 1_000, tokens: 100 }
 const serverOf = (body: ConstructorParameters<typeof Response>[0], status = 200) =>
-  new Server('http://a', () => Promise.resolve(new Response(body, { status })))
+  new NodeServer('http://a', () => Promise.resolve(new Response(body, { status })))
 
 describe('a request to a server', () => {
   it('is a call by name, or of a path of the light client', async () => {
     const asked: unknown[] = []
-    const server = new Server('http://a', (url, { method, body, redirect, headers }) => {
+    const server = new NodeServer('http://a', (url, { method, body, redirect, headers }) => {
       asked.push([url, method, body === undefined ? undefined : JSON.parse(body as string), redirect, headers])
       return Promise.resolve(new Response('{"result":[7]}'))
     })
@@ -63,7 +63,7 @@ describe('a request to a server', () => {
   })
 
   it('that no server answers is one that did not reach it', async () => {
-    const failing = (error: unknown) => failureOf(new Server('http://a', () => Promise.reject(error)).get('x'))
+    const failing = (error: unknown) => failureOf(new NodeServer('http://a', () => Promise.reject(error)).get('x'))
     expect(await failing(new TypeError('fetch failed'))).toBe('unreachable')
     expect(await failing('gone')).toBe('unreachable')
     expect(await failing(new LightError('form', 'for the test'))).toBe('form')
@@ -90,12 +90,12 @@ describe('a request to a server', () => {
 })
 
 describe('several servers', () => {
-  const servers = ['http://a', 'http://b', 'http://c'].map((url) => new Server(url, () => Promise.reject(new Error())))
+  const servers = ['http://a', 'http://b', 'http://c'].map((url) => new NodeServer(url, () => Promise.reject(new Error())))
   const block = {} as AnchoredBlock
   const never = new Promise<{ block: AnchoredBlock }>(() => {})
   type Outcome = 'holds' | 'fails' | 'is silent'
   const answering = (outcomes: readonly Outcome[]) => (server: Server) => {
-    const outcome = outcomes[servers.indexOf(server)]
+    const outcome = outcomes[servers.findIndex((one) => one === server)]
     if (outcome === 'is silent') return never
     return outcome === 'holds' ? Promise.resolve({ block }) : Promise.reject(new ProofError('form', 'for the test'))
   }

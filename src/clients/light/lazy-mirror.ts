@@ -1,0 +1,26 @@
+import type { Fetch, Server } from './ask-server.js'
+import type { Bound } from './json-scan.js'
+
+/** A mirror whose code is loaded when it is first asked. */
+export class LazyMirror implements Server {
+  readonly url: string
+  readonly #open: () => Promise<Server>
+  #server: Promise<Server> | undefined
+
+  constructor(url: string, fetch: Fetch, now: () => number) {
+    this.url = url
+    this.#open = async () => new (await import('./mirror-server.js')).MirrorServer(url, fetch, now)
+  }
+
+  async get(path: string): Promise<unknown> {
+    return (await this.#loaded()).get(path)
+  }
+
+  async call(method: string, params: object, bound: Bound): Promise<unknown> {
+    return (await this.#loaded()).call(method, params, bound)
+  }
+
+  #loaded(): Promise<Server> {
+    return (this.#server ??= this.#open())
+  }
+}

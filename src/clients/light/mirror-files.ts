@@ -1,0 +1,129 @@
+import { equalBytes, utf8 } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { MapKey } from '../../identity/proofs/map-tree.js'
+import { headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
+import { leafName, type MirrorLeaf, readLeafFile, valueOfLeaf } from '../../identity/proofs/mirror-leaf.js'
+import { type MirrorPage, pageName, type PagePlace, readPageFile } from '../../identity/proofs/mirror-page.js'
+import { eachChunk, type Fetch, requirePresent, timely } from './ask-server.js'
+import { answerBounds } from './answer-bounds.js'
+import { parse } from './json-scan.js'
+import { LightError } from './light-error.js'
+
+/** Files of a mirror, each held against its name: none is believed. */
+
+/** @limit bytes: the head of a mirror; the coinbase in it may have 64 KiB */
+const longestHead = 256 * 1024
+/** @limit bytes: a page of a mirror: place, kinds, and a leaf in each slot */
+const longestPage = 33 + 4 + 16 * 64
+/** @tuning count: pages of a mirror that are remembered: the upper ones are on all ways */
+const keptPages = 1024
+
+/** @limit count: files that a light resolver reads of a mirror for one question */
+const mostFiles = 512
+/** @limit ms: files that a light resolver reads of a mirror for one question, besides the last of them */
+const filesTime = 60_000
+
+/** What one question may cost: a mirror could have a tree and a history of its own without end. */
+export class FileBudget {
+  readonly #end = performance.now() + filesTime
+  #left = mostFiles
+
+  /** Throws `timeout` once there were too many files, or for too long. */
+  take(url: string): void {
+    if (this.#left-- > 0 && performance.now() < this.#end) return
+    const bounds = `${mostFiles} files, nor for more than ${filesTime / 1000} s`
+    throw new LightError('timeout', `${url} has no answer in at most ${bounds}`)
+  }
+}
+
+export class MirrorFiles {
+  readonly url: string
+  readonly #fetch: Fetch
+  readonly #pages = new Map<string, Promise<MirrorPage>>()
+
+  constructor(url: string, fetch: Fetch) {
+    this.url = url
+    this.#fetch = fetch
+  }
+
+  /** The head as it is now: the claim of the mirror. */
+  async head(budget: FileBudget): Promise<MirrorHead> {
+    const head = (await this.json(headName, longestHead, budget)) as Partial<MirrorHead> | null
+    if (head?.format !== mirrorFormat) throw this.wrong(headName, `is none of the form ${mirrorFormat}`)
+    const texts = [head.chain, head.hash, head.mapRoot, head.didRoot]
+    const counts = [head.height, head.changes, head.headers]
+    const isWhole = texts.every((one) => /^[0-9a-f]{64}$/.test(String(one))) && counts.every(Number.isSafeInteger)
+    if (!isWhole || typeof head.anchor !== 'object') throw this.wrong(headName, 'lacks members')
+    return head as MirrorHead
+  }
+
+  /** The page with a hash at a place. */
+  page(hash: Hash, place: PagePlace, budget: FileBudget): Promise<MirrorPage> {
+    const name = pageName(hash)
+    const known = this.#pages.get(name)
+    if (known !== undefined) return known
+    const page = this.#readPage(name, hash, place, budget)
+    this.#pages.set(name, page)
+    page.catch(() => this.#pages.delete(name))
+    if (this.#pages.size > keptPages) this.#pages.delete(this.#pages.keys().next().value as string)
+    return page
+  }
+
+  /** The leaf with a value. */
+  async leaf(value: Uint8Array, key: MapKey, budget: FileBudget): Promise<MirrorLeaf> {
+    const name = leafName(value)
+    const leaf = readLeafFile(await this.bytes(name, answerBounds.latest.bytes, budget))
+    if (leaf === undefined) throw this.wrong(name, 'is no leaf')
+    if (!equalBytes(valueOfLeaf(leaf), value)) throw this.wrong(name, 'holds another history than that of its name')
+    if (!equalBytes(leaf.key, key)) throw this.wrong(name, 'is the leaf of another key')
+    return leaf
+  }
+
+  /** The JSON in a file of bounded size. */
+  async json(name: string, most: number, budget: FileBudget): Promise<unknown> {
+    const text = utf8(await this.bytes(name, most, budget))
+    if (text === undefined) throw this.wrong(name, 'is no text')
+    return parse(text)
+  }
+
+  /** The bytes of a file. */
+  async bytes(name: string, most: number, budget: FileBudget): Promise<Uint8Array> {
+    budget.take(this.url)
+    const url = `${this.url}/${name}`
+    return timely(this.url, async (timing) => {
+      const response = await this.#fetch(url, timing)
+      requirePresent(response, this.url, url)
+      if (response.status !== 200) throw new LightError('unreachable', `${url} answers HTTP ${response.status}`)
+      const parts: Uint8Array[] = []
+      let size = 0
+      await eachChunk(response, (part) => {
+        size += part.length
+        if (size > most) throw this.wrong(name, `has more than ${most} bytes`)
+        parts.push(part)
+      })
+      return joinedParts(parts, size)
+    })
+  }
+
+  /** The failure of a file that is not what it is named. */
+  wrong(name: string, what: string): LightError {
+    return new LightError('mirror-file', `the file ${name} of ${this.url} ${what}`)
+  }
+
+  async #readPage(name: string, hash: Hash, place: PagePlace, budget: FileBudget): Promise<MirrorPage> {
+    const page = readPageFile(await this.bytes(name, longestPage, budget), place)
+    if (page === undefined) throw this.wrong(name, `is no page at depth ${place.depth} on the way`)
+    if (!equalBytes(page.hash, hash)) throw this.wrong(name, 'has another hash than that of its name')
+    return page
+  }
+}
+
+function joinedParts(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

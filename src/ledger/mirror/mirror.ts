@@ -1,0 +1,167 @@
+/**
+ * Writes the registry into files that prove themselves, for web servers and object stores: follows the chain, one step after another.
+ *
+ *   change of the tip -> mirrorStep (mirror-step.ts), in one snapshot of the rows
+ *     -> changesBetween, MirroredState (mirrored-state.ts)   pages and leaves that changed; all of them for a mirror that has none of it
+ *     -> wholeHeaders, lastFiles (mirrored-headers.ts)       headers
+ *     -> MirrorStore (mirror-store.ts)                       a folder, or an object store
+ *     -> OwnFiles (own-files.ts)                             the head, last of all; lists of what no later block needs
+ *
+ * Imports errors, primitives, runtime, did, proofs, storage; used by node, cli.
+ * - A head never names a file that is not there: a crash leaves files that nothing names, and the next step finds them noted.
+ * - Files of pages and leaves never change: their names are hashes of what they hold.
+ * - Slower than the chain it leaves out blocks, and goes to the newest.
+ */
+import { displayHash, equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
+import type { Env } from '../../base/runtime/env.js'
+import { aboutName, type MirrorHead } from '../../identity/proofs/mirror-head.js'
+import type { RowSource } from '../storage/stored-rows.js'
+import type { MirrorStore } from './mirror-store.js'
+import { type MirroredChain, mirrorStep, type StepResult } from './mirror-step.js'
+import { type Keeping, OwnFiles } from './own-files.js'
+
+/** @tuning ms: wait after a step that failed, and the longest one */
+const firstWait = 1000
+const longestWait = 60_000
+/** @limit bytes: a file beside those of the chain that a mirror writes again where it differs */
+const longestExtra = 4 * 1024 * 1024
+
+export interface MirrorOptions extends Pick<Env, 'clock' | 'timers' | 'log'>, Keeping {
+  readonly store: MirrorStore
+  readonly chain: MirroredChain
+  readonly database: Pick<RowSource, 'freeze'>
+  readonly events: {
+    on(event: 'change', listener: () => void): unknown
+    off(event: 'change', listener: () => void): unknown
+  }
+  readonly allVersions: boolean
+  /** What the mirror says of itself. */
+  about(): unknown
+  /** Pages beside the files, by name. */
+  readonly pages: ReadonlyMap<string, Uint8Array>
+  /** Whether the tip is one to mirror: a node that catches up has thousands of blocks before it. */
+  isInStep(): boolean
+}
+
+/** Figures of a mirror. */
+export interface MirrorFigures {
+  /** Height of the head; undefined: there is none yet. */
+  readonly height: number | undefined
+  readonly files: number
+  readonly bytes: number
+  /** Steps that failed since the last one that did not. */
+  readonly failures: number
+}
+
+/** Ends a step of a mirror that is closed. */
+class Closed extends Error {}
+
+export class Mirror {
+  readonly #options: MirrorOptions
+  #own: OwnFiles | undefined
+  #running: Promise<void> | undefined
+  #again = false
+  #closed = false
+  #files = 0
+  #bytes = 0
+  #failures = 0
+  #cancelRetry = () => {}
+  readonly #follow = () => {
+    this.#again = true
+    if (this.#failures === 0) this.#run()
+  }
+
+  constructor(options: MirrorOptions) {
+    this.#options = options
+  }
+
+  get figures(): MirrorFigures {
+    return { height: this.#own?.head?.height, files: this.#files, bytes: this.#bytes, failures: this.#failures }
+  }
+
+  /** Reads what the mirror has, writes what surrounds it, and begins to follow the chain. */
+  async start(): Promise<void> {
+    await this.#open()
+    this.#options.events.on('change', this.#follow)
+    this.#follow()
+  }
+
+  /** Writes the files as of the tip; the head that the mirror has then, undefined: no block of the chain is proved yet. */
+  async once(): Promise<MirrorHead | undefined> {
+    await this.#open()
+    await this.#step()
+    return this.#own?.head
+  }
+
+  /** Ends, between two files. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#options.events.off('change', this.#follow)
+    this.#cancelRetry()
+    await this.#running
+    await this.#options.store.close()
+  }
+
+  async #open(): Promise<void> {
+    const { store, chain, pages, about } = this.#options
+    this.#own = await OwnFiles.open(store, displayHash(chain.genesis))
+    for (const [name, bytes] of [...pages, [aboutName, fromUtf8(JSON.stringify(about()))] as const]) {
+      const stored = await store.get(name, longestExtra).catch(() => undefined)
+      if (stored === undefined || !equalBytes(stored, bytes)) await store.replace({ name, bytes })
+    }
+  }
+
+  #run(): void {
+    this.#running ??= this.#steps().finally(() => {
+      this.#running = undefined
+      if (this.#again && !this.#closed && this.#failures === 0) this.#run()
+    })
+  }
+
+  async #steps(): Promise<void> {
+    const { log, timers } = this.#options
+    try {
+      while (this.#again && !this.#closed) {
+        this.#again = false
+        if (this.#options.isInStep()) await this.#step()
+      }
+      if (this.#failures > 0) log.info({ height: this.figures.height }, 'the mirror is written again')
+      this.#failures = 0
+    } catch (error) {
+      if (error instanceof Closed) return
+      const wait = Math.min(firstWait * 2 ** this.#failures++, longestWait)
+      log.warn({ error: String(error), wait }, 'a step of the mirror failed; it is tried again')
+      this.#again = true
+      this.#cancelRetry = timers.after(wait, () => {
+        if (!this.#closed) this.#run()
+      })
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { database, clock, log } = this.#options
+    const rows = database.freeze()
+    try {
+      const began = clock.now()
+      const result = await mirrorStep(rows, {
+        ...this.#options,
+        own: this.#own as OwnFiles,
+        now: () => clock.now(),
+        requireOpen: () => {
+          if (this.#closed) throw new Closed()
+        },
+      })
+      if (result !== undefined) this.#note(result, clock.now() - began, log)
+    } finally {
+      rows.close()
+    }
+  }
+
+  #note({ head, files, bytes }: StepResult, milliseconds: number, log: Env['log']): void {
+    this.#files += files
+    this.#bytes += bytes
+    const fields = { height: head.height, files, bytes, milliseconds }
+    if (files > 1000) log.info(fields, 'the mirror has a new head')
+    else log.debug(fields, 'the mirror has a new head')
+  }
+}
