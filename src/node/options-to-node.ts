@@ -11,6 +11,7 @@ import { storageOptions } from '../ledger/storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
 import { gatewayOptions } from './gateway-options.js'
 import { witnessOptions } from './witness-options.js'
+import { mirrorOptions } from '../ledger/mirror/mirror-options.js'
 import { nodeOptions } from './node-options.js'
 
 /** The options of every module, in the order of the help and the reference page. */
@@ -18,6 +19,7 @@ export const sections = {
   node: nodeOptions,
   storage: storageOptions,
   shipping: shippingOptions,
+  mirror: mirrorOptions,
   api: apiOptions,
   network: networkOptions,
   voting: votingOptions,

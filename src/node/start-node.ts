@@ -9,7 +9,7 @@
  *     EventLog, StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, client, consensus, crypto, devnet, did, engine, errors, events, light, mempool, network, primitives, production, proofs, prover, resolver, runtime, shipping, state, storage,
+ * Imports api, chain, client, consensus, crypto, devnet, did, engine, errors, events, light, mempool, mirror, network, primitives, production, proofs, prover, resolver, runtime, shipping, state, storage,
  * voting, wallet, witness; used by gateway, library, config, console, cli.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
@@ -59,6 +59,8 @@ import type { JoinStep } from './join-state.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
 import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
+import type { Mirror } from '../ledger/mirror/mirror.js'
+import type { Variables } from '../ledger/mirror/s3-place.js'
 import { watchOpenFiles } from './open-files.js'
 import { openShards, shipRows } from './ship-rows.js'
 import { StepWatch } from './step-watch.js'
@@ -81,6 +83,8 @@ export interface NodeOptions extends PeeringNode {
   readonly validator?: NodeValidator
   /** A key that cosigns heads, with its state. */
   readonly witness?: NodeWitness
+  /** Variables of the process, which name the object store of a mirror. */
+  readonly variables?: Variables
   /** Takes the progress of all that it does before it serves. */
   readonly onStep?: (step: StartStep) => void
 }
@@ -141,6 +145,8 @@ export interface Node {
   readonly compareHeads: HeadComparison
   /** Figures of rows on their way to shards; undefined without any. */
   readonly shipping: ShippingFigures | undefined
+  /** The mirror that the node writes; undefined: none. */
+  readonly mirror: Mirror | undefined
   /** How far the node is: see node/sync-status.ts. */
   sync(): SyncProgress
   /** Whether it may say what is so now: see node/in-step.ts. */
@@ -210,6 +216,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
   const compareHeads = comparisonOf(options, { ...store, reader, resolver })
   await core.start()
   if (network !== undefined) fillBack(options, store, network, stack)
+  const mirror = await openMirrorOf(options, store, { standing, witnessed }, stack)
   stack.defer(watchOpenFiles(env))
   const watch = spec.devnet ? undefined : watchOf(options, chain, core, sync, stack)
   return {
@@ -230,6 +237,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     witnessed,
     compareHeads,
     shipping: store.shipping,
+    mirror,
     sync,
     standing,
     watch,
@@ -409,6 +417,28 @@ function openMining(
   const mining = new Mining({ ...env, chain, mempool, ...defined({ payTo, validator }) })
   if (payTo !== undefined && !chain.spec.hasValidators) mining.start(payTo)
   return mining
+}
+
+/** Milliseconds between two looks for signatures of witnesses that a mirror has not. */
+const cosignInterval = 1000
+
+/** Writes a mirror until the node closes; undefined: none is asked for. */
+async function openMirrorOf(
+  { env, tuning = {}, variables = {}, spec }: NodeOptions,
+  { chain, database }: Store,
+  { standing, witnessed }: { readonly standing: () => Standing; readonly witnessed: WitnessCollector | undefined },
+  stack: ResourceStack,
+): Promise<Mirror | undefined> {
+  const { to, ...settings } = tuning.mirror ?? {}
+  if (to === undefined) return undefined
+  const { openMirror } = await import('./node-mirror.js')
+  const isInStep = () => spec.devnet || standing().inStep
+  const cosigned = defined({ cosignaturesOf: witnessed?.cosignaturesOf })
+  const mirror = await openMirror({ to, ...settings }, { chain, database, env, variables, isInStep, ...cosigned })
+  stack.defer(() => mirror.close())
+  await mirror.start()
+  stack.defer(repeat(env, cosignInterval, () => mirror.look()))
+  return mirror
 }
 
 /** Keeps the state that the blocks commit to for peers; undefined where the node has not what it is made of, or is not to. */

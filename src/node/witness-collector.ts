@@ -3,7 +3,7 @@ import type { Hash } from '../base/primitives/hash.js'
 import type { Env } from '../base/runtime/env.js'
 import type { Chain } from '../ledger/chain/chain.js'
 import { tables } from '../ledger/storage/rows/tables.js'
-import { type Fetch, Server } from '../clients/light/ask-server.js'
+import { type Fetch, NodeServer } from '../clients/light/ask-server.js'
 import { Signatures } from '../clients/light/signatures.js'
 import { type CosignedHead, maxHeads, readWitnessHeads, witnessedFormat } from '../clients/light/witnessed-heads.js'
 import { committedBlock } from '../identity/proofs/anchor.js'
@@ -52,7 +52,7 @@ export class WitnessCollector {
   constructor(options: WitnessCollectorOptions) {
     this.#options = options
     const { witnesses, fetch = (url, init) => globalThis.fetch(url, init) } = options
-    for (const { key, url } of witnesses) if (url !== undefined) this.#follow(key, new Server(url, fetch))
+    for (const { key, url } of witnesses) if (url !== undefined) this.#follow(key, new NodeServer(url, fetch))
   }
 
   /** Counts the cosignatures that came: an answer that was made before may lack one. */
@@ -83,7 +83,7 @@ export class WitnessCollector {
   }
 
   /** Asks one witness again and again; sooner after a block, since it signs that now. */
-  #follow(key: WitnessKey, server: Server): void {
+  #follow(key: WitnessKey, server: NodeServer): void {
     const { timers, chain } = this.#options
     let cancel = () => {}
     let isAsking = false
@@ -110,7 +110,7 @@ export class WitnessCollector {
   }
 
   /** Asks a witness once, and keeps what holds. */
-  async collect(key: WitnessKey, server: Server): Promise<void> {
+  async collect(key: WitnessKey, server: NodeServer): Promise<void> {
     const { chain, log } = this.#options
     try {
       const heads = readWitnessHeads(await server.ask('witness/1/heads'), chain.spec.hasValidators)

@@ -6,7 +6,7 @@
  *   fields     -> new Transaction -> serialise    v
  *                 Transaction: hash (txid), digest, scriptAt, toJSON -> consensus, mempool, storage, api
  *
- * Imports errors and runtime; used by every room except errors, runtime, config and mirror.
+ * Imports errors and runtime; used by every room except errors, runtime and config.
  * - The bytes received are the bytes sent on: nothing is encoded anew.
  * - `kept` copies: a long-lived transaction holds no larger buffer in memory.
  * - Decides what can be read; what a chain accepts is decided by consensus. Trailing bytes are an error.

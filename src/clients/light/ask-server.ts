@@ -12,6 +12,8 @@ export interface Server {
   get(path: string): Promise<unknown>
   /** The result of a method of JSON-RPC. */
   call(method: string, params: object, bound: Bound): Promise<unknown>
+  /** Tells the server something below `light/1`, and resolves with what it has of it: its own head for that of another. */
+  tell(path: string, sent: object): Promise<unknown>
 }
 
 /** @limit ms: a request of a light resolver */

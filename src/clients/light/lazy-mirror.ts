@@ -1,11 +1,11 @@
 import type { Fetch, Server } from './ask-server.js'
-import type { Bound } from './json-scan.js'
+import type { MirrorServer } from './mirror-server.js'
 
 /** A mirror whose code is loaded when it is first asked. */
 export class LazyMirror implements Server {
   readonly url: string
-  readonly #open: () => Promise<Server>
-  #server: Promise<Server> | undefined
+  readonly #open: () => Promise<MirrorServer>
+  #server: Promise<MirrorServer> | undefined
 
   constructor(url: string, fetch: Fetch, now: () => number) {
     this.url = url
@@ -16,11 +16,15 @@ export class LazyMirror implements Server {
     return (await this.#loaded()).get(path)
   }
 
-  async call(method: string, params: object, bound: Bound): Promise<unknown> {
-    return (await this.#loaded()).call(method, params, bound)
+  async call(method: string, params: object): Promise<unknown> {
+    return (await this.#loaded()).call(method, params)
   }
 
-  #loaded(): Promise<Server> {
+  async tell(): Promise<unknown> {
+    return (await this.#loaded()).tell()
+  }
+
+  #loaded(): Promise<MirrorServer> {
     return (this.#server ??= this.#open())
   }
 }

@@ -1,7 +1,7 @@
 import { equalBytes, utf8 } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { MapKey } from '../../identity/proofs/map-tree.js'
-import { headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
+import { type cosignedName, type headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
 import { leafName, type MirrorLeaf, readLeafFile, valueOfLeaf } from '../../identity/proofs/mirror-leaf.js'
 import { type MirrorPage, pageName, type PagePlace, readPageFile } from '../../identity/proofs/mirror-page.js'
 import { eachChunk, type Fetch, requirePresent, timely } from './ask-server.js'
@@ -23,7 +23,7 @@ const mostFiles = 512
 /** @limit ms: files that a light resolver reads of a mirror for one question, besides the last of them */
 const filesTime = 60_000
 
-/** What one question may cost: a mirror could have a tree and a history of its own without end. */
+/** Bound of the files that one question reads: a mirror could have a tree and a history of its own without end. */
 export class FileBudget {
   readonly #end = performance.now() + filesTime
   #left = mostFiles
@@ -46,14 +46,14 @@ export class MirrorFiles {
     this.#fetch = fetch
   }
 
-  /** The head as it is now: the claim of the mirror. */
-  async head(budget: FileBudget): Promise<MirrorHead> {
-    const head = (await this.json(headName, longestHead, budget)) as Partial<MirrorHead> | null
-    if (head?.format !== mirrorFormat) throw this.wrong(headName, `is none of the form ${mirrorFormat}`)
+  /** The head as it is now, or the newest one with cosignatures: the claim of the mirror. */
+  async head(name: typeof headName | typeof cosignedName, budget: FileBudget): Promise<MirrorHead> {
+    const head = (await this.json(name, longestHead, budget)) as Partial<MirrorHead> | null
+    if (head?.format !== mirrorFormat) throw this.wrong(name, `is none of the form ${mirrorFormat}`)
     const texts = [head.chain, head.hash, head.mapRoot, head.didRoot]
     const counts = [head.height, head.changes, head.headers]
     const isWhole = texts.every((one) => /^[0-9a-f]{64}$/.test(String(one))) && counts.every(Number.isSafeInteger)
-    if (!isWhole || typeof head.anchor !== 'object') throw this.wrong(headName, 'lacks members')
+    if (!isWhole || typeof head.anchor !== 'object') throw this.wrong(name, 'lacks members')
     return head as MirrorHead
   }
 

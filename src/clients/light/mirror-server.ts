@@ -6,6 +6,7 @@ import { credentialOfBytes } from '../../identity/did/operations/credential-oper
 import type { CredentialResult, ResolvedTransaction, ResolveResult } from '../../identity/did/resolution.js'
 import type { ChangeJson, ChangesJson, MapProofJson, StateProof } from '../../identity/did/state-proof.js'
 import { displayHash, fromHex, parseDisplayHash, toHex } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { formOfNumber, operationJson } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
@@ -23,6 +24,8 @@ import { credentialMapKey, didMapKey, type Leaf, type MapKey } from '../../ident
 import {
   anchorName,
   changeName,
+  cosignedName,
+  headName,
   headersInFile,
   headersName,
   lastHeaders,
@@ -37,10 +40,11 @@ import { expiry, proofFormat, type Status } from '../../identity/proofs/proof-an
 import { answerBounds } from './answer-bounds.js'
 import type { Fetch, Server } from './ask-server.js'
 import { LightError } from './light-error.js'
+import { witnessedFormat } from './witnessed-heads.js'
 import { FileBudget, MirrorFiles } from './mirror-files.js'
 
 /**
- * A mirror as a server: makes of its files the answers that a node gives. Nothing of them is believed: whoever asked checks the answer as
+ * A mirror as a server: makes of its files the answers that a node gives. Nothing of them is believed: the resolver that asks checks the answer as
  * that of a node.
  */
 
@@ -52,7 +56,7 @@ const changesAtOnce = 32
 /** The way of a key through the map of a head. */
 interface FoundLeaf {
   readonly siblings: readonly Hash[]
-  /** Of this key or another; undefined: an empty place. */
+  /** A leaf of this key or another; undefined: an empty place. */
   readonly end: Leaf | undefined
 }
 
@@ -80,6 +84,7 @@ export class MirrorServer implements Server {
     const budget = new FileBudget()
     const [what, ...numbers] = path.split('/')
     const [from = 0, count = 0] = numbers.map(Number)
+    if (what === 'witnessed') return this.#witnessed(budget)
     if (what === 'anchor') return this.#files.json(anchorName(from), answerBounds.chain.bytes, budget)
     // Those that belong to the answer that was given last.
     const head = this.#newest ?? (await this.#readHead(budget))
@@ -94,6 +99,20 @@ export class MirrorServer implements Server {
       : this.#credentialAnswer(head, params as { readonly id: string; readonly issuer?: string }, budget)
   }
 
+  /** The newest head, with which another can be compared; a mirror keeps nothing of what it is told. */
+  async tell(): Promise<unknown> {
+    const { anchor, mapRoot } = await this.#readHead(new FileBudget())
+    return { anchor: { ...anchor, root: mapRoot } }
+  }
+
+  /** The newest head with signatures of witnesses, as of which it answers from now on. */
+  async #witnessed(budget: FileBudget): Promise<unknown> {
+    const head = await this.#files.head(cosignedName, budget)
+    this.#heads.set(head.height, head)
+    const heads = [{ height: head.height, cosignatures: head.cosignatures ?? [] }]
+    return { format: witnessedFormat, chain: head.chain, heads }
+  }
+
   /** The head as of which is answered: the newest, or that of a height. */
   async #headOf({ height }: { readonly height?: number }, budget: FileBudget): Promise<MirrorHead> {
     const kept = height === undefined ? undefined : this.#heads.get(height)
@@ -103,7 +122,7 @@ export class MirrorServer implements Server {
   }
 
   async #readHead(budget: FileBudget): Promise<MirrorHead> {
-    const head = await this.#files.head(budget)
+    const head = await this.#files.head(headName, budget)
     this.#newest = head
     this.#heads.set(head.height, head)
     if (this.#heads.size > keptHeads) this.#heads.delete(this.#heads.keys().next().value as number)
@@ -120,17 +139,26 @@ export class MirrorServer implements Server {
     const way = await this.#way(head, key, budget)
     const leaf = await this.#leafAt(way, key, budget)
     if (leaf === undefined) return { did, status: 3, proof: proofOf(head, [mapOf(way)]) }
-    const needed = await this.#entries(leaf, (entries, first) => {
-      if (proof === 'history' || question.all === true) return first === 0
-      return !asksVersion(question) || versionIn(historyOf(leaf, entries), question) >= 0
-    }, budget)
+    const needed = await this.#entries(
+      leaf,
+      (entries, first) => {
+        if (proof === 'history' || question.all === true) return first === 0
+        return !asksVersion(question) || versionIn(historyOf(leaf, entries), question) >= 0
+      },
+      budget,
+    )
     const shown = shownIn(leaf, needed, question)
     const transaction: ResolvedTransaction[] = []
     for (const number of shown) transaction.push(await this.#transaction(leaf, needed, number, budget))
     const from = proof === 'history' || shown.length === 0 ? 0 : (shown.at(-1) as number)
     const map = mapOf(way, partFrom(leaf, needed, from))
     const isLast = shown[0] === leaf.count - 1
-    return { did, status: this.#status(head, leaf, isLast ? transaction[0] : undefined), transaction, proof: proofOf(head, [map]) }
+    return {
+      did,
+      status: this.#status(head, leaf, isLast ? transaction[0] : undefined),
+      transaction,
+      proof: proofOf(head, [map]),
+    }
   }
 
   #status(head: MirrorHead, { state }: MirrorLeaf, last: ResolvedTransaction | undefined): Status {
@@ -165,11 +193,14 @@ export class MirrorServer implements Server {
       .flatMap(({ shown }) => shown)
       .sort((a, b) => b.height - a.height)
       .map(({ resolved }) => resolved)
-    const proof = proofOf(head, said.map(({ map }) => map))
+    const proof = proofOf(
+      head,
+      said.map(({ map }) => map),
+    )
     return { id, status, ...(transaction.length > 0 && { transaction }), proof }
   }
 
-  /** What a DID said of a credential: the leaf, its way, and its transactions, newest first. */
+  /** Reads what a DID said of a credential: the leaf, its way, and its transactions, newest first. */
   async #saying(head: MirrorHead, id: string, signer: string, budget: FileBudget) {
     const key = credentialMapKey(id, signer)
     const way = await this.#way(head, key, budget)
@@ -251,7 +282,8 @@ export class MirrorServer implements Server {
       else low = middle + 1
     }
     const changes: ChangeJson[] = []
-    for (let number = low; number < Math.min(head.changes, low + changesAtOnce); number++) changes.push(await read(number))
+    for (let number = low; number < Math.min(head.changes, low + changesAtOnce); number++)
+      changes.push(await read(number))
     const more = low + changes.length < head.changes
     return { format: changesFormat, chain: head.chain, tip: head.height, changes, more }
   }
@@ -325,8 +357,8 @@ function mapOf({ siblings, end }: FoundLeaf, history?: ReturnType<typeof partFro
   return mapProofJson({ siblings, ...(end && { leaf: end }) })
 }
 
-function proofOf({ chain, anchor }: MirrorHead, maps: readonly MapProofJson[]): StateProof {
-  return { format: proofFormat, chain, anchor, maps }
+function proofOf({ chain, anchor, cosignatures }: MirrorHead, maps: readonly MapProofJson[]): StateProof {
+  return { format: proofFormat, chain, anchor: { ...anchor, ...defined({ cosignatures }) }, maps }
 }
 
 function resolvedOf({ txid, time }: Entry, bytes: Uint8Array): ResolvedTransaction {
@@ -336,8 +368,15 @@ function resolvedOf({ txid, time }: Entry, bytes: Uint8Array): ResolvedTransacti
 }
 
 /** The credential that its holder declared. */
-function declaredIn({ leaf, shown }: { readonly leaf: MirrorLeaf | undefined; readonly shown: readonly { readonly resolved: ResolvedTransaction }[] }) {
-  const place = leaf?.entries.findIndex((bytes) => formOfNumber(readEntry(bytes).operation)?.effect === 'credential') ?? -1
+function declaredIn({
+  leaf,
+  shown,
+}: {
+  readonly leaf: MirrorLeaf | undefined
+  readonly shown: readonly { readonly resolved: ResolvedTransaction }[]
+}) {
+  const place =
+    leaf?.entries.findIndex((bytes) => formOfNumber(readEntry(bytes).operation)?.effect === 'credential') ?? -1
   const declare = place < 0 ? undefined : shown[shown.length - 1 - place]
   return declare && credentialOfBytes(payloadBytes(declare.resolved.operation.payload), forms)
 }

@@ -11,7 +11,7 @@ import {
   readCosignature,
   type WitnessKey,
 } from '../../identity/proofs/witness-note.js'
-import { Server, type Fetch } from './ask-server.js'
+import { type Fetch, NodeServer, type Server } from './ask-server.js'
 import { checkFollowing } from './check-following.js'
 import type { ProvedAnswer, Question } from './compare-answers.js'
 import { Contradiction, requireSame as requireSameBlock } from './contradiction.js'
@@ -51,7 +51,7 @@ export class Witnesses {
   /** The block that was compared last. */
   #compared: string | undefined
   readonly #tools: WitnessTools
-  readonly #asked: readonly { readonly key: WitnessKey; readonly server: Server }[]
+  readonly #asked: readonly { readonly key: WitnessKey; readonly server: NodeServer }[]
 
   /** `form` for a key that is none; a UserError where fewer keys are given than are needed. */
   constructor({ keys, needed = 1 }: WitnessOptions, tools: WitnessTools) {
@@ -68,7 +68,7 @@ export class Witnesses {
     this.#needed = needed
     this.#tools = tools
     this.#asked = places.flatMap(({ key, url }) =>
-      url === undefined ? [] : [{ key, server: new Server(url, tools.fetch) }],
+      url === undefined ? [] : [{ key, server: new NodeServer(url, tools.fetch) }],
     )
   }
 
@@ -176,7 +176,7 @@ export class Witnesses {
   }
 
   /** The highest head up to a height that a witness shows at a path; undefined: none. */
-  async #headsOf(server: Server, path: string, height: number): Promise<CosignedHead | undefined> {
+  async #headsOf(server: NodeServer, path: string, height: number): Promise<CosignedHead | undefined> {
     const heads = readWitnessHeads(await server.ask(`witness/1/heads${path}`), this.#tools.hasValidators)
     const below = heads.filter(({ note }) => note.height <= height)
     return below.sort((a, b) => b.note.height - a.note.height)[0]

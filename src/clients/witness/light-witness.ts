@@ -7,7 +7,7 @@ import { fail } from '../../identity/proofs/proof-failure.js'
 import { members } from '../../identity/proofs/read-json.js'
 import type { Checkpoint, Trust } from '../../identity/proofs/trust-root.js'
 import { maxHeaders, readHeaders } from '../../identity/proofs/work.js'
-import { type Fetch, Server } from '../light/ask-server.js'
+import { type Fetch, NodeServer, type Server } from '../light/ask-server.js'
 import { BlockAges } from '../light/block-age.js'
 import { checkFollowing } from '../light/check-following.js'
 import type { FollowedChain } from '../light/followed-chain.js'
@@ -53,7 +53,7 @@ export class LightWitness {
     const { servers, trust, subtle, now, allowOldRoot = false } = options
     const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
     this.#options = options
-    this.#servers = distinctServers(servers).map((url) => new Server(url, fetch))
+    this.#servers = distinctServers(servers).map((url) => new NodeServer(url, fetch))
     this.#signatures = new Signatures(subtle)
     this.#ages = new BlockAges(trust, { allowOldRoot, ...(now && { now }) })
   }

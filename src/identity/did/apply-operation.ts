@@ -7,7 +7,7 @@
  *        operations/document-operation.ts                        issuers of new credentials
  *     -> AppliedOperation: next DidState, signature checks, cost, documents read
  *
- * Imports errors, primitives; used by identifiers, credentials, proofs, verifier, light, witness, consensus, mempool, storage, state, prover, events, resolver, wallet, registrar, watch, devnet, client, node, api, library, gateway, cli,
+ * Imports errors, primitives; used by identifiers, credentials, proofs, verifier, light, witness, consensus, mempool, storage, state, mirror, prover, events, resolver, wallet, registrar, watch, devnet, client, node, api, library, gateway, cli,
  * explorer.
  * - Deactivated is final; an update names the last operation of its DID.
  * - A document is counted before it is read, so that the caller can limit a block.

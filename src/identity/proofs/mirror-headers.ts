@@ -17,7 +17,11 @@ export function headersFile(headers: readonly MirrorHeader[]): Uint8Array {
 /** The headers in a file; undefined for bytes that are none. */
 export function readHeadersFile(bytes: Uint8Array, most: number): readonly MirrorHeader[] | undefined {
   try {
-    return decodeAll(bytes, (reader) => readHeaders(reader, most), (reason) => new CodecError(reason))
+    return decodeAll(
+      bytes,
+      (reader) => readHeaders(reader, most),
+      (reason) => new CodecError(reason),
+    )
   } catch {
     return undefined
   }

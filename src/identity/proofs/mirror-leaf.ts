@@ -1,5 +1,5 @@
 import { joined } from '../../base/primitives/bytes.js'
-import { CodecError, decodeAll, Reader } from '../../base/primitives/codec.js'
+import { CodecError, decodeAll, type Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { emptyHistory, entrySize, extendHistory, leafValue } from './history.js'
 import type { MapKey } from './map-tree.js'
@@ -13,10 +13,10 @@ import { named } from './mirror-page.js'
  */
 export const entriesInLeaf = 128
 
-/** Transactions in a leaf: of the latest document and of its end, or of a declare and a revoke. */
-const mostTransactions = 2
+/** Transactions of the latest document and of its end, or of a declare and a revoke. */
+const transactionsInLeaf = 2
 
-/** What a file of a leaf holds. */
+/** Content of the file of a leaf. */
 export interface MirrorLeaf {
   /** 1, or 2: ended. */
   readonly state: number
@@ -61,7 +61,7 @@ function readLeaf(reader: Reader): MirrorLeaf {
   const base = shown < count ? reader.hash() : emptyHistory
   const entries = Array.from({ length: shown }, () => reader.take(entrySize))
   const number = reader.u8()
-  if (number > Math.min(mostTransactions, shown)) throw new CodecError('too many transactions')
+  if (number > Math.min(transactionsInLeaf, shown)) throw new CodecError('too many transactions')
   const transactions = Array.from({ length: number }, () => reader.take(reader.u32()))
   return { state, count, key, base, entries, transactions }
 }
@@ -80,4 +80,3 @@ export function valueBefore({ count, base, entries }: MirrorLeaf): Uint8Array | 
 export function leafName(value: Uint8Array): string {
   return named('leaf', value)
 }
-

@@ -28,7 +28,7 @@ export interface MirrorPage {
   readonly hash: Hash
 }
 
-/** Where a key leaves a page: at a leaf or an empty place, or at the node of the page below. */
+/** Way of a key through a page, to a leaf or an empty place, or to the node of the page below. */
 export interface WayInPage {
   /** Siblings of the nodes on the way, the highest first. */
   readonly siblings: readonly Hash[]

@@ -17,8 +17,16 @@ import {
 import type { FrozenRows } from '../storage/stored-rows.js'
 import { meta, type TipRow } from '../storage/rows/tables.js'
 import { present } from '../storage/rows/row-reader.js'
-import { changesBetween, MirroredState } from './mirrored-state.js'
-import { activeHash, type HeaderSource, isActive, lastFiles, lastNames, wholeFiles, wholeHeaders } from './mirrored-headers.js'
+import { changesBetween, type MapChanges, MirroredState } from './mirrored-state.js'
+import {
+  activeHash,
+  type HeaderSource,
+  isActive,
+  lastFiles,
+  lastNames,
+  wholeFiles,
+  wholeHeaders,
+} from './mirrored-headers.js'
 import type { MirrorFile, MirrorStore } from './mirror-store.js'
 import type { Keeping, OwnFiles } from './own-files.js'
 
@@ -57,7 +65,7 @@ export interface StepOptions extends Keeping {
   requireOpen(): void
 }
 
-/** What a step did. */
+/** Outcome of a step. */
 export interface StepResult {
   readonly head: MirrorHead
   /** Files and bytes written. */
@@ -110,7 +118,8 @@ class Step {
     this.#source = { rows, spec, tip: tip.height }
     this.#state = new MirroredState(rows, block.height)
     const hash = head && parseDisplayHash(head.hash)
-    this.#continues = hash !== undefined && (head?.height ?? 0) < block.height && isActive(rows, head?.height ?? 0, hash)
+    this.#continues =
+      hash !== undefined && (head?.height ?? 0) < block.height && isActive(rows, head?.height ?? 0, hash)
   }
 
   async run(): Promise<StepResult> {
@@ -121,7 +130,7 @@ class Step {
     const gone = changes === undefined ? await this.#writeAll() : await this.#writeChanges(changes)
     const written = await this.#writeChain()
     await own.noteGone({ height: block.height, at: now() }, [...gone, ...this.#goneHeaders()])
-    const { root, ...proof } = anchor
+    const { root, cosignatures: _, ...proof } = anchor
     const cosignatures = chain.cosignatures?.(block) ?? []
     const next: MirrorHead = {
       format: mirrorFormat,
@@ -143,7 +152,7 @@ class Step {
   }
 
   /** Writes the pages and leaves that blocks changed. Returns the names that are not needed any more. */
-  async #writeChanges({ pages, leaves }: NonNullable<Awaited<ReturnType<typeof changesBetween>>>): Promise<string[]> {
+  async #writeChanges({ pages, leaves }: MapChanges): Promise<string[]> {
     const { allVersions: all, own } = this.#options
     const before = new MirroredState(this.#rows, this.#blocks.head?.height ?? 0)
     const gone = new Set(own.unfinished)
@@ -154,14 +163,7 @@ class Step {
       if (name !== undefined) gone.add(name)
     }
     const written: string[] = []
-    const state = this.#state
-    const files = async function* () {
-      for (const leaf of leaves) {
-        yield* state.leafFiles(leaf, { all, after: 'did' in leaf ? before.operationsOf(leaf.did) : 0 })
-      }
-      yield* state.pagesAt(pages)
-    }
-    for await (const portion of portionsOf(files())) {
+    for await (const portion of portionsOf(this.#changedFiles({ pages, leaves }, before))) {
       for (const { name } of portion) {
         written.push(name)
         gone.delete(name)
@@ -172,18 +174,26 @@ class Step {
     return [...gone]
   }
 
+  async *#changedFiles({ pages, leaves }: MapChanges, before: MirroredState): AsyncGenerator<MirrorFile, void, void> {
+    const { allVersions: all } = this.#options
+    for (const leaf of leaves) {
+      yield* this.#state.leafFiles(leaf, { all, after: 'did' in leaf ? before.operationsOf(leaf.did) : 0 })
+    }
+    yield* this.#state.pagesAt(pages)
+  }
+
+  async *#allFiles(): AsyncGenerator<MirrorFile, void, void> {
+    yield* this.#state.allLeaves({ all: this.#options.allVersions })
+    yield* this.#state.allPages()
+  }
+
   /** Writes all pages and leaves that the mirror has not. Returns the names of those that it has and does not need. */
   async #writeAll(): Promise<string[]> {
-    const { store, own, allVersions: all } = this.#options
+    const { store, own } = this.#options
     await own.forgetGone()
     const isFresh = this.#blocks.head === undefined && !(await hasAny(store, 'map')) && !(await hasAny(store, 'leaf'))
     const needed = isFresh ? undefined : new Set<string>()
-    const state = this.#state
-    const files = async function* () {
-      yield* state.allLeaves({ all })
-      yield* state.allPages()
-    }
-    for await (const portion of portionsOf(files())) {
+    for await (const portion of portionsOf(this.#allFiles())) {
       if (needed !== undefined) for (const { name } of portion) needed.add(name)
       await this.#put(needed === undefined ? portion : await missing(store, portion))
     }
@@ -257,7 +267,9 @@ function jsonFile(name: string, value: unknown): MirrorFile {
   return { name, bytes: fromUtf8(JSON.stringify(value)) }
 }
 
-async function* portionsOf(files: AsyncIterable<MirrorFile> | Iterable<MirrorFile>): AsyncGenerator<MirrorFile[], void, void> {
+async function* portionsOf(
+  files: AsyncIterable<MirrorFile> | Iterable<MirrorFile>,
+): AsyncGenerator<MirrorFile[], void, void> {
   let portion: MirrorFile[] = []
   let size = 0
   for await (const file of files) {

@@ -1,10 +1,6 @@
 /**
- * The files of a mirror, and where they are.
+ * The files of a mirror, and where they are: in a folder (folder-store.ts) or an object store (s3-store.ts).
  *
- *   files of a block -> MirrorStore.putAll -> folder-store: temporary name, fsync, rename; fsync of each folder once
- *   head, about      -> MirrorStore.replace   s3-store: signed requests to an S3-compatible store, up to 32 at a time
- *
- * Imports errors, runtime, storage; used by api.
  * - No file with its final name is ever incomplete, whenever the process or the machine ends.
  * - The store does not know what the files mean: their order is the caller's, who writes `head` after all that it names.
  */

@@ -7,12 +7,12 @@
  *     -> MirrorStore (mirror-store.ts)                       a folder, or an object store
  *     -> OwnFiles (own-files.ts)                             the head, last of all; lists of what no later block needs
  *
- * Imports errors, primitives, runtime, did, proofs, storage; used by node, cli.
+ * Imports errors, primitives, runtime, did, proofs, storage; used by api, node, cli.
  * - A head never names a file that is not there: a crash leaves files that nothing names, and the next step finds them noted.
  * - Files of pages and leaves never change: their names are hashes of what they hold.
  * - Slower than the chain it leaves out blocks, and goes to the newest.
  */
-import { displayHash, equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
+import { displayHash, equalBytes, fromUtf8, parseDisplayHash } from '../../base/primitives/bytes.js'
 import type { Env } from '../../base/runtime/env.js'
 import { aboutName, type MirrorHead } from '../../identity/proofs/mirror-head.js'
 import type { RowSource } from '../storage/stored-rows.js'
@@ -28,6 +28,8 @@ const longestExtra = 4 * 1024 * 1024
 
 export interface MirrorOptions extends Pick<Env, 'clock' | 'timers' | 'log'>, Keeping {
   readonly store: MirrorStore
+  /** Name of its place, for people. */
+  readonly place: string
   readonly chain: MirroredChain
   readonly database: Pick<RowSource, 'freeze'>
   readonly events: {
@@ -35,7 +37,7 @@ export interface MirrorOptions extends Pick<Env, 'clock' | 'timers' | 'log'>, Ke
     off(event: 'change', listener: () => void): unknown
   }
   readonly allVersions: boolean
-  /** What the mirror says of itself. */
+  /** Content of the file in which the mirror speaks of itself. */
   about(): unknown
   /** Pages beside the files, by name. */
   readonly pages: ReadonlyMap<string, Uint8Array>
@@ -66,13 +68,19 @@ export class Mirror {
   #bytes = 0
   #failures = 0
   #cancelRetry = () => {}
-  readonly #follow = () => {
+  /** Looks whether there is something to write; each change of the tip does so too. */
+  readonly look = () => {
     this.#again = true
     if (this.#failures === 0) this.#run()
   }
 
   constructor(options: MirrorOptions) {
     this.#options = options
+  }
+
+  /** Name of its place, for people. */
+  get place(): string {
+    return this.#options.place
   }
 
   get figures(): MirrorFigures {
@@ -82,8 +90,8 @@ export class Mirror {
   /** Reads what the mirror has, writes what surrounds it, and begins to follow the chain. */
   async start(): Promise<void> {
     await this.#open()
-    this.#options.events.on('change', this.#follow)
-    this.#follow()
+    this.#options.events.on('change', this.look)
+    this.look()
   }
 
   /** Writes the files as of the tip; the head that the mirror has then, undefined: no block of the chain is proved yet. */
@@ -96,7 +104,7 @@ export class Mirror {
   /** Ends, between two files. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#options.events.off('change', this.#follow)
+    this.#options.events.off('change', this.look)
     this.#cancelRetry()
     await this.#running
     await this.#options.store.close()
@@ -123,7 +131,9 @@ export class Mirror {
     try {
       while (this.#again && !this.#closed) {
         this.#again = false
-        if (this.#options.isInStep()) await this.#step()
+        if (!this.#options.isInStep()) continue
+        await this.#step()
+        await this.#cosign()
       }
       if (this.#failures > 0) log.info({ height: this.figures.height }, 'the mirror is written again')
       this.#failures = 0
@@ -155,6 +165,17 @@ export class Mirror {
     } finally {
       rows.close()
     }
+  }
+
+  /** Writes the head again where witnesses have signed its block since. */
+  async #cosign(): Promise<void> {
+    const own = this.#own as OwnFiles
+    const { chain } = this.#options
+    const hash = own.head && parseDisplayHash(own.head.hash)
+    if (own.head === undefined || hash === undefined) return
+    const cosignatures = chain.cosignatures?.({ height: own.head.height, hash }) ?? []
+    if (cosignatures.length <= (own.head.cosignatures?.length ?? 0)) return
+    await own.putHead({ ...own.head, cosignatures })
   }
 
   #note({ head, files, bytes }: StepResult, milliseconds: number, log: Env['log']): void {

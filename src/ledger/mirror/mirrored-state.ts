@@ -6,7 +6,14 @@ import { Yielder } from '../../base/runtime/cooperative.js'
 import { emptyHistory, entryBytes, stateAfter } from '../../identity/proofs/history.js'
 import { keptEntries } from '../../identity/proofs/kept-entries.js'
 import { didMapKey, type MapKey } from '../../identity/proofs/map-tree.js'
-import { entriesInLeaf, entriesShown, leafFile, leafName, type MirrorLeaf, valueOfLeaf } from '../../identity/proofs/mirror-leaf.js'
+import {
+  entriesInLeaf,
+  entriesShown,
+  leafFile,
+  leafName,
+  type MirrorLeaf,
+  valueOfLeaf,
+} from '../../identity/proofs/mirror-leaf.js'
 import { pageName } from '../../identity/proofs/mirror-page.js'
 import { damaged } from '../storage/failure.js'
 import { firstHad, operationsUpTo, transactionAt } from '../storage/rows/did-reader.js'
@@ -27,7 +34,7 @@ export const blocksByChange = 288
 /** A leaf that blocks changed: of a DID, or of a credential and a signer by its key in the map. */
 export type ChangedLeaf = { readonly did: ProgramHash } | { readonly credential: MapKey }
 
-/** What blocks changed in the map. */
+/** Changes of the map by blocks. */
 export interface MapChanges {
   /** Keys of pages. */
   readonly pages: readonly Key[]
@@ -44,7 +51,7 @@ export interface WantedVersions {
 /** Bytes of rows that are read at once. */
 const pageBytes = 64 * 1024
 
-/** What files of the map have to be there: every one, or those that blocks changed. */
+/** Files of the map after a block: every one, or those that blocks changed. */
 export class MirroredState {
   readonly #rows: FrozenRows
   readonly #height: number
@@ -161,7 +168,7 @@ export class MirroredState {
   }
 }
 
-/** What the blocks above a height changed in the map, up to another; undefined where the rows do not say so any more. */
+/** Returns what the blocks above a height changed in the map, up to another; undefined where the rows do not say so any more. */
 export async function changesBetween(rows: FrozenRows, from: number, to: number): Promise<MapChanges | undefined> {
   if (to - from > blocksByChange) return undefined
   const pages = new Map<string, Key>()
@@ -205,4 +212,3 @@ function keyBelow(key: MapKey, depth: number, slot: number): MapKey {
   below[at] = (below[at] as number) | (depth % 8 === 0 ? slot << 4 : slot)
   return below
 }
-

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
-import { headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
+import { cosignedName, headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
 import type { MirrorStore } from './mirror-store.js'
 
 /** Files of a mirror that are for itself: what it is about to write, and what no later block needs. They are read once, since it alone writes them. */
@@ -86,6 +86,8 @@ export class OwnFiles {
     await this.#store.replace({ name: headName, bytes: fromUtf8(JSON.stringify(head)) })
     this.#head = head
     this.#unfinished = []
+    if (head.cosignatures !== undefined)
+      await this.#store.replace({ name: cosignedName, bytes: fromUtf8(JSON.stringify(head)) })
   }
 
   /** Deletes files whose time is over. A crash between leaves a list that is worked off again. */

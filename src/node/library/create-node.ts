@@ -54,7 +54,7 @@ export async function createNode(options: CreateNodeOptions): Promise<LedgerNode
   const startOptions = nodeOptions(options, await tuningOf(options))
   const release = dataDir === undefined ? undefined : await reserve(dataDir)
   try {
-    const node = await startNode({ ...startOptions, env: systemEnv(log) })
+    const node = await startNode({ ...startOptions, variables: process.env, env: systemEnv(log) })
     try {
       return await embedded(node, options, { ...startOptions, log, release })
     } catch (error) {

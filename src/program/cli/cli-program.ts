@@ -23,6 +23,7 @@ const groups = {
   witness: async () => (await import('./witness-command.js')).registerWitness,
   watch: async () => (await import('./watch-command.js')).registerWatch,
   registrar: async () => (await import('./registrar-command.js')).registerRegistrar,
+  mirror: async () => (await import('./mirror-command.js')).registerMirror,
   'serve-static': async () => (await import('./serve-static-command.js')).registerServeStatic,
   wallet: async () => (await import('./wallet-command.js')).registerWallet,
   did: async () => (await import('./did-command.js')).registerDid,

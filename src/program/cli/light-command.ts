@@ -30,6 +30,7 @@ type CheckFlags = Partial<TrustFlags> & OutputOptions & WitnessFlags
 
 interface LightFlags extends Partial<TrustFlags>, OutputOptions, WitnessFlags {
   readonly rest?: readonly string[]
+  readonly mirror?: readonly string[]
   readonly gossip?: boolean
   readonly evidence?: string
   readonly needed: number
@@ -44,9 +45,10 @@ export function registerLight(program: Command, context: CliContext): void {
   const command = withOutput(program.command('light'))
     .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
     .option('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+  command.option('--mirror <url>', 'address of the files of a mirror; may be given several times', collect(baseUrl))
   for (const option of trustOptions()) command.addOption(option)
   withDereference(withWitnesses(command))
-    .option('--needed <n>', 'how many of the nodes have to prove an answer', countOption, 1)
+    .option('--needed <n>', 'how many of the nodes and mirrors have to prove an answer', countOption, 1)
     .option('--gossip', 'tell each new head to all nodes and witnesses, and compare theirs with it')
     .option('--evidence <file>', 'where evidence goes that validators confirmed two histories')
     .option('--state <file>', 'where to keep what was seen, so that no older answer is believed after a restart')
@@ -56,6 +58,7 @@ export function registerLight(program: Command, context: CliContext): void {
       'after',
       examples(
         'light --rest http://192.0.2.7:20334 --trust localnet --checkpoint checkpoint.json --state light.json',
+        'light --mirror https://files.example/ledger --trust corp.trust.json',
         'light --rest https://one.example --rest https://two.example --needed 2 --trust corp.trust.json',
       ),
     )
@@ -132,6 +135,7 @@ const passing: readonly LightFailure[] = [
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const {
     rest: servers = [],
+    mirror: mirrors = [],
     trust,
     needed,
     gossip = false,
@@ -143,13 +147,14 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
     dereference,
     json,
   } = flags
-  if (servers.length === 0) throw new UserError('--rest <url> is missing', 2)
+  const all = [...servers, ...mirrors]
+  if (all.length === 0) throw new UserError('--rest <url> or --mirror <url> is missing', 2)
   if (trust === undefined) throw missingTrust()
-  const twice = repeatedServer(servers)
-  if (twice !== undefined) throw new UserError(`--rest ${twice} is given twice: its answer counts once`, 2)
-  if (needed < 1 || needed > servers.length) {
+  const twice = repeatedServer(all)
+  if (twice !== undefined) throw new UserError(`${twice} is given twice: its answer counts once`, 2)
+  if (needed < 1 || needed > all.length) {
     throw new UserError(
-      `--needed ${needed}: ${servers.length === 1 ? 'one node is' : `${servers.length} nodes are`} named`,
+      `--needed ${needed}: ${all.length === 1 ? 'one server is' : `${all.length} servers are`} named`,
       2,
     )
   }
@@ -161,6 +166,7 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const onFork = ({ evidence: found }: LightError) => found && keepEvidence(evidence, found, log)
   const asking = {
     servers,
+    mirrors,
     needed,
     gossip,
     ...(isKept && { onFork }),
@@ -180,8 +186,9 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
   const lines = [
     ...listens.flatMap((address) => [`Identifiers ${address}/1.0/identifiers/`, `JSON-RPC    ${address}/rpc`]),
     ...servers.map((url) => `Node        ${url}`),
+    ...mirrors.map((url) => `Mirror      ${url}`),
   ]
-  announce(context, { json }, { listens, nodes: servers }, lines)
+  announce(context, { json }, { listens, nodes: servers, mirrors }, lines)
   try {
     await stop
   } finally {

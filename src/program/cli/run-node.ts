@@ -66,6 +66,7 @@ export function startOf(
     ...(openAt.length > 0 ? [`Open      to other machines too, at ${openAt.join(', ')}`] : []),
     ...start.p2p.map((address) => `P2P       ${address}`),
     ...(node.followed === undefined ? [] : [`Follows   ${node.followed.api}, by its peers at ${node.followed.peer}`]),
+    ...(node.mirror === undefined ? [] : [`Mirror    ${node.mirror.place}`]),
     ...votesLine(node.voting?.status().signing),
     ...blocksLine(node),
     `Data      ${start.dataDir}`,
@@ -132,9 +133,14 @@ export async function runNode(
     const served: { since?: number } = {}
     const progress = startProgress(opened)
     const followed = follow === undefined ? undefined : await followedNode(follow, log)
-    const node = await startNode({ ...chosen, ...defined({ followed }), env, tuning, onStep: progress.show }).finally(
-      progress.end,
-    )
+    const node = await startNode({
+      ...chosen,
+      ...defined({ followed }),
+      variables: context.env,
+      env,
+      tuning,
+      onStep: progress.show,
+    }).finally(progress.end)
     stack.defer(async () => {
       await node.close()
       if (served.since === undefined) return

@@ -93,6 +93,13 @@ vi.mock('../../../src/node/open-ledger.js', async (original) => {
 vi.mock('../../../src/node/ship-rows.js', () => ({
   openShards: async (target: object) => void given.set('shards', { ...target }),
 }))
+// There is no object store.
+vi.mock('../../../src/node/node-mirror.js', () => ({
+  openMirror: async (settings: object) => {
+    given.set('mirror', settings)
+    return { start: async () => {}, look: () => {}, close: async () => {}, place: '' }
+  },
+}))
 // The file of the state is not there.
 vi.mock('../../../src/node/join-state.js', () => ({
   joinState: async (from: string) => given.set('state', { from }),
@@ -298,6 +305,16 @@ const effects: Readonly<Record<OptionKey, Effect>> = {
   'shipping.backlog': { value: '2000000', room: 'shards', is: { backlog: 2_000_000 } },
   'shipping.standBy': { value: '60', room: 'shards', is: { standBy: 60 } },
   'shipping.takeOver': { value: 'true', room: 'shards', is: { takeOver: true } },
+  'mirror.to': { value: 's3://bucket/prefix', room: 'mirror', is: { to: 's3://bucket/prefix' } },
+  'mirror.versions': { value: 'all', room: 'mirror', is: { versions: 'all' } },
+  'mirror.nodes': {
+    value: 'https://a.example,http://b.example',
+    room: 'mirror',
+    is: { nodes: ['https://a.example', 'http://b.example'] },
+  },
+  'mirror.contact': { value: 'ops@example.org', room: 'mirror', is: { contact: 'ops@example.org' } },
+  'mirror.keepBlocks': { value: '17', room: 'mirror', is: { keepBlocks: 17 } },
+  'mirror.keepSeconds': { value: '18', room: 'mirror', is: { keepSeconds: 18 } },
   'mempool.size': { value: '8000000', room: 'pool', is: { poolSize: 8_000_000 } },
   'mempool.expiry': { value: '41000', room: 'pool', is: { expiry: 41_000 } },
   'resolver.cacheSize': { value: '51', room: 'resolver', is: { cacheBytes: 51 } },

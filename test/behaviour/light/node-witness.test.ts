@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Resolver } from '../../../src/answers/resolver/resolver.js'
-import { Server } from '../../../src/clients/light/ask-server.js'
+import { NodeServer } from '../../../src/clients/light/ask-server.js'
 import { LightResolver } from '../../../src/clients/light/light-resolver.js'
 import { readWitnessHeads } from '../../../src/clients/light/witnessed-heads.js'
 import { WitnessSigner } from '../../../src/clients/witness/witness-signer.js'
@@ -50,7 +50,7 @@ async function opened(test: TestChain) {
   const context = { ...contextOf(test), resolver, witness: signer.heads, witnessed: collector, compareHeads }
   const server = await serve(context)
   const url = `http://127.0.0.1:${server.port}`
-  const collect = () => collector.collect(secret.key, new Server(url, (at, init) => fetch(at, init)))
+  const collect = () => collector.collect(secret.key, new NodeServer(url, (at, init) => fetch(at, init)))
   return { test, signer, witness, collector, collect, server, url, compareHeads, found }
 }
 
@@ -125,7 +125,7 @@ describe('a node of a chain with validators', () => {
     const collector = new WitnessCollector({ chain, timers: new ManualTimers(), log: quietLog(), witnesses: [] })
     const collect = async (change: (note: string) => string) => {
       const heads = shown.heads.map((head) => ({ ...head, note: change(head.note) }))
-      const server = new Server('http://w', async () => new Response(JSON.stringify({ ...shown, heads })))
+      const server = new NodeServer('http://w', async () => new Response(JSON.stringify({ ...shown, heads })))
       await collector.collect(secret.key, server)
       return collector.version
     }
@@ -133,7 +133,7 @@ describe('a node of a chain with validators', () => {
     expect(await collect((note) => note.replace('w.example/1', 'w.example/2'))).toBe(0)
     expect(await collect((note) => note.replace('\u2014', '-'))).toBe(0)
     expect(await collect(() => 'x')).toBe(0)
-    const big = new Server('http://w', async () => new Response(`"${'x'.repeat(3_000_000)}"`))
+    const big = new NodeServer('http://w', async () => new Response(`"${'x'.repeat(3_000_000)}"`))
     await collector.collect(secret.key, big)
     expect(collector.version).toBe(0)
     expect(await collect((note) => note)).toBeGreaterThan(0)

@@ -63,7 +63,12 @@ function namesOf({ files }: MemoryMirror): readonly string[] {
 }
 
 /** Holds every answer that the files give against the one that follows from the blocks of the chain. */
-async function compare(store: MemoryMirror, book: ProofBook, { height }: MirrorHead, allVersions: boolean): Promise<void> {
+async function compare(
+  store: MemoryMirror,
+  book: ProofBook,
+  { height }: MirrorHead,
+  allVersions: boolean,
+): Promise<void> {
   const server = new MirrorServer('http://mirror', store.fetch(), () => book.tip.time * 1000)
   const call = (method: string, params: object) => server.call(method, { ...params, proof: true })
   const { dids, credentials } = namesIn(book)
@@ -78,7 +83,8 @@ async function compare(store: MemoryMirror, book: ProofBook, { height }: MirrorH
         expect(await call('resolvedid', { did, ...version })).toMatchObject(said)
       }
     }
-    if (allVersions) expect(await call('resolvedid', { did, all: true })).toEqual(book.answer(did, { height, all: true }))
+    if (allVersions)
+      expect(await call('resolvedid', { did, all: true })).toEqual(book.answer(did, { height, all: true }))
   }
   for (const { id, signer } of credentials) {
     expect(await call('did_resolveCredential', { id, issuer: signer })).toEqual(

@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/base/runtime/process-env.js'
 import type { MirrorStore } from '../../../src/ledger/mirror/mirror-store.js'
 import type { TestChain } from './chain.js'
 
-/** What a test says of a mirror beside its chain and its files. */
+/** Settings of a mirror of a test. */
 export interface MirrorPlan {
   readonly keepBlocks?: number
   readonly keepSeconds?: number
@@ -22,6 +22,7 @@ export function mirrorOf(
 ): Mirror {
   return new Mirror({
     store,
+    place: 'the memory of a test',
     database,
     chain: { spec, genesis: chain.genesis.header.hash, proofs: chainProver(chain) },
     events: chain.events,

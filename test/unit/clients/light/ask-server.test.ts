@@ -90,7 +90,9 @@ describe('a request to a server', () => {
 })
 
 describe('several servers', () => {
-  const servers = ['http://a', 'http://b', 'http://c'].map((url) => new NodeServer(url, () => Promise.reject(new Error())))
+  const servers = ['http://a', 'http://b', 'http://c'].map(
+    (url) => new NodeServer(url, () => Promise.reject(new Error())),
+  )
   const block = {} as AnchoredBlock
   const never = new Promise<{ block: AnchoredBlock }>(() => {})
   type Outcome = 'holds' | 'fails' | 'is silent'
