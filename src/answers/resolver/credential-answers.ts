@@ -19,7 +19,7 @@ import { type CredentialOperationRow, tables, type TipRow } from '../../ledger/s
 import type { ConsistentReader } from './consistent-reader.js'
 import { credentialIdOf, didOf, existingKey, identifierOf } from './did-key.js'
 import { readProofRequest } from './resolve-request.js'
-import { shownOperation } from './shown-operation.js'
+import { shownOperation } from '../../identity/did/shown-operation.js'
 import type { AskerOptions, StepGate } from './step-gate.js'
 
 /** @tuning count: ids of credentials in one answer */

@@ -14,7 +14,7 @@ import { presentAt } from '../../ledger/storage/rows/prune-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
 import type { VersionRequest } from './resolve-request.js'
-import { shownOperation } from './shown-operation.js'
+import { shownOperation } from '../../identity/did/shown-operation.js'
 
 /** A block of the active chain. */
 export interface ActiveBlock {

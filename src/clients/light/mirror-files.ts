@@ -20,6 +20,8 @@ const keptPages = 1024
 
 /** @limit count: files that a light resolver reads of a mirror for one question */
 const mostFiles = 512
+/** @limit bytes: files that a light resolver reads of a mirror for one question: it keeps some of them until it has answered */
+const mostBytes = 32 * 1024 * 1024
 /** @limit ms: files that a light resolver reads of a mirror for one question, besides the last of them */
 const filesTime = 60_000
 
@@ -27,13 +29,23 @@ const filesTime = 60_000
 export class FileBudget {
   readonly #end = performance.now() + filesTime
   #left = mostFiles
+  #bytesLeft = mostBytes
 
   /** Throws `timeout` once there were too many files, or for too long. */
   take(url: string): void {
-    if (this.#left-- > 0 && performance.now() < this.#end) return
-    const bounds = `${mostFiles} files, nor for more than ${filesTime / 1000} s`
-    throw new LightError('timeout', `${url} has no answer in at most ${bounds}`)
+    if (this.#left-- <= 0 || performance.now() >= this.#end) throw beyond(url)
   }
+
+  /** Throws `timeout` once the files have too many bytes. */
+  read(bytes: number, url: string): void {
+    this.#bytesLeft -= bytes
+    if (this.#bytesLeft < 0) throw beyond(url)
+  }
+}
+
+function beyond(url: string): LightError {
+  const bounds = `${mostFiles} files, ${mostBytes} bytes, ${filesTime / 1000} s`
+  return new LightError('timeout', `${url} has no answer within ${bounds}; ask another mirror, or a node`)
 }
 
 export class MirrorFiles {
@@ -99,6 +111,7 @@ export class MirrorFiles {
       await eachChunk(response, (part) => {
         size += part.length
         if (size > most) throw this.wrong(name, `has more than ${most} bytes`)
+        budget.read(part.length, this.url)
         parts.push(part)
       })
       return joinedParts(parts, size)

@@ -2,13 +2,14 @@ import { formatDate, parseDate } from '../../identity/did/date.js'
 import { encodeBase64url } from '../../identity/did/base64url.js'
 import { parseDocumentBytes } from '../../identity/did/document.js'
 import { didPart } from '../../identity/did/identifier.js'
+import { shownOperation } from '../../identity/did/shown-operation.js'
 import { credentialOfBytes } from '../../identity/did/operations/credential-operation.js'
 import type { CredentialResult, ResolvedTransaction, ResolveResult } from '../../identity/did/resolution.js'
 import type { ChangeJson, ChangesJson, MapProofJson, StateProof } from '../../identity/did/state-proof.js'
 import { displayHash, fromHex, parseDisplayHash, toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { formOfNumber, operationJson } from '../../base/primitives/did-operation.js'
+import { formOfNumber } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header, headerSize } from '../../base/primitives/header.js'
 import { Reader } from '../../base/primitives/codec.js'
@@ -37,6 +38,7 @@ import { type MirrorLeaf, valueBefore } from '../../identity/proofs/mirror-leaf.
 import { wayInPage } from '../../identity/proofs/mirror-page.js'
 import { headerText } from '../../identity/proofs/read-json.js'
 import { expiry, proofFormat, type Status } from '../../identity/proofs/proof-answer.js'
+import { ProofError } from '../../identity/proofs/proof-failure.js'
 import { answerBounds } from './answer-bounds.js'
 import type { Fetch, Server } from './ask-server.js'
 import { LightError } from './light-error.js'
@@ -80,7 +82,26 @@ export class MirrorServer implements Server {
     this.#now = now
   }
 
-  async get(path: string): Promise<unknown> {
+  get(path: string): Promise<unknown> {
+    return this.#answering(() => this.#get(path))
+  }
+
+  call(method: string, params: object): Promise<unknown> {
+    return this.#answering(() => this.#call(method, params))
+  }
+
+  /** Makes an answer of the files. A mirror with a tree of its own has names that fit to bytes of which none can be made. */
+  async #answering<T>(make: () => Promise<T>): Promise<T> {
+    try {
+      return await make()
+    } catch (error) {
+      if (error instanceof LightError || error instanceof ProofError) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new LightError('mirror-file', `the files of ${this.url} hold no answer: ${reason}`)
+    }
+  }
+
+  async #get(path: string): Promise<unknown> {
     const budget = new FileBudget()
     const [what, ...numbers] = path.split('/')
     const [from = 0, count = 0] = numbers.map(Number)
@@ -91,7 +112,7 @@ export class MirrorServer implements Server {
     return what === 'changes' ? this.#changes(head, from, budget) : this.#headers(head, from, count, budget)
   }
 
-  async call(method: string, params: object): Promise<unknown> {
+  async #call(method: string, params: object): Promise<unknown> {
     const budget = new FileBudget()
     const head = await this.#headOf(params as { readonly height?: number }, budget)
     return method === 'resolvedid'
@@ -149,7 +170,7 @@ export class MirrorServer implements Server {
     )
     const shown = shownIn(leaf, needed, question)
     const transaction: ResolvedTransaction[] = []
-    for (const number of shown) transaction.push(await this.#transaction(leaf, needed, number, budget))
+    for (const number of shown) transaction.push(await this.#transaction(did, leaf, needed, number, budget))
     const from = proof === 'history' || shown.length === 0 ? 0 : (shown.at(-1) as number)
     const map = mapOf(way, partFrom(leaf, needed, from))
     const isLast = shown[0] === leaf.count - 1
@@ -209,7 +230,7 @@ export class MirrorServer implements Server {
     const { entries, transactions, base } = leaf
     if (entries.length !== leaf.count || transactions.length !== leaf.count) throw this.#missing(leaf)
     const shown = entries.map(readEntry).map((entry, i) => {
-      return { height: entry.height, resolved: resolvedOf(entry, transactions[i] as Uint8Array) }
+      return { height: entry.height, resolved: resolvedOf(entry, transactions[i] as Uint8Array, didPart(id)) }
     })
     return { leaf, map: mapOf(way, partFrom(leaf, { first: 0, base, entries }, 0)), shown: shown.reverse() }
   }
@@ -253,6 +274,7 @@ export class MirrorServer implements Server {
 
   /** The transaction of an operation by its number. */
   async #transaction(
+    did: string,
     leaf: MirrorLeaf,
     known: Entries,
     number: number,
@@ -266,7 +288,7 @@ export class MirrorServer implements Server {
     const kept = keptEntries(version.entries.map(readEntry))
     const bytes = version.transactions.at(-1)
     if (bytes === undefined || version.transactions.length !== kept.length) throw this.#missing(version)
-    return resolvedOf(entry, bytes)
+    return resolvedOf(entry, bytes, did)
   }
 
   #missing({ count }: MirrorLeaf): LightError {
@@ -361,10 +383,11 @@ function proofOf({ chain, anchor, cosignatures }: MirrorHead, maps: readonly Map
   return { format: proofFormat, chain, anchor: { ...anchor, ...defined({ cosignatures }) }, maps }
 }
 
-function resolvedOf({ txid, time }: Entry, bytes: Uint8Array): ResolvedTransaction {
+/** An operation on `did`, or on a credential of it, as a node shows it. */
+function resolvedOf({ txid, time }: Entry, bytes: Uint8Array, did: string): ResolvedTransaction {
   const payload = payloadOf(bytes)
   if (payload.type !== txType.did) throw new LightError('answer-transaction', `no operation in ${displayHash(txid)}`)
-  return { txid: displayHash(txid), timestamp: formatDate(time), operation: operationJson(payload.operation) }
+  return { txid: displayHash(txid), timestamp: formatDate(time), operation: shownOperation(payload.operation, did) }
 }
 
 /** The credential that its holder declared. */

@@ -36,7 +36,7 @@ import {
   type Leaf,
   type MapKey,
 } from '../../../src/identity/proofs/map-tree.js'
-import { shownOperation } from '../../../src/answers/resolver/shown-operation.js'
+import { shownOperation } from '../../../src/identity/did/shown-operation.js'
 import { solved } from './blocks.js'
 import { naiveRoot } from './naive-map.js'
 

@@ -1,5 +1,5 @@
-import { signatureType } from '../../identity/did/model.js'
-import type { ResolvedTransaction } from '../../identity/did/resolution.js'
+import { signatureType } from './model.js'
+import type { ResolvedTransaction } from './resolution.js'
 import {
   type DidOperation,
   type DidOperationJson,
