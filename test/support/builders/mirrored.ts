@@ -2,6 +2,7 @@ import { Mirror } from '../../../src/ledger/mirror/mirror.js'
 import { mirrorDefaults } from '../../../src/ledger/mirror/mirror-options.js'
 import type { MirrorHead } from '../../../src/identity/proofs/mirror-head.js'
 import { chainProver } from '../../../src/node/chain-prover.js'
+import type { Timers } from '../../../src/base/runtime/env.js'
 import { silentLog } from '../../../src/base/runtime/process-env.js'
 import type { MirrorStore } from '../../../src/ledger/mirror/mirror-store.js'
 import type { TestChain } from './chain.js'
@@ -12,13 +13,25 @@ export interface MirrorPlan {
   readonly keepSeconds?: number
   readonly allVersions?: boolean
   readonly now?: () => number
+  readonly timers?: Timers
+  readonly isInStep?: () => boolean
+  /** Files beside those of the chain. */
+  readonly pages?: ReadonlyMap<string, Uint8Array>
 }
 
 /** A mirror of a chain of a test. */
 export function mirrorOf(
   { chain, database, spec }: Pick<TestChain, 'chain' | 'database' | 'spec'>,
   store: MirrorStore,
-  { keepBlocks = mirrorDefaults.keepBlocks, keepSeconds = 0, allVersions = false, now = () => 0 }: MirrorPlan = {},
+  {
+    keepBlocks = mirrorDefaults.keepBlocks,
+    keepSeconds = 0,
+    allVersions = false,
+    now = () => 0,
+    timers = { after: () => () => {} },
+    isInStep = () => true,
+    pages = new Map(),
+  }: MirrorPlan = {},
 ): Mirror {
   return new Mirror({
     store,
@@ -27,12 +40,12 @@ export function mirrorOf(
     chain: { spec, genesis: chain.genesis.header.hash, proofs: chainProver(chain) },
     events: chain.events,
     clock: { now },
-    timers: { after: () => () => {} },
+    timers,
     log: silentLog,
     ...{ keepBlocks, keepSeconds, allVersions },
     about: () => ({}),
-    pages: new Map(),
-    isInStep: () => true,
+    pages,
+    isInStep,
   })
 }
 
