@@ -17,6 +17,7 @@ const address = testAddress(10)
 const good: Readonly<Record<string, unknown>> = {
   ...{
     did: 'x',
+    dids: ['did:ledger:x'],
     issuer: 'x',
     all: false,
     height: 0,
