@@ -335,7 +335,7 @@ export class LightResolver {
 /** Nodes, then mirrors; each once, in whichever list it stands first. */
 function serversOf({ servers = [], mirrors = [] }: LightOptions, fetch: Fetch, now: () => number): readonly Server[] {
   const nodes = distinctServers(servers)
-  const all = distinctServers([...servers, ...mirrors])
+  const all = distinctServers([...nodes, ...distinctServers(mirrors)])
   if (all.length === 0) return [new NodeServer('', nowhere)]
   return all.map((url) => (nodes.includes(url) ? new NodeServer(url, fetch) : new LazyMirror(url, fetch, now)))
 }

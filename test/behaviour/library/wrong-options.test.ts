@@ -233,7 +233,8 @@ const cases: Readonly<Record<string, Case>> = {
     call: (options) => new lightEntry.LightResolver(options),
     right: () => ({ servers: [], trust }),
     wrong: {
-      servers: [undefined, ...texts],
+      servers: texts,
+      mirrors: texts,
       trust: [undefined, 5, 'a', null, {}],
       checkpoint: [5, 'a', null, {}],
       needed: whole,
@@ -310,7 +311,7 @@ describe.each(Object.entries(cases))('%s', (_, { call, right, wrong }) => {
     for (const value of values) {
       const options = { ...right(), ...(name === 'spec' ? { network: undefined } : {}), [name]: value }
       // A list has one fault at a time, which names the server.
-      expectNamed(await faultOf(() => call(options as never)), name === 'servers' ? 'server' : name)
+      expectNamed(await faultOf(() => call(options as never)), ['servers', 'mirrors'].includes(name) ? 'server' : name)
     }
   })
 })

@@ -15,6 +15,7 @@ export const lightLater = [
   'from-checkpoint.js',
   'gossip.js',
   'light-memory.js',
+  'mirror-server.js',
   'noble.js',
   'ed25519.js',
   'witnesses.js',
