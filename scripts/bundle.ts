@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions } from 'esbuild'
+import { buildMirrorPage } from './build-mirror-page.js'
 import { buildPages } from './build-pages.js'
 import { licencesOf } from './bundle-licences.js'
 
@@ -15,7 +16,7 @@ import { licencesOf } from './bundle-licences.js'
  *   worker.js and document-worker.js.
  * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code: in CommonJS, of which alone code can be kept.
  * - level stays outside: it loads the binary of its machine.
- * - src/explorer becomes dist/pages, which the REST port serves.
+ * - src/explorer becomes dist/pages, which the REST port serves; src/explorer/mirror dist/mirror.html, which lies beside files of mirrors.
  *
  * dist/commit.txt holds the commit of the checkout, for --version; outside of one there is none.
  * The library stays modules.
@@ -68,7 +69,7 @@ else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
 
 const inputs = [
   ...[program, starter].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
-  ...(await buildPages()).map((file) => relative(root, file)),
+  ...[...(await buildPages()), ...(await buildMirrorPage())].map((file) => relative(root, file)),
 ]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, root))
 

@@ -4,6 +4,7 @@ import { useLive } from './ask/use-answer.js'
 import { searchTarget } from './find/search-target.js'
 import { Heading, Panel } from './parts/panel.js'
 import { useScrollHint } from './parts/scroll.js'
+import { Theme } from './parts/theme.js'
 import { Plain } from './parts/values.js'
 import { linkTo, pageNames, type PageName, readRoute, type Route } from './route.js'
 import { whole } from './text/numbers.js'
@@ -190,40 +191,6 @@ function Banner() {
       The node does not answer. What is shown was learned before; the page goes on when it is back.
     </p>
   )
-}
-
-const themes = ['auto', 'light', 'dark'] as const
-type ThemeName = (typeof themes)[number]
-
-function Theme() {
-  const [theme, setTheme] = useState<ThemeName>(storedTheme)
-  useEffect(() => {
-    document.documentElement.dataset['theme'] = theme
-  }, [theme])
-  const turn = () => {
-    const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto'
-    setTheme(next)
-    try {
-      localStorage.setItem('theme', next)
-    } catch {
-      // A browser that keeps nothing: the choice lasts until the page is closed.
-    }
-  }
-  const sign = { auto: '◐', light: '☀', dark: '☾' }[theme]
-  return (
-    <button class="theme" type="button" onClick={turn} aria-label={`colours: ${theme}`} title={`colours: ${theme}`}>
-      {sign}
-    </button>
-  )
-}
-
-function storedTheme(): ThemeName {
-  try {
-    const stored = localStorage.getItem('theme')
-    return themes.find((name) => name === stored) ?? 'auto'
-  } catch {
-    return 'auto'
-  }
 }
 
 function NoPage({ name }: { name: string }) {

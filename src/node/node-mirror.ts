@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { UserError } from '../base/errors/rule-error.js'
 import { defined } from '../base/primitives/defined.js'
 import { type Spec, keepsMap } from '../base/primitives/spec.js'
+import { packageFile } from '../base/runtime/package-files.js'
 import type { Env } from '../base/runtime/env.js'
 import type { Chain } from '../ledger/chain/chain.js'
 import { Mirror } from '../ledger/mirror/mirror.js'
@@ -48,9 +50,19 @@ export async function openMirror(
     keepBlocks: rest.keepBlocks,
     keepSeconds: rest.keepSeconds,
     about: () => aboutOf(chain, settings),
-    pages: new Map(),
+    pages: await builtPage(),
     isInStep,
   })
+}
+
+/** The page that is put beside the files; none where the package was not built. */
+async function builtPage(): Promise<ReadonlyMap<string, Uint8Array>> {
+  try {
+    return new Map([['mirror.html', await readFile(packageFile('dist/mirror.html'))]])
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
+    throw error
+  }
 }
 
 /** Returns what a mirror says of itself. Readers believe none of it. */

@@ -71,7 +71,8 @@ export function textOf(node: { readonly text: string }): string {
 
 /** Stubs the globals of a page at an address; returns the element to draw into. */
 export function stubPage(baseURI: string): SmallNode {
-  const page = { baseURI, visibilityState: 'visible', addEventListener: nothing, nodeType: 9 }
+  const documentElement = { dataset: {} }
+  const page = { baseURI, documentElement, visibilityState: 'visible', addEventListener: nothing, nodeType: 9 }
   const made = (node: SmallNode) => Object.assign(node, { ownerDocument: page })
   Object.assign(page, {
     createElement: (name: string) => made(new SmallNode(name)),

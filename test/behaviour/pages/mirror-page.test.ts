@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { trustOf } from '../../../src/identity/proofs/make-trust.js'
+import { mirrorAboutFormat } from '../../../src/identity/proofs/mirror-head.js'
+import { oneValidator, TestChain } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
+import { mirrorOnce } from '../../support/builders/mirrored.js'
+import { MemoryMirror } from '../../support/fakes/memory-mirror.js'
+import { stubPage, textOf } from '../../support/web/small-dom.js'
+
+/** The page beside the files of a mirror, drawn over the files of a chain. */
+
+/** The part of preact that draws; its types are those of a browser. */
+interface Drawing {
+  readonly options: { vnode?: unknown }
+  h(page: unknown, properties: object): unknown
+  render(page: unknown, into: object): void
+}
+
+const base = 'http://mirror/'
+const [ada, bea, mallory, nobody] = [holder(), holder(), holder(), holder()]
+const hostile = { script: '<script>window.pwned = 1</script>', bidi: 'invoice\u202etxt.exe' }
+const drawing = 'preact'
+let test: TestChain
+let written: ReadonlyMap<string, Uint8Array>
+let store: MemoryMirror
+let main: ReturnType<typeof stubPage>
+let preact: Drawing
+let asked: string[]
+
+beforeAll(async () => {
+  test = await TestChain.open({ ...oneValidator(), time: Math.floor(Date.now() / 1000) - 1000 })
+  await test.publish(ada.create(), ada.did)
+  await test.publish(bea.create(), bea.did)
+  await test.publish(bea.deactivate(), bea.did)
+  const service = { id: '#home', type: hostile.script, serviceEndpoint: hostile.bidi }
+  await test.publish(mallory.create({ services: [service] }), mallory.did)
+  // A light resolver takes a block of now alone.
+  test.clock.time = Date.now()
+  await test.mine()
+  const mirror = new MemoryMirror()
+  await mirrorOnce(test, mirror)
+  written = mirror.files
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  store = new MemoryMirror()
+  for (const [name, bytes] of written) store.files.set(name, bytes)
+  tell({ trust: trustOf(test.spec) })
+  asked = []
+  const files = store.fetch(base)
+  preact = (await import(drawing)) as Drawing
+  main = stubPage(`${base}mirror.html?did=x`)
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    asked.push(url)
+    return files(url, init)
+  })
+  return async () => {
+    preact.render(null, main)
+    // Effects of the page that are still due need its globals.
+    await new Promise((done) => setTimeout(done, 150))
+    vi.unstubAllGlobals()
+  }
+})
+
+const file = (name: string) => fileURLToPath(new URL(`../../../src/explorer/${name}`, import.meta.url))
+
+/** Replaces what the mirror says of itself. */
+function tell(about: object): void {
+  store.files.set('about', Buffer.from(JSON.stringify({ format: mirrorAboutFormat, ...about })))
+}
+
+/** Hash of the block that the files are as of. */
+function headId(): string {
+  return (JSON.parse(Buffer.from(written.get('head') ?? []).toString()) as { hash: string }).hash
+}
+
+/** Opens the page at an address until it shows a text. */
+async function shows(address: { hash?: string; search?: string }, text: string | RegExp): Promise<string> {
+  vi.stubGlobal('location', { hash: '', search: '', ...address })
+  const { guard } = (await import(file('text/one-door.ts'))) as { guard: unknown }
+  preact.options.vnode = guard
+  const { MirrorPage } = (await import(file('mirror/mirror-page.tsx'))) as Record<string, unknown>
+  preact.render(preact.h(MirrorPage, {}), main)
+  await expect.poll(() => textOf(main), { interval: 20 }).toMatch(text)
+  return textOf(main)
+}
+
+describe('the page of a mirror', () => {
+  it('reads no file before a DID is asked for, and says that the page is of the same host', async () => {
+    await shows({}, 'a page is believed as far as its host')
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['behind #', { hash: `#/did/${ada.did}` }],
+    ['alone behind #', { hash: `#${ada.did}` }],
+    ['in the query', { search: `?did=${ada.did}` }],
+  ])('resolves a DID %s of its address, from files beside it alone', async (_, address) => {
+    const text = await shows(address, '✓ proved')
+    expect(text).toContain('valid')
+    expect(text).toContain(`"${ada.did}"`)
+    expect(text).toContain(headId())
+    expect(text).toContain('signatures of a quorum of its validators')
+    expect(text).toContain('the one that this mirror gives')
+    expect(text).toMatch(new RegExp(`read\n${asked.length} files, [1-9]`))
+    expect(asked.length).toBeGreaterThan(2)
+    for (const url of asked) expect(store.files.has(url.slice(base.length)), url).toBe(true)
+  })
+
+  it('proves that a DID is deactivated, and that one does not exist', async () => {
+    expect(await shows({ hash: `#/did/${bea.did}` }, '✓ proved')).toContain('deactivated')
+    preact.render(null, main)
+    expect(await shows({ hash: `#/did/${nobody.did}` }, '✓ proved')).toContain('does not exist')
+  })
+
+  it('shows hostile texts of a document as texts, with what is unseen written out', async () => {
+    const text = await shows({ hash: `#/did/${mallory.did}` }, '✓ proved')
+    expect(text).toContain(hostile.script)
+    expect(text).toContain('invoice‹U+202E›txt.exe')
+    expect(text).not.toContain('\u202e')
+  })
+
+  it('refuses a damaged leaf by the name of the failure and in a sentence', async () => {
+    for (const [name, bytes] of written) {
+      if (!name.startsWith('leaf/')) continue
+      const changed = Uint8Array.from(bytes)
+      // In the first entry, behind state, count and key.
+      changed.set([(changed[45] ?? 0) ^ 1], 45)
+      store.files.set(name, changed)
+    }
+    const text = await shows({ hash: `#/did/${ada.did}` }, 'Not proved')
+    expect(text).toContain('mirror-file')
+    expect(text).toContain('a file of the mirror is not what its name says')
+    expect(text).not.toContain('✓ proved')
+  })
+
+  it('takes its own Trust of a chain that comes with didledger, whatever the mirror says of it', async () => {
+    const localnet = JSON.parse(readFileSync('genesis/localnet.trust.json', 'utf8')) as { readonly chain: string }
+    tell({ trust: { ...localnet, validators: trustOf(test.spec).validators } })
+    expect(await shows({ hash: `#/did/${ada.did}` }, 'Not proved')).toContain(
+      'another chain than the one that is trusted',
+    )
+    const { shippedTrust } = (await import(file('mirror/shipped-trust.ts'))) as {
+      shippedTrust(chain: unknown): object | undefined
+    }
+    expect(shippedTrust(localnet.chain)).toEqual(localnet)
+    expect(shippedTrust('00'.repeat(32))).toBeUndefined()
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['of another form', '{"format":"x"}'],
+    ['without a Trust', JSON.stringify({ format: mirrorAboutFormat, trust: null })],
+    ['too long', ' '.repeat(2 * 1024 * 1024 + 1)],
+  ])('refuses an about that is %s', async (_, about) => {
+    store.files.set('about', Buffer.from(about))
+    const text = await shows({ hash: `#/did/${ada.did}` }, 'Not proved')
+    expect(text).toMatch(/mirror-file|form/)
+  })
+
+  it('shows a text in its address that is no DID as a text', async () => {
+    const text = await shows({ search: '?did=%3Cscript%3E' }, '✓ proved')
+    expect(text).toContain('does not exist')
+    expect(text).toContain('<script>')
+  })
+})
