@@ -152,7 +152,7 @@ module.exports = {
       'pages-in-browsers',
       '^src/explorer/(?!sign/)',
       srcExcept(
-        '^src/(explorer/|base/(errors|primitives)/|identity/did/|clients/light/|answers/api/schemas/|ledger/events/)',
+        '^src/(explorer/|base/(errors|primitives)/|identity/(did|proofs)/|clients/light/|answers/api/schemas/|ledger/events/)',
       ),
       'pages run in a browser: rooms below them that do so too, packages for browsers, and types of answers',
     ),
