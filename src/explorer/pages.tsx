@@ -6,7 +6,7 @@
  *   WebSocket -> LiveEvents -> version rises -> pages ask again; without it the tip is asked for
  *   search box -> searchTarget -> the page of what was named
  *
- * Imports api, crypto, did, errors, light, primitives, runtime, wallet; used by none.
+ * Imports api, crypto, did, errors, light, primitives, proofs, runtime, wallet; used by none.
  * - sign/ signs for accounts of a devnet, and is loaded when a form of its page is sent.
  * - Built by Vite into dist/pages; nothing of Node is in it.
  * - Texts of documents, and of a node, are hostile: all pass through text/one-door, long ones through Plain, links through outsideLink.

@@ -174,6 +174,7 @@ describe('the packed package', () => {
       'README.md',
       'dist/THIRD-PARTY-LICENCES.txt',
       'dist/cli/package.json',
+      'dist/mirror.html',
       'dist/pages/assets/index.css',
       'dist/pages/favicon.svg',
       'dist/pages/index.html',

@@ -3,7 +3,7 @@
  *
  *   address (address-did.ts) -> MirrorPage -> MirrorReader (mirror-reader.ts) -> LightResolver over the files -> values of parts/
  *
- * - scripts/build-mirror-page.ts puts scripts and styles into the one file, and a content security policy that allows these alone.
+ * - The build puts scripts and styles into the one file, and a content security policy that allows these alone.
  * - Texts of documents, and of the mirror, are hostile: all pass through text/one-door.
  */
 import { options, render } from 'preact'

@@ -11,10 +11,10 @@ import { shippedTrust } from './shipped-trust.js'
 
 /** Reads DIDs from the files of one mirror. */
 
-/** Where the Trust of a reader is from. */
+/** Origin: where the Trust of a reader is from. */
 export type TrustSource = 'pasted' | 'shipped' | 'mirror'
 
-/** What was read to answer. */
+/** Content: what was read to answer. */
 export interface Reading {
   readonly files: number
   readonly bytes: number

@@ -1,0 +1,2 @@
+/** Styles that the build puts into the page. */
+declare module '*.css'
