@@ -37,14 +37,18 @@ export const mirrorOptions = table('mirror', {
   }),
   nodes: option({
     flag: '--mirror-nodes <url...>',
-    schema: Type.Array(Type.String({ pattern: '^https?://', maxLength: 2048 }), { maxItems: 16, uniqueItems: true }),
-    expects: 'a list of up to 16 different URLs that begin with http:// or https://',
+    schema: Type.Array(Type.String({ pattern: '^https?://', maxLength: 2048 }), {
+      minItems: 1,
+      maxItems: 16,
+      uniqueItems: true,
+    }),
+    expects: 'a list of 1 to 16 different URLs that begin with http:// or https://',
     description: 'nodes that the mirror names for searches and transactions; the URL of the REST port of each',
   }),
   contact: option({
     flag: '--mirror-contact <text>',
-    schema: Type.String({ maxLength: 500 }),
-    expects: 'a text of up to 500 characters',
+    schema: Type.String({ minLength: 1, maxLength: 500 }),
+    expects: 'a text of 1 to 500 characters',
     description: 'who runs the mirror, as the mirror says it',
   }),
   keepBlocks: tuning({
