@@ -129,7 +129,7 @@ export class MirrorServer implements Server {
   /** The newest head with signatures of witnesses, as of which it answers from now on. */
   async #witnessed(budget: FileBudget): Promise<unknown> {
     const head = await this.#files.head(cosignedName, budget)
-    this.#heads.set(head.height, head)
+    this.#keep(head)
     const heads = [{ height: head.height, cosignatures: head.cosignatures ?? [] }]
     return { format: witnessedFormat, chain: head.chain, heads }
   }
@@ -145,9 +145,13 @@ export class MirrorServer implements Server {
   async #readHead(budget: FileBudget): Promise<MirrorHead> {
     const head = await this.#files.head(headName, budget)
     this.#newest = head
+    this.#keep(head)
+    return head
+  }
+
+  #keep(head: MirrorHead): void {
     this.#heads.set(head.height, head)
     if (this.#heads.size > keptHeads) this.#heads.delete(this.#heads.keys().next().value as number)
-    return head
   }
 
   async #didAnswer(

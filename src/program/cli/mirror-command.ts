@@ -5,6 +5,7 @@ import type { Spec } from '../../base/primitives/spec.js'
 import type { Log } from '../../base/runtime/env.js'
 import { systemEnv } from '../../base/runtime/process-env.js'
 import type { Mirror } from '../../ledger/mirror/mirror.js'
+import { mirroredHeight } from '../../ledger/mirror/mirror-step.js'
 import { mirrorDefaults, type MirrorSettings, mirrorVersions } from '../../ledger/mirror/mirror-options.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { followedNode } from '../../node/followed-node.js'
@@ -158,9 +159,8 @@ async function fromNode(
 
 async function untilMirrored(node: Node): Promise<void> {
   const isThere = () => {
-    const { height } = node.mirror?.figures ?? {}
-    const depth = node.spec.hasValidators ? 0 : 6
-    return node.standing().inStep && height !== undefined && height >= node.chain.tip.header.height - depth
+    const wanted = mirroredHeight(node.spec, node.chain.tip.header.height)
+    return node.standing().inStep && wanted !== undefined && (node.mirror?.figures.height ?? 0) >= wanted
   }
   while (!isThere()) await new Promise((resolve) => setTimeout(resolve, lookInterval))
 }
