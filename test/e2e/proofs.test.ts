@@ -102,7 +102,7 @@ describe('didledger light', () => {
       '--state',
       state,
     )
-    expect(line).toEqual({ listens: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)], nodes })
+    expect(line).toEqual({ listens: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)], nodes, mirrors: [] })
     const proved = { height: 1, hash: await node.hashAt(1), servers: nodes }
     expect((await call(url, 'resolvedid', { did })).result).toMatchObject({ did, status: 0, proved })
     const accept = { accept: 'application/did-resolution' }
@@ -152,9 +152,9 @@ describe('didledger light', () => {
       '(checkpoint-hash)',
     ],
     ['a root that is too old', () => ['--rest', node.line.rest, '--trust', 'localnet'], 1, '(trust-expired)'],
-    ['more nodes needed than named', () => [...honest(), '--needed', '2'], 2, '--needed 2: one node is named'],
+    ['more nodes needed than named', () => [...honest(), '--needed', '2'], 2, '--needed 2: one server is named'],
     ['a node twice', () => [...honest(), ...honest()], 2, 'is given twice: its answer counts once'],
-    ['no node', () => ['--trust', 'devnet'], 2, '--rest <url> is missing'],
+    ['no node', () => ['--trust', 'devnet'], 2, '--rest <url> or --mirror <url> is missing'],
     ['no trust', () => ['--rest', node.line.rest], 2, '--trust <name|file> is missing'],
     ['what is no URL', () => ['--rest', 'ftp://x', '--trust', 'devnet'], 2, 'not a URL'],
   ])('ends with plain words for %s', async (_, args, code, said) => {
