@@ -14,7 +14,7 @@ it('a page in Chromium signs, verifies and resolves as Node does', async () => {
   const scenario = scenarioInput()
   const node = await createNode({ network: 'devnet', api: { portBase: 0 } })
   nodes.push(node)
-  const services = [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org/ü' }]
+  const services = [{ id: '#home', type: 'LinkedDomains', serviceEndpoint: 'https://example.org/%C3%BC' }]
   const { did, txid } = await node.wallet.createDid({ account: node.wallet.account(0), services })
   await node.chain.waitFor(txid)
   const input: PageInput = { scenario, node: node.api?.rpc ?? '', did }
@@ -22,7 +22,7 @@ it('a page in Chromium signs, verifies and resolves as Node does', async () => {
   expect(ofNode).toEqual([])
   expect(JSON.parse(results)).toEqual(JSON.parse(runScenario(scenario)))
   expect(resolution).toMatchObject({
-    didDocument: { id: did, service: [{ id: `${did}#home`, serviceEndpoint: 'https://example.org/ü' }] },
+    didDocument: { id: did, service: [{ id: `${did}#home`, serviceEndpoint: 'https://example.org/%C3%BC' }] },
   })
 })
 

@@ -329,7 +329,9 @@ describe('pages', () => {
     await explorer.page.getByRole('link', { name: 'GET …/block/hash/{height}' }).click()
     // The fields of the method stand there until the page has changed.
     await panel('GET /api/v1/block/hash/{height}').waitFor()
-    await explorer.page.locator('.fields input').fill('0')
+    await panel('GET /api/v1/block/hash/{height}')
+      .getByRole('textbox', { name: /^height/ })
+      .fill('0')
     await explorer.page.getByRole('button', { name: 'Send' }).click()
     await panel('Answer').getByText(node.chain.genesis).waitFor()
     const links = explorer.page.locator('.names a')

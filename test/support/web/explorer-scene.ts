@@ -1,5 +1,6 @@
 import type { LedgerNode } from '../../../src/index.js'
-import { issueCredential } from '../builders/did.js'
+import { operationJson } from '../../../src/base/primitives/did-operation.js'
+import { holder, issueCredential } from '../builders/did.js'
 import { quickSigner } from '../builders/signatures.js'
 
 /** Scene on a devnet before its pages are looked at: payments, DIDs with versions, credentials, and a hostile document. */
@@ -36,7 +37,7 @@ export interface Scene {
 
 export async function playScene(node: LedgerNode): Promise<Scene> {
   const { wallet, chain } = node
-  const [ada, bob, mallory] = [wallet.account(0), wallet.account(1), wallet.account(2)]
+  const [ada, bob, mallory] = [wallet.account(0), wallet.account(1), holder()]
   const mined = async (sent: Promise<{ readonly txid: string }>) => {
     const { txid } = await sent
     await chain.waitFor(txid)
@@ -75,18 +76,17 @@ export async function playScene(node: LedgerNode): Promise<Scene> {
     credentialSubject: { id: ada.did, degree: 'Master of Analysis' },
   })
   await mined(wallet.declareCredential({ account: ada, credential: diploma }))
-  await mined(
-    wallet.createDid({
-      account: mallory,
-      services: [
-        { ...service('script', hostile.script, hostile.javascript), note: hostile.handler },
-        service('handler', hostile.handler, hostile.data),
-        service('host', 'Host', hostile.host),
-        { ...service('bidi', 'Bidi', hostile.userInfo), file: hostile.bidi, [hostile.script]: hostile.unseen },
-        { ...service('long', 'Long', 'https://example.org/'), text: hostile.long },
-      ],
-    }),
-  )
+  // A chain takes endpoints that the wallet refuses.
+  const operation = mallory.create({
+    services: [
+      { ...service('script', hostile.script, hostile.javascript), note: hostile.handler },
+      service('handler', hostile.handler, hostile.data),
+      service('host', 'Host', hostile.host),
+      { ...service('bidi', 'Bidi', hostile.userInfo), file: hostile.bidi, [hostile.script]: hostile.unseen },
+      { ...service('long', 'Long', 'https://example.org/'), text: hostile.long },
+    ],
+  })
+  await chain.waitFor(await wallet.publish(operationJson(operation), { account: bob }))
   return {
     ada: ada.did,
     bob: bob.did,
