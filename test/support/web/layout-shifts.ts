@@ -20,5 +20,7 @@ export async function expectStill({ page }: Explorer): Promise<void> {
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   const seen = await page.evaluate<(readonly [number, string])[]>('window.shifts')
   const sum = seen.reduce((total, [value]) => total + value, 0)
-  expect(sum, `${page.url()}\n` + seen.map(([value, source]) => `${value} ${source}`).join('\n')).toBeLessThanOrEqual(most)
+  expect(sum, `${page.url()}\n` + seen.map(([value, source]) => `${value} ${source}`).join('\n')).toBeLessThanOrEqual(
+    most,
+  )
 }
