@@ -2,7 +2,14 @@ import { fromUtf8 } from '../../src/base/primitives/bytes.js'
 import { MirrorServer } from '../../src/clients/light/mirror-server.js'
 import { FileBudget } from '../../src/clients/light/mirror-files.js'
 import { didMapKey } from '../../src/identity/proofs/map-tree.js'
-import { headName, lastHeadersName, type MirrorHead, mirrorFormat } from '../../src/identity/proofs/mirror-head.js'
+import {
+  cosignedName,
+  headName,
+  lastHeadersName,
+  type MirrorHead,
+  mirrorCosignedFormat,
+  mirrorFormat,
+} from '../../src/identity/proofs/mirror-head.js'
 import { headersFile } from '../../src/identity/proofs/mirror-headers.js'
 import { pageName } from '../../src/identity/proofs/mirror-page.js'
 import { OwnFiles } from '../../src/ledger/mirror/own-files.js'
@@ -106,6 +113,18 @@ export const mirrorLimits = [
     value: 262_144,
     feed: async (n) => void (await ask(stretch(storeOf(), headName, n))),
     refusal: 'mirror-file: the file head of http://mirror has more than 262144 bytes',
+  }),
+  limit({
+    name: 'identity/proofs/mirror-head.mostCosignedHeads',
+    unit: 'count',
+    value: 4,
+    feed: async (n) => {
+      const store = storeOf()
+      const heads = Array.from({ length: n }, () => head)
+      store.files.set(cosignedName, fromUtf8(JSON.stringify({ format: mirrorCosignedFormat, heads })))
+      await serverOf(store).get('witnessed')
+    },
+    refusal: 'mirror-file: the file cosigned of http://mirror has more than 4 heads',
   }),
   limit({
     name: 'clients/light/mirror-files.longestPage',

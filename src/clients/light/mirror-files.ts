@@ -1,7 +1,14 @@
 import { equalBytes, utf8 } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { MapKey } from '../../identity/proofs/map-tree.js'
-import { type cosignedName, type headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
+import {
+  cosignedName,
+  headName,
+  type MirrorHead,
+  mirrorCosignedFormat,
+  mirrorFormat,
+  mostCosignedHeads,
+} from '../../identity/proofs/mirror-head.js'
 import { leafName, type MirrorLeaf, readLeafFile, valueOfLeaf } from '../../identity/proofs/mirror-leaf.js'
 import { type MirrorPage, pageName, type PagePlace, readPageFile } from '../../identity/proofs/mirror-page.js'
 import { eachChunk, type Fetch, requirePresent, timely } from './ask-server.js'
@@ -58,9 +65,27 @@ export class MirrorFiles {
     this.#fetch = fetch
   }
 
-  /** The head as it is now, or the newest one with cosignatures: the claim of the mirror. */
-  async head(name: typeof headName | typeof cosignedName, budget: FileBudget): Promise<MirrorHead> {
-    const head = (await this.json(name, longestHead, budget)) as Partial<MirrorHead> | null
+  /** The head as it is now: the claim of the mirror. */
+  async head(budget: FileBudget): Promise<MirrorHead> {
+    return this.#readHead(headName, await this.json(headName, longestHead, budget))
+  }
+
+  /** Heads with cosignatures, newest first, which are claims too. */
+  async cosigned(budget: FileBudget): Promise<MirrorHead[]> {
+    const sent = (await this.json(cosignedName, mostCosignedHeads * longestHead, budget)) as {
+      readonly format?: unknown
+      readonly heads?: unknown
+    } | null
+    if (sent?.format !== mirrorCosignedFormat || !Array.isArray(sent.heads)) {
+      throw this.wrong(cosignedName, `is none of the form ${mirrorCosignedFormat}`)
+    }
+    if (sent.heads.length > mostCosignedHeads)
+      throw this.wrong(cosignedName, `has more than ${mostCosignedHeads} heads`)
+    return sent.heads.map((one) => this.#readHead(cosignedName, one))
+  }
+
+  #readHead(name: string, sent: unknown): MirrorHead {
+    const head = sent as Partial<MirrorHead> | null
     if (head?.format !== mirrorFormat) throw this.wrong(name, `is none of the form ${mirrorFormat}`)
     const texts = [head.chain, head.hash, head.mapRoot, head.didRoot]
     const counts = [head.height, head.changes, head.headers]

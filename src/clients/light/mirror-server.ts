@@ -25,8 +25,6 @@ import { credentialMapKey, didMapKey, type Leaf, type MapKey } from '../../ident
 import {
   anchorName,
   changeName,
-  cosignedName,
-  headName,
   headersInFile,
   headersName,
   lastHeaders,
@@ -126,12 +124,15 @@ export class MirrorServer implements Server {
     return { anchor: { ...anchor, root: mapRoot } }
   }
 
-  /** The newest head with signatures of witnesses, as of which it answers from now on. */
+  /** Heads with signatures of witnesses, as of which it answers from now on. */
   async #witnessed(budget: FileBudget): Promise<unknown> {
-    const head = await this.#files.head(cosignedName, budget)
-    this.#keep(head)
-    const heads = [{ height: head.height, cosignatures: head.cosignatures ?? [] }]
-    return { format: witnessedFormat, chain: head.chain, heads }
+    const heads = await this.#files.cosigned(budget)
+    for (const head of [...heads].reverse()) this.#keep(head)
+    return {
+      format: witnessedFormat,
+      chain: heads[0]?.chain,
+      heads: heads.map(({ height, cosignatures = [] }) => ({ height, cosignatures })),
+    }
   }
 
   /** The head as of which is answered: the newest, or that of a height. */
@@ -143,7 +144,7 @@ export class MirrorServer implements Server {
   }
 
   async #readHead(budget: FileBudget): Promise<MirrorHead> {
-    const head = await this.#files.head(headName, budget)
+    const head = await this.#files.head(budget)
     this.#newest = head
     this.#keep(head)
     return head

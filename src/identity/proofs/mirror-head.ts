@@ -4,6 +4,8 @@ import { named } from './mirror-page.js'
 /** Files of a mirror beside pages and leaves: the head, headers, anchors, changes of validators (format 11). */
 
 export const mirrorFormat = 'didledger/mirror/1'
+/** Format of the file of cosigned heads. */
+export const mirrorCosignedFormat = 'didledger/mirror-cosigned/1'
 /** Format of the file that says whose mirror it is. */
 export const mirrorAboutFormat = 'didledger/about/1'
 
@@ -40,8 +42,10 @@ export interface MirrorHead {
 }
 
 export const headName = 'head'
-/** The newest head with signatures of witnesses, for readers who ask for some. */
+/** Heads with signatures of witnesses, for readers who ask for some. */
 export const cosignedName = 'cosigned'
+/** @limit count: heads in the file of cosigned heads of a mirror */
+export const mostCosignedHeads = 4
 export const aboutName = 'about'
 
 /** The file of the change of validators with a number, from 0 on. */

@@ -146,7 +146,7 @@ class Step {
       ...(cosignatures.length > 0 && { cosignatures }),
       written: formatDate(Math.floor(now() / 1000)),
     }
-    await own.putHead(next)
+    await own.putHead(next, this.#options)
     await own.deleteOld(now(), this.#options, this.#options.requireOpen)
     return { head: next, files: this.#files, bytes: this.#bytes }
   }

@@ -175,7 +175,7 @@ export class Mirror {
     if (own.head === undefined || hash === undefined) return
     const cosignatures = chain.cosignatures?.({ height: own.head.height, hash }) ?? []
     if (cosignatures.length <= (own.head.cosignatures?.length ?? 0)) return
-    await own.putHead({ ...own.head, cosignatures })
+    await own.putHead({ ...own.head, cosignatures }, this.#options)
   }
 
   #note({ head, files, bytes }: StepResult, milliseconds: number, log: Env['log']): void {

@@ -1,6 +1,14 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
-import { cosignedName, headName, type MirrorHead, mirrorFormat } from '../../identity/proofs/mirror-head.js'
+import {
+  cosignedName,
+  headName,
+  type MirrorHead,
+  mirrorCosignedFormat,
+  mirrorFormat,
+  mostCosignedHeads,
+} from '../../identity/proofs/mirror-head.js'
+import { withCosigned } from './cosigned-heads.js'
 import type { MirrorStore } from './mirror-store.js'
 
 /** Files of a mirror that are for itself: what it is about to write, and what no later block needs. They are read once, since it alone writes them. */
@@ -30,17 +38,19 @@ export interface Keeping {
 export class OwnFiles {
   readonly #store: MirrorStore
   #head: MirrorHead | undefined
+  #cosigned: readonly MirrorHead[]
   #unfinished: readonly string[]
   #gone: readonly GoneList[]
 
   private constructor(
     store: MirrorStore,
-    head: MirrorHead | undefined,
+    { head, cosigned }: { readonly head: MirrorHead | undefined; readonly cosigned: readonly MirrorHead[] },
     unfinished: readonly string[],
     gone: readonly GoneList[],
   ) {
     this.#store = store
     this.#head = head
+    this.#cosigned = cosigned
     this.#unfinished = unfinished
     this.#gone = gone
   }
@@ -50,7 +60,12 @@ export class OwnFiles {
     const head = await storedHead(store, chain)
     const [after, ...names] = linesOf(await store.get(intentName, longestList))
     const unfinished = after === (head?.hash ?? noHead) ? names : []
-    return new OwnFiles(store, head, unfinished, await goneLists(store))
+    return new OwnFiles(
+      store,
+      { head, cosigned: await storedCosigned(store, chain) },
+      unfinished,
+      await goneLists(store),
+    )
   }
 
   /** Undefined: the mirror has none yet. */
@@ -82,12 +97,15 @@ export class OwnFiles {
     this.#gone = []
   }
 
-  async putHead(head: MirrorHead): Promise<void> {
+  /** Writes a head, and where it has signatures of witnesses the list of those. `keepBlocks`: blocks for which files stay. */
+  async putHead(head: MirrorHead, { keepBlocks }: Pick<Keeping, 'keepBlocks'>): Promise<void> {
     await this.#store.replace({ name: headName, bytes: fromUtf8(JSON.stringify(head)) })
     this.#head = head
     this.#unfinished = []
-    if (head.cosignatures !== undefined)
-      await this.#store.replace({ name: cosignedName, bytes: fromUtf8(JSON.stringify(head)) })
+    if (head.cosignatures === undefined) return
+    this.#cosigned = withCosigned(this.#cosigned, head, head.height - keepBlocks)
+    const text = JSON.stringify({ format: mirrorCosignedFormat, heads: this.#cosigned })
+    await this.#store.replace({ name: cosignedName, bytes: fromUtf8(text) })
   }
 
   /** Deletes files whose time is over. A crash between leaves a list that is worked off again. */
@@ -112,6 +130,16 @@ async function storedHead(store: MirrorStore, chain: string): Promise<MirrorHead
   }
   if (head.chain !== chain) throw new UserError(`it is the mirror of another chain, ${head.chain}, not of ${chain}`)
   return head as MirrorHead
+}
+
+/** The cosigned heads that a mirror shows; none where the file is no list of a mirror of the chain: it is written with the next one. */
+async function storedCosigned(store: MirrorStore, chain: string): Promise<readonly MirrorHead[]> {
+  const bytes = await store.get(cosignedName, mostCosignedHeads * longestHead)
+  const sent = bytes && (readJson(bytes) as { readonly format?: unknown; readonly heads?: unknown } | undefined)
+  if (sent?.format !== mirrorCosignedFormat || !Array.isArray(sent.heads)) return []
+  return (sent.heads as (Partial<MirrorHead> | null)[]).filter((one): one is MirrorHead => {
+    return one?.chain === chain && Number.isSafeInteger(one.height) && Array.isArray(one.cosignatures)
+  })
 }
 
 async function goneLists(store: MirrorStore): Promise<readonly GoneList[]> {

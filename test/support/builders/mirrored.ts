@@ -15,6 +15,8 @@ export interface MirrorPlan {
   readonly now?: () => number
   readonly timers?: Timers
   readonly isInStep?: () => boolean
+  /** Signatures of witnesses of the block of a height. */
+  readonly cosignatures?: (height: number) => readonly string[]
   /** Files beside those of the chain. */
   readonly pages?: ReadonlyMap<string, Uint8Array>
 }
@@ -30,6 +32,7 @@ export function mirrorOf(
     now = () => 0,
     timers = { after: () => () => {} },
     isInStep = () => true,
+    cosignatures = () => [],
     pages = new Map(),
   }: MirrorPlan = {},
 ): Mirror {
@@ -37,7 +40,10 @@ export function mirrorOf(
     store,
     place: 'the memory of a test',
     database,
-    chain: { spec, genesis: chain.genesis.header.hash, proofs: chainProver(chain) },
+    chain: {
+      ...{ spec, genesis: chain.genesis.header.hash, proofs: chainProver(chain) },
+      cosignatures: ({ height }) => cosignatures(height),
+    },
     events: chain.events,
     clock: { now },
     timers,
