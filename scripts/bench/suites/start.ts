@@ -3,8 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { callRpc } from '../../../src/clients/client/rpc.js'
 import { didSizes, writeDids } from '../did-rows.js'
 import { byTurns, median, rateOf, spentOn, timeOf, type Work } from '../measure.js'
-import { following, residentBytes, run, runNode, type RunningNode } from '../processes.js'
+import { end, following, residentBytes, run, runNode, type RunningNode } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
+import { ended } from './commands.js'
 import { transferBlocks, withDirectory, withLedger, writtenSpec } from '../workshop.js'
 
 const starts = { warmUp: 0, measured: 5 }
@@ -17,18 +18,24 @@ const blocksAtOnce = 16
 /** A devnet as a separate process: time from its start to its first answer, idle memory, mining rates; and the start of large nodes. */
 export async function suite(): Promise<Row[]> {
   const times = await byTurns(starts, startTime, {
-    bare: () => () => run(['-e', 'console.log("up")']),
+    bare: () => () => ended(['-e', '0']),
     devnet: () => () => answering(),
   })
+  const [bare, first] = [median(times.bare), median(times.devnet)]
   const devnet = await answering()
   await setTimeout(settle)
   const memory = residentBytes(devnet.process) / 1024 / 1024
   await devnet.stop()
+  const idle = await run(['-e', 'console.log("up"); setInterval(() => {}, 1e6)'])
+  await setTimeout(settle)
+  const least = residentBytes(idle.process) / 1024 / 1024
+  await end(idle.process)
   const kept = await withDirectory((directory) => miningRate(['--data-dir', join(directory, 'kept')]))
   return [
-    row('devnet, process start to first answer', median(times.devnet), 'ms', { most: 1500 }),
-    row('an empty node process, start to first line', median(times.bare), 'ms'),
-    row('devnet, resident memory idle', memory, 'MB', { most: 100 }),
+    row('an empty node process, start to end', bare, 'ms'),
+    row('devnet, process start to first answer', first, 'ms', { ratio: [first / bare, 'an empty process'], most: 2.5 }),
+    row('an idle node process, resident memory', least, 'MB'),
+    row('devnet, resident memory idle', memory, 'MB', { ratio: [memory / least, 'an idle process'], most: 1.4 }),
     row('devnet, empty blocks by dev_mine', await miningRate([]), '/s', { least: 1000 }),
     row('the same in a kept directory', kept, '/s', { least: 1000 }),
     ...(await largeStarts()),
