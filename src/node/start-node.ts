@@ -392,13 +392,21 @@ function comparisonOf(
 
 async function openDevnet(
   { env, tuning = {}, onStep = () => {} }: NodeOptions,
-  { chain, virtualClock }: Store,
+  { chain, signatures, virtualClock }: Store,
   mempool: Mempool,
   stack: ResourceStack,
 ): Promise<Devnet | undefined> {
   if (virtualClock === undefined) return undefined
   const { mining = automine, accounts, mnemonic, balance, seedDids = 0, state: stateFile } = tuning.devnet ?? {}
-  const devnet = new Devnet({ ...env, chain, mempool, clock: virtualClock, mining, ...defined({ stateFile }) })
+  const devnet = new Devnet({
+    ...env,
+    chain,
+    mempool,
+    signatures,
+    clock: virtualClock,
+    mining,
+    ...defined({ stateFile }),
+  })
   stack.defer(() => devnet.close())
   await devnet.loadStateFile((done) => onStep({ stage: 'state', done }))
   await devnet.fund(defined({ accounts, mnemonic, balance }))

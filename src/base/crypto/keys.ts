@@ -11,11 +11,16 @@ import { nodeCrypto } from '../runtime/node-crypto.js'
  */
 export function sign(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
   requirePrivateKey(privateKey)
-  signing ??= nodeCrypto === undefined ? p256 : ecdsa(openSslPoint(nodeCrypto), sha256)
+  signing ??= nodeCrypto === undefined ? p256 : ecdsa(openSslPoint(nodeCrypto), sha256, { hmac: hmacOf(nodeCrypto) })
   return signing.sign(message, privateKey, { prehash: true, lowS: false, format: 'compact', extraEntropy: false })
 }
 
 let signing: Pick<typeof p256, 'sign'> | undefined
+
+/** HMAC of SHA-256 by OpenSSL, from which a nonce comes; signing takes a fifth less time by it. */
+function hmacOf({ createHmac }: typeof Crypto) {
+  return (key: Uint8Array, message: Uint8Array): Uint8Array => createHmac('sha256', key).update(message).digest()
+}
 
 /** Points of P-256 of which the base point is multiplied by OpenSSL; signing is then five times as fast. */
 function openSslPoint({ createECDH }: typeof Crypto): typeof p256.Point {

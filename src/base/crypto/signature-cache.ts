@@ -8,6 +8,9 @@ import type { SignatureCheck } from '../primitives/signature.js'
  */
 export const signatureCacheEntries = 131_072
 
+/** The part of a check that names it. */
+type NamedCheck = Pick<SignatureCheck, 'message' | 'keys' | 'signatures' | 'identity'>
+
 /**
  * Checks that verified when their transactions entered the pool, so that a block with them need not verify them again. Bounded:
  * the oldest is evicted first.
@@ -26,8 +29,8 @@ export class SignatureCache {
     return this.#verified.size
   }
 
-  /** Adds checks that hold; the caller must have verified them. */
-  add(checks: readonly SignatureCheck[]): void {
+  /** Adds checks that hold; the caller must have verified them, or made their signatures. */
+  add(checks: readonly NamedCheck[]): void {
     const identity = identifier()
     for (const check of checks) {
       const id = identity(check)
@@ -41,7 +44,7 @@ export class SignatureCache {
   unknown(checks: readonly SignatureCheck[]): readonly SignatureCheck[] {
     if (this.#verified.size === 0) return checks
     const unknown: SignatureCheck[] = []
-    let identify: ((check: SignatureCheck) => string | undefined) | undefined
+    let identify: ((check: NamedCheck) => string | undefined) | undefined
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as SignatureCheck
       const id = check.identity ?? (identify ??= identifier())(check)
@@ -55,7 +58,7 @@ export class SignatureCache {
  * Names checks: by their own name, or by SHA-256 over the number of keys, the keys, the signatures and SHA-256 of the message.
  * Undefined for a check whose keys or signatures are not of the one valid length, without which the concatenation would be ambiguous.
  */
-function identifier(): (check: SignatureCheck) => string | undefined {
+function identifier(): (check: NamedCheck) => string | undefined {
   // The checks of one transaction are consecutive and share its bytes, which may be megabytes.
   let hashed: Uint8Array | undefined
   let digest: Uint8Array = zeroHash

@@ -116,6 +116,14 @@ export function witnessRoot(transactions: readonly Transaction[]): Hash {
   return rootOf(transactions, witnessLeaf)
 }
 
+/** {@link witnessRoot} of a coinbase with these transactions behind it. */
+export function witnessRootBehindCoinbase(transactions: readonly Transaction[]): Hash {
+  const tree = new MerkleTree()
+  tree.add(coinbaseLeaf)
+  for (const tx of transactions) tree.add(tx.digestKey)
+  return tree.root
+}
+
 /** The leaf of a transaction in the tree of {@link witnessRoot}, as `mapKey` makes it. */
 export function witnessLeaf(tx: Transaction, index: number): string {
   return index === 0 ? coinbaseLeaf : tx.digestKey

@@ -1,17 +1,16 @@
-import type { ConnectedOperation } from '../consensus/connect.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { coinStateOf } from '../../base/primitives/spec.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { didRoot } from '../../identity/proofs/map-tree.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
-import { LeafChanges } from '../storage/rows/map/leaf-changes.js'
+import { LeafChanges, type LeafOperation } from '../storage/rows/map/leaf-changes.js'
 import { hasMap, mapChangeOf, mapRootAfter } from '../storage/rows/map/map-rows.js'
 import { Overlay } from '../storage/write/overlay.js'
 import type { Chain } from './chain.js'
 
 /** An operation of a block that is being made. */
 export interface NextOperation {
-  readonly operation: ConnectedOperation
+  readonly operation: LeafOperation
   readonly tx: Transaction
   /** Position in the block. */
   readonly index: number

@@ -71,13 +71,31 @@ export interface SelectionRequest extends Extent {
 export async function selectTransactions(
   chain: Chain,
   pool: Mempool,
-  { time: wanted, ...extent }: SelectionRequest,
+  { time, ...extent }: SelectionRequest,
 ): Promise<Selection> {
-  const parent = chain.tip
-  const ancestry = chain.headers.ancestry(parent)
-  const bits = requiredBits(chain.spec, ancestry)
-  const time = Math.max(wanted, earliestTime(chain.spec, ancestry))
-  const { transactions, fees, witnessRoot, operations } = await choose(chain, pool, { ...extent, parent })
+  const place = nextPlace(chain, time)
+  return selectionOf(chain, place, await choose(chain, pool, { ...extent, parent: place.parent }))
+}
+
+/** Place of a block: its parent, and what that demands of its header. */
+export type BlockPlace = Pick<Selection, 'parent' | 'bits' | 'time'>
+
+/** The place on the tip, at a time in Unix seconds or the earliest after it that the rules allow. */
+export function nextPlace({ tip: parent, headers, spec }: Chain, time: number): BlockPlace {
+  const ancestry = headers.ancestry(parent)
+  return { parent, bits: requiredBits(spec, ancestry), time: Math.max(time, earliestTime(spec, ancestry)) }
+}
+
+/**
+ * Adds to chosen transactions, which are not checked again, what a block with them commits to. Tip moves -> a result that may mix two
+ * states.
+ */
+export async function selectionOf(
+  chain: Chain,
+  place: BlockPlace,
+  { transactions, fees, witnessRoot, operations }: Chosen,
+): Promise<Selection> {
+  const { parent, time } = place
   const unlessMoved = (error: unknown) => {
     if (chain.tip === parent) throw error
     return zeroHash
@@ -85,7 +103,7 @@ export async function selectTransactions(
   const didRoot = await nextDidRoot(chain, time, operations).catch(unlessMoved)
   const coinRoot = await coinRootOf(chain, parent.header.height + 1).catch(unlessMoved)
   const branch = await runCooperatively(firstBranchSteps(transactions.map(({ hash }) => hash)))
-  return { parent, bits, time, transactions, fees, witnessRoot, operations, didRoot, coinRoot, branch }
+  return { ...place, transactions, fees, witnessRoot, operations, didRoot, coinRoot, branch }
 }
 
 /** A block of the selection with a coinbase for one address, without work. */

@@ -4,7 +4,7 @@
  *   pooled transaction, interval, mine -> Producer.produce -> DevnetValidator.offer: soloConfirmBy -> chain.acceptBlock
  *   mine, empty pool -> solveEmptyRun -> DevnetValidator.offerRun -> chain.acceptBlocks     many blocks, one batch
  *   faucet, fund     -> fundAccounts, Faucet.send -> buildTransfer -> signTransaction -> mempool.accept
- *   seed             -> seedDids -> seededCreate -> mempool.accept -> Producer.produce
+ *   seed             -> seedDids -> seededCreate -> selectionOf -> DevnetValidator.offer     one block a round, past the pool
  *   snapshot, revert -> Snapshots -> chain.exclusive: mempool.restore -> rewind, VirtualClock.restoration
  *   reorg            -> replaceLast -> solveEmptyRun -> replace    one batch, reverted and applied as one change
  *   state file, dumpState, loadState -> statePieces, readStateHead, readBlocks -> acceptBlocks | replace
@@ -230,7 +230,8 @@ export class Devnet {
 
   /** Registers so many DIDs, those that are not registered yet. To be called before {@link start}. */
   async seed(count: number, progress?: (done: number) => void): Promise<void> {
-    this.#seeded = await seedDids({ ...this.#options, faucet: this.#faucet, producer: this.#producer }, count, progress)
+    const makers = { faucet: this.#faucet, producer: this.#producer, validator: this.#validator }
+    this.#seeded = await seedDids({ ...this.#options, ...makers }, count, progress)
   }
 
   /** The state file, once it was looked at. */

@@ -24,9 +24,9 @@ export class DevnetValidator implements OwnValidator {
   readonly payTo: ProgramHash
   readonly automatic: boolean
   readonly #options: DevnetValidatorOptions
-  /** Gives the same bytes each time. */
+  /** Gives the same bytes each time, as generated pages of samples need. */
   readonly #signer: KeySigner
-  /** For many blocks at once: twenty times as fast. */
+  /** For many blocks at once: four times as fast. */
   readonly #quick: KeySigner
   /** The block signed last: no other of that height is signed unless the chain is rewound. */
   #signed: Header | undefined

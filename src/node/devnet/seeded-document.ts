@@ -12,6 +12,7 @@ import { InvariantError } from '../../base/errors/rule-error.js'
 import { didFromPublicKey } from '../../base/primitives/address.js'
 import { fromUtf8 } from '../../base/primitives/bytes.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
+import type { SignatureCheck } from '../../base/primitives/signature.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 
 /** One of the DIDs that a devnet registers to begin with. */
@@ -21,7 +22,12 @@ export interface SeededDid {
   readonly did: string
   readonly sign: Sign
   readonly publicKey: Uint8Array
+  /** Its signatures so far; they hold, and need not be verified. */
+  readonly made: readonly MadeSignature[]
 }
+
+/** A signature of a key over a message, as its check is named. */
+export type MadeSignature = Pick<SignatureCheck, 'message' | 'keys' | 'signatures'>
 
 const firstNames = ['Ada', 'Alan', 'Barbara', 'Donald', 'Edsger', 'Frances', 'Grace', 'John', 'Katherine', 'Tim']
 const nations = ['AT', 'BR', 'CH', 'DE', 'FR', 'JP', 'KE', 'NZ', 'US']
@@ -32,7 +38,16 @@ export function seededDid(index: number, privateKey: Uint8Array | undefined): Se
   if (privateKey === undefined) throw new InvariantError(`the seeded DID ${index} has no key`)
   const { publicKey, sign } = quickSigner(privateKey)
   const did = didFromPublicKey(publicKey, { method: didMethod })
-  return { index, did, publicKey, sign: (text) => sign(fromUtf8(text)) }
+  const made: MadeSignature[] = []
+  return {
+    ...{ index, did, publicKey, made },
+    sign: (text) => {
+      const message = fromUtf8(text)
+      const signature = sign(message)
+      made.push({ message, keys: [publicKey], signatures: [signature] })
+      return signature
+    },
+  }
 }
 
 /**

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
+import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
+import type { Verifier } from '../../../src/base/crypto/verifier.js'
 import { VirtualClock } from '../../../src/node/devnet/clock.js'
 import { Devnet } from '../../../src/node/devnet/devnet.js'
 import type { MiningMode } from '../../../src/node/devnet/mining-mode.js'
@@ -15,18 +18,20 @@ import { inStep } from './standing.js'
 export async function testDevnet({
   mining = { kind: 'manual' },
   store = memoryStore(),
-}: { readonly mining?: MiningMode; readonly store?: Store } = {}) {
+  verifier = createInlineVerifier(),
+}: { readonly mining?: MiningMode; readonly store?: Store; readonly verifier?: Verifier } = {}) {
   const allocations = [testAddress(10), testAddress(11), addressFromPublicKey(faucetKey().publicKey)].map(
     (address) => ({ address, amount: '100000000000' }),
   )
+  const signatures = new SignatureCache()
   const validators = [toHex(devnetValidatorKey().publicKey)]
-  const chain = await TestChain.open({ devnet: true, validators, allocations }, { store })
+  const chain = await TestChain.open({ devnet: true, validators, allocations }, { store, verifier, signatures })
   const clock = new VirtualClock(chain.clock, chain.database)
   chain.chain.addIndexer(clock)
   const timers = new ManualTimers()
   const random = { bytes: (length: number) => randomBytes(length) }
   const { mempool, log, database } = chain
-  const devnet = new Devnet({ chain: chain.chain, mempool, clock, timers, random, log, mining })
+  const devnet = new Devnet({ chain: chain.chain, mempool, signatures, clock, timers, random, log, mining })
   const standing = () => inStep(chain.reader.height)
   const resolver = new Resolver({ database, prover: chain.prover, clock, tip: () => chain.chain.tip.header, standing })
   devnet.start()

@@ -7,6 +7,9 @@ import { devnetMnemonic, seededDidPath } from '../../../../src/clients/wallet/de
 import { deriveKey } from '../../../../src/base/crypto/hd.js'
 import { publicKeyOf } from '../../../../src/base/crypto/keys.js'
 import { accountOf } from '../../../../src/clients/wallet/accounts.js'
+import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
+import type { Verifier } from '../../../../src/base/crypto/verifier.js'
+import { testDevnet } from '../../../support/fakes/test-devnet.js'
 import { quietLog } from '../../../support/builders/chain.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../../genesis/devnet.json', import.meta.url), 'utf8'))
@@ -75,6 +78,28 @@ describe('the DIDs that a devnet begins with', () => {
     await node.devnet.seed(1050, (done) => steps.push(done))
     expect(steps).toEqual([1000, 1050])
     expect(node.mempool.size).toBe(0)
+  })
+
+  it('are not verified again by the process that signed them', async () => {
+    const inline = createInlineVerifier()
+    let verified = 0
+    const verifyAll: Verifier['verifyAll'] = (checks) => {
+      verified += checks.length
+      return inline.verifyAll(checks)
+    }
+    const verifier = { verifyAll, close: () => inline.close() }
+    const { devnet, resolver, close } = await testDevnet({ verifier })
+    onTestFinished(close)
+    await devnet.seed(9)
+    expect(await resolver.resolve(devnet.seeded?.first[0] as string)).toMatchObject({ status: 0 })
+    // The transaction of the faucet passes the pool.
+    expect(verified).toBe(1)
+    const other = await testDevnet({ verifier })
+    onTestFinished(other.close)
+    verified = 0
+    await other.devnet.loadState(await devnet.dumpState())
+    // Operation, document and transaction of each, the credentials of six, the faucet, and proposal and vote of two blocks.
+    expect(verified).toBe(9 * 3 + 6 + 1 + 4)
   })
 
   it('are refused in plain words where the faucet is empty', async () => {

@@ -22,13 +22,18 @@ import { inKeyOrderSteps, type LeafChange } from './change-map.js'
 
 /** The leaves that operations change, from the rows of DIDs and credentials. */
 
+/** The part of an operation that decides its leaf. */
+export interface LeafOperation extends Pick<ConnectedOperation, 'id' | 'credential'> {
+  readonly state: Pick<ConnectedOperation['state'], 'operationCount'>
+}
+
 /** Leaves that the operations of a block change, each as it is after the last of them. */
 export class LeafChanges {
   /** By DID, or by credential and signer. */
   readonly #leaves = new Map<string, { key(): MapKey; readonly end: HistoryEnd }>()
 
   /** Stages the row of one operation, and notes its leaf. Returns what takes a declare or revoke back. */
-  put(overlay: StagedRows, operation: ConnectedOperation, mined: Mined): CredentialUndo | undefined {
+  put(overlay: StagedRows, operation: LeafOperation, mined: Mined): CredentialUndo | undefined {
     const { id, state, credential } = operation
     if (credential === undefined) {
       const { digest, operation: last } = putDidOperation(overlay, operation, mined)
@@ -55,7 +60,7 @@ export class LeafChanges {
 /** Stages the row of an operation on a DID. Those before it have theirs. */
 function putDidOperation(
   overlay: StagedRows,
-  { id, state }: ConnectedOperation,
+  { id, state }: LeafOperation,
   { height, index, time, tx }: Mined,
 ): DidOperationRow {
   const did = present(didKey(id), 'the key of a connected DID')
