@@ -131,9 +131,9 @@ export const resolverLimits = [
   limit({
     name: 'answers/resolver/document-search.queryLimits.examined',
     unit: 'count',
-    value: 1_000_000,
+    value: 500_000,
     feed: async (n) => void (await (await searchOver(n)).find(unindexed)),
-    refusal: 'busy: more than 1000000 documents would have to be read',
+    refusal: 'busy: more than 500000 documents would have to be read',
   }),
   limit({
     name: 'answers/resolver/did-key.maxDidLength',

@@ -31,7 +31,7 @@ export const queryLimits = {
   /** @limit ms: time of a search, its wait included */
   duration: 60_000,
   /** @limit count: documents that one search reads to examine them */
-  examined: 1_000_000,
+  examined: 500_000,
   /** @tuning bytes: documents that a search reads at once */
   pageBytes: 128 * 1024,
 }

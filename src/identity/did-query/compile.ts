@@ -14,6 +14,7 @@
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { readCondition } from './condition.js'
 import { isMembers, type Members, Path, type Scope, type Test } from './member-path.js'
+import { neededTexts } from './needed-texts.js'
 import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
 import { below, quoted, refusal } from './query-error.js'
 import { beginEffort, spend } from './work-budget.js'
@@ -24,6 +25,8 @@ export interface Matcher {
   readonly everything: boolean
   /** The condition as it was read. */
   readonly condition: JsonObject
+  /** Texts in the canonical JSON of every document that matches. */
+  readonly texts: readonly string[]
   /**
    * Whether a normalised document, as JSON.parse returns it, matches. Its nesting bounds the recursion. `busy` where it takes too
    * much work.
@@ -42,6 +45,7 @@ export function compileCondition(input: string | object): Matcher {
   return {
     everything: condition.size === 0,
     condition,
+    texts: neededTexts(condition),
     matches: (document) => {
       beginEffort()
       return predicate(document)
