@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { callRpc } from '../../../src/clients/client/rpc.js'
+import { quickSigner } from '../../../src/base/crypto/quick-signer.js'
+import { callRpc, type RpcParams } from '../../../src/clients/client/rpc.js'
 import { didSizes, writeDids } from '../did-rows.js'
 import { byTurns, median, rateOf, spentOn, timeOf, type Work } from '../measure.js'
 import { end, following, residentBytes, run, runNode, type RunningNode } from '../processes.js'
@@ -12,6 +13,11 @@ const starts = { warmUp: 0, measured: 5 }
 const settle = 5000
 /** Empty blocks of one call. */
 const blocks = 1000
+/** Blocks of one measurement, one a call. */
+const singles = 200
+const seeded = 10_000
+/** Transaction, operation and document of a seeded DID, and the credential of two of three. */
+const signaturesOfSeeded = 3 + 2 / 3
 const transactionsPerBlock = 1000
 const blocksAtOnce = 16
 
@@ -38,6 +44,8 @@ export async function suite(): Promise<Row[]> {
     row('devnet, resident memory idle', memory, 'MB', { ratio: [memory / least, 'an idle process'], most: 1.4 }),
     row('devnet, empty blocks by dev_mine', await miningRate([]), '/s', { least: 1000 }),
     row('the same in a kept directory', kept, '/s', { least: 1000 }),
+    ...(await singleBlocks()),
+    ...(await seeding()),
     ...(await largeStarts()),
   ]
 }
@@ -68,6 +76,43 @@ async function miningRate(options: readonly string[]): Promise<number> {
   } finally {
     await devnet.stop()
   }
+}
+
+/** Blocks by calls for one each, against as many calls for the height: a call, and what a block adds to it. */
+async function singleBlocks(): Promise<Row[]> {
+  const devnet = await answering(['--log-level', 'error'])
+  try {
+    const calls = (method: string, params: object) => () => async () => {
+      for (let i = 0; i < singles; i++) await callRpc(devnet.rpc, method, params as RpcParams, { timeout: 60_000 })
+    }
+    const tasks = { mine: calls('dev_mine', { blocks: 1 }), ask: calls('getblockcount', []) }
+    const times = await byTurns({ warmUp: 2, measured: 5 }, timeOf, tasks)
+    const [mined, asked] = [times.mine, times.ask].map((all) => singles / (median(all) / 1000)) as [number, number]
+    const ratio = [mined / asked, 'calls for the height'] as const
+    return [row('blocks by dev_mine, one a call', mined, '/s', { ratio, least: 0.2 })]
+  } finally {
+    await devnet.stop()
+  }
+}
+
+/** A devnet with seeded DIDs until its first answer, against signing as much as it signs, in this process. */
+async function seeding(): Promise<Row[]> {
+  const { sign } = quickSigner()
+  const message = new Uint8Array(2048)
+  const signing = async () => {
+    for (let i = 0; i < seeded * signaturesOfSeeded; i++) sign(message)
+  }
+  const { seed, bare } = await byTurns({ warmUp: 0, measured: 3 }, startTime, {
+    seed: () => () => answering(['--seed-dids', String(seeded), '--log-level', 'error']),
+    bare: () => () => signing(),
+  })
+  const ratio = [median(seed) / median(bare), 'signing as often'] as const
+  return [
+    row(`devnet, start with ${shown(seeded)} seeded DIDs to first answer`, median(seed) / 1000, 's', {
+      ratio,
+      most: 4,
+    }),
+  ]
 }
 
 /** The start of a node with many transactions and as many DIDs, until it serves, against one with an empty directory. */

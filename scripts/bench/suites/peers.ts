@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { end, residentBytes, runNode } from '../processes.js'
+import { type Row, row } from '../report.js'
+import { withDirectory } from '../workshop.js'
+
+const rounds = { warmUp: 1, measured: 5 }
+/** Blocks of one measurement, one a call. */
+const blocks = 200
+/** Milliseconds without a request before memory is read. */
+const settle = 5000
+/** Milliseconds in which npm has to install, and a program to start. */
+const patience = { install: 120_000, start: 20_000 }
+
+/** A development node of either program. */
+interface Peer {
+  readonly url: string
+  readonly process: ReturnType<typeof spawn>
+  readonly stop: () => Promise<void>
+}
+
+/** Starts a program, and the calls that mine a block and that ask for the height. */
+interface Program {
+  readonly start: () => Promise<Peer>
+  readonly mine: string
+  readonly height: string
+}
+
+const devnet: Program = {
+  start: async () => {
+    const node = await runNode(['devnet', '--log-level', 'error'])
+    return { url: node.rpc, process: node.process, stop: () => node.stop() }
+  },
+  mine: call('dev_mine', { blocks: 1 }),
+  height: call('getblockcount', []),
+}
+
+/**
+ * A devnet beside anvil, the development node of another chain: start to the first answer, idle memory, blocks one a call, answers a
+ * second. npm installs anvil into a temporary directory; where it cannot, the only row says so.
+ */
+export function suite(): Promise<Row[]> {
+  return withDirectory(async (directory) => {
+    const file = await installAnvil(directory)
+    if (file === undefined) return [row('left out: npm cannot install @foundry-rs/anvil here', 0, 'rows')]
+    return compare({ devnet, anvil: anvilBy(file) })
+  })
+}
+
+async function compare(programs: Readonly<Record<'devnet' | 'anvil', Program>>): Promise<Row[]> {
+  const starting =
+    ({ start, height }: Program) =>
+    () =>
+    () =>
+      startTime(start, height)
+  const starts = await byTurns(rounds, figureOf, { own: starting(programs.devnet), other: starting(programs.anvil) })
+  const [own, other] = [await programs.devnet.start(), await programs.anvil.start()]
+  try {
+    await Promise.all([ask(own.url, devnet.height), ask(other.url, programs.anvil.height)])
+    await pause(settle)
+    const memory = [own, other].map(({ process }) => residentBytes(process) / 2 ** 20) as [number, number]
+    const ratesOf = async (rate: (url: string, program: Program) => Promise<number>) => {
+      const [ours, theirs] = [() => () => rate(own.url, devnet), () => () => rate(other.url, programs.anvil)]
+      const rates = await byTurns(rounds, figureOf, { ours, theirs })
+      return [median(rates.ours), median(rates.theirs)] as const
+    }
+    const mined = await ratesOf(async (url, { mine }) => {
+      const time = await timeOf(async () => {
+        for (let i = 0; i < blocks; i++) await ask(url, mine)
+      })
+      return blocks / (time / 1000)
+    })
+    const answered = await ratesOf(async (url, { height }) => {
+      const { requests, duration } = await autocannon({ url, connections: 10, duration: 1, ...post(height) })
+      return requests.total / duration
+    })
+    return [
+      beside('blocks, one a call', mined, '/s', { least: 1 }),
+      beside('answers with the height', answered, '/s', { least: 0.5 }),
+      beside('process start to first answer', [median(starts.own), median(starts.other)], 'ms'),
+      beside('resident memory idle', memory, 'MB'),
+    ]
+  } finally {
+    await Promise.all([own.stop(), other.stop()])
+  }
+}
+
+function beside(
+  name: string,
+  [own, other]: readonly [number, number],
+  unit: string,
+  bound: { least?: number } = {},
+): Row {
+  return row(`${name}, devnet`, own, unit, {
+    ratio: [own / other, `anvil's ${Number(other.toPrecision(3))}`],
+    ...bound,
+  })
+}
+
+async function startTime(start: () => Promise<Peer>, height: string): Promise<number> {
+  let peer: Peer | undefined
+  const time = await timeOf(async () => {
+    peer = await start()
+    await ask(peer.url, height)
+  })
+  await peer?.stop()
+  return time
+}
+
+function anvilBy(file: string): Program {
+  return {
+    start: async () => {
+      const child = spawn(file, ['--port', '0', '--host', '127.0.0.1'], { stdio: ['ignore', 'pipe', 'inherit'] })
+      let said = ''
+      const deadline = AbortSignal.timeout(patience.start)
+      while (!/Listening on ([\d.:]+)/.test(said)) {
+        const [text] = (await once(child.stdout, 'data', { signal: deadline })) as [Buffer]
+        said += text.toString()
+      }
+      child.stdout.resume()
+      const url = `http://${/Listening on ([\d.:]+)/.exec(said)?.[1]}`
+      return { url, process: child, stop: () => end(child) }
+    },
+    mine: call('evm_mine', []),
+    height: call('eth_blockNumber', []),
+  }
+}
+
+/** Has npm install anvil; the file of its program, undefined where that fails. */
+async function installAnvil(directory: string): Promise<string | undefined> {
+  const folder = join(directory, 'anvil')
+  await mkdir(folder)
+  await writeFile(join(folder, 'package.json'), '{"private":true}')
+  const options = ['install', '@foundry-rs/anvil', '--no-audit', '--no-fund', '--ignore-scripts']
+  const npm = spawn('npm', options, { cwd: folder, stdio: 'ignore', timeout: patience.install })
+  npm.on('error', () => {})
+  await once(npm, 'close')
+  const scope = join(folder, 'node_modules/@foundry-rs')
+  if (!existsSync(scope)) return undefined
+  // The package for this system holds the program; the other one is a script that starts it.
+  const files = readdirSync(scope).map((name) => join(scope, name, 'bin/anvil'))
+  return files.find((file) => existsSync(file))
+}
+
+function call(method: string, params: unknown): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+function post(body: string) {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body } as const
+}
+
+async function ask(url: string, body: string): Promise<void> {
+  const answer = (await (await fetch(url, post(body))).json()) as { readonly error?: unknown }
+  if (answer.error !== undefined && answer.error !== null) throw new Error(`${body}: ${JSON.stringify(answer.error)}`)
+}
