@@ -1,15 +1,10 @@
 import { checkProofOfWork } from '../../identity/proofs/auxpow-proof.js'
-import { checkConfirm } from '../consensus/check-confirm.js'
 import { type Ancestry, checkClock, checkHeaderContext } from '../consensus/context.js'
 import { blockSanitySteps, bodyMatchSteps } from '../consensus/sanity.js'
-import type { SignatureCache } from '../../base/crypto/signature-cache.js'
-import { runChecks } from '../../base/crypto/verifier.js'
-import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { Block } from '../../base/primitives/block.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
-import { parseConfirm } from '../../base/primitives/confirm.js'
 import type { Header } from '../../base/primitives/header.js'
 import { coinDepth } from '../../base/primitives/coin-depth.js'
 import { nextCoinRoot, type Spec } from '../../base/primitives/spec.js'
@@ -20,6 +15,7 @@ import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
 import { tables } from '../storage/rows/tables.js'
 import { putRecord } from './block-records.js'
+import { type ConfirmChecking, RunConfirms } from './run-confirms.js'
 import type { HeldBlock, IncomingBlock } from './chain-change.js'
 import { type Connecting, stageBlock, type StagedBlock } from './connect-block.js'
 import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.js'
@@ -27,11 +23,9 @@ import { type HeaderIndex, type KnownHeader, runAncestry } from './header-index.
 export type { IncomingBlock } from './chain-change.js'
 
 /** Context for checking a block. */
-export interface Checking extends Connecting {
+export interface Checking extends Connecting, ConfirmChecking {
   readonly database: Database
   readonly clock: Clock
-  /** Signatures of confirms verified before their blocks arrived. */
-  readonly confirmSignatures: SignatureCache
 }
 
 /** A block of a run broke a rule; those before it are connected. */
@@ -60,22 +54,6 @@ export async function checkPlace(
   if (!matched) await runCooperatively(bodyMatchSteps(block, sanity))
 }
 
-/** Checks the confirm of a block, which must be absent without validators. `assumed`: its signatures are assumed valid. */
-export async function checkConfirmOf(
-  header: Header,
-  bytes: Uint8Array | undefined,
-  { sanity: { spec }, confirmSignatures, verifier }: Checking,
-  { assumed = false } = {},
-): Promise<void> {
-  if (!spec.hasValidators) {
-    if (bytes !== undefined) throw brokenRule('confirm-unexpected')
-    return
-  }
-  if (bytes === undefined) throw brokenRule('confirm-missing')
-  const checks = checkConfirm(spec, header, parseConfirm(bytes))
-  if (!assumed) await runChecks(confirmSignatures.unknown(checks), verifier)
-}
-
 /** Result of a run of blocks: everything before the first block that breaks a rule. */
 export interface ConnectedRun {
   readonly overlay: Overlay
@@ -86,13 +64,16 @@ export interface ConnectedRun {
 /** A block of a run whose signatures may still be verified. */
 interface WaitingBlock extends StagedBlock {
   readonly layer: Overlay
+  /** Resolves when the signatures of its confirm hold. */
+  readonly confirmed: Promise<void>
 }
 
 /**
  * Connects consecutive blocks on top of `tip`, with the rules for single blocks. Writes nothing. `assumed`: signatures of
  * transactions, operations, credentials and confirms are assumed valid; everything else is checked. `following`: blocks known
  * to follow the run. While other threads verify the signatures of a block, the next one is checked on top of it; where the first one
- * fails, those of the next are verified for nothing, and of no further one.
+ * fails, those of the next are verified for nothing, and of no further one. Confirms are verified for many blocks at once. The failure
+ * is always the one that single blocks have: of the first broken block, its confirm before its body.
  */
 export async function connectRun(
   blocks: readonly IncomingBlock[],
@@ -106,35 +87,47 @@ export async function connectRun(
   let { chainWork } = tip
   const highest = tip.header.height + blocks.length
   const knownHeight = highest + following
-  const stage = async ({ block: bytes, confirm, matched }: IncomingBlock, below: Overlay): Promise<WaitingBlock> => {
+  const confirms = new RunConfirms(blocks, checking, { assumed })
+  const stage = async (
+    { block: bytes, confirm, matched }: IncomingBlock,
+    index: number,
+    below: Overlay,
+  ): Promise<WaitingBlock> => {
     const block = matched ?? (await runCooperatively(Block.fromBytesSteps(bytes)))
     const ancestry = runAncestry(headers, tip, run)
     if (!equalBytes(block.header.previous, (run.at(-1) ?? tip.header).hash)) {
       throw new RuleError('block-stale', `${block.hash} does not follow the one before it`)
     }
     await checkPlace(block, ancestry, checking, { matched: matched !== undefined })
-    await checkConfirmOf(block.header, confirm, checking, { assumed })
-    await runCooperatively(blockSanitySteps(block, sanity))
+    const { confirmed } = await confirms.of(index)
     const layer = new Overlay(below)
-    const staged = await stageBlock(layer, block, checking, { assumed, knownHeight })
+    const staged = await stageBody(layer, block).catch(async (error: unknown) => {
+      await confirmed
+      throw error
+    })
     chainWork += workOf(block.header.bits)
     putRecord(layer, block, { chainWork, size: bytes.length, status: 'active', arrival: checking.arrival })
     if (confirm !== undefined) layer.put(tables.confirm.key(block.header.hash), confirm)
     run.push(block.header)
-    return { ...staged, layer }
+    return { ...staged, layer, confirmed }
+  }
+  const stageBody = async (layer: Overlay, block: Block) => {
+    await runCooperatively(blockSanitySteps(block, sanity))
+    return stageBlock(layer, block, checking, { assumed, knownHeight })
   }
   let waiting: WaitingBlock | undefined
   const finishWaiting = async (above?: Overlay) => {
     if (waiting === undefined) return
-    const { event, layer, verified } = waiting
+    const { event, layer, confirmed, verified } = waiting
     waiting = undefined
+    await confirmed
     await verified
     await runCooperatively(layer.mergeSteps(overlay, above))
     connected.push(event)
   }
   try {
-    for (const incoming of blocks) {
-      const staged = await stage(incoming, waiting?.layer ?? overlay).catch(async (error: unknown) => {
+    for (const [index, incoming] of blocks.entries()) {
+      const staged = await stage(incoming, index, waiting?.layer ?? overlay).catch(async (error: unknown) => {
         // What is wrong with the block before it comes first.
         await finishWaiting()
         throw error

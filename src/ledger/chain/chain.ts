@@ -3,7 +3,7 @@
  *
  *   bytes, confirm -> acceptBlock(s), prepare -> JobQueue    one job at a time
  *     -> Block.fromBytesSteps
- *     -> checkPlace -> checkConfirmOf                         block-run.ts: ancestors, clock, work, does the body match; confirm
+ *     -> checkPlace -> checkConfirmOf                         block-run.ts, run-confirms.ts: ancestors, clock, work, does the body match; confirm
  *     -> blockSanitySteps                                    sanity.ts: all rules of the bytes
  *        on the tip     -> connectInto                       coins, DIDs and signatures, into an Overlay
  *        heavier branch -> Branches.switchTo                 Reorganisation: back to the fork point, then up
@@ -43,7 +43,7 @@ import { joinedHeight, prunedHeight, supersededHeight } from '../storage/rows/pr
 import { StoredState } from '../storage/stored-state.js'
 import { AssumedConfirms } from './assumed-confirms.js'
 import { chainWorkOf, genesisInto, type NewBlock, putRecord } from './block-records.js'
-import { BlockRunError, checkConfirmOf, checkPlace, type Checking, connectRun, unlessConfirmed } from './block-run.js'
+import { BlockRunError, checkPlace, type Checking, connectRun, unlessConfirmed } from './block-run.js'
 import { Branches, BranchError, type PursuedHeaders } from './branches.js'
 import {
   type ChangedBlock,
@@ -66,6 +66,7 @@ import { bodyOf } from './read-body.js'
 import { putTip, type Reorganised } from './reorganise.js'
 import { resumeChain, type Resuming } from './resume-chain.js'
 import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
+import { checkConfirmOf } from './run-confirms.js'
 
 /** @limit count: blocks and other jobs that wait for the writer */
 const queueLimit = 256

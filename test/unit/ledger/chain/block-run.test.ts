@@ -27,6 +27,33 @@ async function twoChains(count: number, overrides = oneValidator()) {
   return { source, target, blocks, run }
 }
 
+/** A chain of empty blocks with confirms, and another that has none of them yet. */
+async function emptyChains(count: number) {
+  const source = await TestChain.open(oneValidator())
+  const blocks = await source.mine(count)
+  const target = await TestChain.open(oneValidator())
+  return { source, target, run: blocks.map((block) => incoming(source, block)) }
+}
+
+/** A chain that notes the number of checks of each call of its verifier. */
+async function countingChain() {
+  const inline = createInlineVerifier()
+  const calls: number[] = []
+  const verifyAll = (checks: readonly SignatureCheck[]) => {
+    calls.push(checks.length)
+    return inline.verifyAll(checks)
+  }
+  const target = await TestChain.open(oneValidator(), { verifier: { verifyAll, close: () => inline.close() } })
+  return { target, calls }
+}
+
+/** A block whose confirm ends with a signature that does not verify. */
+function withBadVote(one: IncomingBlock): IncomingBlock {
+  const confirm = Uint8Array.from(one.confirm as Uint8Array)
+  confirm[confirm.length - 1] = (confirm.at(-1) as number) ^ 1
+  return { ...one, confirm }
+}
+
 function incoming(chain: TestChain, block: Block): IncomingBlock {
   const confirm = chain.confirmFor(block)
   return { block: block.bytes, ...(confirm === undefined ? {} : { confirm }) }
@@ -133,6 +160,61 @@ describe('a run of blocks', () => {
     expect(await accepted).toBe(5)
     expect(target.database.sequence).toBe(before + 1)
     expect(await stateDigest(target.database)).toBe(await stateDigest(source.database))
+  })
+
+  it('gives the verifier the confirms of many blocks in one call', async () => {
+    const { source, run } = await emptyChains(200)
+    const { target, calls } = await countingChain()
+    expect(await target.chain.acceptBlocks(run)).toBe(200)
+    // A proposal and a vote a block; portions end with the block that fills them.
+    expect(calls.filter((count) => count > 0)).toEqual([256, 144])
+    expect(await stateDigest(target.database)).toBe(await stateDigest(source.database))
+  })
+
+  it('verifies no confirm twice, and none of blocks far behind a broken one', async () => {
+    const { run } = await emptyChains(400)
+    const { target, calls } = await countingChain()
+    const broken = run.map((one, i) => (i === 1 ? withBadVote(one) : one))
+    const { index, rule } = await failureOf(target.chain.acceptBlocks(broken))
+    expect({ index, code: rule.code }).toEqual({ index: 1, code: 'confirm-signature' })
+    expect(target.chain.tip.header.height).toBe(1)
+    expect(calls.filter((count) => count > 0)).toEqual([256, 256])
+    expect(await target.chain.acceptBlocks(run)).toBe(400)
+    expect(await faultOf(target)).toBeUndefined()
+  })
+
+  it.each([0, 127, 128, 199])('names block %i of a run by the signature of its confirm', async (at) => {
+    const { target, run } = await emptyChains(200)
+    const broken = run.map((one, i) => (i === at || i === at + 40 ? withBadVote(one) : one))
+    const { index, rule } = await failureOf(target.chain.acceptBlocks(broken))
+    expect({ index, code: rule.code }).toEqual({ index: at, code: 'confirm-signature' })
+    expect(target.chain.tip.header.height).toBe(at)
+  })
+
+  it('names the confirm of a block before what its body breaks, and both before those of the next block', async () => {
+    const { source, target, blocks, run } = await twoChains(3)
+    const broken = incoming(source, withTransfer(source, blocks[1] as Block, overspent))
+    const runs = { both: withBadVote(broken), body: broken }
+    const [first, , last] = run as [IncomingBlock, IncomingBlock, IncomingBlock]
+    for (const [one, code] of [
+      [runs.both, 'confirm-signature'],
+      [runs.body, 'tx-balance'],
+    ] as const) {
+      const { index, rule } = await failureOf(target.chain.acceptBlocks([first, one, withBadVote(last)]))
+      expect({ index, code: rule.code }).toEqual({ index: 1, code })
+      await expect(target.chain.acceptBlock(one.block, one.confirm)).rejects.toMatchObject({ code })
+    }
+    const { confirm: _, ...bare } = broken
+    expect((await failureOf(target.chain.acceptBlocks([first, bare]))).rule.code).toBe('confirm-missing')
+    expect(target.chain.tip.header.height).toBe(1)
+  })
+
+  it('connects the blocks before a confirm of another form', async () => {
+    const { target, run } = await emptyChains(3)
+    const cut = run.map((one, i) => (i === 2 ? { ...one, confirm: (one.confirm as Uint8Array).subarray(0, 20) } : one))
+    const { index, rule } = await failureOf(target.chain.acceptBlocks(cut))
+    expect({ index, code: rule.code }).toEqual({ index: 2, code: 'confirm-malformed' })
+    expect(target.chain.tip.header.height).toBe(2)
   })
 
   it('marks the broken block of a chain without validators', async () => {
