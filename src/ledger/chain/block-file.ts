@@ -1,11 +1,14 @@
 import { crc32 } from 'node:zlib'
-import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { type RuleError, UserError } from '../../base/errors/rule-error.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import { Writer } from '../../base/primitives/codec.js'
+import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { headerSize } from '../../base/primitives/header.js'
 import { tables } from '../storage/rows/tables.js'
+import { acceptRun, runsOf } from './accept-run.js'
 import type { Chain } from './chain.js'
+import type { IncomingBlock } from './chain-change.js'
 import { readBlockBytes } from './read-body.js'
 
 /** Files of blocks (format 15): a head, a record for each block from height 1 on, and an end record with their number. */
@@ -71,13 +74,18 @@ export async function importBlocks(
   progress: (read: number) => void = () => {},
 ): Promise<Import> {
   let [read, added] = [0, 0]
+  const end: { error?: unknown } = {}
   // Blocks further on in the file may make its branch the best one: no other keeps them out.
   chain.pursue(() => ({ base: undefined, work: 1n << 256n, has: () => true }))
   try {
-    for await (const next of readBlocks(new Pieces(pieces), chain.genesis.header.hash)) {
-      if (await acceptRecord(chain, next, read)) added++
-      progress(++read)
+    for await (const run of runsOf(readable(readBlocks(new Pieces(pieces), chain.genesis.header.hash), end))) {
+      const accepted = await acceptRun(chain, run)
+      read += accepted.taken
+      added += accepted.added
+      if (accepted.error !== undefined) throw refusal(accepted.error, read, chain)
+      progress(read)
     }
+    if (end.error !== undefined) throw end.error
   } finally {
     chain.pursue(undefined)
   }
@@ -136,17 +144,24 @@ async function readRecord(source: Pieces, before: number): Promise<BlockRecord |
   return { block: content.subarray(0, blockLength), confirm }
 }
 
-/** Whether the block was new to the chain. */
-async function acceptRecord(chain: Chain, { block, confirm }: BlockRecord, before: number): Promise<boolean> {
+/** Blocks up to the end of a file, or to the first place where it is damaged: `end` gets that error, once the blocks before are accepted. */
+async function* readable(
+  records: AsyncIterable<BlockRecord>,
+  end: { error?: unknown },
+): AsyncGenerator<IncomingBlock, void, void> {
   try {
-    return (await chain.acceptBlock(block, confirm)) !== 'known'
+    for await (const { block, confirm } of records) yield { block, ...defined({ confirm }) }
   } catch (error) {
-    if (!(error instanceof RuleError)) throw error
-    throw new UserError(
-      `block ${before + 1} of the file is refused: ${error.message} (${error.code}); ` +
-        `the chain is at height ${chain.tip.header.height} now`,
-    )
+    end.error = error
   }
+}
+
+/** The error for a block that a chain refuses. */
+function refusal(error: RuleError, before: number, chain: Chain): UserError {
+  return new UserError(
+    `block ${before + 1} of the file is refused: ${error.message} (${error.code}); ` +
+      `the chain is at height ${chain.tip.header.height} now`,
+  )
 }
 
 function record(...parts: Uint8Array[]): Uint8Array {

@@ -1,6 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
+import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
@@ -10,7 +11,9 @@ import { digestOf } from '../storage/care/table-digest.js'
 import { joinedHeight, type LackingHeights, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { derivedTables, type LeftBranchRow, meta, rangeOf, stateTables, tables } from '../storage/rows/tables.js'
 import { indexUndoFrom } from '../storage/rows/token-index.js'
+import { acceptRun, runsOf } from './accept-run.js'
 import { reorganisationDepth } from './branches.js'
+import type { IncomingBlock } from './chain-change.js'
 import type { Chain } from './chain.js'
 import { readBlockBytes } from './read-body.js'
 import { sameMap } from './same-map.js'
@@ -42,30 +45,40 @@ export interface ReplayGap {
 
 /**
  * Replays the active chain of `source` into `target`, all rules checked, until its end or a missing or broken block. The source
- * may be damaged: only its headers, bodies and confirms are read.
+ * may be damaged: only its headers, bodies and confirms are read. A disk failure of the target proves nothing about a block, and rejects.
  */
 export async function replay(
   source: Database,
   target: Chain,
   progress: ReplayProgress = () => {},
 ): Promise<ReplayGap | undefined> {
-  for (let height = target.tip.header.height + 1; ; height++) {
-    let stored: Awaited<ReturnType<typeof readStored>>
+  let { height } = target.tip.header
+  const end: { gap?: ReplayGap } = {}
+  for await (const run of runsOf(storedBlocks(source, height + 1, end))) {
+    const { taken, error } = await acceptRun(target, run)
+    height += taken
+    if (taken > 0) progress(height)
+    if (error !== undefined) return { height: height + 1, reason: error.message }
+  }
+  return end.gap
+}
+
+/** The active blocks of a database from a height on, until the last one or one that cannot be read: `end` gets its place and reason. */
+async function* storedBlocks(
+  source: Database,
+  from: number,
+  end: { gap?: ReplayGap },
+): AsyncGenerator<IncomingBlock, void, void> {
+  for (let height = from; ; height++) {
+    let stored: IncomingBlock | undefined
     try {
       stored = await readStored(source, height)
     } catch (error) {
       if (!isLoss(error)) throw error
-      return { height, reason: error.message }
+      end.gap = { height, reason: error.message }
     }
-    if (stored === undefined) return undefined
-    try {
-      await target.acceptBlock(stored.block, stored.confirm)
-    } catch (error) {
-      // A disk failure of the target proves nothing about the block.
-      if (!(error instanceof RuleError) && !(error instanceof CodecError)) throw error
-      return { height, reason: error.message }
-    }
-    progress(height)
+    if (stored === undefined) return
+    yield stored
   }
 }
 
@@ -305,10 +318,7 @@ export async function copyUnmined(source: Database, target: Chain): Promise<numb
   return lost
 }
 
-async function readStored(
-  source: Database,
-  height: number,
-): Promise<{ block: Uint8Array; confirm: Uint8Array | undefined } | undefined> {
+async function readStored(source: Database, height: number): Promise<IncomingBlock | undefined> {
   const hash = source.get(tables.active.key(height))
   const record = hash === undefined ? undefined : tables.header.get(source, hash)
   if (hash === undefined || record === undefined) {
@@ -317,5 +327,6 @@ async function readStored(
     throw new StorageError(`the header of height ${height} is gone`)
   }
   const header = Header.read(new Reader(record.header))
-  return { block: await readBlockBytes(source, { ...record, header }), confirm: source.get(tables.confirm.key(hash)) }
+  const block = await readBlockBytes(source, { ...record, header })
+  return { block, ...defined({ confirm: source.get(tables.confirm.key(hash)) }) }
 }

@@ -49,14 +49,14 @@ describe('a replay', () => {
     }
   })
 
-  it('tells how far a verification is: rows, each block, tables', async () => {
+  it('tells how far a verification is: rows, blocks, tables', async () => {
     const test = await busyChain()
     const steps: VerifyStep[] = []
     expect(await verifyChain(test.chain, await emptyChain(test), (step) => steps.push(step))).toBeUndefined()
     const { height } = test.chain.tip.header
     expect([...new Set(steps.map(({ stage }) => stage))]).toEqual(['rows', 'blocks', 'tables'])
     const blocks = steps.filter(({ stage }) => stage === 'blocks')
-    expect(blocks).toEqual(Array.from({ length: height }, (_, i) => ({ stage: 'blocks', done: i + 1, total: height })))
+    expect(blocks).toEqual([{ stage: 'blocks', done: height, total: height }])
   })
 
   it('ends before a block that is missing or broken, and says why', async () => {
