@@ -123,7 +123,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     sharedAnswers: new SharedAnswers(new AnswerAdmission({ ...apiLimits, ...api })),
     heights: new HeightGate(chain, { ...apiLimits, ...api }),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
-    calls: new KeptAnswers(resolver, { ...apiLimits, ...api }.callCache),
+    kept: new KeptAnswers({ chain, resolver }, { ...apiLimits, ...api }.answerCache),
     dataDir: directory.path,
     ...defined({ dereference: api.dereference }),
     metricsApart: metricsHosts !== undefined,

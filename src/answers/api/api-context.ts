@@ -101,8 +101,8 @@ export interface ApiContext {
   readonly heights?: HeightGate
   /** Budget of request bodies, shared likewise. */
   readonly bodies?: BodyBudget
-  /** Answers to calls that are kept, shared likewise. */
-  readonly calls?: KeptAnswers
+  /** Answers that are kept, shared likewise. */
+  readonly kept?: KeptAnswers
   /** Absent: the REST port serves no pages. */
   readonly pages?: PageFiles
   readonly log: Log

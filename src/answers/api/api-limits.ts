@@ -93,10 +93,8 @@ export const apiLimits = {
   unread: 64 * 1024 * 1024,
   /** @tuning ms: wait for requests in progress when closing */
   closeGrace: 3000,
-  /** @tuning bytes: answers kept until the tip changes */
-  answerCache: 16 * 1024 * 1024,
-  /** @tuning bytes: answers to calls of JSON-RPC kept until the tip changes */
-  callCache: 16 * 1024 * 1024,
+  /** @tuning bytes: answers of all interfaces kept until the tip changes */
+  answerCache: 32 * 1024 * 1024,
   /** @tuning bytes: all answers in progress that are no point reads */
   answers: 48 * 1024 * 1024,
   /** @limit bytes: answers that wait for their readers, beside those in progress; the one read least is ended for another */

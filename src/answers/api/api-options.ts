@@ -106,7 +106,7 @@ export const apiOptions = table('api', {
     flag: '--answer-cache <bytes>',
     ...wholeNumber(0, 2 ** 32, 'bytes'),
     default: apiLimits.answerCache,
-    description: 'REST answers that are kept until the tip changes',
+    description: 'answers of all interfaces that are kept until the tip changes',
   }),
   rateRequests: tuning({
     flag: '--rate-requests <n>',

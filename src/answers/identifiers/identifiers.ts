@@ -48,7 +48,11 @@ export interface IdentifierSource {
 }
 
 /** An answer, and the evidence of its proof if the source verifies its nodes. */
-export type SourceAnswer = ResolveResult & { readonly proved?: object }
+export type SourceAnswer = ResolveResult & {
+  readonly proved?: object
+  /** Unix milliseconds from which the status is another one while the chain does not move; absent: it may change at any time. */
+  readonly until?: number | undefined
+}
 
 export interface AnswerOptions {
   /** If-None-Match of a GET or HEAD. */
@@ -59,6 +63,8 @@ export interface AnswerOptions {
   readonly dereference?: Dereference
   /** Aborts once no client waits for the answer. */
   readonly signal?: AbortSignal
+  /** Called with an answer that says the same until the chain moves, or until a time in Unix milliseconds. */
+  keep?(answer: IdentifierAnswer, until: number): void
   /** Takes an unexpected failure; returns what a client may know of it. */
   onFailure(error: unknown): string
 }
@@ -84,8 +90,11 @@ export async function answerIdentifier(
   try {
     const question = readQuestion(request)
     const version = await versionOf(question, source, options)
-    const answer = unlessKnown(presentOf(question, version, options.dereference), options.ifNoneMatch)
-    return withAge(answer, version.outOfStep)
+    const answer = presentOf(question, version, options.dereference)
+    const { outOfStep } = version
+    const until = holdsUntil(version)
+    if (outOfStep === undefined && until !== undefined) options.keep?.(answer, until)
+    return withAge(unlessKnown(answer, options.ifNoneMatch), outOfStep)
   } catch (error) {
     const problem = problemOf(error, options)
     const answer = errorAnswer(problem.status, frameOf(request), problem)
@@ -98,6 +107,7 @@ interface FoundVersion extends ShownVersion {
   readonly proof: MetadataProof
   readonly outOfStep: SourceAnswer['outOfStep']
   readonly proved: SourceAnswer['proved']
+  readonly until: SourceAnswer['until']
 }
 
 async function versionOf(
@@ -111,11 +121,18 @@ async function versionOf(
   const result = await source.resolve(did, { all: false, context: true, ...wanted }, defined({ signal }))
   const version = shownVersion(did, result, { now, ...defined({ keys: transformKeys }) })
   const proof = metadataProof(result)
-  const { proved, outOfStep } = result
-  if (version !== undefined) return { ...version, proof, outOfStep, proved }
+  const { proved, outOfStep, until } = result
+  if (version !== undefined) return { ...version, proof, outOfStep, proved, until }
   const what = result.status === 3 ? 'does not exist' : 'has no such version'
   const absent = new Problem('NOT_FOUND', `${did} ${what}`, { metadata: { ...proof, ...defined({ proved }) } })
   throw outOfStep === undefined ? absent : new AbsentOutOfStep(absent, outOfStep)
+}
+
+/** Unix milliseconds until which a version is shown as it is while the chain does not move; undefined: perhaps not even so long. */
+function holdsUntil({ until, metadata: { nextVersionId, expires, expired } }: FoundVersion): number | undefined {
+  // The state of the DID says when its last document expires, but not when an earlier one does; a clock may go back.
+  if (nextVersionId === undefined || expires === undefined) return until
+  return until === undefined || expired === true ? undefined : Math.min(until, Date.parse(expires))
 }
 
 /** A subject that does not exist on a node out of step with its chain: reported as absent only if the owner of the node allows it. */

@@ -1,3 +1,4 @@
+import { fromBase64url } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { operationForm } from '../../base/primitives/did-operation.js'
 import type { ResolveContext, ResolvedTransaction, ResolveResult } from './resolution.js'
@@ -90,8 +91,7 @@ function requireSame(did: string, found: string): void {
   if (found !== did) throw new Error(`the answer for ${did} is about ${found}`)
 }
 
-/** The JSON text in a payload, decoded with functions that browsers have. */
+/** The JSON text in a payload. */
 function textOf(payload: string): string {
-  const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
-  return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)))
+  return new TextDecoder().decode(fromBase64url(payload))
 }

@@ -174,15 +174,17 @@ describe('query', () => {
     })
     const server = await serve(context)
     closers.push(() => server.close())
-    const body = '{"id":1,"method":"query","params":{"service":"Hub"}}'
-    const query = async () => (await ask(server.port, '/rpc', { method: 'POST', body })).body as Answer
+    const query = async (skip: number) => {
+      const body = JSON.stringify({ id: 1, method: 'query', params: { service: 'Hub', skip } })
+      return (await ask(server.port, '/rpc', { method: 'POST', body })).body as Answer
+    }
     const dids = people.map(({ did }) => did)
-    expect((await query()).result?.document.map(({ id }) => id)).toEqual(dids)
+    expect((await query(0)).result?.document.map(({ id }) => id)).toEqual(dids)
     const holder = { share: 'other', slow: false, evict: () => {} }
     const release = await gate.reserve(2 * characters, holder, new AbortController().signal)
-    expect((await query()).error?.code).toBe(-32005)
+    expect((await query(1)).error?.code).toBe(-32005)
     release()
-    expect((await query()).result?.document.map(({ id }) => id)).toEqual(dids)
+    expect((await query(1)).result?.document.map(({ id }) => id)).toEqual(dids)
   })
 
   it('goes on for no client that has left, with no further request of its batch either', async () => {

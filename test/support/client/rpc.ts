@@ -4,8 +4,8 @@ import { apiLimits } from '../../../src/answers/api/api-limits.js'
 import { SharedAnswers } from '../../../src/answers/api/streams/shared-answer.js'
 import { rpcMethods } from '../../../src/answers/api/rpc/all-methods.js'
 import type { RpcCaller } from '../../../src/answers/api/rpc/method.js'
-import { RpcCore } from '../../../src/answers/api/rpc/rpc-core.js'
-import { type AnswerStream, beginningOf } from '../../../src/answers/api/streams/answer-stream.js'
+import { type RpcAnswer, RpcCore } from '../../../src/answers/api/rpc/rpc-core.js'
+import { beginningOf } from '../../../src/answers/api/streams/answer-stream.js'
 import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
 import { expectSchema } from '../assert/schema.js'
 
@@ -62,8 +62,9 @@ export class RpcClient {
 }
 
 /** The whole text of an answer, of any length. */
-export async function wholeText(answer: string | AnswerStream | undefined): Promise<string | undefined> {
+export async function wholeText(answer: RpcAnswer | undefined): Promise<string | undefined> {
   if (answer === undefined || typeof answer === 'string') return answer
+  if (Buffer.isBuffer(answer)) return answer.toString()
   const { parts } = await beginningOf(answer, Infinity)
   return parts.length === 0 ? undefined : Buffer.concat(parts).toString()
 }

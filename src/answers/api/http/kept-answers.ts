@@ -1,28 +1,61 @@
-import { asBuffer, ownCopy, ownText } from '../../../base/primitives/bytes.js'
+import { asBuffer, ownCopy } from '../../../base/primitives/bytes.js'
+import { defined } from '../../../base/primitives/defined.js'
 import { ByteCache } from '../../../base/runtime/byte-cache.js'
+import type { ChainView } from '../../../ledger/chain/chain-view.js'
 
 /** State on which kept answers depend. */
 export interface KeptSource {
-  /** The tip as of which answers given now hold, the same object while it does not move; undefined: none may be kept. */
-  readonly answersAt: object | undefined
-  /** Unix milliseconds by which documents expire. */
-  now(): number
+  /** The chain, and what it has given up or verified beside its tip. */
+  readonly chain: Pick<ChainView, 'tip' | 'prunedHeight' | 'supersededHeight' | 'joinedHeight' | 'verifiedHeight'>
+  readonly resolver: {
+    /** The same object while neither the tip moves nor cosignatures come; undefined: the node is out of step with its chain. */
+    readonly answersAt: object | undefined
+    /** Unix milliseconds by which documents expire. */
+    now(): number
+  }
 }
 
-/** An answer as it was sent. */
+/**
+ * How far an answer holds. `chain`: it follows from the rows alone. `step`: it is one of a node in step with its chain, for out of step it
+ * would carry its age, or be refused.
+ */
+export type KeptFor = 'chain' | 'step'
+
+/** An answer, or a part of one, as it was made. */
 export interface KeptAnswer {
   readonly body: Buffer
-  /** The method of JSON-RPC that gave it. */
-  readonly method?: string
-  /** Unix milliseconds from which the answer is another one; absent: until the tip moves. */
+  /** 200 if absent. */
+  readonly status?: number
+  /** Those beside the ones of every answer of the path. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Unix milliseconds from which the answer is another one; absent: until the state changes. */
   readonly until?: number
+  /** Bytes that are kept beside it as long as it is. */
+  readonly beside?: number
 }
 
-/** Answers that follow from the chain alone, by the text of their request, until the tip moves or a document expires. */
+/** The node at the beginning of an answer, which may be kept where it is the same at its end. */
+export interface KeptState {
+  readonly rows: object
+  /** Of a node in step; absent: the answer follows from the rows alone. */
+  readonly step?: object
+}
+
+interface Kept extends Pick<KeptState, 'step'> {
+  readonly answer: KeptAnswer
+}
+
+/** @tuning characters: a question whose answer is kept; a longer one is rarely asked again */
+export const longestQuestion = 4096
+
+/**
+ * Answers of every interface, by what was asked: until the tip moves, a document expires, or blocks are pruned. Bounded in bytes, together.
+ * Each path begins its questions with a name of its own.
+ */
 export class KeptAnswers {
   readonly #source: KeptSource
-  readonly #answers: ByteCache<KeptAnswer>
-  #at: object | undefined
+  readonly #answers: ByteCache<Kept>
+  #rows: RowState | undefined
 
   /** `bytes`: capacity. */
   constructor(source: KeptSource, bytes: number) {
@@ -30,27 +63,66 @@ export class KeptAnswers {
     this.#answers = new ByteCache(bytes)
   }
 
-  get(request: string): KeptAnswer | undefined {
-    if (!this.#follow()) return undefined
-    const answer = this.#answers.get(request)
-    if (answer?.until === undefined) return answer
-    return answer.until <= this.#source.now() ? undefined : answer
+  /** Bytes of all answers, with their questions. */
+  get bytes(): number {
+    return this.#answers.bytes
   }
 
-  /** Keeps an answer that was begun while {@link KeptSource.answersAt} was `at`, if it still is. */
-  set(request: string, answer: KeptAnswer, at: object | undefined): void {
-    if (!this.#follow() || at !== this.#at) return
-    const { body } = answer
-    this.#answers.set(ownText(request), { ...answer, body: asBuffer(ownCopy(body)) }, body.length)
+  /** The state in which an answer begins; undefined: it will not be kept. */
+  state(holds: KeptFor): KeptState | undefined {
+    const rows = this.#follow()
+    if (holds === 'chain') return { rows }
+    const step = this.#source.resolver.answersAt
+    return step && { rows, step }
   }
 
-  /** Forgets what was of another tip; returns whether anything may be kept now. */
-  #follow(): boolean {
-    const at = this.#source.answersAt
-    if (at !== this.#at) {
-      this.#answers.clear()
-      this.#at = at
-    }
-    return at !== undefined
+  get(question: string): KeptAnswer | undefined {
+    this.#follow()
+    const kept = this.#answers.get(question)
+    if (kept === undefined || !this.#isIn(kept)) return undefined
+    const { answer } = kept
+    return answer.until !== undefined && answer.until <= this.#source.resolver.now() ? undefined : answer
   }
+
+  /** Keeps an answer that was begun in `state`, if it still lasts; returns it as it is given from now on. */
+  set(question: string, answer: KeptAnswer, state: KeptState | undefined): KeptAnswer {
+    const isSame = state !== undefined && state.rows === this.#follow() && this.#isIn(state)
+    if (!isSame || question.length > longestQuestion) return answer
+    const { body, headers = {}, beside = 0 } = answer
+    const own = { ...answer, body: asBuffer(ownCopy(body)) }
+    const texts = Object.entries(headers).flat()
+    const bytes = texts.reduce((sum, { length }) => sum + length, body.length + beside)
+    // A part of a text keeps all of it in memory.
+    const name = Buffer.from(question).toString()
+    this.#answers.set(name, { answer: own, ...defined({ step: state.step }) }, bytes)
+    return own
+  }
+
+  /** Whether the node is in step with its chain as it was, where that counts. */
+  #isIn({ step }: Pick<KeptState, 'step'>): boolean {
+    return step === undefined || step === this.#source.resolver.answersAt
+  }
+
+  /** Forgets all answers where the rows are others than before. */
+  #follow(): RowState {
+    const { chain } = this.#source
+    const before = this.#rows
+    if (before !== undefined && isOf(before, chain)) return before
+    this.#answers.clear()
+    const { tip, prunedHeight, supersededHeight, joinedHeight, verifiedHeight } = chain
+    return (this.#rows = { tip, prunedHeight, supersededHeight, joinedHeight, verifiedHeight })
+  }
+}
+
+/** What the rows hold. */
+type RowState = { readonly [Name in keyof Required<KeptSource['chain']>]: KeptSource['chain'][Name] }
+
+function isOf(state: RowState, chain: KeptSource['chain']): boolean {
+  return (
+    state.tip === chain.tip &&
+    state.prunedHeight === chain.prunedHeight &&
+    state.supersededHeight === chain.supersededHeight &&
+    state.joinedHeight === chain.joinedHeight &&
+    state.verifiedHeight === chain.verifiedHeight
+  )
 }

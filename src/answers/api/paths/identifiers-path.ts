@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { RuleError, UserError } from '../../../base/errors/rule-error.js'
-import type { Dereference, IdentifierAnswer } from '../../identifiers/identifier-answer.js'
+import { type Dereference, type IdentifierAnswer, unlessKnown } from '../../identifiers/identifier-answer.js'
 import {
   answerIdentifier,
   identifiersPrefix,
@@ -11,6 +11,7 @@ import { isDidUrlText } from '../../identifiers/did-url.js'
 import { Problem } from '../../identifiers/problem.js'
 import { dereferencingType, resolutionType } from '../../identifiers/media-types.js'
 import type { IdentifierRequest } from '../../identifiers/read-question.js'
+import { mapKey } from '../../../base/primitives/bytes.js'
 import { defined } from '../../../base/primitives/defined.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
@@ -18,6 +19,7 @@ import type { ApiLimits } from '../api-limits.js'
 import type { Exchange } from '../http/exchange.js'
 import { retryAfterOf, statusOf } from '../http/failures.js'
 import type { HeightGate } from '../http/height-gate.js'
+import type { KeptAnswer, KeptAnswers } from '../http/kept-answers.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { pathOf } from '../http/request-path.js'
 
@@ -34,10 +36,12 @@ export interface IdentifiersOptions {
   readonly limits: Pick<ApiLimits, 'identifierOptions'>
   /** The chain of a node; absent: a driver, which has none. */
   readonly heights?: HeightGate
+  /** Keeps answers; absent: none is kept. */
+  readonly kept?: KeptAnswers
 }
 
 /** The HTTP binding of DID Resolution. */
-export function identifiersPath({ source, now, dereference, log, limits, heights }: IdentifiersOptions): PathRow {
+export function identifiersPath({ source, now, dereference, log, limits, heights, kept }: IdentifiersOptions): PathRow {
   return {
     path: `${identifiersPrefix}/*`,
     methods: ['GET', 'HEAD', 'POST'],
@@ -45,11 +49,19 @@ export function identifiersPath({ source, now, dereference, log, limits, heights
     body: limits.identifierOptions,
     ...defined({ heights }),
     refuse: requireOptions,
-    run: async ({ method, headers, url, body, client }) => {
+    kept: (exchange) => {
+      const known = kept?.get(questionOf(exchange))
+      return known && keptAnswer(exchange, known)
+    },
+    run: async (exchange) => {
+      const { url, headers, body, client } = exchange
+      const state = kept?.state('step')
       const options = body?.length === 0 ? undefined : body
       const asked = { ...identifierOf(url), accept: headers.accept, body: options }
       const answer = await answerIdentifier(asked, source, {
-        ifNoneMatch: method === 'POST' ? undefined : headers['if-none-match'],
+        ifNoneMatch: knownTags(exchange),
+        keep: ({ body: text, ...rest }, until) =>
+          kept?.set(questionOf(exchange), { ...rest, body: Buffer.from(text), until }, state),
         now: now(),
         ...defined({ dereference }),
         signal: client.signal,
@@ -61,6 +73,20 @@ export function identifiersPath({ source, now, dereference, log, limits, heights
       return answerOf(answer)
     },
   }
+}
+
+/** A request as the kept answers know it: its method decides about If-None-Match alone. */
+function questionOf({ url, headers: { accept }, body }: Exchange): string {
+  return `did ${url}\n${accept === undefined ? 'none' : `: ${accept}`}\n${body === undefined ? '' : mapKey(body)}`
+}
+
+function knownTags({ method, headers }: Exchange): string | undefined {
+  return method === 'POST' ? undefined : headers['if-none-match']
+}
+
+function keptAnswer(exchange: Exchange, { status = 200, headers = {}, body }: KeptAnswer): HttpAnswer {
+  const head = unlessKnown({ status, headers, body: '' }, knownTags(exchange))
+  return head.status === 304 || body.length === 0 ? answerOf(head) : { status, headers, body }
 }
 
 /** The answer to a request of the path that `rule` refuses before it is read. */

@@ -50,6 +50,8 @@ export interface LightRoute {
   /** Names that its query can have. */
   readonly query: readonly LightName[]
   readonly result: TSchema
+  /** Whether answers depend on more than the chain; absent: equal requests get equal answers until the tip moves. */
+  readonly varies?: boolean
   /** Whether an answer to this request holds for ever, on a chain whose blocks are confirmed. */
   isFixed(values: LightValues): boolean
   /** The result, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
@@ -59,7 +61,8 @@ export interface LightRoute {
 /** A row whose handler has the values of its segments. */
 function route<Path extends string>(
   path: Path,
-  row: Pick<LightRoute, 'summary' | 'result'> & Partial<Pick<LightRoute, 'query' | 'isFixed' | 'method' | 'body'>>,
+  row: Pick<LightRoute, 'summary' | 'result'> &
+    Partial<Pick<LightRoute, 'query' | 'isFixed' | 'method' | 'body' | 'varies'>>,
   run: (
     context: ApiContext,
     values: LightValues & Required<Pick<LightValues, NamesIn<Path> & LightName>>,
@@ -136,6 +139,7 @@ export const lightRoutes: readonly LightRoute[] = [
     'heads',
     {
       method: 'POST',
+      varies: true,
       body: { most: longestHead, schema: head },
       summary:
         'compares a head with the block of its height here, which is the answer; the newest block where that is lower',

@@ -27,7 +27,7 @@ import { witnessPaths } from './witness-paths.js'
 
 /** Every path of a node's REST port. */
 export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets: boolean }): PathRow[] {
-  const { context, limits, heights } = port
+  const { context, limits, heights, kept } = port
   const { resolver, log, dereference, pages } = context
   const source = { source: resolver, now: () => resolver.now() }
   return [
@@ -35,7 +35,7 @@ export function nodePaths(port: NodePort, { webSockets }: { readonly webSockets:
     ...nodeRpcPaths(port),
     ...lightPaths(port),
     ...(context.witness === undefined ? [] : witnessPaths(context.witness)),
-    identifiersPath({ ...source, dereference, log, limits, heights }),
+    identifiersPath({ ...source, dereference, log, limits, heights, kept }),
     ...(context.registrar === undefined
       ? []
       : registrarPaths({ registrar: context.registrar, access: port.access, log })),

@@ -1,7 +1,7 @@
 /**
  * REST: serves the rows of rest-routes.ts, each of which names its handler, its parameters and the schemas of its pages.
  *
- *   request -> http-port.ts -> KeptAnswers, else the row of restRoutes -> handler in results -> envelope
+ *   request -> http-port.ts -> http/kept-answers, else the row of restRoutes -> handler in results -> envelope
  *   POST transaction -> send-transaction -> mempool.accept, of a follower the node that it follows
  *
  * - docs/rest.md, /openapi.json and the checks of parameters come from the rows: there is no second list.
@@ -14,7 +14,6 @@ import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import { isKnownTag } from '../../identifiers/identifier-answer.js'
 import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
-import { KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
 import { NeedsNode } from '../http/needs-node.js'
 import { requireTransaction } from '../http/passed-on.js'
@@ -27,13 +26,6 @@ import { transactionIn } from './send-transaction.js'
 /** The paths of the table. Their answers are kept until the tip changes: they hold confirmations and next hashes. */
 export function restPaths(port: NodePort): PathRow[] {
   const { reader } = port.context
-  const tips = {
-    now: () => Date.now(),
-    get answersAt() {
-      return reader.chain.tip
-    },
-  }
-  const kept = new KeptAnswers(tips, port.limits.answerCache)
   const tag = tipTag(reader.chain)
   return restRoutes.map((route) => ({
     path: restPrefix + route.path,
@@ -42,12 +34,15 @@ export function restPaths(port: NodePort): PathRow[] {
     heights: port.heights,
     ...(route.methods.includes('POST') ? { body: port.limits.restBody } : {}),
     kept: (exchange) => {
-      const body = kept.get(exchange.path)?.body
+      const body = port.kept.get(questionOf(exchange))?.body
       return body && tagged(exchange, tag(), body)
     },
-    run: (exchange) => answer(route, exchange, kept, port, tag).catch(orByNode(port, exchange)),
+    run: (exchange) => answer(route, exchange, port, tag).catch(orByNode(port, exchange)),
   }))
 }
+
+/** The query is not read. */
+const questionOf = ({ path }: Exchange) => `rest ${path}`
 
 /** Has a node answer what a gateway has no rows of. */
 function orByNode({ context: { nodes } }: NodePort, { url, method, body, client }: Exchange) {
@@ -113,14 +108,8 @@ async function ofOneTip<T extends { tip: unknown; lasts: boolean; body: Uint8Arr
   return made
 }
 
-async function answer(
-  route: RestRoute,
-  exchange: Exchange,
-  kept: KeptAnswers,
-  port: NodePort,
-  tag: () => string,
-): Promise<HttpAnswer> {
-  const { context, access, sharedAnswers, restart } = port
+async function answer(route: RestRoute, exchange: Exchange, port: NodePort, tag: () => string): Promise<HttpAnswer> {
+  const { context, access, sharedAnswers, kept, restart } = port
   if (route.control) {
     const refusal = access.strangerRefusal(exchange)
     if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
@@ -135,7 +124,8 @@ async function answer(
   const frame = frameOf(route.envelope)
   const make = async () => {
     const { result, ...of } = await chain.database.settle(async () => {
-      return { tip: chain.tip, tipAt: tag(), lasts: route.lasts(request), result: await route.run(request) }
+      const state = kept.state('chain')
+      return { tip: chain.tip, state, tipAt: tag(), lasts: route.lasts(request), result: await route.run(request) }
     })
     const body =
       typeof result === 'string'
@@ -143,8 +133,8 @@ async function answer(
         : await bodyOf(result, exchange.client, sharedAnswers, frame)
     return { ...of, body }
   }
-  const { tip, tipAt, lasts, body } = await ofOneTip(chain, make)
-  if (lasts && body instanceof Buffer) kept.set(exchange.path, { body }, tip)
+  const { tip, state, tipAt, lasts, body } = await ofOneTip(chain, make)
+  if (lasts && body instanceof Buffer) kept.set(questionOf(exchange), { body }, state)
   if (lasts && tip === chain.tip) return tagged(exchange, tipAt, body)
   if (route.path !== 'restart') return { headers: json, body }
   return { headers: { ...json, connection: 'close' }, body, sent: restart }

@@ -1,7 +1,6 @@
 import type { AnswerAge } from '../../../identity/did/resolution.js'
 import type { Code } from '../../../base/errors/error-codes.js'
 import { defined } from '../../../base/primitives/defined.js'
-import { mapKey } from '../../../base/primitives/bytes.js'
 import { ageHeaders } from '../../identifiers/identifier-answer.js'
 import { ageOf } from '../../resolver/standing.js'
 import type { ApiLimits } from '../api-limits.js'
@@ -11,7 +10,6 @@ import { interfaceErrors } from '../http/error-mapping.js'
 import type { Exchange } from '../http/exchange.js'
 import { retryAfterOf } from '../http/failures.js'
 import type { HeightGate } from '../http/height-gate.js'
-import { type KeptAnswer, KeptAnswers } from '../http/kept-answers.js'
 import { isJson } from '../http/origin.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { placeOf } from '../http/token-proof.js'
@@ -22,9 +20,6 @@ import { rpcPaths } from '../rpc/rpc-paths.js'
 import { beginningOf, resumed } from '../streams/answer-stream.js'
 import type { AnswerClient } from '../node-handles.js'
 import type { NodePort } from './node-port.js'
-
-/** @tuning bytes: a call whose answer may be kept */
-const longestCall = 4096
 
 /** How a core is served over HTTP. */
 interface RpcPathOptions {
@@ -45,34 +40,22 @@ export function rpcPathsOf({ core, access, limits, body, paths = rpcPaths }: Rpc
   return paths.map((path) => ({ path, methods: ['POST'], form: jsonForm('rpc'), showsCalls: true, body, run }))
 }
 
-/** JSON-RPC of a node, which keeps answers to short calls, and says how old an answer is. */
+/** JSON-RPC of a node, which keeps answers, and says how old an answer is. */
 export function nodeRpcPaths(
-  { context, limits, sharedAnswers, heights, access }: NodePort,
+  { context, limits, sharedAnswers, heights, kept, access }: NodePort,
   paths = rpcPaths,
 ): PathRow[] {
   const { resolver } = context
-  const core = new RpcCore(context, rpcMethods(context), sharedAnswers)
-  const kept = context.calls ?? new KeptAnswers(resolver, limits.callCache)
-  const keptFor = ({ body }: Exchange): HttpAnswer | undefined => {
-    const began = performance.now()
-    const answer = body === undefined || body.length > longestCall ? undefined : kept.get(mapKey(body))
-    if (answer === undefined) return undefined
-    core.countKept(answer.method ?? '', began)
-    return { headers: json, body: answer.body }
-  }
+  const core = new RpcCore(context, rpcMethods(context), sharedAnswers, { kept })
   const run = async (exchange: Exchange): Promise<HttpAnswer> => {
-    const { body } = exchange
     const caller = new HttpCaller(exchange, access, { heights, resolver })
-    const answer = await core.handle(body, caller)
-    const { answersAt, standing } = caller.beginning ?? resolver
-    if (typeof answer === 'string' && caller.kept !== undefined && body !== undefined && body.length <= longestCall) {
-      kept.set(mapKey(body), { ...caller.kept, body: Buffer.from(answer) }, answersAt)
-    }
+    const answer = await core.handle(exchange.body, caller)
+    const { standing } = caller.beginning ?? resolver
     const given = await answerOf(answer, limits.answerPart, () => ageOf(standing) ?? ageOf(resolver.standing))
     return { ...given, ...defined({ status: caller.status }) }
   }
   const rows = rpcPathsOf({ core, access, limits, body: limits.rpcBody, paths })
-  return rows.map((row) => ({ ...row, heights, kept: keptFor, run }))
+  return rows.map((row) => ({ ...row, heights, run }))
 }
 
 const json = { 'content-type': jsonType }
@@ -84,7 +67,8 @@ async function answerOf(
   age: () => AnswerAge | undefined = () => undefined,
 ): Promise<HttpAnswer> {
   if (answer === undefined) return { status: 204 }
-  if (typeof answer === 'string') return { headers: { ...ageHeaders(age()), ...json }, body: answer }
+  if (typeof answer === 'string' || Buffer.isBuffer(answer))
+    return { headers: { ...ageHeaders(age()), ...json }, body: answer }
   const { parts, whole } = await beginningOf(answer, part)
   if (whole && parts.length === 0) return { status: 204 }
   const body = whole ? Buffer.concat(parts) : resumed(parts, answer)
@@ -96,10 +80,10 @@ interface AnsweringNode {
   readonly resolver: NodePort['context']['resolver']
 }
 
-type Beginning = Pick<AnsweringNode['resolver'], 'answersAt' | 'standing'>
+type Beginning = Pick<AnsweringNode['resolver'], 'standing'>
 
 function beginningOfAnswer(node: AnsweringNode | undefined): Beginning | undefined {
-  return node && { answersAt: node.resolver.answersAt, standing: node.resolver.standing }
+  return node && { standing: node.resolver.standing }
 }
 
 /**
@@ -110,9 +94,6 @@ class HttpCaller implements RpcCaller {
   readonly #exchange: Exchange
   readonly #access: Access
   readonly showsAge = true
-  /** Parts of the answer that may be kept. */
-  kept: Pick<KeptAnswer, 'method' | 'until'> | undefined
-
   /** HTTP status of a refusal that balancers have to see; undefined: that of every answer of a method. */
   status: number | undefined
   /** The node as of the beginning of the answer. */
@@ -167,9 +148,5 @@ class HttpCaller implements RpcCaller {
     this.#exchange.holdsAt(node.heights.text)
     // Before the wait it had other blocks, and may have been out of step.
     this.beginning = beginningOfAnswer(node)
-  }
-
-  keep(method: string, until: number): void {
-    this.kept = { method, until }
   }
 }

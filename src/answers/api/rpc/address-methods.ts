@@ -25,6 +25,7 @@ const utxotype = Type.Optional(
 export const addressMethods: readonly RpcMethod[] = [
   method({
     name: 'getreceivedbyaddress',
+    lasts: 'chain',
     summary: 'Sum of the unspent outputs of an address on the chain, immature and locked ones included.',
     params: Type.Object({ address: addressParam }),
     result: amount(),
@@ -32,6 +33,7 @@ export const addressMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'listunspent',
+    lasts: 'chain',
     summary:
       `Unspent outputs of addresses on the chain, oldest first, with what decides when they can be spent; ` +
       `of more than ${apiLimits.listedCoins} those worth most.`,
@@ -59,6 +61,7 @@ export const addressMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getutxosbyamount',
+    lasts: 'chain',
     summary: 'As few unspent outputs of an address as add up to an amount and can be spent in the next block.',
     params: Type.Object({ address: addressParam, amount: amountParam, utxotype }),
     result: schemas.listedCoins,
@@ -82,6 +85,7 @@ export const addressMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getaddresshistory',
+    lasts: 'chain',
     summary:
       `Transactions on the chain that paid an address or spent from it, newest first; those that wait in the pool are not among them. A page ` +
       `that has read ${apiLimits.pageBytes / 1024 / 1024} MiB ends early.`,

@@ -39,6 +39,7 @@ const confirmResult = Type.Union([blocks.confirmObject, bytes('with verbosity 0'
 export const chainMethods: readonly RpcMethod[] = [
   method({
     name: 'getchaininfo',
+    lasts: 'chain',
     summary: 'Which chain this is, its tip, and the rules of its next block.',
     params: none,
     result: chainInfoSchema,
@@ -46,6 +47,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getblockcount',
+    lasts: 'chain',
     summary: 'Number of blocks of the active chain: the height of the tip and one for the genesis block.',
     params: none,
     result: Type.Integer({ minimum: 1 }),
@@ -53,6 +55,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getcurrentheight',
+    lasts: 'chain',
     summary: 'Height of the tip.',
     params: none,
     result: uint32('0 is the genesis block'),
@@ -60,6 +63,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getbestblockhash',
+    lasts: 'chain',
     summary: 'Hash of the tip.',
     params: none,
     result: blocks.blockHashSchema,
@@ -67,6 +71,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getblockhash',
+    lasts: 'chain',
     summary: 'Hash of the active block at a height.',
     params: Type.Object({ height: heightParam }),
     result: blocks.blockHashSchema,
@@ -74,6 +79,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getblock',
+    lasts: 'chain',
     summary: 'A block by its hash.',
     params: Type.Object({ blockhash, verbosity: blockVerbosity }),
     result: Type.Union([blocks.blockWithIds, blocks.blockWithTransactions, bytes('with verbosity 0')]),
@@ -84,6 +90,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getblockbyheight',
+    lasts: 'chain',
     summary: 'The active block at a height, with whole transactions.',
     params: Type.Object({ height: heightParam }),
     result: blocks.blockWithTransactions,
@@ -91,6 +98,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'listblocks',
+    lasts: 'chain',
     summary:
       `Blocks of the active chain, newest first, with the height of the tip. A page that has read ` +
       `${apiLimits.pageBytes / 1024 / 1024} MiB ends early: the next one begins below its last height.`,
@@ -103,6 +111,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'listdays',
+    lasts: 'chain',
     summary:
       `Sums over the blocks of each day of a range of at most ${apiLimits.listedDays} days in UTC, the last ones by default: ` +
       `transactions, operations, fees, and how long the blocks took.`,
@@ -115,6 +124,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getconfirmbyheight',
+    lasts: 'chain',
     summary: 'Who proposed the active block at a height and who voted for it.',
     params: Type.Object({ height: heightParam, verbosity: confirmVerbosity }),
     result: confirmResult,
@@ -123,6 +133,7 @@ export const chainMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getconfirmbyhash',
+    lasts: 'chain',
     summary: 'Who proposed a block, known by its hash, and who voted for it.',
     params: Type.Object({ blockhash, verbosity: confirmVerbosity }),
     result: confirmResult,

@@ -33,6 +33,7 @@ export const credentialMethods: readonly RpcMethod[] = [
   ),
   fromObjectOrList({
     name: 'did_listCredentials',
+    lasts: 'chain',
     summary:
       'Ids of the credentials that a DID has declared on the chain, oldest first; the parameters may come as an array of one object.',
     params: Type.Object({

@@ -10,6 +10,7 @@ import { method, type RpcMethod } from './method.js'
 export const didListMethods: readonly RpcMethod[] = [
   method({
     name: 'listdidoperations',
+    lasts: 'chain',
     summary:
       `Operations on DIDs and credentials on the chain, newest first. A page examines at most ${apiLimits.pageBlocks} blocks or ` +
       `${apiLimits.pageBytes / 1024 / 1024} MiB, and names where the next one begins even if it found nothing.`,
@@ -19,6 +20,7 @@ export const didListMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'countdids',
+    lasts: 'chain',
     summary: 'Numbers of DIDs at the tip: all, those not deactivated, expired ones included, and those deactivated.',
     result: didCountSchema,
     run: ({ reader }) => didCount(reader),

@@ -13,6 +13,7 @@ const hex = (number: number) => `0x${number.toString(16)}`
 export const ethereumMethods: readonly RpcMethod[] = [
   method({
     name: 'eth_blockNumber',
+    lasts: 'chain',
     summary: 'Height of the tip.',
     params: none,
     result: quantity('height'),
@@ -20,6 +21,7 @@ export const ethereumMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'eth_chainId',
+    lasts: 'chain',
     summary: 'The chain’s number among those of this family: evmChainId of its spec, which the genesis block binds.',
     params: none,
     result: quantity('number'),
@@ -44,6 +46,7 @@ export const ethereumMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'net_version',
+    lasts: 'chain',
     summary: 'The number of eth_chainId in decimal.',
     params: none,
     result: Type.String({ pattern: '^[0-9]+$' }),

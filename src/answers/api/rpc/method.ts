@@ -40,8 +40,6 @@ export interface RpcCaller {
    * Resolves once the chain has a height, for a body of so many bytes; rejects with `behind-height`. Absent: the carrier knows no height.
    */
   awaitHeight?(height: number, held: number): Promise<void>
-  /** Called with what may be answered again to the same call. */
-  keep?(method: string, until: number): void
   /** Receiver of events; only on a connection that stays open. */
   readonly subscriber?: Subscriber
 }
@@ -67,7 +65,7 @@ export interface SubscriptionStart {
 /** A result that is already JSON text. */
 export class JsonText {
   readonly text: string
-  /** Unix milliseconds until which it holds while the tip does not move; undefined: it must not be given again. */
+  /** Unix milliseconds until which it holds while the tip does not move, 0 if not at all; undefined: as its method says. */
   readonly until: number | undefined
 
   constructor(text: string, until?: number) {
@@ -97,12 +95,18 @@ export interface MethodRow<P extends TObject, Context = ApiContext> {
   readonly listed?: boolean
   /** Whether integers may also come as decimal text, as clients of the parent chain send them; the default is true. */
   readonly decimalText?: boolean
+  /**
+   * Whether an answer to the same parameters is the same until the tip moves: `chain`: each is; `said`: those whose {@link JsonText} says
+   * so. Absent: none is kept.
+   */
+  readonly lasts?: 'chain' | 'said'
   /** Returns the result, its {@link JsonText}, or the {@link StreamedAnswer} that writes it; refusals are RuleErrors. */
   run(context: Context, params: Static<P>, caller: RpcCaller): unknown
 }
 
 /** A method as the core calls it. */
-export interface RpcMethod<Context = ApiContext> extends Required<Omit<MethodRow<TObject>, 'run'>> {
+export interface RpcMethod<Context = ApiContext> extends Required<Omit<MethodRow<TObject>, 'run' | 'lasts'>> {
+  readonly lasts?: MethodRow<TObject>['lasts']
   /** `params` as received, never text, number or boolean: undefined, null, an array or an object. */
   run(context: Context, params: unknown, caller: RpcCaller): unknown
 }

@@ -12,6 +12,7 @@ const did = Type.String({ description: 'did:ledger:… or the identifier alone' 
 export const proofMethods: readonly RpcMethod[] = [
   method({
     name: 'did_prove',
+    lasts: 'chain',
     summary: 'Proves the latest state of a DID, or that it does not exist, for a document that comes from anywhere.',
     params: Type.Object({
       did,
@@ -24,6 +25,7 @@ export const proofMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'did_proveCredential',
+    lasts: 'chain',
     summary: 'Proves what its owner, its issuer and a DID that is named said of a credential.',
     params: Type.Object({
       id: Type.String({ description: credentialIdText }),
@@ -35,6 +37,7 @@ export const proofMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'light_trust',
+    lasts: 'chain',
     summary:
       'The trust root of the chain as this node has it; a light resolver that is not to believe the node needs it from elsewhere.',
     result: trust,
@@ -42,6 +45,7 @@ export const proofMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'light_anchor',
+    lasts: 'chain',
     summary: 'The validators after a block, by default the tip, and what proves that it names them.',
     params: Type.Object({ height: blockParams.height }),
     result: change,
@@ -49,6 +53,7 @@ export const proofMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'light_changes',
+    lasts: 'chain',
     summary: 'The changes of validators above a height, each proved by the validators before it.',
     params: Type.Object({ from: uint32('height after which changes are listed') }),
     result: changes,
@@ -56,6 +61,7 @@ export const proofMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'light_headers',
+    lasts: 'chain',
     summary: 'Headers with their work, for chains without validators; fewer than asked for where they are large.',
     params: Type.Object({
       from: uint32('height of the first one'),

@@ -22,6 +22,7 @@ function count(description: string, unlessGiven: number) {
 
 const byCondition = method({
   name: 'query',
+  lasts: 'chain',
   summary: 'Searches the latest documents of all DIDs that are not deactivated, by exactly one of three conditions.',
   params: Type.Object({
     service: Type.Optional(Type.String({ minLength: 1, description: 'the type of a service' })),

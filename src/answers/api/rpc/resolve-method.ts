@@ -39,6 +39,7 @@ const options = {
 /** `resolvedid {did, all, …}` → the resolve result. */
 export const resolveDid: RpcMethod = method({
   name: 'resolvedid',
+  lasts: 'said',
   summary: 'Resolves a DID: its status and the transactions that hold its operations.',
   params: Type.Object({ did, all, ...options }),
   result: resolveResult,
@@ -50,6 +51,7 @@ export const resolveDid: RpcMethod = method({
 /** The same request under the name that existing clients use, where `all` may be missing. */
 const resolveOldName = {
   name: 'did_resolveDID',
+  lasts: 'said' as const,
   summary:
     'resolvedid under the name that existing clients know; an array of one object is answered in the shape that they read.',
   params: Type.Object({ did, all: Type.Optional(Type.Boolean({ ...all, default: false })), ...options }),
@@ -89,7 +91,7 @@ async function resolve(
 
 /** A result as text, for as long as it holds. */
 function jsonOf(result: ResolveResult): JsonText {
-  return new JsonText(resultJson(result), result instanceof ResolverAnswer ? result.until : undefined)
+  return new JsonText(resultJson(result), result instanceof ResolverAnswer ? (result.until ?? 0) : 0)
 }
 
 /** Names what is asked for beside the DID. */

@@ -16,6 +16,7 @@ import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { isHeight, requireHeight } from '../http/height-gate.js'
+import type { KeptAnswer, KeptAnswers, KeptState } from '../http/kept-answers.js'
 import { interfaceErrors } from '../http/error-mapping.js'
 import type { NodesBehind } from '../node-handles.js'
 import { NeedsNode } from '../http/needs-node.js'
@@ -24,12 +25,13 @@ import type { SharedAnswers } from '../streams/shared-answer.js'
 import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
 import { StreamedAnswer } from '../streams/streamed-answer.js'
-import { type AnswerStream, framed } from '../streams/answer-stream.js'
+import { type AnswerStream, beginningOf, framed, resumed } from '../streams/answer-stream.js'
 import { numericIds } from './ids.js'
+import { plainParams } from './plain-params.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 
-/** The text of an answer, or a stream of it. */
-export type RpcAnswer = string | AnswerStream
+/** The text of an answer, its bytes, or a stream of it. */
+export type RpcAnswer = string | Buffer | AnswerStream
 
 /** Parts of the context that the core itself uses. */
 export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
@@ -39,12 +41,37 @@ export interface RpcContext extends Pick<ApiContext, 'log' | 'limits'> {
   settle?<T>(work: () => T | Promise<T>): Promise<T>
 }
 
+interface RpcCoreOptions {
+  /** HTTP if absent. */
+  readonly carrier?: 'http' | 'websocket'
+  /** Keeps answers; absent: none is kept. */
+  readonly kept?: KeptAnswers | undefined
+}
+
+/** An answer that may be kept: its question, and the state in which it began. */
+interface Keeping {
+  readonly question: string
+  readonly state: KeptState
+  readonly lasts: 'chain' | 'said'
+}
+
 /** `id` is JSON text; undefined: a notification, without an answer. */
 interface Call {
   readonly id: string | undefined
   readonly method: string
   readonly params: unknown
 }
+
+/** A kept result as the answer to a call with an id. */
+interface FramedAnswer {
+  readonly id: string
+  readonly body: Buffer
+}
+
+/** @tuning characters: JSON text of an id in a call whose answer is kept */
+const longestId = 64
+/** Bytes around a result whose call has such an id. */
+const longestFrame = 512
 
 const wholeNumber = /^-?\d+(?:[eE]\+?\d+)?$/
 
@@ -57,16 +84,20 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
   readonly #carrier: 'http' | 'websocket'
   readonly #sharedAnswers: SharedAnswers
   readonly #tallies = new Map<string | undefined, Tally>()
+  readonly #kept: KeptAnswers | undefined
+  /** Kept answers in their frames, by the bytes of their results. */
+  readonly #framed = new WeakMap<Buffer, FramedAnswer>()
 
   constructor(
     context: Context,
     methods: readonly RpcMethod<Context>[],
     sharedAnswers: SharedAnswers,
-    carrier: 'http' | 'websocket' = 'http',
+    { carrier = 'http', kept }: RpcCoreOptions = {},
   ) {
     this.#context = context
     this.#sharedAnswers = sharedAnswers
     this.#carrier = carrier
+    this.#kept = kept
     this.#log = context.log
     this.#methods = new Map(methods.map((method) => [method.name, method]))
     this.#limits = { ...apiLimits, ...context.limits }
@@ -107,11 +138,6 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     }
   }
 
-  /** Counts a call that was answered without {@link handle}. */
-  countKept(method: string, began: number): void {
-    this.#count(method, 'ok', began)
-  }
-
   /** Runs requests one after another: a batch counts as one client. Later requests run only when the client reads. */
   async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
     let separator = '['
@@ -122,7 +148,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       if (answer === undefined) continue
       yield separator
       separator = ','
-      for await (const part of typeof answer === 'string' ? [answer] : answer) {
+      for await (const part of typeof answer === 'string' || Buffer.isBuffer(answer) ? [answer] : answer) {
         size += part.length
         yield part
       }
@@ -155,13 +181,21 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     const { id } = call
     try {
       if (refusal !== undefined) throw refusal
+      const question = this.#questionOf(call)
+      const known = question === undefined ? undefined : this.#kept?.get(question)
+      if (id !== undefined && known !== undefined) {
+        this.#count(call.method, 'ok', began)
+        return this.#inFrame(id, known.body)
+      }
+      const keeping = this.#keepingOf(call, question)
       const result = await this.#run(call, caller)
-      if (result instanceof StreamedAnswer) return await this.#inParts(result, call, caller, began)
+      if (result instanceof StreamedAnswer) return await this.#inParts(result, call, caller, { began, keeping })
       this.#count(call.method, 'ok', began)
       if (id === undefined) return undefined
-      if (result instanceof JsonText && result.until !== undefined) caller.keep?.(call.method, result.until)
+      const text = result instanceof JsonText ? result.text : JSON.stringify(result)
+      this.#keep(keeping, text, result)
       const [before, after] = rpcFrame(id)
-      return before + (result instanceof JsonText ? result.text : JSON.stringify(result)) + after
+      return before + text + after
     } catch (error) {
       if (error instanceof PassedError) return this.#pass(call, error, began)
       const failure = ruleErrorOf(error, this.#log)
@@ -169,6 +203,39 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       if (failure.code === 'busy') caller.refused?.(failure.code)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
+  }
+
+  /** The call as the kept answers know it; undefined: its answer is not kept. */
+  #questionOf({ id, method: name, params }: Call): string | undefined {
+    const method = this.#kept && this.#methods.get(name)
+    if (method?.lasts === undefined || id === undefined || id.length > longestId) return undefined
+    const text = plainParams(params, method)
+    return text === undefined ? undefined : `rpc ${name}${text}`
+  }
+
+  #keepingOf({ method }: Call, question: string | undefined): Keeping | undefined {
+    const state = question === undefined ? undefined : this.#kept?.state('step')
+    const lasts = this.#methods.get(method)?.lasts
+    return state && question && lasts ? { question, state, lasts } : undefined
+  }
+
+  /** Keeps a result, for as long as it says or its method does. */
+  #keep(keeping: Keeping | undefined, body: string | Buffer, result?: unknown): void {
+    if (keeping === undefined) return
+    const { question, state, lasts } = keeping
+    const said = result instanceof JsonText ? result.until : undefined
+    const until = said ?? (lasts === 'chain' ? Infinity : 0)
+    if (until > 0) this.#kept?.set(question, keptResult(Buffer.from(body as string), until), state)
+  }
+
+  /** A kept result as the answer to a call; the same bytes again for the id that was asked with last. */
+  #inFrame(id: string, result: Buffer): Buffer {
+    const before = this.#framed.get(result)
+    if (before?.id === id) return before.body
+    const [beginning, end] = rpcFrame(id)
+    const body = Buffer.concat([Buffer.from(beginning), result, Buffer.from(end)])
+    this.#framed.set(result, { id, body })
+    return body
   }
 
   /** The error of another node, as it stands. */
@@ -182,15 +249,22 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     result: StreamedAnswer,
     { id, method }: Call,
     { client }: RpcCaller,
-    began: number,
-  ): Promise<AnswerStream | undefined> {
+    { began, keeping }: { readonly began: number; readonly keeping: Keeping | undefined },
+  ): Promise<Buffer | AnswerStream | undefined> {
     // A notification of a method that changes nothing.
     if (id === undefined) return undefined
     const reader = this.#sharedAnswers.join(result, client)
-    await reader.ready()
+    const { whole } = await reader.ready()
     this.#count(method, 'ok', began)
-    const [before, after] = rpcFrame(id)
-    return framed(before, reader, after)
+    const frame = rpcFrame(id)
+    const stream = framed(frame[0], reader, frame[1])
+    const most = this.#limits.answerPart - longestFrame
+    if (!whole || keeping === undefined) return stream
+    const beginning = await beginningOf(stream, most)
+    if (!beginning.whole) return resumed(beginning.parts, stream)
+    const body = Buffer.concat(beginning.parts)
+    this.#keep(keeping, body.subarray(Buffer.byteLength(frame[0]), body.length - Buffer.byteLength(frame[1])))
+    return body
   }
 
   /** The answer to a body that is no request. */
@@ -228,11 +302,18 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     const run = () => method.run(this.#context, params, caller)
     const { settle, nodes } = this.#context
     if (settle === undefined || nodes === undefined) return run()
-    return settle(run).catch((error: unknown) => {
+    return settle(run).catch(async (error: unknown) => {
       if (!(error instanceof NeedsNode)) throw error
-      return error.ask?.(params) ?? nodes.call(name, params, caller.client, method.effect)
+      const answer = await (error.ask?.(params) ?? nodes.call(name, params, caller.client, method.effect))
+      // That of another node, which may have another tip.
+      return new JsonText(JSON.stringify(answer), 0)
     })
   }
+}
+
+/** A result that is kept, also in the frame of the last call. */
+function keptResult(body: Buffer, until: number): KeptAnswer {
+  return { body, until, beside: body.length + longestFrame }
 }
 
 function batchIsFull(): RuleError {

@@ -20,6 +20,7 @@ const data = Type.String({ minLength: 2, description: 'a transaction in hex' })
 export const transactionMethods: readonly RpcMethod[] = [
   method({
     name: 'getrawtransaction',
+    lasts: 'said',
     summary: 'A transaction, mined or waiting: its bytes in hex, or an object.',
     params: Type.Object({
       txid: hashParam('id of the transaction'),

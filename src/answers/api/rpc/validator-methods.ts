@@ -29,6 +29,7 @@ export const validatorMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'listvoters',
+    lasts: 'chain',
     summary:
       `Who proposed and who voted for the blocks of a range of at most ${apiLimits.pageRows} heights, by their confirms: the last ones by ` +
       `default. Nothing on a chain without validators.`,

@@ -71,6 +71,7 @@ export const walletMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getamountbyinputs',
+    lasts: 'chain',
     summary: 'Sum of the outputs that inputs spend, spent or not.',
     params: Type.Object({
       inputs: Type.String({

@@ -6,6 +6,7 @@ import { accessDefaults } from '../http/access-options.js'
 import { jsonForm } from '../http/answer-forms.js'
 import { HeightGate } from '../http/height-gate.js'
 import { HttpPort } from '../http/http-port.js'
+import { KeptAnswers } from '../http/kept-answers.js'
 import { loopbackHosts } from '../http/origin.js'
 import { nodePaths } from '../paths/node-paths.js'
 import { nodeRpcPaths } from '../paths/rpc-path.js'
@@ -47,8 +48,10 @@ export class ApiServer {
     )
     const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(limits))
     const heights = context.heights ?? new HeightGate(context.reader.chain, limits)
+    const kept =
+      context.kept ?? new KeptAnswers({ chain: context.reader.chain, resolver: context.resolver }, limits.answerCache)
     const server = new ApiServer(context)
-    const node = { context, limits, access, sharedAnswers, heights, restart: () => void server.restart() }
+    const node = { context, limits, access, sharedAnswers, heights, kept, restart: () => void server.restart() }
     server.#http = await HttpPort.open({
       ...{ hosts, port, limits, access, log, ...defined({ bodies, upgrade: sockets?.onRestPort }) },
       tallyOf: (path) => metrics.requests(path),

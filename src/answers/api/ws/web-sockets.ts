@@ -75,7 +75,10 @@ export class WebSockets {
     this.#protocol.on('wsClientError', (error, socket) => refuse(socket, upgradeError(error.message)))
     const sharedAnswers = context.sharedAnswers ?? new SharedAnswers(new AnswerAdmission(this.#limits))
     this.#shared = {
-      core: new RpcCore(context, rpcMethods(context), sharedAnswers, 'websocket'),
+      core: new RpcCore(context, rpcMethods(context), sharedAnswers, {
+        carrier: 'websocket',
+        kept: context.kept,
+      }),
       events,
       limits: this.#limits,
       heights: context.heights ?? new HeightGate(context.reader.chain, this.#limits),

@@ -219,7 +219,8 @@ export class WsConnection implements Subscriber, EventConnection {
     const refusal = this.#refusal()
     const answer =
       refusal === undefined ? await this.#shared.core.handle(message, this.#caller) : rpcFailure('null', refusal)
-    const sending = typeof answer === 'string' ? this.#send(Buffer.from(answer)) : answer && this.#stream(answer)
+    const isWhole = typeof answer === 'string' || Buffer.isBuffer(answer)
+    const sending = isWhole ? this.#send(Buffer.from(answer as string)) : answer && this.#stream(answer)
     this.#hold(-message.length)
     await sending
   }
