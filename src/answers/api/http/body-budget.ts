@@ -137,7 +137,8 @@ export function readBody(
       const needed = length + chunk.length
       if (needed > most) throw brokenRule('request-too-large')
       if (needed > bytes.length) {
-        const size = Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
+        const isAll = needed === Number(announced)
+        const size = isAll ? needed : Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
         counted.grow(size)
         const larger = Buffer.allocUnsafe(size)
         bytes.copy(larger, 0, 0, length)

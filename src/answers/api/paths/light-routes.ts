@@ -132,7 +132,11 @@ export const lightRoutes: readonly LightRoute[] = [
   ),
   route(
     'witnessed',
-    { summary: 'the newest blocks of which this node has cosignatures of witnesses, highest first', result: witnessed },
+    {
+      varies: true,
+      summary: 'the newest blocks of which this node has cosignatures of witnesses, highest first',
+      result: witnessed,
+    },
     async ({ witnessed: collected, reader }) => collected?.shown() ?? noneWitnessed(reader.chain.genesis.header.hash),
   ),
   route(

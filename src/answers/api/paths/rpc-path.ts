@@ -47,6 +47,10 @@ export function nodeRpcPaths(
 ): PathRow[] {
   const { resolver } = context
   const core = new RpcCore(context, rpcMethods(context), sharedAnswers, { kept })
+  const keptFor = ({ body }: Exchange): HttpAnswer | undefined => {
+    const known = core.keptFor(body)
+    return known && { headers: json, body: known }
+  }
   const run = async (exchange: Exchange): Promise<HttpAnswer> => {
     const caller = new HttpCaller(exchange, access, { heights, resolver })
     const answer = await core.handle(exchange.body, caller)
@@ -55,7 +59,7 @@ export function nodeRpcPaths(
     return { ...given, ...defined({ status: caller.status }) }
   }
   const rows = rpcPathsOf({ core, access, limits, body: limits.rpcBody, paths })
-  return rows.map((row) => ({ ...row, heights, run }))
+  return rows.map((row) => ({ ...row, heights, kept: keptFor, run }))
 }
 
 const json = { 'content-type': jsonType }

@@ -16,7 +16,7 @@ import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { callLine } from '../http/live-call.js'
 import { rpcFailure, rpcFrame } from '../http/answer-forms.js'
 import { isHeight, requireHeight } from '../http/height-gate.js'
-import type { KeptAnswer, KeptAnswers, KeptState } from '../http/kept-answers.js'
+import { type KeptAnswer, type KeptAnswers, type KeptState, longestQuestion } from '../http/kept-answers.js'
 import { interfaceErrors } from '../http/error-mapping.js'
 import type { NodesBehind } from '../node-handles.js'
 import { NeedsNode } from '../http/needs-node.js'
@@ -124,6 +124,27 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     const behind = height === undefined ? undefined : await this.#awaitHeight(height, body, caller)
     if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller, behind)
     return behind === undefined ? this.#batch(requests, ids, caller) : this.#refuse(behind, began)
+  }
+
+  /** The kept answer to a body that is one short call, found without waiting; undefined: {@link handle} answers. */
+  keptFor(body: Uint8Array | undefined): Buffer | undefined {
+    if (this.#kept === undefined || body === undefined || body.length > longestQuestion) return undefined
+    const began = performance.now()
+    let call: Call
+    try {
+      const text = textOf(body)
+      const request = parseBody(text)
+      // The height has to be waited for.
+      if (!isObject(request) || Object.hasOwn(request, 'minHeight')) return undefined
+      call = readCall(request, isNumbered(request) ? numericIds(text)[0] : undefined)
+    } catch {
+      return undefined
+    }
+    const question = this.#questionOf(call)
+    const known = question === undefined ? undefined : this.#kept.get(question)
+    if (known === undefined || call.id === undefined) return undefined
+    this.#count(call.method, 'ok', began)
+    return this.#inFrame(call.id, known.body)
   }
 
   /** Waits for the height that a body names; returns the refusal where the chain does not reach it. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { KeptAnswers, type KeptFor, type KeptSource, longestQuestion } from '../../../../../src/answers/api/http/kept-answers.js'
+import {
+  KeptAnswers,
+  type KeptFor,
+  type KeptSource,
+  longestQuestion,
+} from '../../../../../src/answers/api/http/kept-answers.js'
 import { entryOverhead } from '../../../../../src/base/runtime/byte-cache.js'
 import { heldBytes } from '../../../../support/assert/heap-probe.js'
 
