@@ -37,7 +37,7 @@ export interface KeptAnswer {
 /** The node at the beginning of an answer, which may be kept where it is the same at its end. */
 export interface KeptState {
   readonly rows: object
-  /** Of a node in step; absent: the answer follows from the rows alone. */
+  /** Names a node in step with its chain; absent: the answer follows from the rows alone. */
   readonly step?: object
 }
 
@@ -84,7 +84,7 @@ export class KeptAnswers {
     return answer.until !== undefined && answer.until <= this.#source.resolver.now() ? undefined : answer
   }
 
-  /** Keeps an answer that was begun in `state`, if it still lasts; returns it as it is given from now on. */
+  /** Keeps an answer that was begun in `state`, if it still lasts; returns it as every later client gets it. */
   set(question: string, answer: KeptAnswer, state: KeptState | undefined): KeptAnswer {
     const isSame = state !== undefined && state.rows === this.#follow() && this.#isIn(state)
     if (!isSame || question.length > longestQuestion) return answer
@@ -114,7 +114,7 @@ export class KeptAnswers {
   }
 }
 
-/** What the rows hold. */
+/** Names a state of the rows. */
 type RowState = { readonly [Name in keyof Required<KeptSource['chain']>]: KeptSource['chain'][Name] }
 
 function isOf(state: RowState, chain: KeptSource['chain']): boolean {
