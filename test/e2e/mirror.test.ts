@@ -127,6 +127,10 @@ describe('a network', () => {
       expect(await follower.finished).toMatchObject({ code: 0, signal: null })
       const once = await run('mirror', '--to', folder, '--node', rest, ...args, '--once')
       expect([once.code, once.err]).toEqual([0, ''])
+      await network.close()
+      const gone = await run('mirror', '--to', folder, '--node', rest, ...args, '--once')
+      expect([gone.code, gone.out]).toEqual([1, ''])
+      expect(gone.err).toContain(`error: no node listens at ${rest}; see whether the node runs`)
     } finally {
       await network.close()
     }

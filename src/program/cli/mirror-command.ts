@@ -5,13 +5,12 @@ import type { Spec } from '../../base/primitives/spec.js'
 import type { Log } from '../../base/runtime/env.js'
 import { systemEnv } from '../../base/runtime/process-env.js'
 import type { Mirror } from '../../ledger/mirror/mirror.js'
-import { mirroredHeight } from '../../ledger/mirror/mirror-step.js'
 import { mirrorDefaults, type MirrorSettings, mirrorVersions } from '../../ledger/mirror/mirror-options.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { followedNode } from '../../node/followed-node.js'
 import { openMirror } from '../../node/node-mirror.js'
 import { openLedger, withVerifier } from '../../node/open-ledger.js'
-import { type Node, startNode } from '../../node/start-node.js'
+import { startNode } from '../../node/start-node.js'
 import { baseUrl } from '../../clients/client/node-url.js'
 import { defaultDataDir } from './chain-data-dir.js'
 import type { CliContext } from './cli-context.js'
@@ -22,6 +21,7 @@ import { openWarnings } from './open-log.js'
 import { announce, examples, report } from './print-output.js'
 import { namingTheRepair } from './repair-hint.js'
 import { stopSignal } from './stop-signal.js'
+import { requireNode, untilMirrored } from './until-mirrored.js'
 
 interface MirrorFlags extends OutputOptions {
   readonly to: string
@@ -40,9 +40,6 @@ interface Wanted {
   readonly dataDir: string
   readonly settings: Partial<MirrorSettings> & Pick<MirrorSettings, 'to'>
 }
-
-/** Milliseconds between two looks whether a mirror is as of the tip. */
-const lookInterval = 200
 
 /** `didledger mirror` */
 export function registerMirror(program: Command, context: CliContext): void {
@@ -141,6 +138,7 @@ async function fromNode(
   { node: url, once = false, json }: MirrorFlags & { readonly node: string },
   log: Log,
 ): Promise<void> {
+  if (once) await requireNode(url)
   const stop = stopSignal()
   const followed = await followedNode(url, log)
   const node = await startNode({
@@ -151,16 +149,8 @@ async function fromNode(
     const start = { to: settings.to, node: url, dataDir: node.directory.path, height: node.chain.tip.header.height }
     const lines = [`Mirror   ${start.to}`, `Follows  ${url}`, `Data     ${start.dataDir}`]
     announce(context, { json }, start, lines)
-    await Promise.race([stop, node.failure, ...(once ? [untilMirrored(node)] : [])])
+    await Promise.race([stop, node.failure, ...(once ? [untilMirrored(node, url)] : [])])
   } finally {
     await node.close()
   }
-}
-
-async function untilMirrored(node: Node): Promise<void> {
-  const isThere = () => {
-    const wanted = mirroredHeight(node.spec, node.chain.tip.header.height)
-    return node.standing().inStep && wanted !== undefined && (node.mirror?.figures.height ?? 0) >= wanted
-  }
-  while (!isThere()) await new Promise((resolve) => setTimeout(resolve, lookInterval))
 }
