@@ -97,11 +97,10 @@ export class MirrorFiles {
   /** The page with a hash at a place. */
   page(hash: Hash, place: PagePlace, budget: FileBudget): Promise<MirrorPage> {
     const name = pageName(hash)
-    const known = this.#pages.get(name)
-    if (known !== undefined) return known
-    const page = this.#readPage(name, hash, place, budget)
+    const page = this.#pages.get(name) ?? this.#pageOf(name, hash, place, budget)
+    // The one that was used longest ago is the first: pages at the root are used by every question.
+    this.#pages.delete(name)
     this.#pages.set(name, page)
-    page.catch(() => this.#pages.delete(name))
     if (this.#pages.size > keptPages) this.#pages.delete(this.#pages.keys().next().value as string)
     return page
   }
@@ -146,6 +145,13 @@ export class MirrorFiles {
   /** The failure of a file that is not what it is named. */
   wrong(name: string, what: string): LightError {
     return new LightError('mirror-file', `the file ${name} of ${this.url} ${what}`)
+  }
+
+  /** Reads a page, which is forgotten if that fails. */
+  #pageOf(name: string, hash: Hash, place: PagePlace, budget: FileBudget): Promise<MirrorPage> {
+    const page = this.#readPage(name, hash, place, budget)
+    page.catch(() => this.#pages.delete(name))
+    return page
   }
 
   async #readPage(name: string, hash: Hash, place: PagePlace, budget: FileBudget): Promise<MirrorPage> {
