@@ -14,11 +14,16 @@ import { buildDidTransaction } from '../../src/clients/wallet/build-transaction.
 import { devnetAccount, devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
 import { buildRevoke } from '../../src/clients/wallet/did-credential.js'
 import { createIdentity, documentOf } from '../../src/clients/wallet/did-identity.js'
+import { mirrorCostTable } from './mirror-costs.js'
+import { grouped } from './shown.js'
 
-/** Fills the table of docs/operate.md that says what it costs to fill a chain, by the spec that `genesis create` writes. */
+/** Fills the tables of docs/operate.md: what it costs to fill a chain, by the spec that `genesis create` writes, and a mirror (mirror-costs.ts). */
 
 const page = new URL('../../docs/operate.md', import.meta.url)
-const [begin, end] = ['<!-- begin of what npm run docs computes -->\n', '<!-- end of it -->\n']
+const marks = {
+  filling: ['<!-- begin of what npm run docs computes -->\n', '<!-- end of it -->\n'],
+  mirror: ['<!-- begin of the cost of a mirror, which npm run docs computes -->\n', '<!-- end of the cost of a mirror -->\n'],
+} as const
 const account = devnetAccount(0)
 const validator = devnetValidatorKey(0)
 /** The spec that `genesis create` writes. */
@@ -43,12 +48,17 @@ export interface Filler {
   readonly fee: bigint
 }
 
-/** The page with its table as it is now. */
+/** The page with its tables as they are now. */
 export function operatePage(): string {
   const text = readFileSync(page, 'utf8')
+  return filledBetween(filledBetween(text, marks.filling, table()), marks.mirror, mirrorCostTable())
+}
+
+/** A text with a table between two lines of it. */
+function filledBetween(text: string, [begin, end]: readonly [string, string], lines: string): string {
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error('docs/operate.md has no place for what filling costs')
-  return `${text.slice(0, from)}${begin}\n${table()}\n${text.slice(to)}`
+  if (from < 0 || to < from) throw new Error(`docs/operate.md lacks ${begin.trim()} or its end`)
+  return `${text.slice(0, from)}${begin}\n${lines}\n${text.slice(to)}`
 }
 
 function table(): string {
@@ -131,8 +141,4 @@ function operationFiller(operation: DidOperation): Filler {
 
 function leavesOfBlock({ bytes, checks }: Filler): number {
   return Math.min(blockTransactions, Math.floor(blockSize / bytes), Math.floor(blockCost / checks))
-}
-
-export function grouped(count: number): string {
-  return count.toLocaleString('en-US')
 }

@@ -3,8 +3,8 @@ import { headerSize } from '../../src/base/primitives/header.js'
 import type { Spec } from '../../src/base/primitives/spec.js'
 import { policy } from '../../src/ledger/mempool/policy.js'
 import { loadSpec } from '../../src/program/cli/load-spec.js'
-import { createdSpec, type Filler, grouped, leafMakers } from './fill-costs.js'
-import { code, filled, tableRow } from './shown.js'
+import { createdSpec, type Filler, leafMakers } from './fill-costs.js'
+import { code, filled, grouped, tableRow } from './shown.js'
 
 const root = new URL('../../', import.meta.url)
 const year = 365 * 86_400

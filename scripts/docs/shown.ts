@@ -59,3 +59,8 @@ export function cut(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member)]))
 }
+
+/** A count with commas between thousands. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}

@@ -11,7 +11,7 @@ import type { SyncProgress } from '../../network/sync/sync-progress.js'
 const askPatience = 10_000
 /** @tuning ms: a follower that comes no nearer to its node */
 const standPatience = 60_000
-/** Steps of the mirror that may fail one after another: their waits come to half a minute. */
+/** @tuning count: steps of the mirror that may fail one after another: their waits come to half a minute. */
 const mostFailures = 5
 /** Milliseconds between two looks. */
 const lookInterval = 200
