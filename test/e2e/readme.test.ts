@@ -221,6 +221,73 @@ describe('lies, as docs/trust.md tells them', () => {
   })
 })
 
+/** Starts a command as a process that a signal reaches, and waits until it has said something. */
+async function startIn(
+  checkout: Checkout,
+  running: ChildProcess[],
+  { command, said }: { readonly command: string; readonly said: string },
+): Promise<{ printed: string; child: ChildProcess }> {
+  const child = checkout.start(`exec ${withoutNpx(command)}`)
+  running.push(child)
+  let printed = ''
+  let complaints = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+      if (printed.includes(said)) resolve()
+    })
+    child.once('exit', (status) => reject(new Error(`${command} ended with ${status}: ${complaints}`)))
+  })
+  return { printed, child }
+}
+
+describe('a mirror, as the tour shows it', () => {
+  const checkout = new Checkout()
+  const running: ChildProcess[] = []
+  afterAll(() => {
+    for (const child of running) if (child.exitCode === null) child.kill('SIGKILL')
+    checkout.close()
+  })
+
+  const ends = (child: ChildProcess) => {
+    const end = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGINT')
+    return end
+  }
+
+  it('is written by a devnet, and answers when the devnet is gone', async () => {
+    for (const port of [20334, 20336, 8090, 8091]) await requireFree(port)
+    const commands = commandsOf(section(tour, 'A mirror'))
+    expect(commands.map(({ command }) => command.replace(/^npx /, '').split(' ').slice(0, 2).join(' '))).toEqual([
+      'didledger devnet',
+      'didledger did',
+      'didledger serve-static',
+      'didledger light',
+      'curl -s',
+      'curl -s',
+    ])
+    type Command = (typeof commands)[number]
+    const [begin, create, serve, light, ...asked] = commands as [Command, Command, Command, Command, ...Command[]]
+    const devnet = await startIn(checkout, running, { command: begin.command, said: 'Ctrl-C stops the devnet.\n' })
+    expectExcerpt(devnet.printed, begin.output)
+    const created = await checkout.run(withoutNpx(create.command))
+    expect({ ...created, out: masked(created.out) }).toEqual({ code: 0, out: masked(create.output), err: '' })
+    expect(await ends(devnet.child)).toBe(0)
+    const served = await startIn(checkout, running, { command: serve.command, said: '\n' })
+    expect(served.printed.trimEnd()).toBe(serve.output)
+    const lastLine = light.output.split('\n').at(-1) as string
+    const resolver = await startIn(checkout, running, { command: light.command, said: `${lastLine}\n` })
+    expect(resolver.printed.trimEnd()).toBe(light.output)
+    const ageless = (text: string) => masked(text).replace(/"age":\d+/, '"age":<age>')
+    for (const { command, output } of asked) {
+      const { code, out } = await checkout.run(command)
+      expect({ command, code, out: ageless(out) }).toEqual({ command, code: 0, out: ageless(output) })
+    }
+    for (const { child } of [resolver, served]) expect(await ends(child)).toBe(0)
+  })
+})
+
 describe('a network, as the tour shows it', () => {
   aloneOnLocalnet()
   const checkout = new Checkout()
@@ -230,27 +297,13 @@ describe('a network, as the tour shows it', () => {
     checkout.close()
   })
 
-  /** Starts nodes as a process that a signal reaches, and waits until they have said something. */
-  async function start(command: string, said: string): Promise<{ printed: string; child: ChildProcess }> {
-    const child = checkout.start(`exec ${withoutNpx(command)}`)
-    nodes.push(child)
-    let printed = ''
-    let complaints = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
-    await new Promise<void>((resolve, reject) => {
-      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        printed += text
-        if (printed.includes(said)) resolve()
-      })
-      child.once('exit', (status) => reject(new Error(`${command} ended with ${status}: ${complaints}`)))
-    })
-    return { printed, child }
-  }
-
   it('begins, pays, and is joined by a fifth node', async () => {
     for (const base of [20330, 21330, 22330, 23330, 24330]) await requireFree(base + 4)
     const [four, pay, third, fifth, again] = commandsOf(section(tour, 'A network')) as Commands
-    const { printed, child } = await start(four.command, 'Ctrl-C stops all nodes.\n')
+    const { printed, child } = await startIn(checkout, nodes, {
+      command: four.command,
+      said: 'Ctrl-C stops all nodes.\n',
+    })
     expectExcerpt(printed, four.output)
     // An empty block may come first.
     const paid = await checkout.run(pay.command)
@@ -261,7 +314,7 @@ describe('a network, as the tour shows it', () => {
       err: '',
     })
     await expectEventually(third)
-    const joined = await start(fifth.command, 'Never use a key here')
+    const joined = await startIn(checkout, nodes, { command: fifth.command, said: 'Never use a key here' })
     // It may have learned the first blocks before it says what it has.
     const atAnyHeight = (text: string) => text.replace(/^(didledger localnet at height )\d+/m, '$1<height>')
     expectExcerpt(atAnyHeight(joined.printed), atAnyHeight(fifth.output))
