@@ -8,6 +8,8 @@ import { mineBlock, selfTransfer, withLedger, writtenSpec } from './workshop.js'
 /** A chain with many DIDs, made of real blocks. */
 
 const about = `https://example.org/${'who-it-is-and-how-to-reach-them/'.repeat(28)}`
+/** Members of a document of 1.4 kB. */
+export const plainDocument = { services: [{ id: '#about', type: 'About', serviceEndpoint: about }] }
 const createsOfBlock = 1000
 
 /** Height of the last block of a chain with so many DIDs, 288 above that with the last of them. */
@@ -59,7 +61,7 @@ async function makeChain(directory: string, dataDir: string, count: number): Pro
       const made = payers.slice(0, left).map((payer) => {
         const person = holder()
         dids.push(person.did)
-        const operation = person.create({ services: [{ id: '#about', type: 'About', serviceEndpoint: about }] })
+        const operation = person.create(plainDocument)
         return selfTransfer(payer, chain.sanity.assetId, { payload: { type: 10, operation } })
       })
       await chain.acceptBlock((await mineBlock(chain, made)).bytes)

@@ -10,7 +10,7 @@ import { comparison, keepResults, keptRows, type KeptRow, readResults } from './
 
 /** Files of ./suites, in the order of their runs. Each is imported when it runs: from then on src is as compiled. */
 const names =
-  'connect dids coins reorganisation http query search proofs light start commands template events sync votes worst verify growth join fleet ship gateway witness watch peers'
+  'connect dids coins reorganisation http query search proofs light start commands template events sync votes worst verify growth join fleet ship gateway witness watch mirror peers'
 const suites = names.split(' ')
 
 const { values: flags, positionals: wanted } = parseArgs({

@@ -22,7 +22,10 @@ import { grouped } from './shown.js'
 const page = new URL('../../docs/operate.md', import.meta.url)
 const marks = {
   filling: ['<!-- begin of what npm run docs computes -->\n', '<!-- end of it -->\n'],
-  mirror: ['<!-- begin of the cost of a mirror, which npm run docs computes -->\n', '<!-- end of the cost of a mirror -->\n'],
+  mirror: [
+    '<!-- begin of the cost of a mirror, which npm run docs computes -->\n',
+    '<!-- end of the cost of a mirror -->\n',
+  ],
 } as const
 const account = devnetAccount(0)
 const validator = devnetValidatorKey(0)

@@ -5,7 +5,7 @@ import { exchangeText } from '../../clients/client/http.js'
 import { mirroredHeight } from '../../ledger/mirror/mirror-step.js'
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
 
-/** What `mirror --once` waits for, and when it gives up. */
+/** Waits for the end of `mirror --once`, and gives up where nothing comes. */
 
 /** @tuning ms: the question whether the node is there */
 const askPatience = 10_000
