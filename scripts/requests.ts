@@ -62,8 +62,9 @@ async function main(other: string): Promise<number> {
     })
     for (const { portions, ...rest } of different.slice(0, shown)) {
       console.log(rest, JSON.stringify(Buffer.concat(portions).toString('latin1').slice(0, 600)))
-      for (const node of nodes)
-        console.log(`  ${JSON.stringify((await answerTo({ portions, ...rest }, node)).slice(0, 600))}`)
+      const answers = await Promise.all(nodes.map((node) => answerTo({ portions, ...rest }, node)))
+      const from = Math.max(0, firstDifference(answers) - 300)
+      for (const answer of answers) console.log(`  ${from}: ${JSON.stringify(answer.slice(from, from + 600))}`)
     }
     await Promise.all(nodes.map((node) => node.stop()))
     console.log(`${requests.length} requests, ${doubtful.length} asked again, ${different.length} answered otherwise`)
@@ -71,6 +72,13 @@ async function main(other: string): Promise<number> {
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** The place from which two texts differ. */
+function firstDifference([one = '', two = '']: readonly string[]): number {
+  let at = 0
+  while (at < one.length && one[at] === two[at]) at++
+  return at
 }
 
 /** Does something with each, so many at once. */
