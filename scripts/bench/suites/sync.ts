@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Block } from '../../../src/base/primitives/block.js'
-import { confirmBytes } from '../../../src/base/primitives/confirm.js'
+import { createVerifierPool } from '../../../src/base/crypto/verifier-pool.js'
+import { confirmBytes, parseConfirm } from '../../../src/base/primitives/confirm.js'
 import { parseSpec, type Spec } from '../../../src/base/primitives/spec.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
+import { checkConfirm } from '../../../src/ledger/consensus/check-confirm.js'
 import { startNode } from '../../../src/node/start-node.js'
 import { craftConfirm } from '../../../test/support/builders/blocks.js'
 import { byTurns, figureOf, median, timeOf } from '../measure.js'
@@ -34,13 +36,15 @@ interface Prepared {
 export async function suite(): Promise<Row[]> {
   const full = await compare(await fullChain(), runOf.full)
   const empty = await compare(await emptyChain(), runOf.empty)
+  const verified = (rate: number) => ({ ratio: [rate / empty.verified, 'their signatures'], least: 0.5 }) as const
   const learnt = { ratio: [full.synced / full.local, 'connecting'], least: 0.85 } as const
   return [
     row('connect blocks of 1000 transactions from memory', full.local * transactions, 'tx/s'),
     row('learn them from a peer', full.synced * transactions, 'tx/s', learnt),
     row('resident memory of a node that did, at most', full.memory, 'MB', { most: 400 }),
-    row('connect empty blocks with confirms from memory', empty.local, 'blocks/s'),
-    row('learn them from a peer', empty.synced, 'blocks/s', { least: 1500 }),
+    row('verify the confirms of empty blocks', empty.verified, 'blocks/s'),
+    row('connect empty blocks with confirms from memory', empty.local, 'blocks/s', verified(empty.local)),
+    row('learn them from a peer', empty.synced, 'blocks/s', verified(empty.synced)),
     row('resident memory of a node that did, at most', empty.memory, 'MB', { most: 400 }),
   ]
 }
@@ -60,8 +64,11 @@ async function emptyChain(): Promise<Prepared> {
   return { text, spec, blocks: made.map((block) => ({ block, confirm: confirmOf(block) })) }
 }
 
-/** Blocks a second by each of the two ways, and the maximum megabytes of a node by the command line that only synced. */
-function compare(prepared: Prepared, size: number): Promise<{ local: number; synced: number; memory: number }> {
+/** Blocks a second by each of the two ways and of their confirms alone, and the maximum megabytes of a node by the command line that only synced. */
+function compare(
+  prepared: Prepared,
+  size: number,
+): Promise<Record<'local' | 'synced' | 'verified' | 'memory', number>> {
   return withDirectory(async (directory) => {
     const spec = join(directory, 'spec.json')
     await writeFile(spec, prepared.text)
@@ -72,16 +79,31 @@ function compare(prepared: Prepared, size: number): Promise<{ local: number; syn
       const rates = await byTurns(rounds, figureOf, {
         local: (round) => () => connectAll(prepared, size, join(directory, `local${round}`)),
         synced: (round) => () => learn(prepared, address, join(directory, `learnt${round}`)),
+        verified: () => () => verifyConfirms(prepared),
       })
       const follower = await runNode(following(spec, join(directory, 'follower'), [address]))
       await reach(prepared.blocks.length, follower)
       const memory = residentBytes(follower.process, 'VmHWM') / 1e6
       await follower.stop()
-      return { local: median(rates.local), synced: median(rates.synced), memory }
+      const { local, synced, verified } = rates
+      return { local: median(local), synced: median(synced), verified: median(verified), memory }
     } finally {
       await peer.stop()
     }
   })
+}
+
+/** In calls of a thousand, with threads of its own. */
+async function verifyConfirms({ spec, blocks }: Prepared): Promise<number> {
+  const checks = blocks.flatMap(({ block, confirm }) =>
+    confirm === undefined ? [] : checkConfirm(spec, Block.fromBytes(block).header, parseConfirm(confirm)),
+  )
+  const verifier = createVerifierPool()
+  const time = await timeOf(async () => {
+    for (let i = 0; i < checks.length; i += 1000) await verifier.verifyAll(checks.slice(i, i + 1000))
+  })
+  await verifier.close()
+  return blocks.length / (time / 1000)
 }
 
 /** With threads of its own, as each node begins: they have to read every key once. */

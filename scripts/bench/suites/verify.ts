@@ -1,33 +1,71 @@
 import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { defined } from '../../../src/base/primitives/defined.js'
+import { genesisBlock } from '../../../src/base/primitives/genesis.js'
+import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { type BlockRecord, Pieces, readBlocks } from '../../../src/ledger/chain/block-file.js'
+import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { commandFile } from '../compiled.js'
 import { didSizes } from '../did-rows.js'
 import { timeOf } from '../measure.js'
 import { runNode } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
-import { withDirectory } from '../workshop.js'
+import { withChain, withDirectory } from '../workshop.js'
 
-/** `chain verify` of a devnet's directory with registered DIDs: every rule of every block again, and every row compared, the map's too. */
+/** Blocks of a batch, as a sync has them. */
+const blocksOfSync = 4
+
+/**
+ * A devnet's directory with registered DIDs: `chain verify` (every rule of every block again, and every row compared, the map's too),
+ * `chain reindex` of a copy, and `chain import` of its blocks, each from the start of the process, against connecting these in runs as a sync
+ * does: no peer has a devnet's blocks.
+ */
 export async function suite(): Promise<Row[]> {
   const rows: Row[] = []
-  for (const count of didSizes([10_000])) {
-    const seconds = await withDirectory(async (directory) => {
-      const at = ['--data-dir', join(directory, 'data')]
-      const devnet = await runNode([
-        'devnet',
-        ...at,
-        '--seed-dids',
-        String(count),
-        '--no-automine',
-        '--log-level',
-        'error',
-      ])
-      await devnet.stop()
-      const verify = () => promisify(execFile)(process.execPath, [commandFile, 'chain', 'verify', ...at])
-      return (await timeOf(verify)) / 1000
-    })
-    rows.push(row(`chain verify of ${shown(count)} DIDs`, seconds, 's'), row('  operations', count / seconds, '/s'))
-  }
+  for (const count of didSizes([10_000])) rows.push(...(await withDirectory((directory) => measure(directory, count))))
   return rows
+}
+
+async function measure(directory: string, count: number): Promise<Row[]> {
+  const place = (name: string) => join(directory, name)
+  const [data, file, spec] = [place('data'), place('blocks.bin'), join(place('data'), 'spec.json')]
+  const seeding = ['--seed-dids', String(count), '--no-automine', '--log-level', 'error']
+  const devnet = await runNode(['devnet', '--data-dir', data, ...seeding])
+  await devnet.stop()
+  const chain = (action: readonly string[], at: string, ...more: readonly string[]) =>
+    promisify(execFile)(process.execPath, [commandFile, 'chain', ...action, '--data-dir', at, ...more])
+  await chain(['export', file], data)
+  await cp(data, place('copy'), { recursive: true })
+  const verifying = await timeOf(() => chain(['verify'], data))
+  const syncing = await connectAll(spec, file, place('synced'))
+  const importing = await timeOf(() => chain(['import', file], place('imported'), '--genesis', spec))
+  const reindexing = await timeOf(() => chain(['reindex'], place('copy')))
+  const rate = (time: number) => (count * 1000) / time
+  const judged = (time: number) => ({ ratio: [syncing / time, 'syncing'], least: 0.8 }) as const
+  return [
+    row(`connect the blocks of ${shown(count)} DIDs as a sync does`, rate(syncing), 'DIDs/s'),
+    row('  chain import of their blocks', rate(importing), 'DIDs/s', judged(importing)),
+    row('  chain reindex', rate(reindexing), 'DIDs/s', judged(reindexing)),
+    row('  chain verify', rate(verifying), 'DIDs/s', judged(verifying)),
+  ]
+}
+
+/** Milliseconds to connect the blocks of a file, in runs of the size of a sync. */
+async function connectAll(specFile: string, file: string, directory: string): Promise<number> {
+  const spec = parseSpec(await readFile(specFile, 'utf8'))
+  const blocks: BlockRecord[] = []
+  for await (const next of readBlocks(new Pieces(createReadStream(file)), genesisBlock(spec).header.hash)) {
+    blocks.push(next)
+  }
+  const connect = async (chain: Chain) => {
+    for (let i = 0; i < blocks.length; i += blocksOfSync) {
+      await chain.acceptBlocks(
+        blocks.slice(i, i + blocksOfSync).map(({ block, confirm }) => ({ block, ...defined({ confirm }) })),
+      )
+    }
+  }
+  return withChain(spec, (chain) => timeOf(() => connect(chain)), { directory })
 }
