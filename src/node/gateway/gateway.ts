@@ -33,7 +33,7 @@ import { EngineChain } from './engine-chain.js'
 import { standingOf, isBehind } from './gateway-standing.js'
 import { NodeHeights } from './node-heights.js'
 import { OwnProofs, type OwnProofsOptions } from './own-proofs.js'
-import { infoOfElsewhere, lackingParts } from './node-parts.js'
+import { headsElsewhere, infoOfElsewhere, lackingParts } from './node-parts.js'
 
 export interface GatewayOptions {
   readonly spec: Spec
@@ -199,6 +199,7 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
     heights,
     bodies: new BodyBudget(limits),
     kept: new KeptAnswers({ chain, resolver }, limits.answerCache),
+    compareHeads: headsElsewhere,
     metricsApart: api.metricsHosts !== undefined,
     ...defined({ dereference: api.dereference }),
     ...(api.pages === false ? {} : { pages: new PageFiles() }),

@@ -28,6 +28,11 @@ export function lackingParts(isDevnet: boolean): Pick<ApiContext, 'mempool' | 'm
   }
 }
 
+/** A node compares heads that others send: it keeps the evidence where they are of another history. */
+export const headsElsewhere: NonNullable<ApiContext['compareHeads']> = {
+  exchange: () => Promise.reject(new NeedsNode()),
+}
+
 /** Facts of a node that is elsewhere: the version of this program alone. */
 export function infoOfElsewhere(compile: string): NodeInfo {
   return lacking<NodeInfo>({ compile })

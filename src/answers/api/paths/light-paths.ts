@@ -8,6 +8,7 @@ import { bodyOf } from '../streams/answer-stream.js'
 import { StreamedAnswer } from '../streams/streamed-answer.js'
 import { lightPrefix, type LightRoute, lightRoutes, readLightValues } from './light-routes.js'
 import type { NodePort } from './node-port.js'
+import { orByNode } from './or-by-node.js'
 
 /** Seconds for which a cache keeps an answer that never changes: a year, as long as caches go. */
 const forEver = 31_536_000
@@ -21,7 +22,7 @@ export function lightPaths(port: NodePort): PathRow[] {
     form,
     ...(route.body && { body: route.body.most }),
     ...(route.varies !== true && { kept: (exchange) => keptAnswer(exchange, port) }),
-    run: (exchange) => answer(route, exchange, port),
+    run: (exchange) => answer(route, exchange, port).catch(orByNode(port, exchange)),
   }))
   // Nothing else is below the prefix, and it is refused in the same form.
   return [...rows, { path: `${lightPrefix}*`, methods: [], form, run: () => ({}) }]

@@ -9,17 +9,16 @@
  */
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { utf8 } from '../../../base/primitives/bytes.js'
 import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import { isKnownTag } from '../../identifiers/identifier-answer.js'
 import { frameOf, jsonForm, jsonType } from '../http/answer-forms.js'
 import type { Exchange } from '../http/exchange.js'
 import { isJson } from '../http/origin.js'
-import { NeedsNode } from '../http/needs-node.js'
 import { requireTransaction } from '../http/passed-on.js'
 import type { HttpAnswer, PathRow } from '../http/path-row.js'
 import { type AnswerStream, bodyOf } from '../streams/answer-stream.js'
 import type { NodePort } from './node-port.js'
+import { orByNode, textOf } from './or-by-node.js'
 import { restPrefix, type RestRoute, restRoutes } from './rest-routes.js'
 import { transactionIn } from './send-transaction.js'
 
@@ -43,21 +42,6 @@ export function restPaths(port: NodePort): PathRow[] {
 
 /** The query is not read. */
 const questionOf = ({ path }: Exchange) => `rest ${path}`
-
-/** Has a node answer what a gateway has no rows of. */
-function orByNode({ context: { nodes } }: NodePort, { url, method, body, client }: Exchange) {
-  return (error: unknown): Promise<HttpAnswer> => {
-    if (!(error instanceof NeedsNode) || nodes === undefined) throw error
-    return nodes.request(url, method === 'POST' ? textOf(body) : undefined, client)
-  }
-}
-
-/** Text of a body that is passed on to another node. */
-function textOf(body: Uint8Array | undefined): string {
-  const text = body === undefined ? undefined : utf8(body)
-  if (text === undefined) throw new RuleError('request-json', 'the body is missing or not UTF-8')
-  return text
-}
 
 /** Hex digits of a hash in a tag. */
 const tagLength = 32
