@@ -28,6 +28,13 @@ export function identifierOf(text: string, name = 'did'): string {
   )
 }
 
+/** The DID in full of a text that can be one. `request-parameter` as {@link identifierOf} does, and where the checksum of a key is wrong. */
+export function possibleDidOf(text: string, name = 'did'): string {
+  const identifier = identifierOf(text, name)
+  if (existingKey(identifier) !== undefined) return didOf(identifier)
+  throw new RuleError('request-parameter', `${name}: no DID can have this identifier: ${identifierFault(identifier)}`)
+}
+
 /** Form of the ids that {@link credentialIdOf} takes. */
 export const credentialIdText = `${lead}<identifier>#<fragment>, 1 to ${maxDidLength} characters`
 

@@ -1,13 +1,12 @@
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import type { CredentialResult } from '../../identity/did/resolution.js'
 import { displayHash } from '../../base/primitives/bytes.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import {
   checkCredentialAnswer,
   type CredentialQuestion,
   type ProvedCredential,
 } from '../../identity/proofs/credential-answer.js'
-import { fullDid, requireKnown } from '../../identity/proofs/did-question.js'
+import { didRules, fullDid, requireKnown } from '../../identity/proofs/did-question.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import { type Members, text, whole } from '../../identity/proofs/read-json.js'
 import { answerBounds } from './answer-bounds.js'
@@ -20,7 +19,7 @@ import type { Proved } from './proved-answer.js'
 export function readCredentialQuestion({ id, issuer, height, ...others }: Members): CredentialQuestion {
   requireKnown(others)
   const absolute = text(id)
-  const isId = isCredentialId(absolute, { method: didMethod, chain: false })
+  const isId = isCredentialId(absolute, didRules)
   return {
     id: isId ? absolute : fail('form', `no id of a credential: ${absolute.slice(0, 300)}`),
     ...(issuer !== undefined && { issuer: fullDid(issuer) }),

@@ -1,4 +1,5 @@
 import { parseDate } from '../did/date.js'
+import { isDid } from '../did/identifier.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { didMethod } from '../../base/primitives/did-method.js'
@@ -24,13 +25,18 @@ export interface DidQuestion {
   readonly history?: boolean | undefined
 }
 
-/** A DID in full, or its identifier alone, as a DID in full. */
+/** A DID in full, or its identifier alone, as a DID in full; `form` for a text that can be none, such as one whose checksum is wrong. */
 export function fullDid(sent: unknown): string {
   const given = text(sent)
-  // Another text has a leaf of its own, of which nothing is ever written: it would be proved not to exist.
-  if (/[?#/]/.test(given)) fail('form', `no DID: ${given.slice(0, 300)}`)
-  return given.startsWith('did:') ? given : `did:${didMethod}:${given}`
+  const did = given.startsWith('did:') ? given : `did:${didMethod}:${given}`
+  // Another text has a leaf of its own, of which nothing is ever written: a mistyped DID would be proved not to exist.
+  return isDid(did, didRules)
+    ? did
+    : fail('form', `no DID of a chain: ${given.slice(0, 300)}; is a character mistyped?`)
 }
+
+/** Texts that can be DIDs. A name is one on every chain: on those that take none yet it is proved not to exist. */
+export const didRules = { method: didMethod, chain: true, names: true } as const
 
 /** Reads the parameters of a question about a DID; `form` for values that they cannot have, and for a parameter that is not known. */
 export function readDidQuestion(asked: Members): DidQuestion {

@@ -109,11 +109,21 @@ describe('JSON-RPC over a light resolver', () => {
     expect(error).toMatchObject({ code: -32013, data: expect.stringMatching(`^${failure}: `) })
   })
 
+  const mistyped = alice.did.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))
   it.each<[string, string, unknown, number, string]>([
     ['another method', 'getblockcount', {}, -32601, 'there is no method'],
     ['a part of a history', 'resolvedid', { did: alice.did, all: true, skip: 1 }, -32602, 'skip: unexpected property'],
     ['no DID', 'resolvedid', {}, -32602, 'did: missing'],
     ['a wrong identifier', 'resolvedid', { did: 'did:other:x' }, -32602, 'did: neither'],
+    ['a mistyped one', 'resolvedid', { did: mistyped }, -32602, 'did: no DID can have this identifier'],
+    ['that of a credential', 'did_resolveCredential', { id: `${mistyped}#x` }, -32602, 'id: no DID can have'],
+    [
+      'that of an issuer',
+      'did_resolveCredential',
+      { id: `${alice.did}#x`, issuer: mistyped },
+      -32602,
+      'issuer: no DID',
+    ],
     [
       'a version that is none',
       'resolvedid',

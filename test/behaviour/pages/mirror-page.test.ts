@@ -20,6 +20,7 @@ interface Drawing {
 
 const base = 'http://mirror/'
 const [ada, bea, mallory, nobody] = [holder(), holder(), holder(), holder()]
+const mistyped = ada.did.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))
 const hostile = { script: '<script>window.pwned = 1</script>', bidi: 'invoice\u202etxt.exe' }
 const drawing = 'preact'
 let test: TestChain
@@ -160,9 +161,13 @@ describe('the page of a mirror', () => {
     expect(text).toMatch(/mirror-file|form/)
   })
 
-  it('shows a text in its address that is no DID as a text', async () => {
-    const text = await shows({ search: '?did=%3Cscript%3E' }, '✓ proved')
-    expect(text).toContain('does not exist')
-    expect(text).toContain('<script>')
+  it.each([
+    ['a hostile text', '?did=%3Cscript%3E', '<script>'],
+    ['a mistyped DID', `?did=${mistyped}`, mistyped],
+    ['a DID of another method', '?did=did:web:example.org', 'did:web:example.org'],
+  ])('refuses %s in its address, shown as a text, and proves no absence', async (_, search, shown) => {
+    const text = await shows({ search }, 'Not proved')
+    expect(text).toContain(`no DID of a chain: ${shown}`)
+    expect(text).not.toMatch(/does not exist|✓ proved/)
   })
 })

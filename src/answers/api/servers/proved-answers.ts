@@ -1,3 +1,4 @@
+import { didPart } from '../../../identity/did/identifier.js'
 import type { ResolveOptions } from '../../../identity/did/resolution.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { IdentifierSource } from '../../identifiers/identifiers.js'
@@ -6,7 +7,7 @@ import { LightError } from '../../../clients/light/light-error.js'
 import type { LightResolver } from '../../../clients/light/light-resolver.js'
 import type { LightCredential, LightResult } from '../../../clients/light/proved-answer.js'
 import { resolveProved } from '../../../clients/light/proved-context.js'
-import { credentialIdOf, didOf, identifierOf } from '../../resolver/did-key.js'
+import { credentialIdOf, possibleDidOf } from '../../resolver/did-key.js'
 import { readResolveRequest } from '../../resolver/resolve-request.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { BoundedSource } from './bounded-source.js'
@@ -21,7 +22,7 @@ export interface ProvedQuestion {
 
 /**
  * The answers of a light resolver for an interface: questions are checked, few are asked at once, and what is not proved is
- * `answer-unproved`, whose text begins with the name of the failure.
+ * `answer-unproved`, whose text begins with the name of the failure. A text that can be no DID is refused: it would be proved not to exist.
  */
 export class ProvedAnswers implements IdentifierSource {
   readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
@@ -52,7 +53,7 @@ export class ProvedAnswers implements IdentifierSource {
 
   /** The answer of `resolvedid`, with what was proved. */
   async did({ did, ...asked }: ProvedQuestion, signal?: AbortSignal): Promise<LightResult> {
-    const full = didOf(identifierOf(did))
+    const full = possibleDidOf(did)
     readResolveRequest(asked)
     return this.#proved(this.#shared.ask(() => this.#light.resolve(full, asked), signal))
   }
@@ -60,7 +61,8 @@ export class ProvedAnswers implements IdentifierSource {
   /** The answer of `did_resolveCredential`, with what was proved. */
   async credential(id: string, issuer?: string, signal?: AbortSignal): Promise<LightCredential> {
     const full = credentialIdOf(id)
-    const options = issuer === undefined ? {} : { issuer: didOf(identifierOf(issuer, 'issuer')) }
+    possibleDidOf(didPart(full), 'id')
+    const options = issuer === undefined ? {} : { issuer: possibleDidOf(issuer, 'issuer') }
     return this.#proved(this.#shared.ask(() => this.#light.resolveCredential(full, options), signal))
   }
 

@@ -12,7 +12,14 @@ describe('a question about a DID', () => {
   it('names it in full, or by its identifier alone', () => {
     expect(fullDid('abc')).toBe('did:ledger:abc')
     expect(fullDid('did:ledger:abc')).toBe('did:ledger:abc')
-    expect(fullDid('did:other:abc')).toBe('did:other:abc')
+    const identifier = alice.did.slice('did:ledger:'.length)
+    expect([fullDid(identifier), fullDid(alice.did)]).toEqual([alice.did, alice.did])
+  })
+
+  it('is refused about a text that can be no DID, whose absence could be proved', () => {
+    const mistyped = alice.did.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))
+    const texts = [mistyped, 'did:other:abc', 'did:web:example.org', 'did:ledger:', '', `${alice.did}#key`, 'a b']
+    for (const text of texts) expect(() => fullDid(text), text).toThrow('no DID of a chain')
   })
 
   it('names a version by its txid, or as the last one not later than a time', () => {
