@@ -93,6 +93,8 @@ const farthestHint = 288
 const failuresTold = 4
 /** Refusals after which events cannot go on where they were. */
 const gone = ['event-gone', 'unknown-block', 'pruned']
+/** Refusals that say nothing of the question: the node has no time, or a fault. */
+const passing = ['busy', 'overloaded', 'internal']
 
 /** Messages about DIDs or the documents that meet a condition, each proved, for as long as they are read. */
 export function watchDids(options: WatchOptions): AsyncGenerator<WatchMessage, void, undefined> {
@@ -111,6 +113,9 @@ class Watch {
   readonly #doubtful = new Map<string, DocumentsChanged>()
   #url = 0
   #failures = 0
+  /** Nodes that refused the question since one of them gave events for some time, and how often one refused or failed. */
+  readonly #refusing = new Set<string>()
+  #losses = 0
   /** The last hint at each DID of a list that is to be proved. */
   readonly #hinted = new Map<string, DocumentsChanged>()
   /** Looks at these since the last hint. */
@@ -132,17 +137,40 @@ class Watch {
     // One that is watched no longer begins anew when it is watched again.
     for (const did of this.#state.dids.keys()) if (dids?.includes(did) !== true) this.#state.dids.delete(did)
     while (!this.#isOver) {
+      const began = performance.now()
       try {
         yield* this.#follow()
       } catch (error) {
         if (this.#isOver) return
         if (isFork(error)) throw error
         if (error instanceof RuleError && gone.includes(error.code)) yield* this.#gap(error)
-        else if (error instanceof RuleError && error.code !== 'busy' && error.code !== 'overloaded') throw error
-        else await this.#wait(error as Error)
+        else await this.#waitForEvents(error as Error, performance.now() - began)
       }
       this.#url++
     }
+  }
+
+  /**
+   * Waits before events are asked for again. Throws the refusal where every node refuses the question: one alone may be at fault, or lie.
+   * A node that begins and fails at once makes the waits longer as well. `lasted`: milliseconds for which it gave events.
+   */
+  async #waitForEvents(error: Error, lasted: number): Promise<void> {
+    const { urls } = this.#options
+    if (lasted > longestPause) {
+      this.#losses = 0
+      this.#refusing.clear()
+    }
+    const url = this.#urlNow
+    if (error instanceof RuleError && !passing.includes(error.code)) this.#refusing.add(url)
+    if (urls.every((one) => this.#refusing.has(one))) throw error
+    this.#notice('lost', `${url}: ${error.message}`)
+    this.#failures = Math.max(this.#failures, this.#losses++)
+    await this.#wait(error)
+  }
+
+  get #urlNow(): string {
+    const { urls } = this.#options
+    return urls[this.#url % urls.length] as string
   }
 
   /** A document that is too much work for the condition does not keep the others waiting. */
@@ -165,7 +193,7 @@ class Watch {
   /** Follows the events of one node until it is lost. */
   async *#follow(): AsyncGenerator<WatchMessage, void, undefined> {
     const { urls, dids, query, signal, checkEvery = checkEveryUnasked } = this.#options
-    const url = urls[this.#url % urls.length] as string
+    const url = this.#urlNow
     const inner = new AbortController()
     const stop = () => inner.abort()
     signal?.addEventListener('abort', stop, { once: true })

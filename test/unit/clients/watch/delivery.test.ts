@@ -1,0 +1,58 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { deliverMessage, type DeliveryFailure } from '../../../../src/clients/watch/delivery.js'
+import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
+import { Directories } from '../../../support/process/spawn.js'
+
+const directories = new Directories()
+afterAll(() => directories.remove())
+const message: WatchMessage = {
+  ...{ format: 'didledger/watch/1', id: 'ab'.repeat(32), kind: 'gap', reason: 'pruned', text: 'ask' },
+}
+const never = new AbortController().signal
+const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))
+
+function folder(): string {
+  const path = directories.fresh('letters')
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+describe('a message', () => {
+  it('is tried again until it is taken, and each failure has its cause', async () => {
+    const failures: DeliveryFailure[] = []
+    let tries = 0
+    const deliver = () => (++tries < 2 ? refuse() : Promise.resolve())
+    const onFailure = (failure: DeliveryFailure) => void failures.push(failure)
+    expect(await deliverMessage(message, { deliver, signal: never, onFailure })).toBe(true)
+    expect(tries).toBe(2)
+    const first = { id: message.id, attempt: 1, reason: 'fetch failed: ECONNRESET', givenUp: false }
+    expect(failures).toEqual([first])
+  })
+
+  it('that is given up is a line of the dead letters, which only their owner may read, before it counts as done', async () => {
+    const deadLetters = join(folder(), 'dead.jsonl')
+    for (let i = 0; i < 2; i++) {
+      expect(await deliverMessage(message, { deliver: refuse, signal: never, giveUpAfter: 0, deadLetters })).toBe(true)
+    }
+    const lines = readFileSync(deadLetters, 'utf8').trimEnd().split('\n')
+    const line = { reason: 'fetch failed: ECONNRESET', attempts: 1, message }
+    expect(lines.map((one) => JSON.parse(one) as object)).toEqual([line, line])
+    expect(statSync(deadLetters).mode & 0o777).toBe(0o600)
+  })
+
+  it('is not lost where the dead letters cannot be written: the watch ends, and tells it again', async () => {
+    for (const deadLetters of [folder(), join(folder(), 'none', 'dead.jsonl'), '/dev/full']) {
+      const given = deliverMessage(message, { deliver: refuse, signal: never, giveUpAfter: 0, deadLetters })
+      await expect(given, deadLetters).rejects.toThrow('the dead letters cannot be written')
+    }
+  })
+
+  it('is not taken where the delivery was stopped, at once or between two attempts', async () => {
+    const stop = new AbortController()
+    const onFailure = () => stop.abort()
+    expect(await deliverMessage(message, { deliver: refuse, signal: stop.signal, onFailure })).toBe(false)
+    expect(await deliverMessage(message, { deliver: () => Promise.resolve(), signal: stop.signal })).toBe(false)
+  })
+})

@@ -1,0 +1,90 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { type WatchNotice, watchDids } from '../../../../src/clients/watch/watch-dids.js'
+import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
+import type { ProvingResolver } from '../../../../src/clients/watch/proved-changes.js'
+
+/** A watch over nodes that refuse, fail and lie about why; real sockets. */
+
+const { did } = devnetAccount(0)
+const { resolve } = {
+  resolve: async () => ({ did, status: 3, proved: { height: 1, hash: 'ab', time: 1, age: 0, servers: [] } }),
+}
+const resolver = { resolve } as ProvingResolver
+
+const refusal = (code: number) => ({ jsonrpc: '2.0', id: 1, error: { code, message: 'no', data: 'not for you' } })
+const begin = { jsonrpc: '2.0', id: 1, result: { subscription: 1, number: 1, height: 0, hash: '00'.repeat(32) } }
+
+/** A node that answers a subscription with these messages; how often it was asked. */
+async function nodeSaying(...messages: readonly object[]) {
+  const server = createServer()
+  const sockets = new WebSocketServer({ server })
+  const node = { url: '', asked: 0 }
+  sockets.on('connection', (client) => {
+    client.on('message', () => {
+      node.asked++
+      for (const message of messages) client.send(JSON.stringify(message))
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    for (const client of sockets.clients) client.terminate()
+    server.close()
+  })
+  node.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return node
+}
+
+/** Runs a watch until it ends, or `isDone`; what its operator was told, and the error that ended it. */
+async function watched(urls: readonly string[], isDone: (notices: readonly WatchNotice[]) => boolean) {
+  const notices: WatchNotice[] = []
+  const ending = new AbortController()
+  const onNotice = (notice: WatchNotice) => {
+    notices.push(notice)
+    if (isDone(notices)) ending.abort()
+  }
+  let ended: unknown
+  try {
+    for await (const _ of watchDids({ urls, resolver, dids: [did], signal: ending.signal, onNotice })) continue
+  } catch (error) {
+    ended = error
+  }
+  return { notices, ended }
+}
+
+const follows = (url: string) => (notices: readonly WatchNotice[]) =>
+  notices.some(({ kind, text }) => kind === 'following' && text.includes(url))
+
+it('goes on at another node where one refuses the question: it may be at fault, or lie', async () => {
+  for (const code of [-32_000, -32_602, -32_601, -32_603]) {
+    const liar = await nodeSaying(refusal(code))
+    const honest = await nodeSaying(begin)
+    const { notices, ended } = await watched([liar.url, honest.url], follows(honest.url))
+    expect(ended, String(code)).toBeUndefined()
+    expect(notices[0]).toEqual({ kind: 'lost', text: expect.stringContaining('not for you') as string })
+  }
+})
+
+it('ends where every node refuses the question', async () => {
+  const one = await nodeSaying(refusal(-32_602))
+  const other = await nodeSaying(refusal(-32_602))
+  const { ended } = await watched([one.url, other.url], () => false)
+  expect(String(ended)).toContain('not for you')
+  expect([one.asked, other.asked]).toEqual([1, 1])
+})
+
+it('asks a node with a fault again, after longer and longer waits, also where events begin each time', async () => {
+  for (const messages of [[refusal(-32_000)], [begin, refusal(-32_000)]]) {
+    const node = await nodeSaying(...messages)
+    const began = performance.now()
+    const lost = (notices: readonly WatchNotice[]) => notices.filter(({ kind }) => kind === 'lost').length
+    const { ended, notices } = await watched([node.url], (all) => lost(all) === 4)
+    expect(ended).toBeUndefined()
+    expect(node.asked).toBe(4)
+    expect(lost(notices)).toBe(4)
+    // Three waits of 250, 500 and 1000 ms, each cut by half at most.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(875)
+  }
+})
