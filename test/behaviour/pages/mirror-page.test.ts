@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { trustOf } from '../../../src/identity/proofs/make-trust.js'
 import { mirrorAboutFormat } from '../../../src/identity/proofs/mirror-head.js'
-import { oneValidator, TestChain } from '../../support/builders/chain.js'
+import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { mirrorOnce } from '../../support/builders/mirrored.js'
 import { MemoryMirror } from '../../support/fakes/memory-mirror.js'
@@ -169,5 +169,113 @@ describe('the page of a mirror', () => {
     const text = await shows({ search }, 'Not proved')
     expect(text).toContain(`no DID of a chain: ${shown}`)
     expect(text).not.toMatch(/does not exist|✓ proved/)
+  })
+})
+
+/** Gives the page the files of another mirror. */
+function showFiles(files: ReadonlyMap<string, Uint8Array>): void {
+  store.files.clear()
+  for (const [name, bytes] of files) store.files.set(name, bytes)
+}
+
+describe('the page of a mirror that is old', () => {
+  it('refuses its block as stale, and says how old it is', async () => {
+    const now = Date.now
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 30 * 86_400_000)
+    try {
+      const text = await shows({ hash: `#/did/${ada.did}` }, 'Not proved')
+      expect(text).toContain('stale')
+      expect(text).toMatch(/the block is 2592\d{3} s old, at most \d+ s are allowed/)
+    } finally {
+      clock.mockRestore()
+    }
+  })
+})
+
+describe('the page of a mirror of a chain of work', () => {
+  let mined: TestChain
+  let files: ReadonlyMap<string, Uint8Array>
+  beforeAll(async () => {
+    mined = await TestChain.open({ ...withoutValidators, time: Math.floor(Date.now() / 1000) - 1000 })
+    await mined.publish(ada.create(), ada.did)
+    mined.clock.time = Date.now()
+    await mined.mine(8)
+    const mirror = new MemoryMirror()
+    await mirrorOnce(mined, mirror)
+    files = mirror.files
+  })
+  afterAll(() => mined.close())
+  beforeEach(() => {
+    showFiles(files)
+    tell({ trust: trustOf(mined.spec) })
+  })
+
+  it('shows that work was checked, and not signatures', async () => {
+    const text = await shows({ hash: `#/did/${ada.did}` }, '✓ proved')
+    expect(text).toContain('the work of the blocks above it')
+    expect(text).not.toContain('signatures of a quorum')
+    expect(text).toContain('valid')
+  })
+
+  it('refuses headers without the work that they claim', async () => {
+    for (const [name, bytes] of files) {
+      if (!/^(headers|last)\//.test(name)) continue
+      const changed = Uint8Array.from(bytes)
+      // The last byte of the last header is of its nonce.
+      changed.set([(changed.at(-1) ?? 0) ^ 1], changed.length - 1)
+      store.files.set(name, changed)
+    }
+    const text = await shows({ hash: `#/did/${ada.did}` }, 'Not proved')
+    expect(text).toMatch(/work-(link|proof|chain|depth)|mirror-file/)
+  })
+})
+
+describe('the page of a mirror that lies', () => {
+  const changedHead = (change: (head: Record<string, unknown>) => object) => {
+    const head = JSON.parse(Buffer.from(written.get('head') ?? []).toString()) as Record<string, unknown>
+    store.files.set('head', Buffer.from(JSON.stringify({ ...head, ...change(head) })))
+  }
+  const replaceAll = (folder: string, change: (bytes: Uint8Array) => Uint8Array | undefined) => {
+    for (const [name, bytes] of written) {
+      if (!name.startsWith(folder)) continue
+      const changed = change(bytes)
+      if (changed === undefined) store.files.delete(name)
+      else store.files.set(name, changed)
+    }
+  }
+  const other = () => [...written].find(([name]) => name.startsWith('leaf/'))?.[1] as Uint8Array
+
+  it.each<[string, RegExp, () => void]>([
+    ['a head that is no JSON', /form|mirror-file/, () => store.files.set('head', Buffer.from('{'))],
+    ['a head of another form', /mirror-file/, () => changedHead(() => ({ format: 'x' }))],
+    ['a head that is too long', /mirror-file/, () => store.files.set('head', Buffer.alloc(256 * 1024 + 1, 32))],
+    ['no head', /proof-missing|unreachable|mirror-file/, () => store.files.delete('head')],
+    ['a head of another chain', /chain/, () => changedHead(() => ({ chain: '00'.repeat(32) }))],
+    [
+      'a head with the root of another map',
+      /mirror-file|proof-missing|unreachable/,
+      () => changedHead(() => ({ mapRoot: '11'.repeat(32) })),
+    ],
+    ['a head that says that there are no DIDs', /path-root/, () => changedHead(() => ({ mapRoot: '00'.repeat(32) }))],
+    [
+      'a block that the validators did not sign',
+      /confirm-(signature|form)/,
+      () =>
+        changedHead(({ anchor }) => {
+          const { confirm, ...rest } = anchor as { confirm: string }
+          return { anchor: { ...rest, confirm: confirm.replace(/^..../, 'AQAA') } }
+        }),
+    ],
+    ['pages that are cut', /mirror-file/, () => replaceAll('map/', (bytes) => bytes.subarray(0, bytes.length - 1))],
+    ['pages that are gone', /proof-missing|unreachable|mirror-file/, () => replaceAll('map/', () => undefined)],
+    ['leaves that are gone', /proof-missing|unreachable|mirror-file/, () => replaceAll('leaf/', () => undefined)],
+    ['leaves that are too long', /mirror-file|timeout/, () => replaceAll('leaf/', () => new Uint8Array(1024 * 1024))],
+    ['pages under the names of leaves', /mirror-file/, () => replaceAll('leaf/', () => other().subarray(1))],
+    ['leaves under the names of pages', /mirror-file/, () => replaceAll('map/', other)],
+  ])('refuses %s by name, and shows no document', async (_, failure, lie) => {
+    lie()
+    const text = await shows({ hash: `#/did/${ada.did}` }, 'Not proved')
+    expect(text).toMatch(failure)
+    expect(text).not.toMatch(/✓ proved|does not exist|"verificationMethod"/)
   })
 })
