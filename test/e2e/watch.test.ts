@@ -342,6 +342,13 @@ describe('didledger watch', () => {
   it('refuses what cannot work at once', async () => {
     const some = ['--node', devnet.line.rest, '--trust', 'devnet']
     expect(await run('watch', ...some)).toMatchObject({ code: 2 })
+    for (const wrong of ['did:web:example.org', `${ada}x`]) {
+      const refused = await run('watch', wrong, ...some)
+      expect(refused, wrong).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Not a DID of this chain') as string,
+      })
+    }
     expect(await run('watch', ada, ...some, '--webhook', 'ftp://a.example/')).toMatchObject({ code: 2 })
     const weak = file('weak.key', 'secret')
     const { code, err } = await run('watch', ada, ...some, '--webhook', 'http://a.example/', '--key-file', weak)

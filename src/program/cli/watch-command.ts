@@ -36,7 +36,7 @@ interface WatchFlags extends TrustFlags, OutputOptions {
 export function registerWatch(program: Command, context: CliContext): void {
   const command = withOutput(program.command('watch'))
     .description('tell a program or a webhook when DIDs change; each message is proved before it is sent')
-    .argument('[dids...]', 'DIDs to watch, in full or as their identifiers')
+    .argument('[dids...]', 'DIDs to watch, in full or as their identifiers', collect(didArgument))
     .option('--query <condition>', 'watch the documents that meet this condition of a search instead')
     .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl))
   withTrust(command)
@@ -59,11 +59,10 @@ export function registerWatch(program: Command, context: CliContext): void {
         'watch --query \'{service: {type: "Hub"}}\' --node http://192.0.2.7:20334 --trust localnet --webhook https://example.org/hook --key-file hook.key --state watch.json --dead-letters dead.jsonl',
       ),
     )
-    .action((dids: string[], flags: WatchFlags) => watch(context, dids, flags))
+    .action((dids: string[] | undefined, flags: WatchFlags) => watch(context, dids ?? [], flags))
 }
 
-async function watch(context: CliContext, given: readonly string[], flags: WatchFlags): Promise<void> {
-  const dids = given.map(didArgument)
+async function watch(context: CliContext, dids: readonly string[], flags: WatchFlags): Promise<void> {
   if ((dids.length === 0) === (flags.query === undefined)) {
     throw new UserError('watch: DIDs or --query is needed, one of both', 2)
   }
