@@ -28,6 +28,8 @@ export interface WitnessCollectorOptions extends Pick<Env, 'timers' | 'log'> {
   readonly chain: Pick<Chain, 'database' | 'events' | 'genesis' | 'spec'>
   readonly witnesses: readonly WitnessPlace[]
   readonly fetch?: Fetch
+  /** Overrides the number of blocks whose cosignatures are kept. */
+  readonly kept?: number
 }
 
 /** Cosignatures of one block, by the name and ID of the key. */
@@ -141,11 +143,20 @@ export class WitnessCollector {
   }
 
   #keep(id: string, height: number, { key, line }: KnownCosignature): void {
+    if (!this.#hasRoom(id, height)) return
     const block = this.#blocks.get(id) ?? { height, lines: new Map<string, string>() }
     block.lines.set(keyId(key), line)
     this.#blocks.set(id, block)
-    if (this.#blocks.size > keptBlocks) this.#blocks.delete(this.#blocks.keys().next().value as string)
     this.#version++
+  }
+
+  /** Makes room for a block at the cost of the lowest: a witness that signs old blocks without end displaces no newer ones. */
+  #hasRoom(id: string, height: number): boolean {
+    const { kept = keptBlocks } = this.#options
+    if (this.#blocks.has(id) || this.#blocks.size < kept) return true
+    const [lowest, block] = [...this.#blocks].reduce((low, one) => (one[1].height < low[1].height ? one : low))
+    if (block.height >= height) return false
+    return this.#blocks.delete(lowest)
   }
 
   /** Logs once that a witness has cosigned a block that this node does not have at that height. */

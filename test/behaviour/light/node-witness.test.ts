@@ -17,7 +17,7 @@ import { holder } from '../../support/builders/did.js'
 import { failureOf } from '../../support/builders/light-world.js'
 import { keysOf } from '../../support/builders/light-scene.js'
 import type { ProofBook } from '../../support/builders/proof-book.js'
-import { branchOf, freshSigns, witnessSecret } from '../../support/builders/witness-world.js'
+import { branchOf, freshSigns, noteOver, witnessSecret } from '../../support/builders/witness-world.js'
 import { ask, contextOf, serve } from '../../support/client/api.js'
 import { inStep } from '../../support/fakes/standing.js'
 import { ManualTimers } from '../../support/fakes/manual-timers.js'
@@ -250,6 +250,36 @@ describe('a node of a chain of miners', () => {
 })
 
 describe('a node that collects', () => {
+  it('keeps the newest cosigned blocks, whatever old ones a witness signs, and asks for no answer to be made again', async () => {
+    const test = await TestChain.open({ validators: keysOf(1) })
+    await test.mine(8)
+    const book = await bookOf(test)
+    const { height } = book.tip
+    const [liar, kept] = [witnessSecret('liar'), 3]
+    const collector = new WitnessCollector({
+      ...{ chain: test.chain, timers: new ManualTimers(), log: quietLog(), witnesses: [], kept },
+    })
+    const collect = (one: typeof secret, heights: readonly number[]) => {
+      const heads = heights.map((at) => ({ note: noteOver(book, at, one), anchor: book.anchor(at, true) }))
+      const shown = JSON.stringify({ format: 'didledger/witness/1', heads })
+      return collector.collect(one.key, new NodeServer('http://w', async () => new Response(shown)))
+    }
+    await collect(secret, [height - 2, height - 1, height])
+    expect(collector.version).toBe(3)
+    await collect(liar, [1, 2, 3, height - 3])
+    expect(collector.version).toBe(3)
+    const heights = () => (collector.shown() as { heads: { height: number }[] }).heads.map((one) => one.height)
+    expect(heights()).toEqual([height, height - 1, height - 2])
+    // A newer one takes the place of the lowest.
+    await test.mine(1)
+    const longer = await bookOf(test)
+    book.pages.push(longer.page(height + 1))
+    await collect(secret, [height + 1])
+    expect(heights()).toEqual([height + 1, height, height - 1])
+    collector.close()
+    await test.close()
+  })
+
   it('asks each witness on, one request at a time, whatever comes back, until it is closed', async () => {
     const test = await TestChain.open({ validators: keysOf(1) })
     const timers = new ManualTimers()
