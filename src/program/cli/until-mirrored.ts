@@ -1,9 +1,7 @@
 import { UserError } from '../../base/errors/rule-error.js'
-import type { Spec } from '../../base/primitives/spec.js'
-import type { Standing } from '../../answers/resolver/standing.js'
 import { exchangeText } from '../../clients/client/http.js'
 import { mirroredHeight } from '../../ledger/mirror/mirror-step.js'
-import type { SyncProgress } from '../../network/sync/sync-progress.js'
+import type { Node } from '../../node/start-node.js'
 
 /** Waits for the end of `mirror --once`, and gives up where nothing comes. */
 
@@ -17,12 +15,9 @@ const mostFailures = 5
 const lookInterval = 200
 
 /** A follower that writes a mirror. */
-export interface MirroringNode {
-  readonly spec: Spec
+export interface MirroringNode extends Pick<Node, 'spec' | 'sync' | 'standing'> {
   readonly chain: { readonly tip: { readonly header: { readonly height: number } } }
   readonly mirror: { readonly figures: { readonly height: number | undefined; readonly failures: number } } | undefined
-  sync(): SyncProgress
-  standing(): Standing
 }
 
 /** Time for waits. */
@@ -65,7 +60,7 @@ export async function untilMirrored(
   }
 }
 
-function isThere({ spec, chain, mirror }: MirroringNode, { inStep }: Standing): boolean {
+function isThere({ spec, chain, mirror }: MirroringNode, { inStep }: ReturnType<Node['standing']>): boolean {
   const wanted = mirroredHeight(spec, chain.tip.header.height)
   return inStep && wanted !== undefined && (mirror?.figures.height ?? 0) >= wanted
 }
