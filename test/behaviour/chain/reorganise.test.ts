@@ -285,7 +285,7 @@ describe('a reorganisation', () => {
     const copy = await open()
     const heights: number[] = []
     expect(await replay(test.database, copy.chain, (height) => heights.push(height))).toBe(undefined)
-    expect(heights).toEqual([1, 2, 3, 4, 5])
+    expect(heights).toEqual([5])
     expect(copy.chain.tip.header.id).toBe(test.chain.tip.header.id)
     expect(copy.database.get(tables.active.key(5))).toEqual(test.database.get(tables.active.key(5)))
   })
