@@ -1,6 +1,6 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import { Reader } from '../../base/primitives/codec.js'
+import { CodecError, Reader } from '../../base/primitives/codec.js'
 import { Header, headerSize } from '../../base/primitives/header.js'
 import { BlockRunError } from './block-run.js'
 import type { Chain } from './chain.js'
@@ -38,7 +38,7 @@ export interface AcceptedRun {
   /** Those of them that are new to the chain. */
   readonly added: number
   /** Error of the block after these; undefined: all were taken. */
-  readonly error?: RuleError
+  readonly error?: RuleError | CodecError
 }
 
 /**
@@ -58,7 +58,9 @@ export async function acceptRun(chain: Chain, run: readonly IncomingBlock[]): Pr
       if (isNew) added += count
     } catch (error) {
       const [before, cause] = error instanceof BlockRunError ? [error.index, error.rule] : [0, error]
-      if (cause instanceof RuleError) return { taken: taken + before, added: added + before, error: cause }
+      if (cause instanceof RuleError || cause instanceof CodecError) {
+        return { taken: taken + before, added: added + before, error: cause }
+      }
       throw cause
     }
   }

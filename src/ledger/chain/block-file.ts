@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { type RuleError, UserError } from '../../base/errors/rule-error.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { asBuffer, concat, displayHash, equalBytes } from '../../base/primitives/bytes.js'
 import { Writer } from '../../base/primitives/codec.js'
 import { defined } from '../../base/primitives/defined.js'
@@ -157,9 +157,10 @@ async function* readable(
 }
 
 /** The error for a block that a chain refuses. */
-function refusal(error: RuleError, before: number, chain: Chain): UserError {
+function refusal(error: Error, before: number, chain: Chain): UserError {
+  const code = error instanceof RuleError ? ` (${error.code})` : ''
   return new UserError(
-    `block ${before + 1} of the file is refused: ${error.message} (${error.code}); ` +
+    `block ${before + 1} of the file is refused: ${error.message}${code}; ` +
       `the chain is at height ${chain.tip.header.height} now`,
   )
 }
