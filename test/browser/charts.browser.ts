@@ -62,6 +62,8 @@ async function fill(days: number): Promise<void> {
     overlay.put(tables.day.key(last - i), tables.day.encode(counters))
   }
   await overlay.commit({ kind: 'pool', hash, height }, { sync: false })
+  // What was answered as of the tip before is given until there is another.
+  await node.mine()
 }
 
 describe('the page of charts', () => {
