@@ -13,8 +13,8 @@ const sizes = [100_000, 1_000_000, 10_000_000]
 const [slots, pageBits] = [16, 4]
 /** Bytes in a page: kinds of its slots, a leaf's key and value, the hash of an inner node. */
 const bytes = { kinds: 4, leaf: 64, inner: 32 }
-/** Bytes of a name in the notes of a mirror, with its line break. */
-const nameBytes = 'leaf/00/'.length + 64 + 1
+/** Bytes of a name in the notes of a mirror, which are packed. */
+const nameBytes = 38
 /** Files that an object store deletes at one request. */
 const deletedAtOnce = 1000
 /** Deeper than any map of random keys has pages. */

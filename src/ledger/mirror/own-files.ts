@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { UserError } from '../../base/errors/rule-error.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import {
@@ -81,13 +82,13 @@ export class OwnFiles {
   /** Notes the names of files that are about to be written after the head. Those of a step that did not end stay noted until one does. */
   async noteIntent(names: readonly string[]): Promise<void> {
     const lines = [this.#head?.hash ?? noHead, ...this.#unfinished, ...names]
-    await this.#store.replace({ name: intentName, bytes: fromUtf8(lines.join('\n')) })
+    await this.#store.replace({ name: intentName, bytes: packed(lines) })
   }
 
   /** Notes names that no block from a height on needs. */
   async noteGone(list: GoneList, names: readonly string[]): Promise<void> {
     if (names.length === 0) return
-    await this.#store.replace({ name: goneName(list), bytes: fromUtf8(names.join('\n')) })
+    await this.#store.replace({ name: goneName(list), bytes: packed(names) })
     this.#gone = [...this.#gone, list]
   }
 
@@ -157,9 +158,20 @@ function goneName({ height, at }: GoneList): string {
   return `${goneFolder}/${height}-${at}`
 }
 
+/** Names are hex for the most part, of which packing leaves half. */
+function packed(lines: readonly string[]): Uint8Array {
+  return gzipSync(lines.join('\n'))
+}
+
+/** The lines of a note; none of a missing one, and of one that is damaged. */
 function linesOf(bytes: Uint8Array | undefined): readonly string[] {
-  const text = bytes === undefined ? '' : (utf8(bytes) ?? '')
-  return text === '' ? [] : text.split('\n')
+  if (bytes === undefined) return []
+  try {
+    const text = utf8(gunzipSync(bytes, { maxOutputLength: longestList })) ?? ''
+    return text === '' ? [] : text.split('\n')
+  } catch {
+    return []
+  }
 }
 
 function readJson(bytes: Uint8Array): unknown {
