@@ -47,7 +47,7 @@ it('a validator that forgets what it signed', async () => {
 
 it('a validator that forgets the block it is locked on', async () => {
   const scenario = (seed: number) => {
-    const storm: Storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.5 }
+    const storm: Storm = { ...quiet(30_000), delay: [1, 300], muffled: 0.4 }
     return { ...plainScenario(seed, [storm]), crashWhenLocked: true }
   }
   const { genesis } = groundOf(scenario(1).plan)
