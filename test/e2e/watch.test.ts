@@ -96,9 +96,7 @@ function file(name: string, text: string, mode = 0o600): string {
 
 /** Resolves once the watch has noted what is so now. */
 async function began(state: string): Promise<void> {
-  await expect
-    .poll(() => existsSync(state) && readFileSync(state, 'utf8').includes(ada), { timeout: 20_000 })
-    .toBe(true)
+  await expect.poll(() => existsSync(state) && readFileSync(state, 'utf8').includes(ada)).toBe(true)
 }
 
 describe('didledger watch', () => {
@@ -110,7 +108,7 @@ describe('didledger watch', () => {
     const command = watch(ada, '--webhook', await hook.open(), '--key-file', keyFile, '--state', state)
     await began(state)
     await update()
-    await expect.poll(() => hook.posted.length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => hook.posted.length).toBe(1)
     const [{ message, signed }] = hook.posted as [Posted]
     expect(signed).toBe(true)
     expect(message).toMatchObject({
@@ -133,7 +131,7 @@ describe('didledger watch', () => {
     // Nothing is told twice after a clean end.
     watch(ada, '--webhook', await hook.open(), '--key-file', keyFile, '--state', state)
     await update()
-    await expect.poll(() => hook.posted.length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => hook.posted.length).toBe(2)
     expect(hook.posted[1]?.message.txid).not.toBe(message.txid)
   })
 
@@ -193,7 +191,7 @@ describe('didledger watch', () => {
     await expect.poll(() => hook.count, { timeout: 40_000 }).toBe(3)
     expect(new Set(hook.posted.map(({ message }) => message.id)).size).toBe(1)
     const { txid } = (hook.posted[0] as Posted).message
-    await expect.poll(() => readFileSync(state, 'utf8'), { timeout: 20_000 }).toContain(txid)
+    await expect.poll(() => readFileSync(state, 'utf8')).toContain(txid)
     command.kill('SIGTERM')
     expect(await command.finished).toMatchObject({ code: 0 })
     hook.answer = (response) => response.writeHead(500).end()
@@ -219,9 +217,7 @@ describe('didledger watch', () => {
     const command = watch(ada, '--exec', good, '--state', state)
     await began(state)
     await update()
-    await expect
-      .poll(() => existsSync(heard) && readFileSync(heard, 'utf8').includes('}\n'), { timeout: 20_000 })
-      .toBe(true)
+    await expect.poll(() => existsSync(heard) && readFileSync(heard, 'utf8').includes('}\n')).toBe(true)
     const [line, json] = readFileSync(heard, 'utf8').split('\n') as [string, string]
     expect(line).toBe(`update ${ada}`)
     expect(JSON.parse(json)).toMatchObject({ did: ada, operation: 'update' })
@@ -230,9 +226,9 @@ describe('didledger watch', () => {
     const hanging = file('hang.sh', `#!/bin/sh\nsleep 1000 &\necho $! > ${heard}.pid\nwait\n`, 0o700)
     const hung = watch(ada, '--exec', hanging, '--exec-timeout', '1', '--state', state)
     await update()
-    await expect.poll(() => hung.err, { timeout: 20_000 }).toContain('took longer than 1 s')
+    await expect.poll(() => hung.err).toContain('took longer than 1 s')
     const pid = Number(readFileSync(`${heard}.pid`, 'utf8'))
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid)).toBe(false)
     hung.kill('SIGTERM')
     expect(await hung.finished).toMatchObject({ code: 0 })
   })
@@ -240,7 +236,7 @@ describe('didledger watch', () => {
   it('tells of the documents that meet a condition, and what a devnet takes back', async () => {
     const state = join(folder, 'query.json')
     const command = watch('--query', '{service: {type: "Hub"}}', '--state', state, '--json')
-    await expect.poll(() => existsSync(state), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => existsSync(state)).toBe(true)
     const messages = () =>
       command.out
         .split('\n')
@@ -249,10 +245,10 @@ describe('didledger watch', () => {
     const snapshot = await devnet.admin<number>('dev_snapshot')
     await change(1, 'create')
     await change(1, 'update', '--add-service', '#hub,Hub,https://hub.example')
-    await expect.poll(() => messages().length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => messages().length).toBeGreaterThan(0)
     expect(messages()[0]).toMatchObject({ did: devnetAccount(1).did, change: 'begins', operation: 'update' })
     await change(1, 'deactivate')
-    await expect.poll(() => messages().length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => messages().length).toBe(2)
     expect(messages()[1]).toMatchObject({ change: 'ceases', operation: 'deactivate' })
     await devnet.admin('dev_revert', { id: snapshot })
     await change(2, 'create')
@@ -295,15 +291,15 @@ describe('didledger watch', () => {
       height: 1e9,
     })
     liar.say({ topic: 'block', height: height + 1 })
-    await expect.poll(() => command.err, { timeout: 20_000 }).toContain('the proofs show no such operation')
+    await expect.poll(() => command.err).toContain('the proofs show no such operation')
     expect(command.out).toBe('')
     await update()
     // The node says that the block has come, and nothing of the DID.
     liar.say({ topic: 'block', height: height + 9 })
-    await expect.poll(() => command.out, { timeout: 20_000 }).toContain('"operation":"update"')
+    await expect.poll(() => command.out).toContain('"operation":"update"')
     expect(command.err).toContain('said nothing of')
     liar.end()
-    await expect.poll(() => command.err, { timeout: 20_000 }).toContain('ended the connection')
+    await expect.poll(() => command.err).toContain('ended the connection')
   })
 
   it('goes on when a node is started again', async () => {
@@ -327,9 +323,7 @@ describe('didledger watch', () => {
       '--json',
     ])
     closing.push(() => command.kill('SIGKILL'))
-    await expect
-      .poll(() => existsSync(state) && readFileSync(state, 'utf8').includes(did), { timeout: 20_000 })
-      .toBe(true)
+    await expect.poll(() => existsSync(state) && readFileSync(state, 'utf8').includes(did)).toBe(true)
     await first.stop()
     const second = await NodeProcess.start('devnet', '--port-base', base)
     closing.push(() => second.stop())
@@ -438,7 +432,7 @@ describe('docs/watch.md', () => {
     closing.push(() => command.kill('SIGKILL'))
     await began(join(cwd, 'watch.json'))
     await update()
-    await expect.poll(() => said, { timeout: 20_000 }).toMatch(`update ${ada} `)
+    await expect.poll(() => said).toMatch(`update ${ada} `)
     // A body that is not signed by the key.
     const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
     expect(forged.status).toBe(401)
