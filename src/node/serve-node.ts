@@ -33,9 +33,6 @@ export interface Servers {
   close(): Promise<void>
 }
 
-/** Loads the modules that {@link serve} needs, of which a caller can make use while a node starts. */
-export const loadServing = () => import('./serving-parts.js')
-
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
 export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
   const { api = {} } = tuning
@@ -85,7 +82,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     SharedAnswers,
     WebSockets,
     WsServer,
-  } = await loadServing()
+  } = await import('./serving-parts.js')
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
   const { shipping } = node
