@@ -27,6 +27,18 @@ it('shows the cosigned heads of a mirror, at most four', async () => {
   }
 })
 
+it('reads a list of cosigned heads of 1 MiB, and none with a byte more', async () => {
+  const text = JSON.stringify(cosigned([headAt(1)]))
+  const server = (size: number) =>
+    new MirrorServer(
+      'http://mirror',
+      () => Promise.resolve(new Response(text.padEnd(size))),
+      () => 0,
+    )
+  expect(await server(1_048_576).get('witnessed')).toMatchObject({ heads: [{ height: 1 }] })
+  expect(await failureOf(server(1_048_577).get('witnessed'))).toBe('mirror-file')
+})
+
 it('remembers the last eight heads, however many a mirror shows as cosigned', async () => {
   let height = 0
   const server = new MirrorServer(
