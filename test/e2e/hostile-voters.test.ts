@@ -203,15 +203,15 @@ describe('a validator and a peer', () => {
       return 'ignore'
     }
     let view = farView
-    const seen = await during(async () => {
+    const seen = await during(async (enough) => {
       await observer.join((nodes[0] as Victim).address)
       for (const peer of peers) await peer.join(victim.address)
       const first = await victim.node.client.height()
       const began = Date.now()
       // What a validator is granted at a height and in a second is told on, whatever it says.
       let granted = 0
-      // For a while, and until it is more than that.
-      while (Date.now() < began + 10_000 || view - farView <= granted) {
+      // For a while, until it is more than that, and until a busy machine has made the blocks.
+      while (Date.now() < began + 10_000 || view - farView <= granted || !(await enough())) {
         const height = (await victim.node.client.height()) + 1
         for (let i = 0; i < 60; i++) for (const peer of peers) peer.tellBytes(voteTopic, prevote(height, view++))
         await pause(50)
@@ -229,10 +229,10 @@ describe('a validator and a peer', () => {
     const made = new Map<number, Uint8Array[]>()
     let open = 0
     for (const peer of peers) peer.answering(votesExchange, () => made.get(open) ?? [])
-    const seen = await during(async () => {
+    const seen = await during(async (enough) => {
       for (const peer of peers) await peer.join(victim.address)
       const end = Date.now() + 10_000
-      while (Date.now() < end) {
+      while (Date.now() < end || !(await enough())) {
         const height = (await victim.node.client.height()) + 1
         if (!made.has(height)) {
           const list: Uint8Array[] = []

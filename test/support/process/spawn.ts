@@ -124,9 +124,9 @@ export class NodeProcess {
     return this.process.finished
   }
 
-  /** A REST answer as it came, error envelopes included. */
+  /** A REST answer as it came, error envelopes included; of a new connection, since the node may end one that idles while this asks. */
   async get(path: string): Promise<{ status: number; body: { Error: number; Desc: string; Result: unknown } }> {
-    const response = await fetch(`${this.line.rest}/api/v1/${path}`)
+    const response = await fetch(`${this.line.rest}/api/v1/${path}`, { headers: { connection: 'close' } })
     const body = (await response.json()) as { Error: number; Desc: string; Result: unknown }
     return { status: response.status, body }
   }
@@ -189,4 +189,9 @@ export class Directories {
   remove(): void {
     rmSync(this.root, { recursive: true, force: true })
   }
+}
+
+/** The standard error of a command, but the lines by which it says on a busy machine that it waits for a block. */
+export function besidesWaiting(err: string): string {
+  return err.replace(/^accepted [0-9a-f]{64}, waiting for a block\n/gm, '')
 }
