@@ -157,13 +157,14 @@ class Step {
     const before = new MirroredState(this.#rows, this.#blocks.head?.height ?? 0)
     const gone = new Set(own.unfinished)
     for await (const { name } of before.pagesAt(pages)) gone.add(name)
-    for (const leaf of leaves) {
+    const counts = leaves.map((leaf) => before.operationsOf(leaf))
+    for (const [i, leaf] of leaves.entries()) {
       const isVersion = all && 'did' in leaf
-      const name = isVersion ? undefined : before.nameOfLeaf(leaf)
+      const name = isVersion ? undefined : before.nameOfLeaf(leaf, counts[i] as number)
       if (name !== undefined) gone.add(name)
     }
     const written: string[] = []
-    for await (const portion of portionsOf(this.#changedFiles({ pages, leaves }, before))) {
+    for await (const portion of portionsOf(this.#changedFiles({ pages, leaves }, counts))) {
       for (const { name } of portion) {
         written.push(name)
         gone.delete(name)
@@ -174,11 +175,13 @@ class Step {
     return [...gone]
   }
 
-  async *#changedFiles({ pages, leaves }: MapChanges, before: MirroredState): AsyncGenerator<MirrorFile, void, void> {
+  /** `counts`: operations that the DIDs of the leaves had before. */
+  async *#changedFiles(
+    { pages, leaves }: MapChanges,
+    counts: readonly number[],
+  ): AsyncGenerator<MirrorFile, void, void> {
     const { allVersions: all } = this.#options
-    for (const leaf of leaves) {
-      yield* this.#state.leafFiles(leaf, { all, after: 'did' in leaf ? before.operationsOf(leaf.did) : 0 })
-    }
+    for (const [i, leaf] of leaves.entries()) yield* this.#state.leafFiles(leaf, { all, after: counts[i] as number })
     yield* this.#state.pagesAt(pages)
   }
 

@@ -114,7 +114,7 @@ export class MirroredState {
       return
     }
     const { did } = changed
-    const count = this.operationsOf(did)
+    const count = this.operationsOf(changed)
     const had = all ? firstHad(this.#rows, did) : count
     for (let version = after + 1; version <= count; version++) {
       const isWanted = version === count || version > had || version % entriesInLeaf === 0
@@ -122,10 +122,12 @@ export class MirroredState {
     }
   }
 
-  /** The name of the file that a leaf has; undefined: it has none, or one that stays, since the files of later versions lead to it. */
-  nameOfLeaf(changed: ChangedLeaf): string | undefined {
+  /**
+   * The name of the file that a leaf has, of a DID with so many operations; undefined: it has none, or one that stays, since the files of
+   * later versions lead to it.
+   */
+  nameOfLeaf(changed: ChangedLeaf, count: number): string | undefined {
     if ('did' in changed) {
-      const count = operationsUpTo(this.#rows, changed.did, this.#height)
       if (count === 0 || count % entriesInLeaf === 0) return undefined
       return leafName(valueOfLeaf(this.#didEntries(changed.did, count)))
     }
@@ -133,9 +135,9 @@ export class MirroredState {
     return leaf && leafName(valueOfLeaf(leaf))
   }
 
-  /** Operations that a DID has in this state. */
-  operationsOf(did: ProgramHash): number {
-    return operationsUpTo(this.#rows, did, this.#height)
+  /** Operations that the DID of a leaf has in this state; 0 for a credential. */
+  operationsOf(leaf: ChangedLeaf): number {
+    return 'did' in leaf ? operationsUpTo(this.#rows, leaf.did, this.#height) : 0
   }
 
   #didLeaf(did: ProgramHash, count: number): MirrorLeaf {
