@@ -4,9 +4,8 @@ import { openStaticServer } from '../../../src/answers/api/servers/static-server
 import { confirmBytes } from '../../../src/base/primitives/confirm.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { runBounded } from '../../../src/base/runtime/run-bounded.js'
-import { LightResolver } from '../../../src/clients/light/light-resolver.js'
 import { devnetValidatorKey, localnetValidatorCount } from '../../../src/clients/wallet/devnet-accounts.js'
-import { trustOf } from '../../../src/identity/proofs/make-trust.js'
+import { type TrustJson, trustOf } from '../../../src/identity/proofs/make-trust.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { FolderStore } from '../../../src/ledger/mirror/folder-store.js'
 import type { Mirror } from '../../../src/ledger/mirror/mirror.js'
@@ -18,6 +17,8 @@ import { plainDocument } from '../chain-of-dids.js'
 import { CountingStore, type StoreCalls } from '../counting-store.js'
 import { didSizes } from '../did-rows.js'
 import { median, type Spent, spentOn, timeOf } from '../measure.js'
+import type { MirrorQuestion, MirrorReadings } from '../mirror-reader.js'
+import { end, forked, said } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
 import {
   fundedSpec,
@@ -159,50 +160,21 @@ function processorTime({ main, others }: Spent): number {
   return main + others
 }
 
-/** Reads DIDs as light resolvers do that know the mirror alone. */
+/** Reads DIDs as light resolvers do that know the mirror alone, in a process that shares nothing with the chain. */
 async function reading({ chain, owned }: Made, folder: string, size: number): Promise<Row[]> {
   const server = await openStaticServer({ folder, hosts: ['127.0.0.1'], port: 0, log: quiet })
-  const base = `http://${server.addresses[0]}`
-  const now = () => chain.tip.header.time * 1000
+  const reader = forked(new URL('../mirror-reader.ts', import.meta.url))
   try {
-    const files = new Map<string, Uint8Array>()
-    const seen = { requests: 0, bytes: 0, elsewhere: 0 }
-    const resolver = (fetch: Fetch) => new LightResolver({ mirrors: [base], trust: trustOf(chain.spec), now, fetch })
-    const fromServer: Fetch = async (url, init) => {
-      const response = await fetch(url, init)
-      const bytes = new Uint8Array(await response.arrayBuffer())
-      if (!url.startsWith(`${base}/`)) seen.elsewhere++
-      seen.requests++
-      seen.bytes += bytes.length
-      files.set(url, bytes)
-      return new Response(bytes, { status: response.status })
+    const question: MirrorQuestion = {
+      base: `http://${server.addresses[0]}`,
+      trust: trustOf(chain.spec) as TrustJson,
+      now: chain.tip.header.time * 1000,
+      dids: owned.slice(0, asked.cold + asked.before + asked.next).map(({ person }) => person.did),
+      ...asked,
     }
-    const read: Fetch = async (url) => new Response(Uint8Array.from(files.get(url) ?? []))
-    /** Asks for DIDs, for each by another resolver or all by one; returns the bytes of a document in its transaction. */
-    const ask = async (from: number, count: number, of: () => LightResolver) => {
-      let documents = 0
-      for (const { person } of owned.slice(from, from + count)) {
-        const { status, transaction } = await of().resolve(person.did)
-        if (status !== 0) throw new Error(`${person.did} has the status ${status}`)
-        documents += transaction?.[0]?.operation.payload.length ?? 0
-      }
-      return documents / count
-    }
-    const measured = async (from: number, count: number, of: (fetch: Fetch) => () => LightResolver) => {
-      Object.assign(seen, { requests: 0, bytes: 0 })
-      const document = await ask(from, count, of(fromServer))
-      const { requests, bytes } = seen
-      const { main, others } = await spentOn(() => ask(from, count, of(read)))
-      return { requests: requests / count, bytes: bytes / count - document, checks: (main + others) / count }
-    }
-    const cold = await measured(0, asked.cold, (fetch) => () => resolver(fetch))
-    let from: Fetch = fromServer
-    const one = resolver((url, init) => from(url, init))
-    await ask(asked.cold, asked.before, () => one)
-    const next = await measured(asked.cold + asked.before, asked.next, (fetch) => {
-      from = fetch
-      return () => one
-    })
+    const answered = said<MirrorReadings>(reader)
+    reader.send(question)
+    const { cold, next, elsewhere } = await answered
     return [
       row(`a DID from the mirror by a new reader, ${shown(size)} DIDs`, cold.requests, 'requests', { most: 9 }),
       row('  bytes but the document', cold.bytes, 'B', { most: 9000 }),
@@ -210,14 +182,13 @@ async function reading({ chain, owned }: Made, folder: string, size: number): Pr
       row('a DID by a reader who has asked before', next.requests, 'requests', { most: 4 }),
       row('  bytes but the document', next.bytes, 'B', { most: 4000 }),
       row('  processor time of its checks', next.checks, 'ms', { most: 5 }),
-      row('requests of all readers to others than the mirror', seen.elsewhere, '', { most: 0 }),
+      row('requests of all readers to others than the mirror', elsewhere, '', { most: 0 }),
     ]
   } finally {
+    await end(reader)
     await server.close()
   }
 }
-
-type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Milliseconds of a file that is written bare: of processor time, and by the clock. */
 interface Bare {
