@@ -106,14 +106,15 @@ export class FolderStore implements MirrorStore {
   deleteAll(names: readonly string[]): Promise<void> {
     for (const name of names) requireMirrorName(name)
     return this.#during('files cannot be deleted', async () => {
-      const touched = new Set<string>()
-      // One after another: file systems keep the order of changes of names.
+      let last: string | undefined
+      // One after another: file systems keep the order of changes of names, so that all are durable once the last one is. One that does not
+      // keep it leaves files after a crash that nothing names.
       for (const name of names) {
         if ((await this.#seen(name))?.isFile() !== true) continue
         await unlink(this.#path(name)).catch(unlessMissing)
-        touched.add(dirname(name))
+        last = dirname(name)
       }
-      await this.#sync(touched)
+      if (last !== undefined) await this.#sync([last])
     })
   }
 
