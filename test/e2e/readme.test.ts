@@ -64,7 +64,7 @@ describe('the commands of README.md', () => {
     expect([install?.command, testing?.command]).toEqual(['npm ci && npm run devnet', 'npm ci && npm test'])
     expect(scripts['devnet']).toBe('node dist/cli/main.js devnet')
     expect(scripts['test']).toMatch(/^vitest run\b/)
-    expect(scripts['prepare']).toBe('tsx scripts/prepare.ts')
+    expect(scripts['prepare']).toBe('node scripts/prepare.mjs')
     const steps = repositoryFile('.ci/run').trim().split('\n')
     expect(steps).toContain('npm ci')
     expect(steps.at(-1)).toBe('npm test')
