@@ -20,7 +20,7 @@
  */
 import { UserError } from '../../base/errors/rule-error.js'
 import { fileReason } from '../../clients/wallet/files.js'
-import { endWithOutput } from '../console/output-channel.js'
+import { endAfterErrors, endWithOutput } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
@@ -33,7 +33,14 @@ endWithOutput((error) => {
 // Node would print failures that no code waits for, and warnings, as they are.
 process.on('uncaughtException', (error) => {
   sayFailure(error, args, surroundings)
-  process.exit(1)
+  endAfterErrors(1)
+})
+// Node ends a process in which nothing is left to happen, with code 0 and without a word, though a command may still wait.
+let isWaiting = true
+process.once('beforeExit', () => {
+  if (!isWaiting) return
+  sayFailure(new Error('the command waits for what can no longer happen'), args, surroundings)
+  process.exitCode = 1
 })
 if (process.listenerCount('warning') > 0) {
   process.removeAllListeners('warning')
@@ -41,4 +48,7 @@ if (process.listenerCount('warning') > 0) {
 }
 
 // Bundled into CommonJS, which has no `await` here.
-void runCommand(args, surroundings).then((code) => (process.exitCode = code))
+void runCommand(args, surroundings).then((code) => {
+  isWaiting = false
+  process.exitCode = code
+})

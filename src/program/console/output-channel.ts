@@ -52,9 +52,21 @@ export function endWithOutput(failed: (error: NodeJS.ErrnoException) => void): v
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     failed(error)
-    process.exit(1)
+    endAfterErrors(1)
   })
   process.stderr.on('error', () => {})
+}
+
+/**
+ * Ends this process with a code, once standard error has taken what was written to it: a pipe that is full takes the rest later. Not later
+ * than after {@link exitPatience}, if its reader has stopped.
+ */
+export function endAfterErrors(code: number): void {
+  process.exitCode = code
+  const end = () => process.exit(code)
+  if (process.stderr.writableLength === 0) end()
+  process.stderr.write('', end)
+  setTimeout(end, exitPatience)
 }
 
 /** Standard error of this process, for lines that wait for no reader. */
