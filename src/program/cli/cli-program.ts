@@ -3,13 +3,13 @@ import { NodeRefusal } from '../../clients/client/http.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { failureSentence } from '../../clients/light/failure-texts.js'
 import { LightError } from '../../clients/light/light-error.js'
-import { buildCommit, packageVersion } from '../../base/runtime/package-files.js'
 import { refusalOf } from '../../ledger/storage/failure.js'
 import { type CliContext, contextIn, type EvaluationContext } from './cli-context.js'
 import { ManyLines } from './many-lines.js'
 import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
 import { usageText } from './usage-text.js'
+import { asksVersion, versionText } from './version-text.js'
 
 /** Commands and groups of them by their first word, in the order of the help. Each is loaded when a command line names it. */
 const groups = {
@@ -37,7 +37,7 @@ const groups = {
 export async function createProgram(context: CliContext, first?: string): Promise<Command> {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
-    .version(versionText(buildCommit()))
+    .version(versionText())
     .configureOutput({
       writeOut: (text) => context.out(text),
       writeErr: (text) => context.err(text),
@@ -51,15 +51,10 @@ export async function createProgram(context: CliContext, first?: string): Promis
 
 /** Groups that a first word needs; completions, the help and its suggestions show all. */
 function groupsOf(first: string | undefined): readonly (typeof groups)[keyof typeof groups][] {
-  if (first === '--version' || first === '-V') return []
+  if (first !== undefined && asksVersion([first])) return []
   const all = Object.entries(groups)
   const named = all.filter(([name]) => name === first && name !== 'completion')
   return (named.length > 0 ? named : all).map(([, load]) => load)
-}
-
-/** Version, commit where it is known, and Node: `didledger 0.1.0 (commit 0123…, Node v22.0.0)`. */
-export function versionText(commit: string | undefined): string {
-  return `didledger ${packageVersion()} (commit ${commit ?? 'unknown'}, Node ${process.version})`
 }
 
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */

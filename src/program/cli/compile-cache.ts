@@ -12,10 +12,26 @@ export interface Compiled {
   readonly file: string
   /** SHA-256 of the script, hex: code of another one is not run. */
   readonly digest: string
-  /** First word of the command line: each command keeps the functions that it called. */
-  readonly command: string | undefined
+  /** Words of the command line that name the command, of {@link commandOf}: each keeps the functions that it called. */
+  readonly command: string
   /** Folder of the kept code; undefined where nothing can be kept. */
   readonly folder: string | undefined
+}
+
+/** Groups of commands that share little beside their help. */
+const groups = ['chain', 'did', 'node', 'wallet']
+
+/**
+ * Name of the command of a command line: `devnet`, or `did-resolve` in a large group; `help` where it begins with no word. A word that names
+ * no command counts too: the program refuses it with {@link wrongCall}.
+ */
+export function commandOf([first = '', second = '']: readonly string[]): string {
+  if (!isWord(first)) return 'help'
+  return groups.includes(first) && isWord(second) ? `${first}-${second}` : first
+}
+
+function isWord(text: string): boolean {
+  return /^[a-z]+(-[a-z]+)*$/.test(text)
 }
 
 /** Exit code of a command line that the program does not know. */
@@ -50,7 +66,7 @@ export function runCompiled({ file, digest, command, folder }: Compiled): void {
     return
   }
   const node = process.version.split('.')[0]
-  const kept = join(folder, `${/^[a-z]+$/.exec(command ?? '')?.[0] ?? 'help'}-${node}.code`)
+  const kept = join(folder, `${command}-${node}.code`)
   const cachedData = readKept(kept, digest)
   const script = new Script(module.wrap(readFileSync(file, 'latin1')), {
     filename: file,

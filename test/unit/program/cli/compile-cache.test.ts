@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { cacheFolder, type Compiled } from '../../../../src/program/cli/compile-cache.js'
+import { cacheFolder, commandOf, type Compiled } from '../../../../src/program/cli/compile-cache.js'
 
 const home = mkdtempSync(join(tmpdir(), 'didledger-home-'))
 const folder = join(home, '.cache/didledger')
@@ -64,9 +64,20 @@ describe('a script that runs from compiled code', () => {
     expect(statSync(kept).mtimeMs).toBe(mtimeMs)
   })
 
-  it('keeps code by command, and of what is no command together', () => {
-    for (const command of ['wallet', undefined, '--version', '../../x']) expect(run({ command })).toBe(printed)
-    expect(readdirSync(folder).map((name) => name.split('-')[0])).toEqual(['help', 'wallet'])
+  it('keeps code by command', () => {
+    for (const command of ['wallet-send', 'help']) expect(run({ command })).toBe(printed)
+    expect(readdirSync(folder).map((name) => name.replace(/-v.*/, ''))).toEqual(['help', 'wallet-send'])
+  })
+
+  it('names a command by its words, and by two in large groups', () => {
+    const named = (...args: string[]) => commandOf(args)
+    expect(named('devnet', '--nodes', '2')).toBe('devnet')
+    expect(named('serve-static', 'public')).toBe('serve-static')
+    expect(named('did', 'resolve', 'did:ledger:x')).toBe('did-resolve')
+    expect(named('did', '--help')).toBe('did')
+    expect(named('wallet', '../../x')).toBe('wallet')
+    for (const args of [[], ['--help'], ['-h', 'did'], ['../../x'], ['a/b'], ['..'], ['A'], ['did:x']])
+      expect(named(...args)).toBe('help')
   })
 
   it('keeps nothing of a wrong call, whose first word may be any', () => {
