@@ -90,12 +90,15 @@ function endOf({ timeout, signal }: RequestBounds): { readonly signal: AbortSign
   return { signal: end.signal, release }
 }
 
-async function exchange(
+/**
+ * Sends a request, and resolves with the head of its answer. A request that fails over a kept connection is sent again, once, unless it
+ * must not arrive twice.
+ */
+export async function answerTo(
   url: string,
   { method, headers = {}, body }: SentRequest,
-  { maxAnswer, once }: RequestBounds,
-  signal: AbortSignal,
-): Promise<BytesAnswer> {
+  { once, signal }: { readonly once?: boolean | undefined; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
   const isSecure = url.startsWith('https:')
   const request = isSecure ? (await import('node:https')).request : plainRequest
   const options: RequestOptions = { method, headers, signal, ...(isSecure ? {} : { agent }) }
@@ -104,7 +107,7 @@ async function exchange(
       const asked = request(url, options, resolve)
       asked.on('error', (error) => reject(asked.reusedSocket ? new KeptClosed(error) : error)).end(body)
     })
-  const response = await ask()
+  return ask()
     .catch((error: unknown) => {
       if (error instanceof KeptClosed && !signal.aborted && once !== true) return ask()
       throw error
@@ -112,6 +115,15 @@ async function exchange(
     .catch((error: unknown) => {
       throw error instanceof KeptClosed ? error.cause : error
     })
+}
+
+async function exchange(
+  url: string,
+  sent: SentRequest,
+  { maxAnswer, once }: RequestBounds,
+  signal: AbortSignal,
+): Promise<BytesAnswer> {
+  const response = await answerTo(url, sent, { once, signal })
   let size = 0
   response.on('data', (part: Buffer) => {
     size += part.length

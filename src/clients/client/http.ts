@@ -72,6 +72,40 @@ export interface HttpAnswer {
   readonly age?: AnswerAge
 }
 
+/** Head of an answer, and its body by a reader; a `Response` has them. */
+export interface AnswerParts {
+  readonly status: number
+  readonly ok: boolean
+  readonly url: string
+  readonly headers: { get(name: string): string | null }
+  readonly body: { getReader(): BodyReader } | null
+}
+
+/** The part of a reader of bytes that is used. */
+export interface BodyReader {
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
+
+/** A request as `fetch` takes it. */
+export interface SentParts {
+  readonly method?: 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+  readonly redirect: 'error'
+}
+
+/** Sends a request and resolves with the head of its answer, by the rules of `fetch`. */
+export type Send = (url: string, sent: SentParts) => Promise<AnswerParts>
+
+let send: Send = (url, sent) => fetch(url, sent)
+
+/** Sends all further requests of this module another way: the program has one that is loaded sooner than fetch of Node. */
+export function sendBy(other: Send): void {
+  send = other
+}
+
 /** One HTTP exchange in JSON; fails as {@link exchangeText} does, and for an answer that is no JSON. */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   const { response, text } = await exchangeText(url, body, options)
@@ -91,7 +125,7 @@ export async function exchangeText(
   url: string,
   body: unknown,
   options: HttpOptions,
-): Promise<{ readonly response: Response; readonly text: string }> {
+): Promise<{ readonly response: AnswerParts; readonly text: string }> {
   const { signal } = options
   signal?.throwIfAborted()
   const deadline = new AbortController()
@@ -100,8 +134,8 @@ export async function exchangeText(
   const timer = setTimeout(() => deadline.abort(new DOMException('too late', 'TimeoutError')), options.timeout)
   try {
     const isPost = body !== undefined
-    const init: RequestInit = { signal: deadline.signal, redirect: 'error', headers: headersOf(options, isPost) }
-    const ask = () => fetch(url, isPost ? { ...init, method: 'POST', body: JSON.stringify(body) } : init)
+    const init: SentParts = { signal: deadline.signal, redirect: 'error', headers: headersOf(options, isPost) }
+    const ask = () => send(url, isPost ? { ...init, method: 'POST', body: JSON.stringify(body) } : init)
     const mayRepeat = !isPost || options.reads === true
     const response = await ask().catch((error: unknown) =>
       mayRepeat && wasClosed(error) ? ask() : Promise.reject(error),
@@ -111,21 +145,22 @@ export async function exchangeText(
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof UserError) throw error
-    throw unreachable(url, error, options)
+    // The client that sends may name an abort of its own instead of its reason.
+    throw unreachable(url, deadline.signal.aborted ? deadline.signal.reason : error, options)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
   }
 }
 
-function ageIn({ headers }: Response): AnswerAge | undefined {
+function ageIn({ headers }: AnswerParts): AnswerAge | undefined {
   const [height, age] = [headers.get('x-chain-height'), headers.get('x-chain-age')]
   const isAge = height !== null && age !== null && /^[0-9]{1,15}$/.test(height) && /^[0-9]{1,15}$/.test(age)
   return isAge ? { height: Number(height), age: Number(age) } : undefined
 }
 
 /** Raises what a client has seen to the height of an answer. */
-function raise(heights: SeenHeight, { headers }: Response): void {
+function raise(heights: SeenHeight, { headers }: AnswerParts): void {
   const height = headers.get('x-chain-height') ?? ''
   if (/^[0-9]{1,10}$/.test(height)) heights.least = Math.max(heights.least, Number(height))
 }
@@ -148,14 +183,14 @@ const maxAnswer = 64 * 1024 * 1024
  * The text of an answer; by a reader, because not every browser can iterate over a body. The reader is cancelled explicitly on
  * timeout: once an answer has begun, fetch of Node 20 may ignore the signal.
  */
-async function readBody({ body, url }: Response, limit: number, signal: AbortSignal): Promise<string> {
+async function readBody({ body, url }: AnswerParts, limit: number, signal: AbortSignal): Promise<string> {
   const reader = body?.getReader()
   signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
   const decoder = new TextDecoder()
   let size = 0
   let text = ''
   for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-    const chunk = part.value as Uint8Array
+    const chunk = part.value
     size += chunk.length
     if (size > limit) {
       await reader?.cancel()

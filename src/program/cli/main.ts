@@ -19,11 +19,13 @@
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */
 import { UserError } from '../../base/errors/rule-error.js'
+import { sendBy } from '../../clients/client/http.js'
 import { fileReason } from '../../clients/wallet/files.js'
 import { endAfterErrors, endWithOutput } from '../console/output-channel.js'
 import { lineThroughDoor } from '../console/door.js'
 import { processSurroundings } from './cli-context.js'
 import { runCommand, sayFailure } from './cli-program.js'
+import { sendToLoopback } from './loopback-send.js'
 
 const args = process.argv.slice(2)
 const surroundings = processSurroundings()
@@ -47,6 +49,7 @@ if (process.listenerCount('warning') > 0) {
   process.on('warning', ({ name, message }) => surroundings.err(lineThroughDoor(`${name}: ${message}`)))
 }
 
+sendBy(sendToLoopback)
 // Bundled into CommonJS, which has no `await` here.
 void runCommand(args, surroundings).then((code) => {
   isWaiting = false

@@ -77,6 +77,12 @@ export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
 }
 
+/** Whether the host of a URL is this machine. */
+export function isLoopbackUrl(url: string): boolean {
+  const name = hostName(url)
+  return name !== undefined && isLoopbackName(name)
+}
+
 /** The host of a URL in lowercase, without brackets and a dot at its end. */
 function hostName(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined
