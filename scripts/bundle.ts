@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions } from 'esbuild'
 import { buildMirrorPage } from './build-mirror-page.js'
 import { buildPages } from './build-pages.js'
+import { bundleChunks } from './bundle-chunks.js'
 import { licencesOf } from './bundle-licences.js'
 
 /**
  * Bundles the program into dist/cli: itself, and the packages it uses. Node then loads two files for a command and for a node, instead
  * of 1,744 (docs/decisions/0020-program-is-bundled.md).
  *
- * - src/program/cli/main.ts becomes program.js; src/base/crypto/worker.ts and src/ledger/state/document-worker.ts, which threads run,
- *   worker.js and document-worker.js.
- * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code: in CommonJS, of which alone code can be kept.
+ * - src/program/cli/main.ts becomes program.js, a function in CommonJS, of which alone code can be kept: chunks in one script (bundle-chunks.ts).
+ * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code.
+ * - src/base/crypto/worker.ts and src/ledger/state/document-worker.ts, which threads run, become worker.js and document-worker.js.
  * - level stays outside: it loads the binary of its machine.
  * - src/explorer becomes dist/pages, which the REST port serves; src/explorer/mirror dist/mirror.html, which lies beside files of mirrors.
  *
@@ -47,10 +48,17 @@ const common = {
 } satisfies BuildOptions
 
 rmSync(folder, { recursive: true, force: true })
-const program = await build({
+const program = await bundleChunks(
+  { ...common, banner: {}, entryPoints: { program: `${root}src/program/cli/main.ts` } },
+  {
+    // The function that Node makes of a module: its text is then compiled as it was read, without a copy.
+    banner: { js: `(function(exports,require,module,__filename,__dirname){${common.banner.js}` },
+    footer: { js: '})' },
+  },
+)
+const workers = await build({
   ...common,
   entryPoints: {
-    program: `${root}src/program/cli/main.ts`,
     worker: `${root}src/base/crypto/worker.ts`,
     'document-worker': `${root}src/ledger/state/document-worker.ts`,
   },
@@ -68,7 +76,7 @@ if (commit === undefined) rmSync(`${root}dist/commit.txt`, { force: true })
 else writeFileSync(`${root}dist/commit.txt`, `${commit}\n`)
 
 const inputs = [
-  ...[program, starter].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+  ...[program, workers.metafile, starter.metafile].flatMap(({ inputs }) => Object.keys(inputs)),
   ...[...(await buildPages()), ...(await buildMirrorPage())].map((file) => relative(root, file)),
 ]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, root))

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import module, { createRequire } from 'node:module'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import type { CliContext } from './cli-context.js'
 import { homeOf, userFolder } from './user-folders.js'
 
-/** A script in CommonJS without `import()`, and where code that was compiled of it is kept. */
+/** A script without `import()`, and where code that was compiled of it is kept. */
 export interface Compiled {
-  /** Path of the script. */
+  /** Path of the script: an expression, the function that Node would make of a module in CommonJS; ASCII. */
   readonly file: string
   /** SHA-256 of the script, hex: code of another one is not run. */
   readonly digest: string
@@ -55,30 +55,25 @@ export function cacheFolder(env: CliContext['env']): string | undefined {
 }
 
 /**
- * Runs a script in CommonJS in this process, from code that an earlier run compiled where it is kept: to compile all of the program takes
+ * Runs a script in this process, from code that an earlier run compiled where it is kept: to compile all of the program takes
  * longer than most commands. Code is written when the process ends, with the functions that were called; the compile cache of Node 22
  * and later has none of those.
  */
 export function runCompiled({ file, digest, command, folder }: Compiled): void {
-  const require = createRequire(file)
-  if (folder === undefined) {
-    require(file)
-    return
-  }
   const node = process.version.split('.')[0]
-  const kept = join(folder, `${command}-${node}.code`)
-  const cachedData = readKept(kept, digest)
-  const script = new Script(module.wrap(readFileSync(file, 'latin1')), {
+  const kept = folder === undefined ? undefined : join(folder, `${command}-${node}.code`)
+  const cachedData = kept === undefined ? undefined : readKept(kept, digest)
+  const script = new Script(readFileSync(file, 'latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
   })
-  if (script.cachedDataRejected !== false) {
+  if (kept !== undefined && script.cachedDataRejected !== false) {
     // A wrong call may begin with any word: it keeps nothing, or each slip would leave a file.
     process.once('exit', (code) => code === wrongCall || writeKept(kept, digest, script.createCachedData()))
   }
   const own = { exports: {} }
   const run = script.runInThisContext() as (...names: unknown[]) => void
-  run.call(own.exports, own.exports, require, own, file, dirname(file))
+  run.call(own.exports, own.exports, createRequire(file), own, file, dirname(file))
 }
 
 /** Kept code of the script with a digest for this Node; undefined where it is missing or damaged, since V8 looks at little of it. */

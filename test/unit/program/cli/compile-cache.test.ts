@@ -14,9 +14,11 @@ afterAll(() => rmSync(home, { recursive: true }))
 
 writeFileSync(
   script,
-  `const { basename } = require('node:path')
-   const called = () => basename(__filename)
-   console.log(called(), __dirname === require('node:path').dirname(__filename), this === module.exports)`,
+  `(function (exports, require, module, __filename, __dirname) {
+     const { basename } = require('node:path')
+     const called = () => basename(__filename)
+     console.log(called(), __dirname === require('node:path').dirname(__filename), this === module.exports)
+   })`,
 )
 writeFileSync(
   starter,
@@ -82,7 +84,7 @@ describe('a script that runs from compiled code', () => {
 
   it('keeps nothing of a wrong call, whose first word may be any', () => {
     const wrong = join(home, 'wrong.cjs')
-    writeFileSync(wrong, 'process.exitCode = 2')
+    writeFileSync(wrong, '(function () { process.exitCode = 2 })')
     expect(() => run({ file: wrong, command: 'slip' })).toThrow('Command failed')
     expect(readdirSync(folder)).toEqual([])
   })
