@@ -50,13 +50,16 @@ async function commonJs({ path, text }: OutputFile, { target, platform }: BuildO
   return `${body.slice(0, end)};module.exports={__esModule:true,${values.join(',')}};\n${body.slice(end)}`
 }
 
-/** A member `name:()=>value` of the exports: its value, or a getter where the chunk seems to set it more than once. */
+/** A member `name:()=>value` of the exports: its value, or a getter where the chunk may set it after its end. */
 function exported(member: string, body: string): string {
   const [, name, value] = /^([\w$]+):\(\)=>([\w$.]+)$/.exec(member) ?? []
   if (name === undefined || value === undefined) throw new Error(`an export is written in another way: ${member}`)
   const word = value.replace(/[.$]/g, '\\$&')
   const sets = `(?<![\\w$.])${word}([-+*/|&^%]|\\*\\*|\\?\\?|\\|\\||&&|<<|>>>?)?=(?![=>])|(\\+\\+|--)${word}(?![\\w$])|(?<![\\w$.])${word}(\\+\\+|--)`
-  return (body.match(new RegExp(sets, 'g')) ?? []).length > 1 ? `get ${name}(){return ${value}}` : `${name}:${value}`
+  const times = (body.match(new RegExp(sets, 'g')) ?? []).length
+  // Declared without a value, it is set later.
+  const isBare = new RegExp(`\\b(?:var|let) (?:[\\w$]+(?:=[^,;()]*)?,)*${word}[,;]`).test(body)
+  return times > 1 || (times === 1 && isBare) ? `get ${name}(){return ${value}}` : `${name}:${value}`
 }
 
 /** Throws where chunks import each other: one of them would run before the members of the other are set. */
