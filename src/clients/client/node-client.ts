@@ -60,6 +60,9 @@ export const defaultRestUrl = 'http://127.0.0.1:20334'
 /** Default milliseconds of {@link NodeClient.waitForBlock}. */
 export const blockWait = 120_000
 
+/** Milliseconds after which the block of a transaction is asked for again: a devnet mines it within some ten. */
+const firstPause = 10
+
 /** Transactions asked for at a time. */
 const decodedAtOnce = 8
 
@@ -76,7 +79,7 @@ export interface NodeClientOptions {
   readonly neverOlder?: boolean
 }
 
-/** Timeout and polling interval of {@link NodeClient.waitForBlock}, in milliseconds. */
+/** Timeout of {@link NodeClient.waitForBlock}, and the first pause between its questions, in milliseconds; later ones are longer. */
 export interface WaitOptions {
   readonly timeout?: number
   readonly interval?: number
@@ -292,7 +295,10 @@ export class NodeClient {
    * Waits until a transaction is in a block, and returns that block. A {@link UserError} on timeout, if the node dropped the
    * transaction, or cannot be asked any more: it names the transaction, which may still be mined.
    */
-  async waitForBlock(txid: string, { timeout = blockWait, interval = 100 }: WaitOptions = {}): Promise<NodeBlock> {
+  async waitForBlock(
+    txid: string,
+    { timeout = blockWait, interval = firstPause }: WaitOptions = {},
+  ): Promise<NodeBlock> {
     const end = performance.now() + timeout
     let missing = 0
     for (let pause = interval; ; pause = Math.min(pause * 1.5, 1000)) {
@@ -311,7 +317,8 @@ export class NodeClient {
             `${await whyUnmined(this)}. It may still be mined; ${this.howToLook(txid)}`,
         )
       }
-      await setTimeout(pause)
+      // Four misses in a row count only if they are not those of one moment.
+      await setTimeout(missing > 0 ? Math.max(pause, 10 * interval) : pause)
     }
   }
 
