@@ -33,6 +33,11 @@ export interface Servers {
   close(): Promise<void>
 }
 
+/** Loads the modules that {@link serve} needs, of which a caller can make use while a node starts. */
+export async function loadServing(): Promise<void> {
+  await import('./serving-parts.js')
+}
+
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
 export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
   const { api = {} } = tuning

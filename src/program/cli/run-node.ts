@@ -1,6 +1,6 @@
 import type { Config } from '../../node/config/config.js'
 import { followedNode } from '../../node/followed-node.js'
-import { serve, type Servers } from '../../node/serve-node.js'
+import { loadServing, serve, type Servers } from '../../node/serve-node.js'
 import { type Node, type NodeOptions, type StartStep, startNode, startUnits } from '../../node/start-node.js'
 import { durationText } from '../console/progress-text.js'
 import { Progress, type Step } from '../console/progress.js'
@@ -133,7 +133,7 @@ export async function runNode(
     const served: { since?: number } = {}
     const progress = startProgress(opened)
     const followed = follow === undefined ? undefined : await followedNode(follow, log)
-    const node = await startNode({
+    const starting = startNode({
       ...chosen,
       ...defined({ followed }),
       variables: context.env,
@@ -141,6 +141,10 @@ export async function runNode(
       tuning,
       onStep: progress.show,
     }).finally(progress.end)
+    // Modules are loaded while the store waits for the disk. A start that fails meanwhile is reported below.
+    starting.catch(() => {})
+    await loadServing()
+    const node = await starting
     stack.defer(async () => {
       await node.close()
       if (served.since === undefined) return
