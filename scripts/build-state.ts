@@ -11,6 +11,7 @@ const sources = [
   'src',
   'scripts/config',
   'scripts/bundle.ts',
+  'scripts/bundle-chunks.ts',
   'scripts/build-client.ts',
   'packages/client/package.json',
   'scripts/bundle-licences.ts',

@@ -34,9 +34,7 @@ export interface Servers {
 }
 
 /** Loads the modules that {@link serve} needs, of which a caller can make use while a node starts. */
-export async function loadServing(): Promise<void> {
-  await import('./serving-parts.js')
-}
+export const loadServing = () => import('./serving-parts.js')
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
 export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
@@ -87,7 +85,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     SharedAnswers,
     WebSockets,
     WsServer,
-  } = await import('./serving-parts.js')
+  } = await loadServing()
   const version = packageVersion()
   const others = { ...defined({ network, voting }) }
   const { shipping } = node
