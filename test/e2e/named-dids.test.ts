@@ -16,6 +16,7 @@ const file = (name: string) => join(files, name)
 
 beforeAll(async () => {
   mkdirSync(files)
+  writeFileSync(file('password'), 'a password of a test')
   node = await NodeProcess.start('devnet', '--data-dir', directories.fresh('devnet'))
   for (const account of [0, 1, 2]) {
     dids.push((JSON.parse((await as(account, 'create')).out) as { did: string }).did)
@@ -66,6 +67,55 @@ describe('a DID of three people, two of whom sign', () => {
     expect((await as(0, 'name', 'create', 'club')).err).toContain('deactivated')
   })
 
+  it('issues, declares and revokes by the keys that may, and another account pays', async () => {
+    expect((await as(0, 'name', 'create', 'guild')).code).toBe(0)
+    const degree = [
+      '--for',
+      'did:ledger:guild',
+      '--type',
+      'DegreeCredential',
+      '--claim',
+      'degree=BSc',
+      '--id',
+      'degree',
+    ]
+    expect((await as(1, 'issue', ...degree)).err).toContain('its controllers list none')
+    expect((await as(0, 'issue', ...degree, '-o', file('degree.json'))).code).toBe(0)
+    const byName = ['--for', 'did:ledger:guild', '--sign-with', `${did(0)}#primary`]
+    expect(await as(0, 'declare', file('degree.json'), ...byName)).toMatchObject({ code: 0 })
+    const check = () => run('did', 'verify-credential', file('degree.json'), '--rest', node.line.rest)
+    expect((await check()).code).toBe(0)
+
+    const id = 'did:ledger:guild#degree'
+    const byController = await as(0, 'revoke', id, '--for', 'did:ledger:guild')
+    expect([byController.code, byController.err]).toEqual([
+      1,
+      expect.stringContaining('did name update NAME --add-key'),
+    ])
+    expect((await as(0, 'revoke', id)).err).toContain('neither holder nor issuer')
+    expect(
+      (await run('wallet', 'create', '--wallet', file('own.wallet'), '--password-file', file('password'))).code,
+    ).toBe(0)
+    const exported = ['wallet', 'export', '--wallet', file('own.wallet'), '--password-file', file('password')]
+    expect((await run(...exported, '--public', '-o', file('own.pub'))).code).toBe(0)
+    expect((await run(...exported, '-o', file('own.pem'))).code).toBe(0)
+    const added = ['--add-key', `own,${file('own.pub')}`]
+    // The document lists the key that signs its own update.
+    const update = ['name', 'update', 'guild', ...added]
+    expect((await as(0, ...update, '--sign-with', file('own.pem'), '-o', file('x.json'))).err).toContain(
+      'writes a draft',
+    )
+    expect((await as(0, ...update, '-o', file('own.json'))).code).toBe(0)
+    expect((await as(1, 'name', 'publish', file('own.json'))).code).toBe(1)
+    const published = await as(1, 'name', 'publish', file('own.json'), '--sign-with', file('own.pem'))
+    expect(published).toMatchObject({ code: 0 })
+    const revoked = await as(1, 'revoke', id, '--for', 'did:ledger:guild', '--sign-with', file('own.pem'))
+    expect(revoked).toMatchObject({ code: 0 })
+    expect((await check()).code).toBe(1)
+    expect((await as(1, 'deactivate', '--for', 'did:ledger:guild')).err).toContain('default key of a controller')
+    expect((await as(0, 'deactivate', '--for', 'did:ledger:guild')).code).toBe(0)
+  })
+
   it('says what is wrong with what cannot be', async () => {
     const cases: readonly [string[], number, string][] = [
       [['name', 'create', 'Club'], 2, 'cannot be a name'],
@@ -92,7 +142,9 @@ describe('docs/names.md', () => {
     expect(lines.length).toBeGreaterThan(15)
     for (const line of lines) {
       const args = line.replace('npx didledger ', '').split(' ')
-      const { code, err } = await new CommandProcess([...args, '--rest', devnet.line.rest], { cwd }).finished
+      const ofNode = / wallet (?:create|export) /.test(line) ? [] : ['--rest', devnet.line.rest]
+      const env = { DIDLEDGER_PASSWORD: 'correct horse' }
+      const { code, err } = await new CommandProcess([...args, ...ofNode], { cwd, env }).finished
       expect({ line, code, err: besidesWaiting(err) }).toEqual({ line, code: 0, err: '' })
     }
     const club = await devnet.client.resolve('did:ledger:club')

@@ -17,12 +17,13 @@ import { readSignedCredential } from '../../identity/credentials/read-credential
 import type { CredentialFormat, SignedCredential } from '../../identity/credentials/signed-credential.js'
 import { decodeBase64url } from '../../identity/did/base64url.js'
 import { formatDate } from '../../identity/did/date.js'
+import { didPart } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { namedCredential } from '../../identity/did/named-did.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { credentialOfBytes } from '../../identity/did/operations/credential-operation.js'
 import type { ResolvedTransaction } from '../../identity/did/resolution.js'
-import { type CredentialSource, requireInStep, validDocument } from './credential-source.js'
+import { type CredentialSource, requireInStep, standingDocument, validDocument } from './credential-source.js'
 import { type Check, CheckList, Invalid } from './report.js'
 import { keyThatSigned } from './signature.js'
 
@@ -86,7 +87,7 @@ export async function checkRead(
 ): Promise<CredentialReport> {
   await list.run('dates', () => dates(read, Math.floor(now() / 1000)))
   const issuer = await list.run('issuer', () => issuerOf(read, source))
-  if (issuer !== undefined) await list.run('proof', () => proof(read, issuer))
+  if (issuer !== undefined) await list.run('proof', () => proof(read, issuer, source))
   await list.run('status', () => status(read, source))
   return { valid: list.valid, checks: list.checks, credential: shown(read) }
 }
@@ -108,8 +109,19 @@ async function issuerOf({ issuer }: SignedCredential, source: CredentialSource):
   return [await validDocument(issuer, 'issuer', source), `the issuer ${issuer} is valid`]
 }
 
-function proof(read: SignedCredential, issuer: DidDocument): readonly [void, string] {
-  return [undefined, `signed by ${keyThatSigned(issuer, read).id}`]
+async function proof(read: SignedCredential, issuer: DidDocument, source: CredentialSource): Promise<[void, string]> {
+  return [undefined, `signed by ${keyThatSigned(await signingDocument(read, issuer, source), read).id}`]
+}
+
+/** The document that has the key: that of the issuer or, of one with a name, that of a controller, whose expiry counts for nothing. */
+async function signingDocument(
+  { key, issuer: did }: SignedCredential,
+  issuer: DidDocument,
+  source: CredentialSource,
+): Promise<DidDocument> {
+  const by = key === undefined ? did : didPart(key)
+  if (by === did || !issuer.controllers.includes(by)) return issuer
+  return (await standingDocument(by, 'controller', source)).document
 }
 
 /** The word of the chain about the id: a revoke by holder or issuer ends it, and so does another credential of that id. */

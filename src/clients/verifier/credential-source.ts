@@ -28,6 +28,17 @@ export function askingOnce(source: CredentialSource): CredentialSource {
 
 /** The document of a DID that may sign now. Throws {@link Invalid} for one that may not, a {@link UserError} for an answer to another question. */
 export async function validDocument(did: string, role: string, source: CredentialSource): Promise<DidDocument> {
+  const { document, expired } = await standingDocument(did, role, source)
+  if (expired) throw new Invalid(`the ${role} ${did} has expired on ${document.expires}`)
+  return document
+}
+
+/** The document of a DID that has not ended, and whether it has expired. Throws as {@link validDocument} does. */
+export async function standingDocument(
+  did: string,
+  role: string,
+  source: CredentialSource,
+): Promise<{ readonly document: DidDocument; readonly expired: boolean }> {
   const { did: answered, status, transaction = [], outOfStep } = await source.resolve(did)
   if (answered !== did) throw new UserError(`the answer about ${did} is one about ${answered}`)
   requireInStep(outOfStep)
@@ -38,8 +49,7 @@ export async function validDocument(did: string, role: string, source: Credentia
   if (bytes === undefined) throw new UserError(`the answer about ${did} has no document`)
   const document = parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
   if (document.id !== did) throw new UserError(`the answer about ${did} has the document of ${document.id}`)
-  if (status === 1) throw new Invalid(`the ${role} ${did} has expired on ${document.expires}`)
-  return document
+  return { document, expired: status === 1 }
 }
 
 /** Throws a {@link UserError} for an answer of a node that is not in step with its chain. */

@@ -10,7 +10,7 @@ import { didMethod } from '../../base/primitives/did-method.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { contextMembers, signer } from './did-identity.js'
-import { type SigningKey, signingKey } from './document-keys.js'
+import { authenticationKeys, type SigningKey, signingKey } from './document-keys.js'
 
 /** Operations of a wallet on credentials. */
 
@@ -22,6 +22,8 @@ export interface CredentialContext {
   readonly specification: string
   /** Private key for authentication of the DID that signs, in any form, instead of one of the account's. */
   readonly signWith?: KeyInput
+  /** Documents of the controllers of a DID with a name, as they are now: their keys declare for it too, but revoke nothing. */
+  readonly controllers?: readonly DidDocument[]
 }
 
 /** Reads the JSON text of a signed credential whose id is in full; a {@link RuleError} for another text. Verifies nothing. */
@@ -43,11 +45,14 @@ export function buildDeclare(context: CredentialContext, document: DidDocument, 
   return declareOperation(read, plan, signer(pair))
 }
 
-/** The revoke of the credential with an id in full, in the name of the DID of `document`. Errors as for {@link buildDeclare}. */
+/**
+ * The revoke of the credential with an id in full, in the name of the DID of `document`, by a key of that document. Errors as for {@link
+ * buildDeclare}.
+ */
 export function buildRevoke(context: CredentialContext, document: DidDocument, id: string): DidOperation {
   requireOptions('the context of buildRevoke', context, contextMembers)
   requireCredentialId(id)
-  const { pair, plan } = signing(context, document)
+  const { pair, plan } = signing(context, document, ownKeysOnly)
   return revokeOperation(id, plan, signer(pair))
 }
 
@@ -61,23 +66,45 @@ export function requireCredentialId(id: string): void {
 function signing(
   context: CredentialContext,
   document: DidDocument,
+  options: KeyRight = {},
 ): { pair: KeyPair; plan: { specification: string; verificationMethod: string } } {
-  const { pair, id } = credentialKey(context, document)
+  const { pair, id } = credentialKey(context, document, options)
   return { pair, plan: { specification: context.specification, verificationMethod: id } }
 }
 
-/** The key of a document that signs for its DID: `signWith`, else one of the account. A {@link UserError} if it may not. */
+/** Which keys may sign something in the name of a DID. */
+interface KeyRight {
+  /** Readers look for the key in the document of the DID alone, or would take that of a controller for one that signs in its own name. */
+  readonly ownOnly?: boolean
+}
+
+/** The right to sign what a controller's key cannot sign in the name of a DID: a revoke, a presentation, a JWT. */
+export const ownKeysOnly: KeyRight = { ownOnly: true }
+
+/**
+ * The key that signs in the name of the DID of a document: `signWith`, else one of the account, of the document first, then of a
+ * controller. A {@link UserError} if it may not.
+ */
 export function credentialKey(
-  { account, signWith }: Pick<CredentialContext, 'account' | 'signWith'>,
+  { account, signWith, controllers }: Pick<CredentialContext, 'account' | 'signWith' | 'controllers'>,
   document: DidDocument,
+  { ownOnly = false }: KeyRight = {},
 ): SigningKey {
-  if (signWith !== undefined) {
-    return signingKey(signWith, document, { keys: document.authentication.values(), what: 'for credentials' })
+  const keys = authenticationKeys({ document, controllers: ownOnly ? [] : controllers })
+  const hint = ownOnly && document.controllers.length > 0 ? `; ${ownKeyHint}` : ''
+  try {
+    if (signWith !== undefined) return signingKey(signWith, document, { keys, what: 'for credentials' })
+  } catch (error) {
+    throw error instanceof UserError ? new UserError(error.message + hint) : error
   }
-  for (const pair of [account, ...(account.recovery === undefined ? [] : [account.recovery])]) {
-    for (const { id, publicKey } of document.authentication.values()) {
+  for (const { id, publicKey } of keys) {
+    for (const pair of [account, ...(account.recovery === undefined ? [] : [account.recovery])]) {
       if (equalBytes(publicKey, pair.publicKey)) return { pair, id }
     }
   }
-  throw new UserError(`no key of this account may sign for ${document.id}: its document lists none for authentication`)
+  const lists =
+    ownOnly || document.controllers.length === 0 ? 'its document lists' : 'its document and its controllers list'
+  throw new UserError(`no key of this account may sign for ${document.id}: ${lists} none for authentication${hint}`)
 }
+
+const ownKeyHint = 'this takes a key of its own, not one of a controller: "did name update NAME --add-key" adds one'

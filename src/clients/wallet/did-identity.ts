@@ -34,7 +34,7 @@ import {
   plannedAgreement,
   requireUris,
 } from './core-members.js'
-import { changedKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
+import { changedKeys, controllerKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
 
 /** Input of every operation of a wallet. */
 export interface OperationContext {
@@ -45,10 +45,12 @@ export interface OperationContext {
   readonly created: string
   /** Private key of the DID, in any form, that signs instead of the account's. The proof of a document stays that of the default key. */
   readonly signWith?: KeyInput
+  /** Documents of the controllers of a DID with a name, as they are now. */
+  readonly controllers?: readonly DidDocument[]
 }
 
 /** Members of {@link OperationContext}. */
-export const contextMembers = ['account', 'specification', 'created', 'signWith'] as const
+export const contextMembers = ['account', 'specification', 'created', 'signWith', 'controllers'] as const
 
 /** The recovery key of a new DID. With a controller it is a key of another DID, which may then deactivate this one. */
 export interface RecoveryKey {
@@ -105,7 +107,10 @@ export interface NewIdentity {
 }
 
 /** The create operation of an account's DID: document and operation are signed by its default key `#primary`. */
-export function createIdentity(context: Omit<OperationContext, 'signWith'>, options: NewIdentity): DidOperation {
+export function createIdentity(
+  context: Omit<OperationContext, 'signWith' | 'controllers'>,
+  options: NewIdentity,
+): DidOperation {
   requireOptions('the context of createIdentity', context, ['account', 'specification', 'created'])
   requireOptions('createIdentity', options, ['recovery', 'services', 'keyAgreement', 'alsoKnownAs', 'expires'])
   const { account, specification, created } = context
@@ -205,15 +210,19 @@ export function rebaseUpdate(
 
 /**
  * The deactivate operation of a DID, signed by `signWith`, else by the account's recovery key if the document lists it, else by the
- * account's key: as a key of the DID itself, or as one that its document authorises. A {@link UserError} if it lists neither.
+ * account's key: as a key of the DID itself, or as one that its document authorises; of a DID with a name as the default key of a
+ * controller. A {@link UserError} if it is none of them.
  */
 export function deactivateIdentity(
   context: Omit<OperationContext, 'created'> & { readonly created?: string },
   document: DidDocument,
 ): DidOperation {
   requireOptions('the context of deactivateIdentity', context, contextMembers)
-  const { account, specification, signWith } = context
-  const listed = [...document.authentication.values(), ...document.authorization.values()]
+  const { account, specification, signWith, controllers } = context
+  const listed =
+    document.controllers.length > 0
+      ? controllerKeys({ document, controllers })
+      : [...document.authentication.values(), ...document.authorization.values()]
   const { pair, id } =
     signWith === undefined
       ? accountKey(account, listed, document)
@@ -228,7 +237,9 @@ function accountKey(account: SigningAccount, listed: readonly DidKey[], document
   }
   const found = (account.recovery && find(account.recovery)) ?? find(account)
   if (found !== undefined) return found
-  throw new UserError(`no key of this account may deactivate ${document.id}: its document lists none of them`)
+  const isNamed = document.controllers.length > 0
+  const why = isNamed ? 'none is the default key of a controller' : 'its document lists none of them'
+  throw new UserError(`no key of this account may deactivate ${document.id}: ${why}`)
 }
 
 /** Reads the document in the payload of a create or update that a node reported. */

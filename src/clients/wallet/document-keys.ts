@@ -126,6 +126,29 @@ export function fragmentOf(name: string): string {
   return name.startsWith('#') ? name.slice(1) : name
 }
 
+/** Documents that say which keys may sign for a DID, as they are now. */
+export interface SigningDocuments {
+  /** That of the DID. */
+  readonly document: DidDocument
+  /** Those of the controllers of a DID with a name; of another DID, or left out: no key but those of the DID may sign. */
+  readonly controllers?: readonly DidDocument[] | undefined
+}
+
+/** The authentication keys of a DID, then those of its controllers. */
+export function authenticationKeys(by: SigningDocuments): DidKey[] {
+  const documents = [by.document, ...controlling(by)]
+  return documents.flatMap(({ authentication }) => [...authentication.values()])
+}
+
+/** The default keys of the controllers of a DID. */
+export function controllerKeys(by: SigningDocuments): DidKey[] {
+  return controlling(by).flatMap(({ defaultKey }) => defaultKey ?? [])
+}
+
+function controlling({ document, controllers = [] }: SigningDocuments): readonly DidDocument[] {
+  return controllers.filter(({ id }) => document.controllers.includes(id))
+}
+
 /** The key of a document that signs an operation, with its id there. */
 export interface SigningKey {
   readonly pair: KeyPair
@@ -145,7 +168,8 @@ export function signingKey(
   const found = listed.find(({ publicKey }) => equalBytes(publicKey, pair.publicKey))
   if (found !== undefined) return { pair, id: found.id }
   const names = listed.map((key) => nameOf(key, document)).join(', ')
-  throw new UserError(`the key to sign with may not sign ${what} of ${document.id}; those that may are ${names}`)
+  const those = listed.length === 0 ? 'its document has none that may' : `those that may are ${names}`
+  throw new UserError(`the key to sign with may not sign ${what} of ${document.id}; ${those}`)
 }
 
 function nameOf({ id }: DidKey, document: DidDocument): string {

@@ -13,7 +13,7 @@ import { didPart, isDid } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import type { SigningAccount } from './accounts.js'
-import { credentialKey, readCredential } from './did-credential.js'
+import { credentialKey, ownKeysOnly, readCredential } from './did-credential.js'
 import { signer } from './did-identity.js'
 
 /** Credentials that a DID of a wallet issues. */
@@ -29,10 +29,18 @@ export interface SignedBy {
   readonly created: string
   /** Private key for authentication of the DID, in any form, instead of one of the account's. */
   readonly signWith?: KeyInput
+  /** Documents of the controllers of a DID with a name, as they are now: their keys issue JSON credentials for it too. */
+  readonly controllers?: readonly DidDocument[]
 }
 
 /** Members of {@link SignedBy}. */
-export const signedByMembers = { account: 'account', document: 'object', created: 'text', signWith: 'key' } as const
+export const signedByMembers = {
+  account: 'account',
+  document: 'object',
+  created: 'text',
+  signWith: 'key',
+  controllers: 'list',
+} as const
 export const neededOfSignedBy = ['account', 'document', 'created'] as const
 
 /** A credential to be issued: the word of an issuer about a subject. */
@@ -127,7 +135,7 @@ export function issueCredential(by: SignedBy, credential: NewCredential): string
 export function issueCredentialJwt(by: SignedBy, credential: NewCredential): string {
   requireMembers('the first argument of issueCredentialJwt', by, signedByMembers, neededOfSignedBy)
   const plan = planOf(by, credential)
-  const { pair, id: key } = credentialKey(by, by.document)
+  const { pair, id: key } = credentialKey(by, by.document, ownKeysOnly)
   if (![plan.subject, plan.issuer].includes(didPart(plan.id))) {
     throw new UserError(`the id ${plan.id} belongs neither to the subject nor to the issuer of the credential`, 2)
   }

@@ -9,7 +9,7 @@ import { readSignedCredential } from '../../identity/credentials/read-credential
 import { encodeBase64url } from '../../identity/did/base64url.js'
 import { parseDate } from '../../identity/did/date.js'
 import { absoluteId } from '../../identity/did/identifier.js'
-import { credentialKey, readCredential } from './did-credential.js'
+import { credentialKey, ownKeysOnly, readCredential } from './did-credential.js'
 import { signer } from './did-identity.js'
 import { neededOfSignedBy, type SignedBy, signedByMembers } from './issue-credential.js'
 
@@ -85,7 +85,7 @@ function jsonPresentation(by: SignedBy, presentation: NewPresentation, texts: re
     credentials,
   }
   const text = presentationText(unsigned)
-  const { pair, id: verificationMethod } = credentialKey(by, document)
+  const { pair, id: verificationMethod } = credentialKey(by, document, ownKeysOnly)
   const signatureText = encodeBase64url(signer(pair)(text + realm + nonce))
   return withProof(text, { created, verificationMethod, realm, nonce, signatureText })
 }
@@ -103,7 +103,7 @@ function jwtPresentation(by: SignedBy, presentation: NewPresentation, credential
   const created = secondsOf(by.created)
   const expires = presentation.expires === undefined ? created + presentationLife : secondsOf(presentation.expires)
   const payload = jwtPresentationPayload({ holder: document.id, credentials, realm, nonce, created, expires })
-  const { pair, id: key } = credentialKey(by, document)
+  const { pair, id: key } = credentialKey(by, document, ownKeysOnly)
   const text = makeJws(payload, key, signer(pair), { typ: 'JWT' })
   readJwtPresentation(text, rules)
   return text
@@ -117,7 +117,7 @@ export function linkDomain(
   requireMembers('the first argument of linkDomain', by, signedByMembers, neededOfSignedBy)
   requireOrigin(origin)
   const { document } = by
-  const { pair, id: key } = credentialKey(by, document)
+  const { pair, id: key } = credentialKey(by, document, ownKeysOnly)
   const plan = { did: document.id, origin, issued: secondsOf(by.created), expires: secondsOf(expires) }
   return didConfiguration([makeJws(linkagePayload(plan), key, signer(pair))])
 }

@@ -63,7 +63,8 @@ export function DidKeys({ document }: { document: Members }) {
       ) : (
         <p class="quiet">
           Its controllers change these with <code>didledger did name update</code>, and give it to others with{' '}
-          <code>didledger did name ticket</code>.
+          <code>didledger did name ticket</code>. Their keys issue and declare credentials in its name, too; a revoke
+          takes a key above.
         </p>
       )}
     </Panel>

@@ -3,6 +3,7 @@ import type { ProgramHash } from '../../base/primitives/address.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import { txType } from '../../base/primitives/payload.js'
 import type { CurrentIdentity } from '../../clients/wallet/did-identity.js'
+import type { DidDocument } from '../../identity/did/model.js'
 import { documentOfPayload } from '../../identity/did/known-document.js'
 import { didKey, storedDocument } from '../../ledger/storage/rows/did-reader.js'
 import type { DevnetParts } from './devnet-parts.js'
@@ -23,4 +24,11 @@ export function currentIn({ chain, mempool }: Pick<DevnetParts, 'chain' | 'mempo
       ? documentOfPayload(payload.operation.payload, didMethod)
       : storedDocument(chain.database, didKey(did) as ProgramHash)
   return { document, txid: state.lastTxid }
+}
+
+/** The documents on the chain of the controllers of a document that have not ended; a key of theirs counts from its block on. */
+export function controllersIn({ chain }: Pick<DevnetParts, 'chain'>, { controllers }: DidDocument): DidDocument[] {
+  return controllers
+    .filter((did) => chain.state.did(did)?.status === 'valid')
+    .map((did) => storedDocument(chain.database, didKey(did) as ProgramHash))
 }

@@ -58,7 +58,7 @@ import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet, Replaced } from './node-types.js'
 import type { Funding } from '../devnet/fund-accounts.js'
-import { currentIn } from '../devnet/current-identity.js'
+import { controllersIn, currentIn } from '../devnet/current-identity.js'
 import { payerCoins } from '../devnet/payer-coins.js'
 
 /** @tuning number: units of 10⁻⁸ for a byte that a program may choose, as with --fee-rate */
@@ -143,9 +143,10 @@ export function nodeWallet(
       requireMembers('deactivateDid', deactivate, { ...signedMembers, did: 'text' }, ['account'])
       const { account, signWith } = deactivate
       const did = didOr(account.did, deactivate.did)
-      const txid = await sendOperation(deactivate, () =>
-        deactivateIdentity({ ...context(account), ...defined({ signWith }) }, current(did).document),
-      )
+      const txid = await sendOperation(deactivate, () => {
+        const { document, controllers } = signing(did)
+        return deactivateIdentity({ ...context(account), ...defined({ signWith }), controllers }, document)
+      })
       return { did, txid }
     },
     declareCredential: async (declare) => {
@@ -154,9 +155,14 @@ export function nodeWallet(
       const { account, credential, signWith } = declare
       const text = typeof credential === 'string' ? credential : JSON.stringify(credential)
       const did = didOr(account.did, declare.did)
-      const txid = await sendOperation(declare, () =>
-        buildDeclare({ ...context(account, 'credential'), ...defined({ signWith }) }, current(did).document, text),
-      )
+      const txid = await sendOperation(declare, () => {
+        const { document, controllers } = signing(did)
+        return buildDeclare(
+          { ...context(account, 'credential'), ...defined({ signWith }), controllers },
+          document,
+          text,
+        )
+      })
       return { did, txid }
     },
     revokeCredential: async (revoke) => {
@@ -268,8 +274,13 @@ export function nodeWallet(
 
   /** The DID that signs, as it is now. */
   function signedBy({ account, did, signWith }: CredentialSigner): SignedBy {
-    const { document } = current(didOr(account.did, did))
-    return { account, document, created: formatDate(now()), ...defined({ signWith }) }
+    return { account, ...signing(didOr(account.did, did)), created: formatDate(now()), ...defined({ signWith }) }
+  }
+
+  /** The document of a DID as it is now, and those of its controllers. */
+  function signing(did: string): Pick<SignedBy, 'document'> & Required<Pick<SignedBy, 'controllers'>> {
+    const { document } = current(did)
+    return { document, controllers: controllersIn(node(), document) }
   }
 
   function context(account: SigningAccount, subject: 'did' | 'credential' = 'did') {

@@ -10,6 +10,7 @@ import {
 } from '../../base/primitives/did-operation.js'
 import { hasName } from '../../base/primitives/did-name.js'
 import { txType } from '../../base/primitives/payload.js'
+import type { DidDocument } from '../../identity/did/model.js'
 import { type CurrentIdentity, didOfOperation, documentOf } from '../../clients/wallet/did-identity.js'
 
 /** The last operation of a DID, with its state from the resolver. */
@@ -43,6 +44,15 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
     throw new UserError(`${did} does not exist on this chain; ${how}`)
   }
   return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
+}
+
+/** The documents on the chain of the controllers of a document that have not ended; none for the DID of a key. */
+export async function controllersOf(client: NodeClient, { controllers }: DidDocument): Promise<DidDocument[]> {
+  const answers = await Promise.all(controllers.map((did) => client.resolve(did)))
+  return answers.flatMap(({ status, transaction }) => {
+    const payload = status > 1 ? undefined : transaction?.[0]?.operation.payload
+    return payload === undefined ? [] : documentOf(payload)
+  })
 }
 
 /** The id of the pooled transaction that creates a DID. */

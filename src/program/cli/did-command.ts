@@ -9,7 +9,6 @@ import type { DidOperation } from '../../base/primitives/did-operation.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
   createIdentity,
-  deactivateIdentity,
   didOfOperation,
   parseDid,
   rebaseUpdate,
@@ -31,6 +30,7 @@ import {
   withOperation,
   withPayment,
 } from './did-operation.js'
+import { deactivate, type DeactivateOptions } from './did-deactivate.js'
 import { registerDidNames } from './did-name-command.js'
 import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
@@ -109,7 +109,7 @@ export function registerDid(program: Command, context: CliContext): void {
       didArgument,
     )
     .addHelpText('after', examples('did deactivate --devnet-account 0', 'did deactivate --sign-with laptop.pem'))
-    .action((options: OperationOptions & SignOptions & { for?: string }) => deactivate(context, options))
+    .action((options: DeactivateOptions) => deactivate(context, options.for ?? publicAccount(options).did, options))
   withPayment(did.command('publish <file>'))
     .description('put an operation {header, payload, proof} made by any tool on the chain, unchanged')
     .addHelpText('after', examples('did publish operation.json --devnet-account 0'))
@@ -194,24 +194,6 @@ async function updater(
   const created = formatDate(now)
   return (account, signWith) =>
     updateIdentity({ account, specification, created, ...defined({ signWith }) }, identity, changes)
-}
-
-async function deactivate(
-  context: CliContext,
-  options: OperationOptions & SignOptions & { for?: string },
-): Promise<void> {
-  const client = new NodeClient(options)
-  const did = options.for ?? publicAccount(options).did
-  const { document } = (await currentIdentity(client, did)).identity
-  const choice = keyChoice(options, document)
-  const specification = await specificationOf(options, 'did', client)
-  const { account, accounts } = await accountAndOthers(context, options)
-  const signWith = choice(accounts)
-  const operation = deactivateIdentity({ account, specification, ...defined({ signWith }) }, document)
-  await finish(context, client, account, operation, options, {
-    said: `Deactivated ${did}, signed by ${operation.verificationMethod}.`,
-    next: `did resolve ${did}`,
-  })
 }
 
 async function publishFile(context: CliContext, file: string, options: OperationOptions): Promise<void> {

@@ -15,7 +15,7 @@ import {
   withNode,
   withOutput,
 } from './command-options.js'
-import { currentIdentity } from './current-identity.js'
+import { controllersOf, currentIdentity } from './current-identity.js'
 import { finish, type OperationOptions, readHeld, specificationOf, withOperation } from './did-operation.js'
 import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
@@ -66,7 +66,7 @@ export function registerDidCredentials(did: Command, context: CliContext): void 
 function withHolder(command: Command): Command {
   return withSigning(withOperation(command)).option(
     '--for <did>',
-    'the DID that signs, by the key of --sign-with or one of this account (default: that of the account)',
+    'the DID in whose name it is, by the key of --sign-with or one of this account (default: that of the account)',
     didArgument,
   )
 }
@@ -87,7 +87,8 @@ async function declare(context: CliContext, file: string, options: SignedOptions
   const credential = readHeld(file, 'credential', () => readCredential(text))
   const client = new NodeClient(options)
   const { document } = (await currentIdentity(client, options.for ?? publicAccount(options).did)).identity
-  const choice = keyChoice(options, document)
+  const controllers = await controllersOf(client, document)
+  const choice = keyChoice(options, document, controllers)
   const { expirationDate } = credential
   if (expirationDate !== undefined && !options.force && isPast(expirationDate, await chainNow(context.clock, client))) {
     throw new UserError(`${credential.id} has expired on ${expirationDate} (--force declares it nevertheless)`, 2)
@@ -95,7 +96,7 @@ async function declare(context: CliContext, file: string, options: SignedOptions
   const specification = await specificationOf(options, 'credential', client)
   const { account, accounts } = await accountAndOthers(context, options)
   const signWith = choice(accounts)
-  const operation = buildDeclare({ account, specification, ...defined({ signWith }) }, document, text)
+  const operation = buildDeclare({ account, specification, ...defined({ signWith }), controllers }, document, text)
   await finish(context, client, account, operation, options, {
     said: `Declared ${credential.id}.`,
     next: `did credential ${shellWord(credential.id)}`,

@@ -27,7 +27,7 @@ import {
   withOutput,
   withWallet,
 } from './command-options.js'
-import { currentIdentity } from './current-identity.js'
+import { controllersOf, currentIdentity } from './current-identity.js'
 import { changedExpiry, chainNow, type ExpiryOptions, newExpiry, withExpiry } from './expiry.js'
 import { keyChoice, type SignOptions, withSigning } from './key-options.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
@@ -185,10 +185,12 @@ async function signedBy(context: CliContext, options: SignedOptions): Promise<{ 
       `${document.id} has expired: nobody would believe what it signs ("did update --years 1" renews it)`,
     )
   }
-  const choice = keyChoice(options, document)
+  const controllers = await controllersOf(client, document)
+  const choice = keyChoice(options, document, controllers)
   const now = await chainNow(context.clock, client)
   const { account, accounts } = await accountAndOthers(context, options)
-  return { by: { account, document, created: formatDate(now), ...defined({ signWith: choice(accounts) }) }, now }
+  const by = { account, document, controllers, created: formatDate(now), ...defined({ signWith: choice(accounts) }) }
+  return { by, now }
 }
 
 /** Writes what was signed to a file or to standard output. */

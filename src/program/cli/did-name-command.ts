@@ -4,14 +4,13 @@ import { formatDate } from '../../identity/did/date.js'
 import { neededControllers } from '../../identity/did/control.js'
 import { didPart } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
-import { buildDeactivate } from '../../identity/did/build.js'
 import type { Ticket } from '../../identity/did/ticket.js'
-import { UserError } from '../../base/errors/rule-error.js'
+import { InvariantError, UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { isDidName } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
-import { signer } from '../../clients/wallet/did-identity.js'
+import { authenticationKeys, signingKey } from '../../clients/wallet/document-keys.js'
 import { readTextFile, writeFileAtomically } from '../../clients/wallet/files.js'
 import {
   changedDraft,
@@ -30,7 +29,8 @@ import {
 } from '../../clients/wallet/named-identity.js'
 import type { CliContext } from './cli-context.js'
 import { collect, didArgument } from './command-options.js'
-import { currentIdentity } from './current-identity.js'
+import { controllersOf, currentIdentity } from './current-identity.js'
+import { deactivate, type DeactivateOptions } from './did-deactivate.js'
 import { finish, type OperationOptions, readHeld, specificationOf, withOperation } from './did-operation.js'
 import {
   askedChanges,
@@ -41,14 +41,17 @@ import {
   withNewDocument,
 } from './document-options.js'
 import { chainNow, newExpiry } from './expiry.js'
-import { type KeyOptions, withKeys } from './key-options.js'
+import { keyChoice, type KeyOptions, type SignOptions, withKeys, withSigning } from './key-options.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
-import { publicAccount, signingAccount } from './signing-account.js'
+import { accountAndOthers, publicAccount } from './signing-account.js'
 
 interface ControlOptions {
   readonly controller?: string[]
   readonly needed?: number
 }
+
+/** Options of a command that ends in an operation, which another key may sign than the one that proves its document. */
+interface DraftOptions extends OperationOptions, SignOptions {}
 
 interface FileOptions extends OperationOptions {
   /** Whether the file may be there already. */
@@ -60,19 +63,19 @@ export function registerDidNames(did: Command, context: CliContext): void {
   const name = did
     .command('name')
     .description('DIDs with a name, under one or several controllers: one key may be lost')
-  withControllers(withNewDocument(withOperation(name.command('create <name>'))))
+  withSigning(withControllers(withNewDocument(withOperation(name.command('create <name>')))))
     .description('register a name, with the DID of the account as a controller')
     .addHelpText(
       'after',
       examples('did name create shop', `did name create club --controller did:${didMethod}:i… --needed 2 -o club.json`),
     )
-    .action((text: string, options: OperationOptions & NewDocumentOptions & ControlOptions) =>
+    .action((text: string, options: DraftOptions & NewDocumentOptions & ControlOptions) =>
       create(context, didOfName(text), options),
     )
-  withKeys(withDocumentChanges(withOperation(name.command('update <name>'))))
+  withSigning(withKeys(withDocumentChanges(withOperation(name.command('update <name>')))))
     .description('change its document')
     .addHelpText('after', examples('did name update shop --add-service site,LinkedDomains,https://shop.example'))
-    .action((text: string, options: OperationOptions & ChangeOptions & KeyOptions) =>
+    .action((text: string, options: DraftOptions & ChangeOptions & KeyOptions) =>
       update(context, didOfName(text), options),
     )
   withOperation(name.command('ticket <name>'))
@@ -80,24 +83,24 @@ export function registerDidNames(did: Command, context: CliContext): void {
     .description('begin to give it to others: writes a ticket, which as many controllers sign as have to')
     .addHelpText('after', examples(`did name ticket shop --to did:${didMethod}:i… -o ticket.json`))
     .action((text: string, options: OperationOptions & { to: string }) => ticket(context, didOfName(text), options))
-  withControllers(withNewDocument(withOperation(name.command('transfer <ticket>'))))
+  withSigning(withControllers(withNewDocument(withOperation(name.command('transfer <ticket>')))))
     .description('take it by a signed ticket, under controllers of which the DID of the account is one')
     .addHelpText('after', examples('did name transfer ticket.json --controller did:ledger:i… --needed 1'))
-    .action((file: string, options: OperationOptions & NewDocumentOptions & ControlOptions) =>
+    .action((file: string, options: DraftOptions & NewDocumentOptions & ControlOptions) =>
       transfer(context, file, options),
     )
   withOperation(name.command('sign <file>'))
     .description('sign a draft or a ticket of others, as a controller')
     .addHelpText('after', examples('did name sign club.json', 'did name sign ticket.json'))
     .action((file: string, options: OperationOptions) => sign(context, file, options))
-  withOperation(name.command('publish <file>'))
+  withSigning(withOperation(name.command('publish <file>')))
     .description('send a draft that has all its signatures')
-    .addHelpText('after', examples('did name publish club.json'))
-    .action((file: string, options: OperationOptions) => publish(context, file, options))
-  withOperation(name.command('deactivate <name>'))
+    .addHelpText('after', examples('did name publish club.json', 'did name publish change.json --sign-with work.pem'))
+    .action((file: string, options: DraftOptions) => publish(context, file, options))
+  withSigning(withOperation(name.command('deactivate <name>')))
     .description('end it for good; one controller can, and the name is not free again')
     .addHelpText('after', examples('did name deactivate shop'))
-    .action((text: string, options: OperationOptions) => deactivate(context, didOfName(text), options))
+    .action((text: string, options: DeactivateOptions) => deactivate(context, didOfName(text), options))
 }
 
 function withControllers(command: Command): Command {
@@ -125,11 +128,12 @@ function didOfName(text: string): string {
 async function create(
   context: CliContext,
   did: string,
-  options: OperationOptions & NewDocumentOptions & ControlOptions,
+  options: DraftOptions & NewDocumentOptions & ControlOptions,
 ): Promise<void> {
-  const { client, now, account, controller } = await opened(context, options)
+  const parts = await opened(context, options)
+  const { now, account, controller } = parts
   const draft = namedDraft(newIdentity(did, options, account, now), formatDate(now))
-  await goOn(context, { client, account, controller }, signDraft(draft, controller, formatDate(now)), options)
+  await goOn(context, parts, signDraft(draft, controller, formatDate(now)), options)
 }
 
 function newIdentity(did: string, options: NewDocumentOptions & ControlOptions, account: SigningAccount, now: number) {
@@ -138,7 +142,7 @@ function newIdentity(did: string, options: NewDocumentOptions & ControlOptions, 
   return { did, controllers: [account.did, ...controller], ...newMembers(options), ...defined({ needed }), expires }
 }
 
-async function update(context: CliContext, did: string, options: OperationOptions & ChangeOptions): Promise<void> {
+async function update(context: CliContext, did: string, options: DraftOptions & ChangeOptions): Promise<void> {
   const parts = await opened(context, options)
   const { client, now, controller } = parts
   const { identity } = await currentIdentity(client, did)
@@ -156,7 +160,7 @@ async function ticket(context: CliContext, did: string, options: OperationOption
 async function transfer(
   context: CliContext,
   file: string,
-  options: OperationOptions & NewDocumentOptions & ControlOptions,
+  options: DraftOptions & NewDocumentOptions & ControlOptions,
 ): Promise<void> {
   const parts = await opened(context, options)
   const { now, account, controller } = parts
@@ -178,26 +182,27 @@ async function sign(context: CliContext, file: string, options: OperationOptions
   writeDraft(context, signDraft(draftIn(file), controller, formatDate(now)), into)
 }
 
-async function publish(context: CliContext, file: string, options: OperationOptions): Promise<void> {
-  const parts = await opened(context, options)
-  await send(context, parts, draftIn(file), options)
+async function publish(context: CliContext, file: string, options: DraftOptions): Promise<void> {
+  const draft = draftIn(file)
+  // Another key signs: the account only pays, and need be no controller.
+  const isPayer = options.signWith !== undefined
+  const parts = isPayer ? await paying(context, options) : await opened(context, options)
+  await send(context, parts, draft, options)
 }
 
-async function deactivate(context: CliContext, did: string, options: OperationOptions): Promise<void> {
-  const { client, account, controller } = await opened(context, options)
-  await currentIdentity(client, did)
-  const specification = await specificationOf(options, 'did', client)
-  const operation = buildDeactivate(did, { specification, verificationMethod: controller.key }, signer(account))
-  await finish(context, client, account, operation, options, {
-    said: `Deactivated ${did}, signed by ${controller.key}.`,
-    next: `did resolve ${did}`,
-  })
-}
-
-interface Opened {
+interface Paying {
   readonly client: NodeClient
   readonly account: SigningAccount
+  /** All of the wallet: `--sign-with` may name a key of another one. */
+  readonly accounts: readonly SigningAccount[]
+}
+
+interface Opened extends Paying {
   readonly controller: Controller
+}
+
+async function paying(context: CliContext, options: OperationOptions): Promise<Paying> {
+  return { client: new NodeClient(options), ...(await accountAndOthers(context, options)) }
 }
 
 /** The account with the id of its default key, as its document has it now. */
@@ -206,14 +211,17 @@ async function opened(context: CliContext, options: OperationOptions): Promise<O
   const { did } = publicAccount(options)
   const { document } = (await currentIdentity(client, did)).identity
   const now = await chainNow(context.clock, client)
-  const account = await signingAccount(context, options)
+  const { account, accounts } = await accountAndOthers(context, options)
   const key = document.defaultKey?.id
   if (key === undefined) throw new UserError(`the document of ${did} has no default key`)
-  return { client, account, controller: { pair: account, key }, now }
+  return { client, account, accounts, controller: { pair: account, key }, now }
 }
 
 /** Sends a draft that has all its proofs, unless it is to be written to a file; one that has not goes to the others by a file. */
-async function goOn(context: CliContext, parts: Opened, draft: NamedDraft, options: OperationOptions): Promise<void> {
+async function goOn(context: CliContext, parts: Opened, draft: NamedDraft, options: DraftOptions): Promise<void> {
+  if (options.output !== undefined && options.signWith !== undefined) {
+    throw new UserError('--sign-with signs an operation, and -o writes a draft: give it to "did name publish FILE"', 2)
+  }
   const missing = missingProofs(draft)
   if (missing === 0 && options.output === undefined) return send(context, parts, draft, options)
   if (options.output === undefined) {
@@ -227,17 +235,36 @@ async function goOn(context: CliContext, parts: Opened, draft: NamedDraft, optio
 
 async function send(
   context: CliContext,
-  { client, account, controller }: Opened,
+  parts: Paying & Partial<Opened>,
   draft: NamedDraft,
-  options: OperationOptions,
+  options: DraftOptions,
 ): Promise<void> {
+  const { client, account } = parts
   const { id } = draft.document
+  const by = await operationKey(parts, draft, options)
   const specification = await specificationOf(options, 'did', client)
-  const operation = draftOperation(draft, controller, specification)
+  const operation = draftOperation(draft, by, specification)
   await finish(context, client, account, operation, options, {
     said: `Published the ${operation.operation} of ${id}, signed by ${draft.document.proofs.length} of its controllers.`,
     next: `did resolve ${id}`,
   })
+}
+
+/** The key that signs the operation of a draft: that of `--sign-with`, an own one of the document or of a controller, else the controller's. */
+async function operationKey(
+  { client, accounts, controller }: Paying & Partial<Opened>,
+  { document }: NamedDraft,
+  options: DraftOptions,
+): Promise<Controller> {
+  const controllers = options.signWith === undefined ? [] : await controllersOf(client, document)
+  const signWith = keyChoice(options, document, controllers)(accounts)
+  if (signWith !== undefined) {
+    const keys = authenticationKeys({ document, controllers })
+    const { pair, id } = signingKey(signWith, document, { keys, what: 'an operation' })
+    return { pair, key: id }
+  }
+  if (controller !== undefined) return controller
+  throw new InvariantError('an operation without --sign-with is signed by a controller')
 }
 
 /** Controllers whose proof a draft has not. */

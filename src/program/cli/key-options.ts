@@ -69,7 +69,7 @@ function agreementOption(option: string): (text: string) => AddedAgreementKey {
 export function withSigning(command: Command): Command {
   return command.option(
     '--sign-with <name|file>',
-    'sign with this key of the DID: by its name, of the wallet, or a file with the private key',
+    'sign with this key of the DID, or of a controller: by its name or id, of the wallet, or a file with the private key',
   )
 }
 
@@ -122,15 +122,29 @@ function isFile(text: string): boolean {
 /** Finds the private key that signs, once the accounts of the wallet are open; undefined without the option. */
 export type KeyChoice = (accounts: readonly SigningAccount[]) => Uint8Array | undefined
 
-/** The key of `--sign-with`: that of the document with the name, else that in the file. A {@link UserError} where neither is there. */
-export function keyChoice({ signWith }: SignOptions, document: DidDocument): KeyChoice {
+/**
+ * The key of `--sign-with`: that of the document with the name or of a controller with the id in full, else that in the file. A {@link
+ * UserError} where neither is there.
+ */
+export function keyChoice(
+  { signWith }: SignOptions,
+  document: DidDocument,
+  controllers: readonly DidDocument[] = [],
+): KeyChoice {
   if (signWith === undefined) return () => undefined
-  const name = signWith.startsWith('#') ? signWith : `#${signWith}`
-  const key = document.keys.find(({ id }) => relativeId(id, document.id) === name)
+  const name = signWith.startsWith('did:') || signWith.startsWith('#') ? signWith : `#${signWith}`
+  const keys = [document, ...controllers].flatMap((each) => each.keys)
+  const key = keys.find(({ id }) => [id, relativeId(id, document.id)].includes(name))
   if (key !== undefined) return (accounts) => privateKeyOf(name, key, accounts)
   if (signWith.length > longestPath || !isThere(signWith, 'private key')) {
-    const names = document.keys.map(({ id }) => relativeId(id, document.id)).join(', ')
-    throw new UserError(`--sign-with names neither a key of ${document.id} (it has ${names}) nor a file`, 2)
+    const names = keys.map(({ id }) => relativeId(id, document.id)).join(', ')
+    const has =
+      keys.length === 0
+        ? 'it has none'
+        : controllers.length === 0
+          ? `it has ${names}`
+          : `it and its controllers have ${names}`
+    throw new UserError(`--sign-with names neither a key of ${document.id} (${has}) nor a file`, 2)
   }
   const privateKey = readPrivateKey(readSecretFile(signWith, 'private key'), `the key in ${signWith}`)
   return () => privateKey

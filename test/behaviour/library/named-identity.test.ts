@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createNode, type LedgerNode } from '../../../src/index.js'
+import { checkCredential } from '../../../src/clients/verifier/check-credential.js'
+import type { SigningAccount as Account } from '../../../src/clients/wallet/accounts.js'
 import {
   changedDraft,
   type Controller,
@@ -74,6 +76,43 @@ it('a name of two goes from hand to hand as a draft, and to one of them by a tic
   const alone = namedDraft({ did, controllers: controllers.slice(0, 1), services: [], expires }, created, ticket)
   await publish(sent(signDraft(alone, controller(0), created)), 0)
   expect((await current()).document.controllers).toEqual(controllers.slice(0, 1))
+})
+
+it('its controllers issue and declare in its name, and end it; a revoke takes a key of its own', async () => {
+  const name = 'did:ledger:guild'
+  const [account, own, stranger] = [0, 2, 3].map((index) => node.wallet.account(index)) as [Account, Account, Account]
+  const identity = { did: name, controllers: [account.did], services: [], expires }
+  await publish(signDraft(namedDraft(identity, created), controller(0), created), 0)
+  const degree = { did: name, id: 'degree', types: ['DegreeCredential'], claims: { degree: 'BSc' } }
+  const credential = node.wallet.issueCredential({ ...degree, account })
+  expect(credential).toContain(`"verificationMethod":"${account.did}#primary"`)
+  expect(await checkCredential(credential, node.resolver)).toMatchObject({ valid: true })
+  expect(() => node.wallet.issueCredential({ ...degree, account: stranger })).toThrow(/and its controllers list none/)
+  expect(() => node.wallet.issueCredential({ ...degree, account, format: 'jwt' })).toThrow(/takes a key of its own/)
+
+  const id = `${name}#degree`
+  const declared = await node.wallet.declareCredential({ account, did: name, credential })
+  await node.chain.waitFor(declared.txid)
+  await expect(node.wallet.revokeCredential({ account, did: name, id })).rejects.toThrow(/a key of its own.*--add-key/)
+  // A key of a controller revokes in the name of the controller, who is neither holder nor issuer.
+  await expect(node.wallet.revokeCredential({ account, id })).rejects.toMatchObject({ code: 'credential-revoker' })
+  const before = (await node.resolver.resolve(name)).transaction?.[0]
+  const current = { document: documentOf(before?.operation.payload ?? ''), txid: before?.txid ?? '' }
+  const change = changedDraft(current, { addKeys: [{ name: 'own', publicKey: own.publicKey }] }, created)
+  await publish(signDraft(change, controller(0), created), 0)
+  const signWith = own.privateKey
+  const revoked = await node.wallet.revokeCredential({ account: stranger, did: name, id, signWith })
+  await node.chain.waitFor(revoked.txid)
+  const after = await checkCredential(credential, node.resolver)
+  expect(after.checks.filter(({ holds }) => !holds).map(({ name: failed }) => failed)).toEqual(['status'])
+
+  await expect(node.wallet.deactivateDid({ account: stranger, did: name })).rejects.toThrow(
+    /default key of a controller/,
+  )
+  await expect(node.wallet.deactivateDid({ account, did: name, signWith })).rejects.toThrow(/may not sign/)
+  const ended = await node.wallet.deactivateDid({ account, did: name })
+  await node.chain.waitFor(ended.txid)
+  expect(await node.resolver.resolve(name)).toMatchObject({ status: 2 })
 })
 
 it('what is no draft is none', () => {

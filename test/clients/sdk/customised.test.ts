@@ -179,6 +179,24 @@ describe('a customised DID with a key of its own', () => {
     expect([await credential.isRevoked(), await credential.isValid()]).toEqual([true, false])
   })
 
+  it('has a revoke by a controller taken before a declare, as one of the controller, which counts for nothing', async () => {
+    const badge = await issued('#badge', bob.getSubject())
+    const document = await sdk.store.loadDid(stand())
+    await VerifiableCredential.revoke(badge.getId(), document, ada.getDefaultPublicKeyId(), storePassword)
+    const pool = await sdk.node.client.resolveCredential(badge.getId().toString(), ada.getSubject().toString())
+    // Its bytes name the controller, and nothing of the DID in whose name it was meant.
+    const [revoke] = pool.transaction ?? []
+    expect(revoke?.operation).toMatchObject({
+      header: { operation: 'revoke' },
+      payload: badge.getId().toString(),
+      proof: { verificationMethod: ada.getDefaultPublicKeyId().toString() },
+    })
+    expect(Object.keys(revoke?.operation.header ?? {})).toEqual(['specification', 'operation'])
+    expect([await badge.isRevoked(), await badge.isValid()]).toEqual([false, true])
+    await badge.declare(bob.getDefaultPublicKeyId(), storePassword)
+    expect([await badge.wasDeclared(), await badge.isRevoked()]).toEqual([true, false])
+  })
+
   it('declares, lists and presents a credential about itself', async () => {
     const licence = await issued('#licence', stand())
     await licence.declare(own(), storePassword)
