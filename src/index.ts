@@ -18,8 +18,11 @@ export {
   type Verdict,
   verifyCredential,
   verifyDocument,
+  type OperationOptions,
+  type OperationVerdict,
   verifyOperation,
 } from './node/library/verify-documents.js'
+export type { UncheckedPart } from './node/library/named-operation.js'
 export { checkCredential, type CheckOptions, type CredentialReport } from './clients/verifier/check-credential.js'
 export {
   checkPresentation,

@@ -4,19 +4,22 @@ import { readSignedCredential } from '../../identity/credentials/read-credential
 import { decodeBase64url, decodeSignature } from '../../identity/did/base64url.js'
 import { documentText } from '../../identity/did/canonical.js'
 import { parseCredential } from '../../identity/did/credential.js'
-import { documentJsonLimits } from '../../identity/did/document.js'
+import { documentJsonLimits, parseDocument } from '../../identity/did/document.js'
 import { absoluteId, didPart } from '../../identity/did/identifier.js'
 import { type LibraryRules, parseLibraryDocument } from '../../identity/did/library-document.js'
 import { type DidDocument, type DidKey, signatureType } from '../../identity/did/model.js'
-import { namedCredential } from '../../identity/did/named-did.js'
+import { namedCredential, namedDid } from '../../identity/did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../../identity/did/operation.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import { fromPlain } from '../../identity/did/plain-json.js'
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { type DidOperation, effectOf, operationForm } from '../../base/primitives/did-operation.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
 import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import { checkNamed, type NamedOperation, type UncheckedPart } from './named-operation.js'
 
 /** JSON text, or the plain object that JSON.parse makes of it. */
 export type JsonInput = string | object
@@ -109,32 +112,104 @@ export function canonicalCredential(credential: JsonInput, options: MethodOption
   return parseCredential(fromPlain(credential), '', documentRules(options), undefined).signingText
 }
 
+export interface OperationOptions extends MethodOptions {
+  readonly legacy?: boolean
+  /**
+   * Documents of the controllers of a DID with a name, as they are now: for signatures of an operation by other keys than the default one
+   * of a controller. They are trusted, not verified.
+   */
+  readonly controllers?: readonly JsonInput[]
+}
+
+/** The result for an operation; one of a DID with a name holds only if every part of it was checked. */
+export interface OperationVerdict extends Verdict {
+  /** Parts of an operation of a DID with a name that could not be checked without further documents. */
+  readonly unchecked?: readonly UncheckedPart[]
+}
+
 /**
  * Verifies the proof of an operation `{header, payload, proof}` and the right of its key to sign: for a create by the document in
  * the payload, for update and deactivate by `document`, the one before, for declare and revoke by that of the DID that signs. A
- * create's `document` may be left out. Not checked: the proof of a document or credential inside, the state of the DID or
- * credential, specification strings. `legacy` reads samples of 2019: previousTxid unsigned,
- * identifiers with trailer 0xAC, signatures in padded base64. Never throws.
+ * create's `document` may be left out. Of a DID with a name m of n controllers are held against the proofs of the document in the
+ * payload, and for a transfer those before against the ticket; `unchecked` says what a document that was not given left open. Not
+ * checked: the proof of the document of a DID of a key, of credentials inside, the state of the DID, its controllers and credential,
+ * specification strings. `legacy` reads samples of 2019: previousTxid unsigned, identifiers with trailer 0xAC, signatures in padded
+ * base64. Never throws.
  */
 export function verifyOperation(
   operation: JsonInput,
   document: JsonInput | undefined,
-  options: MethodOptions & { readonly legacy?: boolean },
-): Verdict {
-  return verdict(() => {
+  options: OperationOptions,
+): OperationVerdict {
+  let unchecked: readonly UncheckedPart[] = []
+  const result = verdict(() => {
     const rules = operationRules(options)
     const read = readOperationJson(typeof operation === 'string' ? operation : (JSON.stringify(operation) ?? ''))
     previousTxidOf(read)
+    if (read.proofType !== '' && read.proofType !== signatureType) throw brokenRule('did-proof-type')
+    if (isNamed(read, rules.method)) {
+      unchecked = checkNamed(namedOperation(read, document, options))
+      if (unchecked.length > 0) throw new Failure(uncheckedText(unchecked, read))
+      return
+    }
     const by = entitlingDocument(read, document, rules)
     const id = absoluteId(read.verificationMethod, by.id, rules)
     const authorised = operationForm(read)?.authorised === true
     const key = by.authentication.get(id ?? '') ?? (authorised ? by.authorization.get(id ?? '') : undefined)
     if (key === undefined) throw new Failure(`${read.verificationMethod} may not sign this operation for ${by.id}`)
-    if (read.proofType !== '' && read.proofType !== signatureType) throw brokenRule('did-proof-type')
-    const signature = decodeSignature(options.legacy ? withoutPadding(read.signature) : read.signature)
-    if (signature === undefined) throw brokenRule('did-signature-form')
-    requireSignature(key, signedText(read, options), signature, 'the proof of the operation')
+    requireSignature(key, signedText(read, options), signatureOf(read, options), 'the proof of the operation')
   })
+  return unchecked.length === 0 ? result : { ...result, unchecked }
+}
+
+function signatureOf({ signature: text }: DidOperation, { legacy }: OperationOptions): Uint8Array {
+  const signature = decodeSignature(legacy ? withoutPadding(text) : text)
+  if (signature === undefined) throw brokenRule('did-signature-form')
+  return signature
+}
+
+/** Whether an operation is one of a DID with a name, or in the name of one. */
+function isNamed(operation: DidOperation, method: string): boolean {
+  const did = namedCredential(operation)?.signer ?? namedDid(operation)
+  return did?.startsWith(`did:${method}:`) === true && hasName(did)
+}
+
+function namedOperation(
+  operation: DidOperation,
+  given: JsonInput | undefined,
+  options: OperationOptions,
+): NamedOperation {
+  const { method } = options
+  const rules = { method, chain: true, names: true } as const
+  const form = operationForm(operation)
+  const before = given === undefined ? undefined : readDocument(given, { method })
+  const hasDocument = form?.subject === 'did' && form.payload === 'document'
+  const document = hasDocument ? parseDocument(fromPlain(payloadJson(operation)), rules) : undefined
+  if (form?.subject === 'credential') signersDocument(operation, before, { method, chain: false })
+  const did = document?.id ?? namedCredential(operation)?.signer ?? operation.payload
+  if (before !== undefined && before.id !== did) throw new Failure(`the operation is not about ${before.id}`)
+  if (form?.after.includes('nothing') === true && document !== undefined && before !== undefined) {
+    if (documentText(before) !== documentText(document))
+      throw new Failure('the document given is not the one in the payload')
+  }
+  return {
+    operation,
+    text: signedText(operation),
+    signature: signatureOf(operation, options),
+    signer: absoluteId(operation.verificationMethod, didPart(namedCredential(operation)?.id ?? did), rules) ?? '',
+    document,
+    before,
+    controllers: readAll({ method, ...defined({ controllers: options.controllers }) }),
+    method,
+  }
+}
+
+function uncheckedText(unchecked: readonly UncheckedPart[], { verificationMethod }: DidOperation): string {
+  const texts: Readonly<Record<UncheckedPart, string>> = {
+    controllers: 'who controls the DID was not checked: the document before the operation is needed',
+    signature: `the signature of the operation was not checked: the document of ${didPart(verificationMethod).slice(0, 200)} is needed in controllers, as it is now`,
+  }
+  return unchecked.map((part) => texts[part]).join('; ')
 }
 
 /** The document whose keys may sign the operation, once the payload is known to concern the same DID. */
@@ -193,8 +268,8 @@ function documentRules(options: ControlledOptions): LibraryRules {
   return { method: options.method, chain: false }
 }
 
-function operationRules(options: MethodOptions & { readonly legacy?: boolean }): LibraryRules {
-  requireMembers('the verification', options, { method: 'text', legacy: 'flag' }, ['method'])
+function operationRules(options: OperationOptions): LibraryRules {
+  requireMembers('the verification', options, { method: 'text', legacy: 'flag', controllers: 'list' }, ['method'])
   const { method, legacy } = options
   return { method, chain: false, ...(legacy ? { legacy } : {}) }
 }

@@ -13,8 +13,11 @@ export {
   type Verdict,
   verifyCredential,
   verifyDocument,
+  type OperationOptions,
+  type OperationVerdict,
   verifyOperation,
 } from './verify-documents.js'
+export type { UncheckedPart } from './named-operation.js'
 export {
   checkCredential,
   type CheckedCredential,
