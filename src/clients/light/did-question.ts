@@ -33,9 +33,10 @@ export function unproved({ knowsStatus }: ProvedDid): { statusUnproved?: true } 
 
 /** The operations that are proved, with those who signed them where that was checked. */
 export function entriesOf({ history, places, signers }: ProvedDid): NonNullable<Proved['history']> {
+  const signerAt = new Map(places.map((place, i) => [place, signers[i]]))
   const entries = (history?.entries ?? []).map(({ txid, height, time }, place) => ({
     ...{ txid: displayHash(txid), height, time },
-    ...defined({ signedBy: signers[places.indexOf(place)] }),
+    ...defined({ signedBy: signerAt.get(place) }),
   }))
   return { count: history?.count ?? 0, entries }
 }

@@ -6,38 +6,70 @@ import type { Checking, Ed25519Due, P256Due, SignatureDue } from '../../identity
 
 /** @tuning count: public keys kept for WebCrypto */
 const maxKeys = 1024
+/** @tuning count: signatures given to WebCrypto at a time */
+const portion = 16
+/** @tuning ms: a check holds the thread for about so long before timers, sockets and pages get a turn */
+const slice = 8
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 export type Subtle = (typeof globalThis)['crypto']['subtle']
 type ImportedKey = Awaited<ReturnType<Subtle['importKey']>>
-type Verify = (due: P256Due) => Promise<boolean>
+type Verify = (due: P256Due & { readonly key: Uint8Array }) => Promise<boolean>
 
 /** Verifies signatures of P-256 over SHA-256, and those of witnesses. */
 export class Signatures {
   readonly #keys = new Map<string, Promise<ImportedKey | undefined>>()
+  /** Keys of which DIDs are made: finding one takes as long as dozens of signatures, and a controller signs many documents. */
+  readonly #keysOfDids = new Map<string, Uint8Array>()
   readonly #subtle: Subtle | null
 
   constructor(subtle: Subtle | null = globalThis.crypto?.subtle ?? null) {
     this.#subtle = subtle
   }
 
-  /** Runs a check to its end. */
+  /** Runs a check to its end, in slices: that of a long history takes seconds. */
   async settle<T>(check: Checking<T>): Promise<T> {
+    const turn = sliced()
     let step = check.next()
-    while (step.done !== true) step = check.next(await this.#all(step.value))
+    while (step.done !== true) {
+      await turn()
+      step = check.next(step.value.length === 0 || (await this.#all(step.value, turn)))
+    }
     return step.value
   }
 
-  async #all(due: readonly SignatureDue[]): Promise<boolean> {
+  async #all(due: readonly SignatureDue[], turn: () => Promise<void>): Promise<boolean> {
     const verify = this.#subtle === null ? await inScript() : this.#natively(this.#subtle)
-    return (await Promise.all(due.map((one) => (one.scheme === undefined ? verify(one) : ofWitness(one))))).every(
-      Boolean,
-    )
+    for (let from = 0; from < due.length; from += portion) {
+      const begun: Promise<boolean>[] = []
+      for (const one of due.slice(from, from + portion)) {
+        begun.push(one.scheme === undefined ? this.#byKey(one, verify) : ofWitness(one))
+        if (typeof one.key !== 'string') continue
+        await begun.at(-1)
+        await turn()
+      }
+      if (!(await Promise.all(begun)).every(Boolean)) return false
+      await turn()
+    }
+    return true
+  }
+
+  /** By the key that a DID is made of, once a signature has shown it. */
+  async #byKey({ key, message, signature }: P256Due, verify: Verify): Promise<boolean> {
+    if (typeof key !== 'string') return verify({ key, message, signature })
+    const known = this.#keysOfDids.get(key)
+    if (known !== undefined) return verify({ key: known, message, signature })
+    // WebCrypto finds no key.
+    const { keyInSignature } = await import('../../base/crypto/key-of-did.js')
+    const found = keyInSignature(key, message, signature)
+    if (found === undefined) return false
+    if (this.#keysOfDids.size >= maxKeys) this.#keysOfDids.clear()
+    this.#keysOfDids.set(key, found)
+    return true
   }
 
   #natively(subtle: Subtle): Verify {
     return async ({ key, message, signature }) => {
-      if (typeof key === 'string') return byKeyOf(key, message, signature)
       const known = await this.#key(subtle, key)
       return known !== undefined && subtle.verify(algorithm, known, own(signature), own(message))
     }
@@ -70,17 +102,17 @@ async function ofWitness({ key, message, signature }: Ed25519Due): Promise<boole
   return verifyEd25519(key, message, signature)
 }
 
-/** WebCrypto finds no key: few answers need that. */
-async function byKeyOf(did: string, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
-  const { isByKeyOf } = await import('../../base/crypto/key-of-did.js')
-  return isByKeyOf(did, message, signature)
+/** A function to call between steps, which lets other work run when a slice is over. */
+function sliced(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < slice) return
+    await new Promise((resolve) => setTimeout(resolve))
+    began = performance.now()
+  }
 }
 
 async function inScript(): Promise<Verify> {
   const { nobleBackend } = await import('../../base/crypto/noble.js')
-  return async ({ key, message, signature }) => {
-    return typeof key === 'string'
-      ? byKeyOf(key, message, signature)
-      : nobleBackend.verifyAsync(key, message, signature)
-  }
+  return ({ key, message, signature }) => nobleBackend.verifyAsync(key, message, signature)
 }

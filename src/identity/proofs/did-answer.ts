@@ -18,7 +18,7 @@ import {
   timeAt,
 } from './proof-answer.js'
 import { requireEntry } from './answer-transaction.js'
-import { type Checking, requireSignatures } from './signature-checks.js'
+import { type Checking, noSignatures, requireSignatures } from './signature-checks.js'
 import { asksVersion, type DidQuestion, versionIn } from './did-question.js'
 import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
@@ -67,7 +67,7 @@ export function* checkDidAnswer(sent: unknown, question: DidQuestion, trust: Ans
   const committed = committedBlock(answer.proof.anchor, header, trust.keysAt !== undefined)
   const block = yield* standingBlock(answer.proof.anchor, committed, trust)
   const leaf = leafOf({ did }, oneMap(answer.proof.maps), block, trust.genesis)
-  const shown = shownIn(answer.transactions, leaf.history, question)
+  const shown = yield* shownIn(answer.transactions, leaf.history, question)
   const documents = yield* checkDocuments(shown)
   const knowsStatus = requireStatus(answer.status, shown, documents, timeAt(trust.now, block))
   requireVersion(shown, question)
@@ -80,18 +80,19 @@ function oneMap([map, second]: readonly unknown[]): unknown {
 }
 
 /** The shown part of a history, each transaction held against its entry. */
-function shownIn(
+function* shownIn(
   transactions: readonly ResolvedTransaction[],
   history: ProvedHistory | undefined,
   question: DidQuestion,
-): Shown {
+): Checking<Shown> {
   requireCount(transactions.length, history, question)
   const entries = history?.entries ?? []
   const places = placesOf(transactions, entries, question)
-  transactions.forEach((transaction, i) => {
+  for (const [i, transaction] of transactions.entries()) {
     const place = places[i] as number
     requireEntry(transaction, entries[place] as Entry, entries[place - 1])
-  })
+    yield noSignatures
+  }
   return { did: question.did, history, transactions, places }
 }
 
@@ -157,7 +158,11 @@ export function parsed<T>(parse: () => T): T {
 
 /** The documents of transactions, each of which proves itself. */
 function* checkDocuments({ transactions, did }: Shown): Checking<Documents> {
-  const documents = transactions.map((transaction) => documentOf(transaction, did))
+  const documents: (DidDocument | undefined)[] = []
+  for (const transaction of transactions) {
+    documents.push(documentOf(transaction, did))
+    yield noSignatures
+  }
   yield* requireSignatures(documents.flatMap(ownSignature), 'answer-document', 'its own proof does not verify')
   return documents
 }
@@ -180,11 +185,14 @@ function* checkSigners(
   documents: Documents,
 ): Checking<ProvedDid['signers']> {
   const entries = history?.entries ?? []
-  const signatures = transactions.map((transaction, i): OperationSignature | undefined => {
+  const documentAt = new Map(places.map((place, i) => [place, documents[i]]))
+  const signatures: (OperationSignature | undefined)[] = []
+  for (const [i, transaction] of transactions.entries()) {
     const place = places[i] as number
-    const before = documents[places.indexOf(place - 1)]
-    return operationSignature({ transaction, did, document: documents[i], before, entryBefore: entries[place - 1] })
-  })
+    const [before, entryBefore] = [documentAt.get(place - 1), entries[place - 1]]
+    signatures.push(operationSignature({ transaction, did, document: documents[i], before, entryBefore }))
+    yield noSignatures
+  }
   const due = signatures.flatMap((signature) => signature?.due ?? [])
   yield* requireSignatures(due, 'answer-signature', 'not all of them verify')
   return signatures.map((signature) => signature?.signedBy)

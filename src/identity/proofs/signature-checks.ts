@@ -32,6 +32,9 @@ export interface Ed25519Due {
 /** Steps of a check that throw a `ProofError`, or end with what was proved. */
 export type Checking<T = void> = Generator<readonly SignatureDue[], T, boolean>
 
+/** Yielded between long steps: there is nothing to verify, and the caller may let other work run. */
+export const noSignatures: readonly SignatureDue[] = []
+
 /** Asks for signatures to be verified. */
 export function* requireSignatures(due: readonly SignatureDue[], failure: ProofFailure, reason: string): Checking {
   if (!(yield due)) fail(failure, reason)
