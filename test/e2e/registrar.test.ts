@@ -6,6 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatPublicKey } from '../../src/base/crypto/key-forms.js'
 import { quickSigner } from '../support/builders/signatures.js'
+import { repositoryFile } from '../support/assert/markdown.js'
+import { parseYaml } from '../support/assert/plain-yaml.js'
 import { RegistrarUser } from '../support/client/registrar.js'
 import { CommandProcess, NodeProcess, run } from '../support/process/spawn.js'
 
@@ -58,6 +60,51 @@ describe('didledger registrar', () => {
     expect(await second.process.finished).toMatchObject({ code: 0, err: '' })
     const all = JSON.parse(readFileSync(`${file}.spent`, 'utf8')) as Record<string, string>
     expect(Number(all['app'])).toBeLessThanOrEqual(0.00003)
+  })
+
+  it('starts by the command of its compose file, and is healthy as that file asks', async () => {
+    const { services, secrets } = parseYaml(repositoryFile('docs/operate/registrar/compose.yml')) as unknown as {
+      services: {
+        registrar: { command: string[]; healthcheck: { test: string[] }; ports: string[]; volumes: string[] }
+      }
+      secrets: Record<string, { file: string }>
+    }
+    const { command: given, healthcheck, ports, volumes } = services.registrar
+    expect([Object.keys(secrets).sort(), volumes]).toEqual([['password', 'payer'], ['./clients:/clients']])
+    fileOf({ clients: [{ name: 'app', token, budget: '1', perMinute: 600 }] })
+    const [payer, password] = [join(directory, 'payer.json'), join(directory, 'password')]
+    writeFileSync(password, 'correct horse', { mode: 0o600 })
+    expect((await run('wallet', 'create', '--wallet', payer, '--password-file', password)).code).toBe(0)
+    const here: Readonly<Record<string, string>> = {
+      '${NODE:?the address of a node}': node.line.rest,
+      '/run/secrets/payer': payer,
+      '/run/secrets/password': password,
+      '/clients/clients.json': file,
+      '0.0.0.0': '127.0.0.1',
+      '9081': '0',
+    }
+    const process = new CommandProcess([
+      ...given.map((argument) => here[argument] ?? argument),
+      '--port',
+      '0',
+      '--json',
+    ])
+    const line = JSON.parse((await process.firstLine()) ?? 'null') as Record<'listens' | 'metrics', [string]>
+    const [, , port] = (ports[0] ?? '').split(':')
+    const [, , , script = ''] = healthcheck.test
+    expect(script).toContain(`:${port}/healthz`)
+    const check = script.replace(`http://127.0.0.1:${port}`, line.listens[0])
+    await promisify(execFile)('node', ['-e', check])
+    const [health, ready, figures] = await Promise.all(
+      [`${line.listens[0]}/healthz`, `${line.listens[0]}/readyz`, line.metrics[0]].map((url) => fetch(url)),
+    )
+    expect([health?.status, ready?.status, figures?.status]).toEqual([200, 200, 200])
+    const page = repositoryFile('docs/registrar.md')
+    const named = [...(await figures!.text()).matchAll(/^# TYPE (didledger_\w+)/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual([...page.matchAll(/`(didledger_registrar_\w+)`/g)].map(([, name]) => name).sort())
+    process.kill('SIGTERM')
+    expect(await process.finished).toMatchObject({ code: 0, err: '' })
+    await expect(promisify(execFile)('node', ['-e', check])).rejects.toMatchObject({ code: 1 })
   })
 
   it('is used as its page shows, by a program without coins', async () => {

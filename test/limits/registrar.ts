@@ -1,5 +1,6 @@
 import { Jobs, type Stage } from '../../src/clients/registrar/jobs.js'
 import type { SigningSteps } from '../../src/clients/registrar/signing-steps.js'
+import { PaymentLane } from '../../src/clients/registrar/payment-lane.js'
 import { readClients } from '../../src/clients/registrar/registrar-clients.js'
 import { registrarPaths } from '../../src/answers/api/paths/registrar-paths.js'
 import { quietLog } from '../support/builders/chain.js'
@@ -27,7 +28,30 @@ function waiting(count: number, bytes: number, clientOf: (i: number) => string):
   }
 }
 
+/** So many payments that never end, of the clients that are named; rejects where one is refused. */
+async function paying(count: number, clientOf: (i: number) => string): Promise<void> {
+  const lane = new PaymentLane()
+  const never = new Promise<void>(() => {})
+  const begun = Array.from({ length: count }, (_, i) => lane.run(clientOf(i), () => never))
+  // A refusal comes at once.
+  await Promise.race([...begun, new Promise<void>((resolve) => setImmediate(resolve))])
+}
+
 export const registrarLimits = [
+  limit({
+    name: 'clients/registrar/payment-lane.mostInLane',
+    unit: 'count',
+    value: 100,
+    feed: (n) => paying(n, (i) => `client ${i % 50}`),
+    refusal: 'too many registrations at this registrar are being paid for',
+  }),
+  limit({
+    name: 'clients/registrar/payment-lane.mostOfLane',
+    unit: 'count',
+    value: 20,
+    feed: (n) => paying(n, () => 'app'),
+    refusal: 'too many registrations of this client are being paid for',
+  }),
   limit({
     name: 'clients/registrar/jobs.mostJobs',
     unit: 'count',

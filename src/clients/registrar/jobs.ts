@@ -68,6 +68,12 @@ export class Jobs {
     )
   }
 
+  /** Registrations that wait to be signed or paid for. */
+  get waiting(): number {
+    const now = this.#env.clock.now()
+    return [...this.#jobs.values()].filter((job) => isUnpaid(job) && job.ends > now).length
+  }
+
   begin(job: Omit<Job, 'id' | 'ends' | 'running'>): Job {
     const id = toHex(this.#env.random.bytes(16))
     const made = { ...job, id, ends: this.#env.clock.now() + patience }

@@ -64,6 +64,13 @@ export function readClients(value: unknown): ReadonlyMap<string, ClientTerms> {
   return found
 }
 
+/** Budget of a client, and what it has spent of that, in units of 10⁻⁸. */
+export interface BudgetState {
+  readonly name: string
+  readonly budget: bigint
+  readonly spent: bigint
+}
+
 /** Tells clients by their tokens, and bounds what they do. */
 export class RegistrarClients {
   readonly #clients: ReadonlyMap<string, ClientTerms>
@@ -96,6 +103,10 @@ export class RegistrarClients {
       )
     }
     return { name: client.name, begin: () => this.#takeOne(client) }
+  }
+
+  budgets(): BudgetState[] {
+    return [...this.#clients.values()].map(({ name, budget }) => ({ name, budget, spent: this.#spent.get(name) ?? 0n }))
   }
 
   /** Takes a fee from the budget of a client, and keeps that first. Returns what gives it back. */

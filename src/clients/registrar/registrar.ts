@@ -96,6 +96,11 @@ export class Registrar {
     this.#jobs = new Jobs(env)
   }
 
+  /** Registrations that wait to be signed or paid for. */
+  get waiting(): number {
+    return this.#jobs.waiting
+  }
+
   /** Answers a request of so many bytes of a client. Throws unforeseen errors; all else is an answer. */
   async handle(
     kind: Registration,

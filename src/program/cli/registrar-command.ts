@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { NodeClient } from '../../clients/client/node-client.js'
+import { PaymentLane } from '../../clients/registrar/payment-lane.js'
 import { readClients, RegistrarClients, type Spent } from '../../clients/registrar/registrar-clients.js'
 import { Registrar } from '../../clients/registrar/registrar.js'
 import { isThere, readJsonFile, readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { formatAmount, parseAmount } from '../../base/primitives/amount.js'
+import { defined } from '../../base/primitives/defined.js'
 import type { CliContext } from './cli-context.js'
 import {
   type OutputOptions,
@@ -27,6 +29,8 @@ interface RegistrarFlags extends WalletOptions, OutputOptions, SpecFlags {
   readonly clients: string
   readonly port: number
   readonly host: string
+  readonly metricsPort?: number
+  readonly metricsHost: string
 }
 
 /** `didledger registrar` */
@@ -39,6 +43,8 @@ export function registerRegistrar(program: Command, context: CliContext): void {
     )
     .option('--port <n>', 'port to listen on; 0 takes a free one', portOption, 9080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--metrics-port <n>', 'port of /metrics, which names the clients and what each has spent', portOption)
+    .option('--metrics-host <address>', 'address of that port', '127.0.0.1')
     .addHelpText(
       'after',
       examples(
@@ -61,28 +67,43 @@ async function register(context: CliContext, flags: RegistrarFlags): Promise<voi
   const account = await signingAccount(context, flags)
   const client = new NodeClient(flags)
   const log = openWarnings(context)
-  const node = registrarNode(context, client, { account, clients, chain: flags, log })
+  const lane = new PaymentLane()
+  const node = registrarNode(context, client, { account, clients, chain: flags, log, lane })
   const { clock, random } = context
   const registrar = new Registrar(node, { clock, random })
   // A wrong address is said now, not to the first client.
   await node.specification()
   const stop = stopSignal()
-  const { openRegistrar } = await import('../../answers/api/servers/registrar-server.js')
-  const server = await openRegistrar({ registrar, clients, hosts: [host], port, log })
+  const { openRegistrar, openRegistrarMetrics } = await import('../../answers/api/servers/registrar-server.js')
+  const { RegistrarMetrics } = await import('../../answers/api/metrics/registrar-metrics.js')
+  const metrics = new RegistrarMetrics({
+    waiting: () => registrar.waiting,
+    payments: () => lane.waiting,
+    budgets: () => clients.budgets(),
+  })
+  const ask = () => node.now()
+  const server = await openRegistrar({ registrar, clients, metrics, ask, hosts: [host], port, log })
+  const { metricsPort, metricsHost } = flags
+  const measured =
+    metricsPort === undefined
+      ? undefined
+      : await openRegistrarMetrics({ metrics, hosts: [metricsHost], port: metricsPort, log })
   const start = {
     listens: server.addresses.map((address) => `http://${address}`),
     rest: client.rest,
     payer: account.address,
+    ...defined({ metrics: measured?.addresses.map((address) => `http://${address}/metrics`) }),
   }
   announce(context, { json }, start, [
     ...start.listens.map((address) => `Registrar  ${address}/1.0/create`),
     `Node       ${start.rest}`,
+    ...(start.metrics ?? []).map((address) => `Metrics    ${address}`),
     `Pays       ${start.payer}`,
   ])
   try {
     await stop
   } finally {
-    await server.close()
+    await Promise.all([server.close(), measured?.close()])
     log.close()
   }
 }

@@ -12,6 +12,7 @@ import type { DidOperation } from '../../base/primitives/did-operation.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import type { Log } from '../../base/runtime/env.js'
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
+import type { PaymentLane } from '../../clients/registrar/payment-lane.js'
 import { Refused, type SignedPayment, UnknownOutcome } from '../../clients/registrar/registration.js'
 import { rulesAt } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
@@ -24,10 +25,6 @@ import { paymentFrom, signAll } from './send-transaction.js'
 const blockPatience = 1500
 /** Time between two looks. */
 const pause = 100
-/** @tuning count: payments that wait for their turn */
-const mostInLane = 100
-/** @tuning count: payments of one client that wait for their turn */
-const mostOfLane = 20
 
 export interface PaidBy {
   readonly account: SigningAccount
@@ -36,15 +33,15 @@ export interface PaidBy {
   /** Flags that name the chain. */
   readonly chain: SpecFlags
   readonly log: Pick<Log, 'warn'>
+  readonly lane: PaymentLane
 }
 
 /** The chain of a registrar behind a node, paid by an account of a wallet: one payment after another, since each spends the change of the last. */
 export function registrarNode(
   context: CliContext,
   client: NodeClient,
-  { account, clients, chain, log }: PaidBy,
+  { account, clients, chain, log, lane }: PaidBy,
 ): RegistrarNode {
-  const lane = new Lane()
   const build = async (operation: DidOperation) => {
     const rules = await rulesAt(client, chain)
     const payment = await paymentFrom(context, client, singleKeyCode(account.publicKey), rules, {})
@@ -94,28 +91,6 @@ async function again(client: NodeClient, transaction: Transaction, giveBack: () 
     if ((await client.transaction(transaction.txid)) !== undefined) return true
     giveBack()
     return false
-  }
-}
-
-/** Payments one after another, since each spends the change of the last; no client has many of them wait. */
-class Lane {
-  readonly #waiting = new Map<string, number>()
-  #last: Promise<unknown> = Promise.resolve()
-
-  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const own = this.#waiting.get(name) ?? 0
-    const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0)
-    if (own >= mostOfLane || all >= mostInLane) throw new Refused('busy', 'many registrations are being paid for', 503)
-    this.#waiting.set(name, own + 1)
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => {})
-    try {
-      return await done
-    } finally {
-      const left = (this.#waiting.get(name) ?? 1) - 1
-      if (left === 0) this.#waiting.delete(name)
-      else this.#waiting.set(name, left)
-    }
   }
 }
 

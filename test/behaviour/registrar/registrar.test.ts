@@ -2,8 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
-import { openRegistrar } from '../../../src/answers/api/servers/registrar-server.js'
+import { RegistrarMetrics } from '../../../src/answers/api/metrics/registrar-metrics.js'
+import { openRegistrar, openRegistrarMetrics } from '../../../src/answers/api/servers/registrar-server.js'
 import { NodeClient } from '../../../src/clients/client/node-client.js'
+import { PaymentLane } from '../../../src/clients/registrar/payment-lane.js'
 import { readClients, RegistrarClients, type Spent } from '../../../src/clients/registrar/registrar-clients.js'
 import { Registrar, type RegistrarNode } from '../../../src/clients/registrar/registrar.js'
 import { Refused } from '../../../src/clients/registrar/registration.js'
@@ -21,6 +23,7 @@ import { quietLog } from '../../support/builders/chain.js'
 import { holder, signer, specification } from '../../support/builders/did.js'
 import { type QuickSigner, quickSigner } from '../../support/builders/signatures.js'
 import { ask, askWith } from '../../support/client/api.js'
+import { parseMetrics, sampleOf } from '../../support/assert/prometheus.js'
 import { type Registered, RegistrarUser } from '../../support/client/registrar.js'
 
 const token = 'token-of-the-first-client'
@@ -37,6 +40,9 @@ const clock = { time: Date.now(), now: () => clock.time }
 
 let node: LedgerNode
 let server: HttpPort
+let measured: HttpPort
+let metrics: RegistrarMetrics
+let isReachable = true
 let kept: Spent = new Map()
 beforeAll(async () => {
   node = await createNode({ network: 'devnet', api: { portBase: 0 } })
@@ -45,12 +51,22 @@ beforeAll(async () => {
   const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
   const context = contextIn({ ...outside, random })
   const clients = new RegistrarClients(readClients(terms), { spent: new Map(), keep: (spent) => (kept = spent), clock })
-  const chain = registrarNode(context, client, { account: node.wallet.account(9), clients, chain: {}, log: quietLog() })
+  const paid = { account: node.wallet.account(9), clients, chain: {}, log: quietLog(), lane: new PaymentLane() }
+  const chain = registrarNode(context, client, paid)
   const registrar = new Registrar(chain, { clock, random })
-  server = await openRegistrar({ registrar, clients, hosts: ['127.0.0.1'], port: 0, log: quietLog() })
+  metrics = new RegistrarMetrics({
+    waiting: () => registrar.waiting,
+    payments: () => paid.lane.waiting,
+    budgets: () => clients.budgets(),
+  })
+  const place = { hosts: ['127.0.0.1'], port: 0, log: quietLog() }
+  const ask = () => (isReachable ? chain.now() : Promise.reject(new UserError('http://10.0.0.1 does not answer')))
+  server = await openRegistrar({ registrar, clients, metrics, ask, ...place })
+  measured = await openRegistrarMetrics({ metrics, ...place })
 })
 afterAll(async () => {
   await server.close()
+  await measured.close()
   await node.close()
 })
 
@@ -449,6 +465,86 @@ describe('a devnet', () => {
   })
 })
 
+describe('what an operator asks', () => {
+  const get = (path: string, port = server.port) => ask(port, path)
+
+  it('says whether it lives, and whether its node answers', async () => {
+    expect(await get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
+    isReachable = false
+    const { status, body } = await get('/readyz')
+    isReachable = true
+    expect([status, body]).toEqual([503, { status: 'unreachable', reason: 'the node does not answer' }])
+    expect((await get('/healthz')).status).toBe(200)
+  })
+
+  it('has figures on a port of their own alone', async () => {
+    expect((await get('/metrics')).status).toBe(404)
+    const figures = async () => parseMetrics(await metrics.text())
+    const waiting = 'didledger_registrar_waiting'
+    const before = sampleOf(await figures(), waiting)
+    const ada = user()
+    const first = await ada.post('create', { didDocument: documentOf(ada.key) })
+    expect(sampleOf(await figures(), waiting)).toBe((before ?? 0) + 1)
+    const spentOf = async () => sampleOf(await figures(), 'didledger_registrar_spent_coins', { client: 'app' })
+    const spent = await spentOf()
+    await ada.post('create', ada.signed(await ada.post('create', ada.signed(first))))
+    expect(await spentOf()).toBeGreaterThan(spent ?? NaN)
+    const text = await (await fetch(`http://127.0.0.1:${measured.port}/metrics`)).text()
+    const shown = parseMetrics(text)
+    const finished = sampleOf(shown, 'didledger_registrar_answers_total', { kind: 'create', status: 'finished' })
+    expect(finished).toBeGreaterThan(0)
+    expect(sampleOf(shown, 'didledger_registrar_budget_coins', { client: 'app' })).toBe(1)
+    expect(sampleOf(shown, 'didledger_registrar_payments_waiting')).toBe(0)
+    for (const secret of [token, poor, slow]) expect(text).not.toContain(secret)
+  })
+})
+
+it('payments beyond the longest chain of change wait for a block, are paid once, and need no new signature', async () => {
+  const quiet = await createNode({ network: 'devnet', api: { portBase: 0 }, mining: 'manual' })
+  const client = new NodeClient({ rest: quiet.api?.rest ?? '' })
+  const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+  const context = contextIn({ clock, env: {}, out: () => {}, err: () => {}, prompt: undefined, random })
+  let spent: Spent = new Map()
+  const clients = new RegistrarClients(readClients(terms), { spent, keep: (all) => (spent = all), clock })
+  const account = quiet.wallet.account(7)
+  const before = await quiet.chain.balance(account.address)
+  const paid = { account, clients, chain: {}, log: quietLog(), lane: new PaymentLane() }
+  const registrar = new Registrar(registrarNode(context, client, paid), { clock, random })
+  const keys = Array.from({ length: 30 }, () => quickSigner())
+  const ask = async (request: object, i: number) => {
+    const name = i % 2 === 0 ? 'app' : 'slow'
+    const answer = await registrar.handle('create', request, { name, begin: () => {} }, 100)
+    return answer.body as Registered['body']
+  }
+  const signed = async (key: QuickSigner, i: number) => {
+    const signer = new RegistrarUser(0, undefined, key)
+    let body = await ask({ didDocument: documentOf(key) }, i)
+    for (let round = 0; round < 2; round++) body = await ask(signer.signed({ status: 200, body }), i)
+    return body
+  }
+  let bodies = await Promise.all(keys.map(signed))
+  const states = () => bodies.map(({ didState: { state, wait } }) => [state, wait].filter(Boolean).join(' '))
+  // The one coin of the account makes a chain of 26 transactions that wait: 25 are ancestors of the last one.
+  expect(states().filter((state) => state === 'wait block')).toHaveLength(26)
+  expect(states().filter((state) => state === 'wait payment')).toHaveLength(4)
+  expect(quiet.mempool.size).toBe(26)
+  for (let block = 0; block < 4 && states().some((state) => state !== 'finished'); block++) {
+    await quiet.devnet?.mine()
+    const last = bodies
+    bodies = await Promise.all(last.map((body, i) => (body.jobId === null ? body : ask({ jobId: body.jobId }, i))))
+  }
+  expect(new Set(states())).toEqual(new Set(['finished']))
+  const txids = new Set(bodies.map(({ didRegistrationMetadata: { txid } }) => txid))
+  expect(txids.size).toBe(keys.length)
+  const fees = [...spent.values()].reduce((sum, units) => sum + units, 0n)
+  const created = await Promise.all(keys.map((key) => quiet.resolver.resolve(didOf(key), { all: true })))
+  expect(created.map(({ transaction = [] }) => transaction.length)).toEqual(keys.map(() => 1))
+  // Blocks of a devnet pay others.
+  expect(before - (await quiet.chain.balance(account.address))).toBe(fees)
+  await quiet.close()
+})
+
 it('a registration that cannot be paid for now waits, and is not signed again', async () => {
   const ada = quickSigner()
   const did = didOf(ada)
@@ -541,7 +637,8 @@ describe('a payment whose outcome is not known', () => {
     }
     const clients = new RegistrarClients(readClients(terms), { spent, keep, clock })
     const account = node.wallet.account(8)
-    const chain = registrarNode(context, client, { account, clients, chain: {}, log: quietLog() })
+    const lane = new PaymentLane()
+    const chain = registrarNode(context, client, { account, clients, chain: {}, log: quietLog(), lane })
     const registrar = new Registrar(chain, { clock, random })
     const key = quickSigner()
     const ask = async (request: object) =>

@@ -6,6 +6,7 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
 import { utf8 } from '../../../base/primitives/bytes.js'
 import type { Log } from '../../../base/runtime/env.js'
+import type { RegistrarMetrics } from '../metrics/registrar-metrics.js'
 import type { Access } from '../http/access.js'
 import { jsonType } from '../http/answer-forms.js'
 import { ruleErrorOf, statusOf } from '../http/failures.js'
@@ -21,13 +22,14 @@ export interface RegistrarPort {
   readonly clients?: Pick<RegistrarClients, 'admit'> | undefined
   readonly access: Pick<Access, 'strangerRefusal'>
   readonly log: Log
+  readonly metrics?: Pick<RegistrarMetrics, 'add'> | undefined
 }
 
 /** @limit bytes: body of a registration; many may wait to be signed */
 const longestBody = 64 * 1024
 
 /** The HTTP binding of DID Registration (DIF): create, update, deactivate. */
-export function registrarPaths({ registrar, clients, access, log }: RegistrarPort): PathRow[] {
+export function registrarPaths({ registrar, clients, access, log, metrics }: RegistrarPort): PathRow[] {
   return registrations.map((kind) => ({
     path: `${prefix}/${kind}`,
     methods: ['POST'],
@@ -46,10 +48,13 @@ export function registrarPaths({ registrar, clients, access, log }: RegistrarPor
       if (!isJson(exchange.headers)) throw new RuleError('request-media-type', 'a registration is application/json')
     },
     run: async ({ headers, body, query }) => {
+      const began = performance.now()
       try {
         requireMethod(query)
         const client = clients?.admit(headers.authorization) ?? everyone
-        return answerOf(await registrar.handle(kind, jsonOf(body), client, body?.length ?? 0))
+        const answer = await registrar.handle(kind, jsonOf(body), client, body?.length ?? 0)
+        metrics?.add(kind, answer.body.didState.state, (performance.now() - began) / 1000)
+        return answerOf(answer)
       } catch (error) {
         const rule = refusedFor(error)
         if (rule !== undefined) return answerOf(failure(rule))

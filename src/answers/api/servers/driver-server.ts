@@ -7,10 +7,9 @@ import type { Log } from '../../../base/runtime/env.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
 import { Access } from '../http/access.js'
 import { accessDefaults } from '../http/access-options.js'
-import { jsonForm, jsonType } from '../http/answer-forms.js'
 import { HttpPort } from '../http/http-port.js'
-import type { PathRow } from '../http/path-row.js'
 import { identifiersPath } from '../paths/identifiers-path.js'
+import { healthPaths, type Readiness } from '../paths/health-paths.js'
 import { rpcPathsOf } from '../paths/rpc-path.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { BoundedSource } from './bounded-source.js'
@@ -37,12 +36,6 @@ export interface DriverOptions {
   readonly limits?: Partial<ApiLimits>
 }
 
-/** State of the node, as `/readyz` shows it. */
-interface Readiness {
-  readonly status: 'ready' | 'out of step' | 'unproved' | 'unreachable'
-  readonly reason?: string
-}
-
 /** Opens the HTTP port of a driver. A port in use is a UserError. */
 export function openDriver({
   source,
@@ -60,7 +53,7 @@ export function openDriver({
   const now = () => Date.now()
   const rows = [
     identifiersPath({ source: shared, now, log, limits, ...defined({ dereference }) }),
-    ...healthPaths(source),
+    ...healthPaths(() => readinessOf(source)),
     ...(rpc === undefined ? [] : rpcPathsOf({ core: rpc, access, limits, body: limits.identifierOptions })),
   ]
   return HttpPort.open({
@@ -69,24 +62,6 @@ export function openDriver({
     limitsRate: false,
     exempt: () => true,
   })
-}
-
-/** `/healthz`: the process answers. `/readyz`: the node answers, and has the chain. */
-function healthPaths(source: IdentifierSource): PathRow[] {
-  let asked: Promise<Readiness> | undefined
-  // One question for all who ask meanwhile.
-  const readiness = () => (asked ??= readinessOf(source).finally(() => (asked = undefined)))
-  const row = (path: string, state: () => Promise<{ readonly status: string }>): PathRow => ({
-    path,
-    methods: ['GET', 'HEAD'],
-    form: jsonForm('standard'),
-    run: async () => {
-      const said = await state()
-      const status = said.status === 'ready' || said.status === 'ok' ? 200 : 503
-      return { status, headers: { 'content-type': jsonType, 'cache-control': 'no-store' }, body: JSON.stringify(said) }
-    },
-  })
-  return [row('/healthz', async () => ({ status: 'ok' })), row('/readyz', readiness)]
 }
 
 async function readinessOf(source: IdentifierSource): Promise<Readiness> {
