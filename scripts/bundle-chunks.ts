@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
 import { build, type BuildOptions, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild'
 
 /**
@@ -46,20 +47,43 @@ async function commonJs({ path, text }: OutputFile, { target, platform }: BuildO
   }
   const body = code.replace(all, '')
   const end = body.lastIndexOf('//# sourceMappingURL=')
-  const values = members.split(',').map((member) => exported(member, body))
+  const set = namesSet(parseAst(body))
+  const values = members.split(',').map((member) => exported(member, set))
   return `${body.slice(0, end)};module.exports={__esModule:true,${values.join(',')}};\n${body.slice(end)}`
 }
 
-/** A member `name:()=>value` of the exports: its value, or a getter where the chunk may set it after its end. */
-function exported(member: string, body: string): string {
+/** A member `name:()=>value` of the exports: its value, or a getter where the chunk, or the one that it comes from, may set it later. */
+function exported(member: string, set: ReadonlySet<string>): string {
   const [, name, value] = /^([\w$]+):\(\)=>([\w$.]+)$/.exec(member) ?? []
   if (name === undefined || value === undefined) throw new Error(`an export is written in another way: ${member}`)
-  const word = value.replace(/[.$]/g, '\\$&')
-  const sets = `(?<![\\w$.])${word}([-+*/|&^%]|\\*\\*|\\?\\?|\\|\\||&&|<<|>>>?)?=(?![=>])|(\\+\\+|--)${word}(?![\\w$])|(?<![\\w$.])${word}(\\+\\+|--)`
-  const times = (body.match(new RegExp(sets, 'g')) ?? []).length
-  // Declared without a value, it is set later.
-  const isBare = new RegExp(`\\b(?:var|let) (?:[\\w$]+(?:=[^,;()]*)?,)*${word}[,;]`).test(body)
-  return times > 1 || (times === 1 && isBare) ? `get ${name}(){return ${value}}` : `${name}:${value}`
+  return set.has(value) || value.includes('.') ? `get ${name}(){return ${value}}` : `${name}:${value}`
+}
+
+/** Names that code sets anywhere but where it declares them; those of a function's own variables count too. */
+function namesSet(code: unknown): ReadonlySet<string> {
+  const names = new Set<string>()
+  visitNodes(code, (node) => {
+    const target = targetOf(node)
+    if (target === undefined) return
+    visitNodes(target, ({ type, name }) => {
+      if (type === 'Identifier') names.add(String(name))
+    })
+  })
+  return names
+}
+
+/** The name, member or pattern that a node of a syntax tree (ESTree) sets. */
+function targetOf({ type, left, argument }: SyntaxNode): unknown {
+  if (type === 'AssignmentExpression' || type === 'ForInStatement' || type === 'ForOfStatement') return left
+  return type === 'UpdateExpression' ? argument : undefined
+}
+
+type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>
+
+function visitNodes(value: unknown, visit: (node: SyntaxNode) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  if ('type' in value && typeof value.type === 'string') visit(value as SyntaxNode)
+  for (const member of Object.values(value)) visitNodes(member, visit)
 }
 
 /** Throws where chunks import each other: one of them would run before the members of the other are set. */
