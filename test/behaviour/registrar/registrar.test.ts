@@ -508,7 +508,7 @@ it('payments beyond the longest chain of change wait for a block, are paid once,
   let spent: Spent = new Map()
   const clients = new RegistrarClients(readClients(terms), { spent, keep: (all) => (spent = all), clock })
   const account = quiet.wallet.account(7)
-  const before = await quiet.chain.balance(account.address)
+  const before = quiet.chain.balance(account.address)
   const paid = { account, clients, chain: {}, log: quietLog(), lane: new PaymentLane() }
   const registrar = new Registrar(registrarNode(context, client, paid), { clock, random })
   const keys = Array.from({ length: 30 }, () => quickSigner())
@@ -532,7 +532,9 @@ it('payments beyond the longest chain of change wait for a block, are paid once,
   for (let block = 0; block < 4 && states().some((state) => state !== 'finished'); block++) {
     await quiet.devnet?.mine()
     const last = bodies
-    bodies = await Promise.all(last.map((body, i) => (body.jobId === null ? body : ask({ jobId: body.jobId }, i))))
+    bodies = await Promise.all(
+      last.map(async (body, i) => (body.jobId === null ? body : ask({ jobId: body.jobId }, i))),
+    )
   }
   expect(new Set(states())).toEqual(new Set(['finished']))
   const txids = new Set(bodies.map(({ didRegistrationMetadata: { txid } }) => txid))
@@ -541,7 +543,7 @@ it('payments beyond the longest chain of change wait for a block, are paid once,
   const created = await Promise.all(keys.map((key) => quiet.resolver.resolve(didOf(key), { all: true })))
   expect(created.map(({ transaction = [] }) => transaction.length)).toEqual(keys.map(() => 1))
   // Blocks of a devnet pay others.
-  expect(before - (await quiet.chain.balance(account.address))).toBe(fees)
+  expect(before - quiet.chain.balance(account.address)).toBe(fees)
   await quiet.close()
 })
 
