@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { endMarked, userData } from './children.js'
+import { memoryFolder } from './memory-folder.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,14 +15,17 @@ declare module 'vitest' {
 
 /**
  * Before and after all tests. No process of a run remains: one that is found at the end makes the run fail. A run that is killed
- * takes its processes with it. What they keep for their user is a temporary folder of the run.
+ * takes its processes and its temporary files in memory with it. What they keep for their user is a temporary folder of the run.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const run = randomUUID()
   project.provide('run', run)
+  // The groups of one run share it: the second one finds TMPDIR.
+  const folder = memoryFolder()
+  if (folder !== undefined) process.env['TMPDIR'] = folder
   const reaper = spawn(
     process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL('reaper.ts', import.meta.url)), run],
+    ['--import', 'tsx', fileURLToPath(new URL('reaper.ts', import.meta.url)), run, ...(folder ? [folder] : [])],
     {
       stdio: ['pipe', 'ignore', 'inherit'],
       detached: true,
