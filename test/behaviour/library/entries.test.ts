@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { transpiled } from '../../support/process/transpiled.js'
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url))
 
@@ -13,18 +13,9 @@ function loadedBy(entry: string): { files: Map<string, string>; packages: Set<st
   const pending = [entry]
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (files.has(name)) continue
-    const { outputText } = ts.transpileModule(readFileSync(join(source, name), 'utf8'), {
-      compilerOptions: {
-        module: ts.ModuleKind.ESNext,
-        target: ts.ScriptTarget.ES2022,
-        verbatimModuleSyntax: true,
-        removeComments: true,
-      },
-    })
-    files.set(name, outputText)
-    for (const [, specifier = ''] of outputText.matchAll(
-      /^(?:import|export)\b[^'"]*from '([^']+)'|^import '([^']+)'/gm,
-    )) {
+    const text = transpiled(name)
+    files.set(name, text)
+    for (const [, specifier = ''] of text.matchAll(/^(?:import|export)\b(?:[^'"]*from)? ?"([^"]+)"/gm)) {
       if (specifier.startsWith('.')) pending.push(join(dirname(name), specifier).replace(/\.js$/, '.ts'))
       else packages.add(specifier)
     }
@@ -41,7 +32,9 @@ describe('the entries of the package', () => {
     for (const [name, text] of files) {
       // It looks whether there is a `process` at all.
       if (name === 'base/runtime/node-crypto.ts') continue
-      const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(text.replace(/'[^']*'|`[^`]*`/g, "''"))
+      const node = /\b(?:Buffer|process|require|setImmediate|__dirname)\b/.exec(
+        text.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, "''"),
+      )
       expect({ name, node: node?.[0] }).toEqual({ name, node: undefined })
     }
   })

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import ts from 'typescript'
+import { transpiled } from './transpiled.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -25,13 +25,11 @@ export function compileModules(names: readonly string[]): CompiledModules {
   const modules = new Set(names)
   // A set visits what is added to it on the way.
   for (const name of modules) {
-    const { outputText } = ts.transpileModule(readFileSync(join(root, 'src', name), 'utf8'), {
-      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true },
-    })
+    const text = transpiled(name)
     const target = join(directory, name.replace(/\.ts$/, '.js'))
     mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, outputText)
-    for (const [, specifier] of outputText.matchAll(/from '(\.[^']+)\.js'/g)) {
+    writeFileSync(target, text)
+    for (const [, specifier] of text.matchAll(/from "(\.[^"]+)\.js"/g)) {
       modules.add(join(dirname(name), `${specifier}.ts`))
     }
   }
