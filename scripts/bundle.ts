@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type BuildOptions } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { buildMirrorPage } from './build-mirror-page.js'
 import { buildPages } from './build-pages.js'
 import { bundleChunks } from './bundle-chunks.js'
@@ -16,7 +16,7 @@ import { licencesOf } from './bundle-licences.js'
  * - src/program/cli/main.ts becomes program.js, a function in CommonJS, of which alone code can be kept: chunks in one script (bundle-chunks.ts).
  * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code.
  * - src/base/crypto/worker.ts and src/ledger/state/document-worker.ts, which threads run, become worker.js and document-worker.js.
- * - level stays outside: it loads the binary of its machine.
+ * - Of level only the binary of the machine stays outside.
  * - src/explorer becomes dist/pages, which the REST port serves; src/explorer/mirror dist/mirror.html, which lies beside files of mirrors.
  *
  * dist/commit.txt holds the commit of the checkout, for --version; outside of one there is none.
@@ -25,6 +25,49 @@ import { licencesOf } from './bundle-licences.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}dist/cli`
+
+/** LevelDB for this machine: its package is found below that of level, wherever npm has put both. */
+const binaryOutside: Plugin = {
+  name: 'binary-outside',
+  setup: ({ onResolve, onLoad }) => {
+    const namespace = 'binary'
+    onResolve({ filter: /^\.\/binding$/ }, ({ path, resolveDir }) =>
+      resolveDir.endsWith('/classic-level') ? { path, namespace } : undefined,
+    )
+    onLoad({ filter: /./, namespace }, () => ({
+      contents: `const { createRequire } = require('node:module')
+        const program = createRequire(urlOfThisFile)
+        module.exports = createRequire(program.resolve('level'))('classic-level/binding.js')`,
+    }))
+  },
+}
+
+/** The parts of prom-client that the program imports: the others load TLS, clusters and OpenTelemetry. A further one fails the build. */
+const metricsAlone: Plugin = {
+  name: 'metrics-alone',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/prom-client\/index\.js$/ }, () => ({
+      contents: ['Registry', 'Counter', 'Gauge', 'Histogram']
+        .map((name) => `export { default as ${name} } from './lib/${name.toLowerCase()}.js'`)
+        .join('\n'),
+      resolveDir: `${root}node_modules/prom-client`,
+    }))
+  },
+}
+
+/** TLS, which ws names for clients of others and a node never needs: loaded when a member of it is read. */
+const tlsWhenUsed: Plugin = {
+  name: 'tls-when-used',
+  setup: ({ onResolve, onLoad }) => {
+    const namespace = 'when-used'
+    onResolve({ filter: /^(https|tls)$/ }, ({ path, importer }) =>
+      importer.includes('/node_modules/ws/') ? { path, namespace } : undefined,
+    )
+    onLoad({ filter: /./, namespace }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get: (_, name) => require('node:${path}')[name] })`,
+    }))
+  },
+}
 
 const common = {
   absWorkingDir: root,
@@ -42,9 +85,10 @@ const common = {
   // Names of functions stay, for stack traces.
   minifyWhitespace: true,
   sourcemap: 'linked',
-  external: ['level', 'pg'],
+  external: ['pg'],
   metafile: true,
   logLevel: 'warning',
+  plugins: [binaryOutside, metricsAlone, tlsWhenUsed],
 } satisfies BuildOptions
 
 rmSync(folder, { recursive: true, force: true })

@@ -92,3 +92,22 @@ it('resolves and sends with two scripts, little code, and without fetch, LevelDB
     expect(modules.filter((name) => /undici|http2|worker_threads$/.test(name))).toEqual([])
   }
 })
+
+it('starts a devnet with two scripts, those that find the binary of LevelDB, and without TLS', async () => {
+  const cache = made()
+  const file = join(cache, 'loaded.json')
+  const env = { XDG_CACHE_HOME: cache, LOADED_FILE: file, NODE_OPTIONS: `--require ${counting}` }
+  const started = await NodeProcess.startWith({ env }, 'devnet')
+  expect((await started.get('block/height')).status).toBe(200)
+  expect((await started.stop()).code).toBe(0)
+  const { read, modules } = JSON.parse(readFileSync(file, 'utf8')) as Loaded
+  const scripts = Object.keys(read).filter((name) => name.endsWith('.js'))
+  expect(scripts.map((name) => name.replace(/.*\//, ''))).toEqual([
+    'main.js',
+    'program.js',
+    'binding.js',
+    'index.js',
+    'node-gyp-build.js',
+  ])
+  expect(modules.filter((name) => /^(https|tls|v8)$|undici|http2/.test(name))).toEqual([])
+})
