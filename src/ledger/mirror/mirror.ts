@@ -55,6 +55,9 @@ export interface MirrorFigures {
   readonly failures: number
 }
 
+/** @tuning ms: time for the last blocks when a mirror is closed */
+const closeGrace = 5_000
+
 /** Ends a step of a mirror that is closed. */
 class Closed extends Error {}
 
@@ -101,13 +104,31 @@ export class Mirror {
     return this.#own?.head
   }
 
-  /** Ends, between two files. */
+  /** Writes the last blocks, for {@link closeGrace} at most: a chain may be gone with its node. Ends between two files. */
   async close(): Promise<void> {
-    this.#closed = true
     this.#options.events.off('change', this.look)
+    await this.#lastSteps()
+    this.#closed = true
     this.#cancelRetry()
     await this.#running
     await this.#options.store.close()
+  }
+
+  /** Resolves when no step runs, or after {@link closeGrace}. */
+  async #lastSteps(): Promise<void> {
+    let isOver = false
+    await new Promise<void>((resolve) => {
+      const over = () => {
+        isOver = true
+        cancel()
+        resolve()
+      }
+      const cancel = this.#options.timers.after(closeGrace, over)
+      const wait = async () => {
+        while (this.#running !== undefined && !isOver) await this.#running
+      }
+      void wait().then(over)
+    })
   }
 
   async #open(): Promise<void> {

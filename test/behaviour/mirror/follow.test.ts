@@ -160,10 +160,34 @@ describe('a mirror that follows a chain', () => {
     expect(store.closed).toBe(true)
   })
 
-  it('is closed in the middle of a step: between two files, with the head before, and goes on from there', async () => {
+  it('writes the last blocks before it is closed, those too that came while it wrote', async () => {
     const store = new SlowMirror()
+    const timers = new ManualTimers()
     await publish(1)
-    const mirror = mirrorOf(test, store)
+    const mirror = mirrorOf(test, store, { timers })
+    await mirror.start()
+    await until(mirror, tipOf())
+    store.hold()
+    store.waiting = false
+    await publish(1)
+    await vi.waitFor(() => expect(store.waiting).toBe(true))
+    await publish(2)
+    const closing = mirror.close()
+    store.letGo()
+    await closing
+    expect({ height: headIn(store).height, closed: store.closed, pending: timers.pending }).toEqual({
+      height: tipOf(),
+      closed: true,
+      pending: [],
+    })
+    await expectWhole(store)
+  })
+
+  it('is closed in the middle of a step that takes long: between two files, with the head before, and goes on from there', async () => {
+    const store = new SlowMirror()
+    const timers = new ManualTimers()
+    await publish(1)
+    const mirror = mirrorOf(test, store, { timers })
     await mirror.start()
     await until(mirror, tipOf())
     const head = headIn(store)
@@ -173,6 +197,8 @@ describe('a mirror that follows a chain', () => {
     await vi.waitFor(() => expect(store.waiting).toBe(true))
     let isClosed = false
     const closing = mirror.close().then(() => (isClosed = true))
+    expect(timers.pending).toEqual([5000])
+    timers.fire()
     await new Promise((resolve) => setImmediate(resolve))
     // What is being written is not left halfway, and the store is closed after it.
     expect([isClosed, store.closed]).toEqual([false, false])
