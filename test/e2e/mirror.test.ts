@@ -108,6 +108,18 @@ describe('a devnet with a mirror', () => {
       expect(finished.err).toContain(text)
     }
   })
+
+  it('is named in what a reader says of an address at which there is none', async () => {
+    for (const [url, code, text] of [
+      ['http://a..b', 1, 'a node or mirror cannot be reached: the mirror http://a..b: getaddrinfo ENOTFOUND a..b'],
+      ['./mirror', 2, './mirror: a mirror is read at the http or https URL of the server that shows its files'],
+      ['s3://bucket/ledger', 2, 's3://bucket/ledger: a mirror is read at the http or https URL'],
+    ] as const) {
+      const finished = await run('light', '--mirror', url, '--trust', 'devnet', '--port', '0')
+      expect([url, finished.code, finished.out]).toEqual([url, code, ''])
+      expect(finished.err).toContain(text)
+    }
+  })
 })
 
 describe('a network', () => {

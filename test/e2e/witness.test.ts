@@ -96,6 +96,22 @@ describe('a witness as a command', () => {
     const heads = (await (await fetch(`${later.listens[0]}/witness/1/heads`)).json()) as { heads: unknown[] }
     expect(heads.heads).toHaveLength(2)
   })
+
+  it('refuses an address that was mistyped, and waits for a node that is down', async () => {
+    await runJson('witness', 'key', 'w.example/down', file('down'))
+    const asking = (url: string) => ['--key', file('down'), '--node', url, '--trust', 'devnet', '--listen', ':0']
+    for (const [url, message] of [
+      ['http://a..b', '--node http://a..b: there is no host of the name a..b'],
+      ['http//127.0.0.1', 'not a URL of the form http://host:port: http//127.0.0.1'],
+    ] as const) {
+      const { code, err } = await run('witness', ...asking(url))
+      expect([code, err]).toEqual([2, expect.stringContaining(message)])
+    }
+    await started('witness', ...asking('http://127.0.0.1:47'))
+    const waiting = commands.at(-1)
+    expect(waiting?.err).toContain('no head of this node is signed: http://127.0.0.1:47: connect ECONNREFUSED')
+    expect((await stop(waiting))?.code).toBe(0)
+  })
 })
 
 describe('nodes of a network', () => {

@@ -17,7 +17,8 @@ export function baseUrl(text: string): string {
     throw new UserError(`${text} is a WebSocket address: give the HTTP address that the node prints at its start`, 2)
   }
   const isBase = url !== undefined && url.search + url.hash + url.username + url.password === ''
-  if (!isBase || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  // Of `http:/host` and `http//host` the scheme would be the name of the host.
+  if (!isBase || /^(?:http|ws)s?$/.test(url.hostname) || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
   }
   return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/api\/v1$/, '')

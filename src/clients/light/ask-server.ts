@@ -85,10 +85,16 @@ export async function timely<T>(server: string, run: (timing: Timing) => Promise
     return await Promise.race([run({ signal: deadline.signal, redirect: 'error' }), late])
   } catch (error) {
     if (error instanceof LightError) throw error
-    throw new LightError('unreachable', `${server}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new LightError('unreachable', `${server}: ${reasonOf(error)}`)
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Returns why a request failed: of a fetch its cause alone says so, and of one to several addresses the code of that. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = Object(error) as { readonly message?: string; readonly cause?: NodeJS.ErrnoException }
+  return cause?.message || cause?.code || message || String(error)
 }
 
 /** Throws `proof-missing` and `unreachable` for an answer without what was asked for. */

@@ -46,10 +46,10 @@ export const failureTexts: Readonly<Record<LightFailure, string>> = {
   rollback: 'the block of the answer is below one that was seen before',
   contradiction: 'the answer excludes another one, or what was seen, and there is no evidence that others could check',
   fork: 'blocks or histories are confirmed that contradict each other',
-  quorum: 'too few nodes gave an answer that holds',
-  timeout: 'a node did not answer in time',
+  quorum: 'too few nodes or mirrors gave an answer that holds',
+  timeout: 'a node or mirror did not answer in time',
   'mirror-file': 'a file of the mirror is not what its name says',
-  unreachable: 'a node cannot be reached',
+  unreachable: 'a node or mirror cannot be reached',
 }
 
 /** A failure in a sentence: what it means, and what was found. */

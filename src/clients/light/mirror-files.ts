@@ -126,10 +126,13 @@ export class MirrorFiles {
   async bytes(name: string, most: number, budget: FileBudget): Promise<Uint8Array> {
     budget.take(this.url)
     const url = `${this.url}/${name}`
-    return timely(this.url, async (timing) => {
+    return timely(`the mirror ${this.url}`, async (timing) => {
       const response = await this.#fetch(url, timing)
       requirePresent(response, this.url, url)
-      if (response.status !== 200) throw new LightError('unreachable', `${url} answers HTTP ${response.status}`)
+      if (response.status !== 200) {
+        void response.body?.cancel().catch(() => {})
+        throw new LightError('unreachable', `${url} answers HTTP ${response.status}`)
+      }
       const parts: Uint8Array[] = []
       let size = 0
       await eachChunk(response, (part) => {

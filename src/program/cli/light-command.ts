@@ -13,6 +13,7 @@ import { collect, countOption, type OutputOptions, portOption, withDereference, 
 import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, trustOptions } from './light-options.js'
 import { keepEvidence } from './evidence-file.js'
+import { mirrorUrl } from './mirror-url.js'
 import { stateFile } from './light-state.js'
 import { isEvidence, loadProof } from './load-proofs.js'
 import { showFork } from './show-fork.js'
@@ -45,7 +46,7 @@ export function registerLight(program: Command, context: CliContext): void {
   const command = withOutput(program.command('light'))
     .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
     .option('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
-  command.option('--mirror <url>', 'address of the files of a mirror; may be given several times', collect(baseUrl))
+  command.option('--mirror <url>', 'address of the files of a mirror; may be given several times', collect(mirrorUrl))
   for (const option of trustOptions()) command.addOption(option)
   withDereference(withWitnesses(command))
     .option('--needed <n>', 'how many of the nodes and mirrors have to prove an answer', countOption, 1)

@@ -20,6 +20,7 @@ import { loadSpec } from './load-spec.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples, report } from './print-output.js'
 import { namingTheRepair } from './repair-hint.js'
+import { requireNames } from './require-names.js'
 import { stopSignal } from './stop-signal.js'
 import { requireNode, untilMirrored } from './until-mirrored.js'
 
@@ -138,6 +139,7 @@ async function fromNode(
   { node: url, once = false, json }: MirrorFlags & { readonly node: string },
   log: Log,
 ): Promise<void> {
+  await requireNames([url], '--node')
   if (once) await requireNode(url)
   const stop = stopSignal()
   const followed = await followedNode(url, log)

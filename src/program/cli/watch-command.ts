@@ -16,6 +16,7 @@ import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options
 import { stateFile } from './light-state.js'
 import { openWarnings } from './open-log.js'
 import { examples, linesText } from './print-output.js'
+import { requireNames } from './require-names.js'
 import { stopSignal } from './stop-signal.js'
 
 interface WatchFlags extends TrustFlags, OutputOptions {
@@ -68,6 +69,7 @@ async function watch(context: CliContext, dids: readonly string[], flags: WatchF
   }
   const deliver = delivererOf(context, flags)
   const { node: servers, needed, state, deadLetters } = flags
+  await requireNames(servers, '--node')
   const log = openWarnings(context)
   const seen = state === undefined ? {} : stateFile(`${state}.light`, log)
   const asking = { servers, needed, ...(flags.maxAge !== undefined && { maxAge: flags.maxAge }) }

@@ -10,6 +10,7 @@ import { trustOptions } from './light-options.js'
 import { loadCheckpoint, loadTrust } from './load-proofs.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples, report } from './print-output.js'
+import { requireNames } from './require-names.js'
 import { stopSignal } from './stop-signal.js'
 import { makeWitnessKey, witnessOf } from './witness-key.js'
 
@@ -84,6 +85,7 @@ async function serve(context: CliContext, flags: WitnessFlags): Promise<void> {
   const trust = readTrust(loadTrust(trustName))
   const checkpoint =
     flags.checkpoint === undefined ? undefined : readCheckpoint(loadCheckpoint(flags.checkpoint), trust)
+  await requireNames(servers, '--node')
   const held = await witnessOf(file)
   const log = openWarnings(context)
   try {

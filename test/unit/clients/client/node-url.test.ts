@@ -25,6 +25,9 @@ describe('the URL of a node', () => {
     ['http://alice:secret@127.0.0.1:20334', 'not a URL'],
     ['http://127.0.0.1:20334?x=1', 'not a URL'],
     ['http://127.0.0.1:70000', 'not a URL'],
+    ['http:/127.0.0.1:20334', 'not a URL'],
+    ['http//node.example.org', 'not a URL'],
+    ['ws//127.0.0.1:20335', 'not a URL'],
     ['ws://127.0.0.1:20335', 'ws://127.0.0.1:20335 is a WebSocket address'],
   ])('is refused otherwise: %s', (text, message) => {
     expect(() => baseUrl(text)).toThrow(UserError)

@@ -66,7 +66,18 @@ describe('a request to a server', () => {
     const failing = (error: unknown) => failureOf(new NodeServer('http://a', () => Promise.reject(error)).get('x'))
     expect(await failing(new TypeError('fetch failed'))).toBe('unreachable')
     expect(await failing('gone')).toBe('unreachable')
+    expect(await failing(undefined)).toBe('unreachable')
     expect(await failing(new LightError('form', 'for the test'))).toBe('form')
+  })
+
+  it('says why a server was not reached: a failed fetch hides that in its cause', async () => {
+    const said = (error: unknown) => new NodeServer('http://a', () => Promise.reject(error)).get('x')
+    const failed = (cause: unknown) => said(new TypeError('fetch failed', { cause }))
+    await expect(failed(new Error('connect ECONNREFUSED'))).rejects.toThrow('http://a: connect ECONNREFUSED')
+    const several = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
+    await expect(failed(several)).rejects.toThrow('http://a: ECONNREFUSED')
+    await expect(said(new TypeError('Failed to fetch'))).rejects.toThrow('http://a: Failed to fetch')
+    await expect(said('gone')).rejects.toThrow('http://a: gone')
   })
 
   it('has an answer in any parts, and reads no more than it may', async () => {

@@ -41,3 +41,15 @@ it('asks again for a page that was not what it is named', async () => {
   expect(await failureOf(mirror.page(hash, place, new FileBudget()))).toBe('mirror-file')
   expect((await mirror.page(hash, place, new FileBudget())).hash).toEqual(hash)
 })
+
+it.each([206, 300, 403, 404, 418, 500])('leaves no connection open after HTTP %d', async (status) => {
+  let cancelled = false
+  const endless = new ReadableStream({
+    pull: (stream) => stream.enqueue(new Uint8Array(1024)),
+    cancel: () => void (cancelled = true),
+  })
+  const mirror = new MirrorFiles('http://mirror', async () => new Response(endless, { status }))
+  const expected = status === 404 ? 'proof-missing' : 'unreachable'
+  expect(await failureOf(mirror.json('head', 1024, new FileBudget()))).toBe(expected)
+  expect(cancelled).toBe(true)
+})
