@@ -102,8 +102,8 @@ async function earlierOf(
   try {
     return await versionOf(resolver, state, earlier)
   } catch (error) {
-    if (error instanceof LightError && !passing.includes(error.failure)) return 'gone'
-    throw error
+    ifLasting(error)
+    return 'gone'
   }
 }
 
@@ -120,10 +120,18 @@ function changeOf(
   return has === true ? 'begins' : undefined
 }
 
-/** All versions of a short history come in one answer, which shows who signed them as well. */
+/** For `catch`: undefined for a failure that no other attempt mends. */
+function ifLasting(error: unknown): undefined {
+  if (!(error instanceof LightError) || passing.includes(error.failure)) throw error
+}
+
+/**
+ * All versions of a short history come in one answer, which shows who signed them as well; a server that has given up documents has none.
+ */
 async function versionOf(resolver: ProvingResolver, state: ProvedState, entry: ProvedEntry): Promise<ProvedVersion> {
   const { did, entries } = state
-  const whole = entries.length <= shortHistory ? await resolver.resolve(did, { all: true, history: true }) : undefined
+  const isShort = entries.length <= shortHistory
+  const whole = isShort ? await resolver.resolve(did, { all: true, history: true }).catch(ifLasting) : undefined
   return (
     versionIn(whole, entry) ??
     needed(versionIn(await resolver.resolve(did, { versionId: entry.txid }), entry), state, entry)
