@@ -10,7 +10,8 @@ import {
   mostCosignedHeads,
 } from '../../identity/proofs/mirror-head.js'
 import { withCosigned } from './cosigned-heads.js'
-import type { MirrorStore } from './mirror-store.js'
+import { ownFolder } from './file-headers.js'
+import { isMirrorName, type MirrorStore } from './mirror-store.js'
 
 /** Files of a mirror that are for itself: what it is about to write, and what no later block needs. They are read once, since it alone writes them. */
 
@@ -18,7 +19,7 @@ const intentName = 'own/intent'
 /** Stands for the hash of a head where there is none. */
 const noHead = 'none'
 const goneFolder = 'own/gone'
-/** @limit bytes: a list of names that a mirror reads of its own */
+/** @limit bytes: a list of names that a mirror reads of its own, packed and unpacked */
 const longestList = 256 * 1024 * 1024
 /** @limit bytes: the head of a mirror, in which the coinbase of a block may be long */
 export const longestHead = 256 * 1024
@@ -30,6 +31,12 @@ interface GoneList {
   readonly at: number
 }
 
+/** Bounds that tests shorten. */
+export interface OwnBounds {
+  /** Bytes of a list of names, packed and unpacked. */
+  readonly longestList: number
+}
+
 /** How long files stay that no later block needs: both have to be over. */
 export interface Keeping {
   readonly keepBlocks: number
@@ -38,6 +45,7 @@ export interface Keeping {
 
 export class OwnFiles {
   readonly #store: MirrorStore
+  readonly #longest: number
   #head: MirrorHead | undefined
   #cosigned: readonly MirrorHead[]
   #unfinished: readonly string[]
@@ -48,8 +56,10 @@ export class OwnFiles {
     { head, cosigned }: { readonly head: MirrorHead | undefined; readonly cosigned: readonly MirrorHead[] },
     unfinished: readonly string[],
     gone: readonly GoneList[],
+    bounds: OwnBounds,
   ) {
     this.#store = store
+    this.#longest = bounds.longestList
     this.#head = head
     this.#cosigned = cosigned
     this.#unfinished = unfinished
@@ -57,16 +67,12 @@ export class OwnFiles {
   }
 
   /** Reads what a mirror of a chain has; a UserError for one of another chain, and for other files. */
-  static async open(store: MirrorStore, chain: string): Promise<OwnFiles> {
+  static async open(store: MirrorStore, chain: string, bounds: OwnBounds = { longestList }): Promise<OwnFiles> {
     const head = await storedHead(store, chain)
-    const [after, ...names] = linesOf(await store.get(intentName, longestList))
+    const [after, ...names] = await listOf(store, intentName, bounds)
     const unfinished = after === (head?.hash ?? noHead) ? names : []
-    return new OwnFiles(
-      store,
-      { head, cosigned: await storedCosigned(store, chain) },
-      unfinished,
-      await goneLists(store),
-    )
+    const cosigned = await storedCosigned(store, chain)
+    return new OwnFiles(store, { head, cosigned }, unfinished, await goneLists(store), bounds)
   }
 
   /** Undefined: the mirror has none yet. */
@@ -79,17 +85,34 @@ export class OwnFiles {
     return this.#unfinished
   }
 
-  /** Notes the names of files that are about to be written after the head. Those of a step that did not end stay noted until one does. */
+  /**
+   * Notes the names of files that are about to be written after the head. Those of a step that did not end stay noted until one does. Names
+   * that are too many for a list are left out: their files stay if the step does not end.
+   */
   async noteIntent(names: readonly string[]): Promise<void> {
-    const lines = [this.#head?.hash ?? noHead, ...this.#unfinished, ...names]
+    this.#unfinished = [...new Set([...this.#unfinished, ...names])]
+    const [lines = []] = listsOf([this.#head?.hash ?? noHead, ...this.#unfinished], this.#longest)
     await this.#store.replace({ name: intentName, bytes: packed(lines) })
   }
 
   /** Notes names that no block from a height on needs. */
-  async noteGone(list: GoneList, names: readonly string[]): Promise<void> {
-    if (names.length === 0) return
-    await this.#store.replace({ name: goneName(list), bytes: packed(names) })
-    this.#gone = [...this.#gone, list]
+  async noteGone({ height, at }: GoneList, names: readonly string[]): Promise<void> {
+    await this.#forgetAbove(this.#head?.height ?? -1)
+    const lists = listsOf(names, this.#longest)
+    for (const [i, some] of lists.entries()) {
+      // Each further list of a height has a time of its own.
+      const list = { height, at: at + i }
+      await this.#store.replace({ name: goneName(list), bytes: packed(some) })
+      this.#gone = [...this.#gone, list]
+    }
+  }
+
+  /** Forgets the lists of steps that did not end: where their blocks were taken back, later ones need some of the files. */
+  async #forgetAbove(height: number): Promise<void> {
+    const ended = this.#gone.filter((list) => list.height <= height)
+    if (ended.length === this.#gone.length) return
+    await this.#store.deleteAll(this.#gone.filter((list) => list.height > height).map(goneName))
+    this.#gone = ended
   }
 
   /** Forgets what was noted so far: another list takes its place. */
@@ -112,14 +135,28 @@ export class OwnFiles {
   /** Deletes files whose time is over. A crash between leaves a list that is worked off again. */
   async deleteOld(now: number, { keepBlocks, keepSeconds }: Keeping, requireOpen: () => void): Promise<void> {
     const height = this.#head?.height ?? 0
-    const isOld = (list: GoneList) => list.height <= height - keepBlocks && list.at <= now - keepSeconds * 1000
+    const times = timesOf(this.#gone)
+    const isOld = (list: GoneList, i: number) =>
+      list.height <= height - keepBlocks && (times[i] ?? list.at) <= now - keepSeconds * 1000
     for (const list of this.#gone.filter(isOld)) {
       requireOpen()
-      await this.#store.deleteAll(linesOf(await this.#store.get(goneName(list), longestList)))
+      const names = await listOf(this.#store, goneName(list), { longestList: this.#longest })
+      await this.#store.deleteAll(names.filter(mayGo))
       await this.#store.deleteAll([goneName(list)])
       this.#gone = this.#gone.filter((one) => one !== list)
     }
   }
+}
+
+/** The times at which lists were noted, in Unix milliseconds: none later than that of the next one, since a clock may have been ahead. */
+function timesOf(lists: readonly GoneList[]): number[] {
+  let next = Infinity
+  return lists.map(({ at }) => at).reduceRight<number[]>((times, at) => [(next = Math.min(next, at)), ...times], [])
+}
+
+/** Whether a name is that of a file that never changes: nothing else is deleted, though a list that was damaged may name it. */
+function mayGo(name: string): boolean {
+  return isMirrorName(name) && name.includes('/') && !name.startsWith(ownFolder)
 }
 
 async function storedHead(store: MirrorStore, chain: string): Promise<MirrorHead | undefined> {
@@ -163,15 +200,31 @@ function packed(lines: readonly string[]): Uint8Array {
   return gzipSync(lines.join('\n'))
 }
 
-/** The lines of a note; none of a missing one, and of one that is damaged. */
-function linesOf(bytes: Uint8Array | undefined): readonly string[] {
+/** The lines of a note; none of a missing one, and of one that is damaged or too long. */
+async function listOf(store: MirrorStore, name: string, { longestList: most }: OwnBounds): Promise<readonly string[]> {
+  const bytes = await store.get(name, most)
   if (bytes === undefined) return []
   try {
-    const text = utf8(gunzipSync(bytes, { maxOutputLength: longestList })) ?? ''
+    const text = utf8(gunzipSync(bytes, { maxOutputLength: most })) ?? ''
     return text === '' ? [] : text.split('\n')
   } catch {
     return []
   }
+}
+
+/** Lines in as many lists as they need, each of which can be read again. */
+function listsOf(lines: readonly string[], most: number): string[][] {
+  const lists: string[][] = []
+  let left = -1
+  for (const line of lines) {
+    if (left < line.length) {
+      lists.push([])
+      left = most
+    }
+    lists.at(-1)?.push(line)
+    left -= line.length + 1
+  }
+  return lists
 }
 
 function readJson(bytes: Uint8Array): unknown {
