@@ -119,7 +119,11 @@ export class MirrorFiles {
   async json(name: string, most: number, budget: FileBudget): Promise<unknown> {
     const text = utf8(await this.bytes(name, most, budget))
     if (text === undefined) throw this.wrong(name, 'is no text')
-    return parse(text)
+    try {
+      return parse(text)
+    } catch {
+      throw this.wrong(name, 'is no JSON')
+    }
   }
 
   /** The bytes of a file. */
