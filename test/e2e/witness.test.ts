@@ -154,7 +154,17 @@ describe('evidence in a file', () => {
   it('is refused where it is none', async () => {
     const bundle = await run('did', 'prove', did, '--rest', node.line.rest)
     writeFileSync(file('bundle.json'), bundle.out)
-    const { code, err } = await run('light', 'check-evidence', file('bundle.json'), '--trust', 'devnet')
-    expect([code, err]).toEqual([1, expect.stringContaining('is a Bundle, no evidence')])
+    writeFileSync(file('empty.json'), '')
+    for (const [name, text] of [
+      [
+        'bundle.json',
+        'is no evidence of a fork: a light resolver, a witness or a node makes one; this is what didledger did prove prints',
+      ],
+      ['empty.json', 'it is empty'],
+      ['nowhere.json', 'cannot read the evidence of a fork'],
+    ] as const) {
+      const { code, err } = await run('light', 'check-evidence', file(name), '--trust', 'devnet')
+      expect([name, code, err]).toEqual([name, 1, expect.stringContaining(text)])
+    }
   })
 })

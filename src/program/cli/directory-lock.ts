@@ -1,5 +1,5 @@
 import { NativeLevel } from '../../ledger/storage/native-level.js'
-import { openFailure } from '../../ledger/storage/failure.js'
+import { openFailure, StorageError } from '../../ledger/storage/failure.js'
 
 /** Keeps other programs away from what belongs to one key, by a database of its own at `path`; the result ends that. */
 export async function lockPath(path: string, named: string): Promise<() => Promise<void>> {
@@ -7,7 +7,9 @@ export async function lockPath(path: string, named: string): Promise<() => Promi
   try {
     await level.open()
   } catch (error) {
-    throw openFailure(error, named)
+    const failure = openFailure(error, named)
+    const isInUse = failure instanceof StorageError && failure.kind === 'in-use'
+    throw isInUse ? new StorageError(`another process is using ${named}; stop it first`, 'in-use') : failure
   }
   return () => level.close()
 }

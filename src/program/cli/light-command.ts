@@ -15,7 +15,7 @@ import { isDevnet, openLight, type TrustFlags, trustOptions } from './light-opti
 import { keepEvidence } from './evidence-file.js'
 import { mirrorUrl } from './mirror-url.js'
 import { stateFile } from './light-state.js'
-import { isEvidence, loadProof } from './load-proofs.js'
+import { loadEvidence } from './load-proofs.js'
 import { showFork } from './show-fork.js'
 import { readWitnessPlace } from '../../clients/light/witness-place.js'
 import { openWarnings } from './open-log.js'
@@ -114,8 +114,7 @@ function witnessesOf({ witness: keys, witnessesNeeded: needed }: WitnessFlags): 
 async function checkEvidence(context: CliContext, file: string, flags: CheckFlags): Promise<void> {
   const { trust } = flags
   if (trust === undefined) throw missingTrust()
-  const evidence = loadProof(file)
-  if (!isEvidence(evidence)) throw new UserError(`${file} is a Bundle, no evidence: "didledger did verify" checks it`)
+  const evidence = loadEvidence(file)
   const witnesses = witnessesOf(flags)
   const light = await openLight(context, { ...flags, trust }, { servers: [], ...(witnesses && { witnesses }) })
   showFork(context, flags, await light.verifyEvidence(evidence))

@@ -37,16 +37,22 @@ export function loadProof(file: string): unknown {
   return loadFormat(file, 'Bundle', [bundleFormat, evidenceFormat], '', maxBundleSize)
 }
 
+/** Evidence of a fork. */
+export function loadEvidence(file: string): unknown {
+  return loadFormat(file, 'evidence of a fork', evidenceFormat, '', maxBundleSize)
+}
+
 /** Whether a file that {@link loadProof} read is evidence. */
 export function isEvidence(proof: unknown): boolean {
   return (proof as { readonly format: unknown }).format === evidenceFormat
 }
 
-/** Command that makes each format. */
+/** Maker of each format: a command that prints it, or a program that writes it. */
 const madeBy: Readonly<Record<string, string>> = {
   [trustFormat]: 'didledger genesis trust',
   [checkpointFormat]: 'didledger chain checkpoint',
   [bundleFormat]: 'didledger did prove',
+  [evidenceFormat]: 'a light resolver, a witness or a node',
 }
 
 function loadFormat(

@@ -10,6 +10,7 @@ import { trustOptions } from './light-options.js'
 import { loadCheckpoint, loadTrust } from './load-proofs.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples, report } from './print-output.js'
+import { repeatRounds } from './repeat-rounds.js'
 import { requireNames } from './require-names.js'
 import { stopSignal } from './stop-signal.js'
 import { makeWitnessKey, witnessOf } from './witness-key.js'
@@ -24,8 +25,6 @@ interface WitnessFlags extends OutputOptions {
   readonly evidence?: string
 }
 
-/** @tuning ms: between two questions for a new head */
-const questionInterval = 2_000
 /** Blocks above a head on a chain without validators, as light resolvers ask for. */
 const minedDepth = 6
 
@@ -115,7 +114,7 @@ async function serve(context: CliContext, flags: WitnessFlags): Promise<void> {
       ...servers.map((url) => `Node        ${url}`),
       `Public key  ${verifierKey}`,
     ])
-    const end = repeatedly(() => witness.round(), log)
+    const end = repeatRounds(() => witness.round(), log)
     try {
       await stop
     } finally {
@@ -125,26 +124,5 @@ async function serve(context: CliContext, flags: WitnessFlags): Promise<void> {
   } finally {
     log.close()
     await held.release()
-  }
-}
-
-/** Runs one round after the other; the result ends that and waits for the round under way. */
-function repeatedly(round: () => Promise<unknown>, log: ReturnType<typeof openWarnings>): () => Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let running: Promise<void> = Promise.resolve()
-  let isOver = false
-  const next = () => {
-    running = round()
-      .catch((error: unknown) => log.error({ reason: String(error) }, 'no head could be signed'))
-      .then(() => {
-        if (!isOver) timer = setTimeout(next, questionInterval)
-      })
-  }
-  timer = setTimeout(next, questionInterval)
-  return async () => {
-    isOver = true
-    clearTimeout(timer)
-    await running
-    clearTimeout(timer)
   }
 }
