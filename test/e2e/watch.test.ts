@@ -353,6 +353,55 @@ describe('didledger watch', () => {
     const { code, err } = await run('watch', ada, ...some, '--webhook', 'http://a.example/', '--key-file', weak)
     expect(code).toBe(1)
     expect(err).toContain('whsec_')
+    const none = join(folder, 'none')
+    for (const [args, status, text] of [
+      [['--exec', none], 2, 'no file that may be run'],
+      [['--exec', 'no-such-program'], 2, 'no such program in the folders of PATH'],
+      [['--state', join(none, 'state')], 2, `there is no folder ${none}`],
+      [['--dead-letters', join(none, 'dead')], 1, 'the dead letters cannot be written'],
+      [['--check-every', '0'], 2, 'Not a number of seconds'],
+      [['--check-every', '2147484'], 2, 'Not a number of seconds'],
+      [['--exec-timeout', '0'], 2, 'Not a number of seconds'],
+    ] as const) {
+      const refused = await run('watch', ada, ...some, ...args)
+      expect([args, refused.code, refused.out]).toEqual([args, status, ''])
+      expect(refused.err).toContain(text)
+    }
+  })
+
+  it('has a state for itself: of its own chain, whole, and used by no other watch', async () => {
+    const state = join(folder, 'shared.json')
+    const { did } = devnetAccount(5)
+    await change(5, 'create')
+    const first = watch(did, '--state', state)
+    await expect.poll(() => existsSync(state) && readFileSync(state, 'utf8').includes(did)).toBe(true)
+    const second = await run('watch', did, '--node', devnet.line.rest, '--trust', 'devnet', '--state', state)
+    expect([second.code, second.err]).toEqual([
+      1,
+      expect.stringContaining('another process is using the state of a watch in'),
+    ])
+    first.kill('SIGTERM')
+    await first.finished
+    const [kept, seen] = [readFileSync(state, 'utf8'), readFileSync(`${state}.light`, 'utf8')]
+    const other = 'ab'.repeat(32)
+    for (const [text, memory, message] of [
+      [kept.slice(0, -9), seen, 'the state of the watch is damaged'],
+      ['', seen, 'the state of the watch is damaged'],
+      [kept.replace(/"chain":"[0-9a-f]*"/, `"chain":"${other}"`), seen, `of another chain, ${other}`],
+      [kept, seen.slice(0, -9), `${state}.light cannot be used`],
+      [kept, seen.replace(/"chain":"[0-9a-f]*"/, `"chain":"${other}"`), `${state}.light cannot be used: chain`],
+    ] as const) {
+      writeFileSync(state, text)
+      writeFileSync(`${state}.light`, memory)
+      const refused = await run('watch', did, '--node', devnet.line.rest, '--trust', 'devnet', '--state', state)
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(message)])
+      expect([readFileSync(state, 'utf8'), readFileSync(`${state}.light`, 'utf8')]).toEqual([text, memory])
+    }
+    writeFileSync(state, kept)
+    writeFileSync(`${state}.light`, seen)
+    const again = watch(did, '--state', state)
+    await update(5)
+    await expect.poll(() => again.out, { timeout: 40_000 }).toContain('update')
   })
 })
 

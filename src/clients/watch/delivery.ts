@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../../base/errors/rule-error.js'
 import { fileReason } from '../wallet/files.js'
@@ -63,7 +63,7 @@ function bury(message: WatchMessage, why: object, file: string | undefined): voi
   try {
     const handle = openSync(file, 'a', 0o600)
     try {
-      writeSync(handle, `${JSON.stringify({ ...why, message })}\n`)
+      writeFileSync(handle, `${JSON.stringify({ ...why, message })}\n`)
       fsyncSync(handle)
     } finally {
       closeSync(handle)

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../../base/errors/rule-error.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
 import type { Deliver } from './delivery.js'
@@ -9,6 +10,8 @@ import type { WatchMessage } from './watch-message.js'
 export const commandPatience = 60_000
 /** Milliseconds between asking a command to end and ending it. */
 const grace = 2_000
+/** Milliseconds between two looks whether it has ended. */
+const groupLook = 50
 /** @tuning bytes: what a command writes to its standard error, for the log */
 const keptError = 2048
 
@@ -36,10 +39,13 @@ export function runCommand(program: string, { patience = commandPatience, env }:
     child.stdin?.on('error', () => {})
     child.stdin?.end(`${JSON.stringify(message)}\n`)
     const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
-    const end = () => endGroup(child)
+    let ended: Promise<void> | undefined
+    const end = () => void (ended = endGroup(child))
     limit.addEventListener('abort', end, { once: true })
     try {
       const [code, killed] = (await once(child, 'exit')) as [number | null, string | null]
+      // What it started may live on when it has gone.
+      await ended
       if (limit.aborted) throw new UserError(`${program} took longer than ${patience / 1000} s`)
       if (code !== 0) throw new UserError(`${program} ended with ${code ?? killed}: ${oneLine(said).slice(0, 300)}`)
     } finally {
@@ -49,16 +55,19 @@ export function runCommand(program: string, { patience = commandPatience, env }:
   }
 }
 
-function endGroup(child: ChildProcess): void {
+/** Asks the group of a program to end, and ends what is left of it after some time. */
+async function endGroup(child: ChildProcess): Promise<void> {
   signalGroup(child, 'SIGTERM')
-  setTimeout(() => signalGroup(child, 'SIGKILL'), grace).unref()
+  for (let waited = 0; waited < grace && signalGroup(child, 0); waited += groupLook) await sleep(groupLook)
+  signalGroup(child, 'SIGKILL')
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+/** Returns false where the group has ended. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
-    if (pid !== undefined) process.kill(-pid, signal)
+    return pid !== undefined && process.kill(-pid, signal)
   } catch {
-    // It has ended.
+    return false
   }
 }
 

@@ -17,7 +17,9 @@ import type {
   DocumentsChanged,
   DocumentsUntold,
 } from '../../base/primitives/chain-event.js'
+import { defined } from '../../base/primitives/defined.js'
 import { compileCondition, type Matcher } from '../../identity/did-query/compile.js'
+import { longestTimer, requireWhole } from '../client/arguments.js'
 import type { EventsFrom, FollowedEvent } from '../client/event-place.js'
 import { followEvents } from '../client/follow-events.js'
 import { LightError } from '../light/light-error.js'
@@ -66,6 +68,8 @@ export interface WatchOptions {
   readonly dids?: readonly string[]
   /** A condition of a search. */
   readonly query?: string | object
+  /** Hash of the genesis block, as it is shown: a state of another chain is refused then. */
+  readonly chain?: string
   /** Milliseconds between two proofs of each DID without any hint; 600 000 by default. */
   readonly checkEvery?: number
   /** Reads the state that `save` took last; without one the watch begins with what is so now. */
@@ -98,7 +102,8 @@ const passing = ['busy', 'overloaded', 'internal']
 
 /** Messages about DIDs or the documents that meet a condition, each proved, for as long as they are read. */
 export function watchDids(options: WatchOptions): AsyncGenerator<WatchMessage, void, undefined> {
-  const { dids, query, urls } = options
+  const { dids, query, urls, checkEvery } = options
+  if (checkEvery !== undefined) requireWhole('checkEvery', checkEvery, [1, longestTimer])
   if (!Array.isArray(urls) || urls.length === 0) throw new UserError('urls: a list of one address or more is needed')
   if ((dids === undefined) === (query === undefined))
     throw new UserError('watchDids: exactly one of dids and query is needed')
@@ -131,9 +136,9 @@ class Watch {
   }
 
   async *messages(): AsyncGenerator<WatchMessage, void, undefined> {
-    const { load, dids } = this.#options
+    const { load, dids, chain } = this.#options
     const kept = await load?.()
-    if (kept !== undefined) this.#state = readState(kept)
+    this.#state = kept === undefined ? { ...emptyState(), ...defined({ chain }) } : readState(kept, chain)
     // One that is watched no longer begins anew when it is watched again.
     for (const did of this.#state.dids.keys()) if (dids?.includes(did) !== true) this.#state.dids.delete(did)
     while (!this.#isOver) {

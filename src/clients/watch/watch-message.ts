@@ -31,7 +31,7 @@ export interface DidMessage {
   readonly height: number
   /** Hash of the block of the operation; absent where it is not proved, since nodes prove recent blocks alone. */
   readonly blockHash?: string
-  /** Time of that block in Unix seconds; absent where it left the chain. */
+  /** Time of that block in Unix seconds; absent where it left the chain and is not remembered. */
   readonly time?: number
   /** The key that signed it, where that was verified. */
   readonly signedBy?: string

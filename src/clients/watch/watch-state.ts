@@ -1,5 +1,6 @@
 import { asInteger, asText, isObject, listOf, objectOf, optional } from '../../base/primitives/answer-form.js'
 import { UserError } from '../../base/errors/rule-error.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
 import type { DidMessage } from './watch-message.js'
 
 /** Format of the state, named in it. */
@@ -30,6 +31,8 @@ export interface WatchState {
   after?: string
   /** Messages of the condition, oldest first. */
   told: readonly DidMessage[]
+  /** Hash of the genesis block; absent where the watch does not know it. */
+  readonly chain?: string
   /** How often an operation was told to be gone: an operation that comes back is told under another id. */
   reverts: number
 }
@@ -48,29 +51,43 @@ export function lastMessages(told: readonly DidMessage[]): readonly DidMessage[]
   return told.slice(-rememberedMessages)
 }
 
-export function stateText({ dids, after, told, reverts }: WatchState): string {
-  return JSON.stringify({ format: stateFormat, dids: Object.fromEntries(dids), after, told, reverts })
+export function stateText({ dids, after, told, chain, reverts }: WatchState): string {
+  return JSON.stringify({ format: stateFormat, chain, dids: Object.fromEntries(dids), after, told, reverts })
 }
 
 const operations = listOf(
   objectOf<ToldOperation>({ txid: asText, height: asInteger, operation: optional(asText), change: optional(asText) }),
 )
 
-/** Reads the text of {@link stateText}; a UserError for any other. */
-export function readState(text: string): WatchState {
+/** Members of a message that the watch itself uses. */
+const usedMembers = { did: asText, operation: asText, txid: asText, change: asText, height: asInteger }
+
+/** Reads the text of {@link stateText}; a UserError for any other, and for the state of another chain. */
+export function readState(text: string, chain?: string): WatchState {
   const value = parsed(text)
   if (!isObject(value) || value['format'] !== stateFormat || !isObject(value['dids'])) throw unreadable()
-  const { dids, after, told, reverts } = value
-  if ((after !== undefined && typeof after !== 'string') || !Array.isArray(told) || !Number.isSafeInteger(reverts))
+  if (chain !== undefined && value['chain'] !== undefined && value['chain'] !== chain) {
+    throw new UserError(`the state of the watch is of another chain, ${oneLine(String(value['chain'])).slice(0, 80)}`)
+  }
+  try {
+    return { ...stateIn(value), ...(chain !== undefined && { chain }) }
+  } catch {
     throw unreadable()
+  }
+}
+
+function stateIn({ dids, after, told, reverts }: Record<string, unknown>): WatchState {
   const known = Object.entries(dids as Record<string, unknown>).map(([did, list]) => {
-    return [did, operations(list, `dids of ${did}`)] as const
+    return [did, operations(list, did)] as const
   })
+  const place = optional(asText)(after, 'after')
+  // Read for their form alone: a message has more members, with which it is told.
+  listOf(objectOf(usedMembers))(told, 'told')
   return {
     dids: new Map(known),
-    ...(after !== undefined && { after }),
+    ...(place !== undefined && { after: place }),
     told: told as DidMessage[],
-    reverts: reverts as number,
+    reverts: asInteger(reverts, 'reverts'),
   }
 }
 

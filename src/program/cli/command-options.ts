@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { dereferenceText } from '../../answers/api/api-options.js'
+import { longestTimer } from '../../clients/client/arguments.js'
 import { defaultRestUrl } from '../../clients/client/node-client.js'
 import { acceptedPrefixes } from '../../ledger/consensus/sanity.js'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -112,6 +113,13 @@ export const integerOption = wholeOption(0, 2 ** 31 - 1, 'Not a whole number fro
 
 /** A number of things. */
 export const countOption = wholeOption(0, Number.MAX_SAFE_INTEGER, 'Not a whole number from 0 on.')
+
+/** A time in seconds that a timer can wait. */
+export const secondsOption = wholeOption(
+  1,
+  Math.floor(longestTimer / 1000),
+  'Not a number of seconds from 1 on, 24 days at most.',
+)
 
 /** A block height. */
 export const heightOption = wholeOption(0, 0xffffffff, 'Not a block height.')

@@ -5,13 +5,17 @@ import { isThere, readTextFile, writeFileAtomically } from '../../clients/wallet
 
 /** The state of a light resolver in a file: what it has seen must not be forgotten when it starts again. */
 
-type Keeping = Required<Pick<LightOptions, 'load' | 'save'>>
+export type Keeping = Required<Pick<LightOptions, 'load' | 'save'>>
 
 /**
  * Reads and writes the state of a file, which need not be there yet. A file that cannot be read is a {@link UserError}; one that
- * cannot be written is logged, since answers hold without it.
+ * cannot be written is logged with what follows from that, since answers hold without it.
  */
-export function stateFile(path: string, log: Pick<Log, 'error'>): Keeping {
+export function stateFile(
+  path: string,
+  log: Pick<Log, 'error'>,
+  unkept = 'the state is not kept: after a restart, older answers would be believed',
+): Keeping {
   return {
     load: () => (isThere(path, 'state') ? readTextFile(path, 'state') : undefined),
     save: (state) => {
@@ -19,7 +23,7 @@ export function stateFile(path: string, log: Pick<Log, 'error'>): Keeping {
         writeFileAtomically(path, state, { mode: 0o600, replace: true })
       } catch (error) {
         if (!(error instanceof UserError)) throw error
-        log.error({ error: error.message }, 'the state is not kept: after a restart, older answers would be believed')
+        log.error({ error: error.message }, unkept)
       }
     },
   }

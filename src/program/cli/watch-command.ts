@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
+import { displayHash } from '../../base/primitives/bytes.js'
 import type { Log } from '../../base/runtime/env.js'
 import { baseUrl } from '../../clients/client/node-url.js'
 import { readSecretFile } from '../../clients/wallet/files.js'
@@ -9,15 +10,19 @@ import { watchDids } from '../../clients/watch/watch-dids.js'
 import type { WatchMessage } from '../../clients/watch/watch-message.js'
 import { webhook, webhookUrl } from '../../clients/watch/webhook.js'
 import { readWebhookKey } from '../../clients/watch/webhook-signature.js'
+import { readTrust } from '../../identity/proofs/trust-root.js'
 import type { CliContext } from './cli-context.js'
-import { collect, countOption, didArgument, type OutputOptions, withOutput } from './command-options.js'
+import { collect, countOption, didArgument, type OutputOptions, secondsOption, withOutput } from './command-options.js'
 import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
-import { stateFile } from './light-state.js'
+import type { Keeping } from './light-state.js'
+import { loadTrust } from './load-proofs.js'
 import { openWarnings } from './open-log.js'
 import { examples, linesText } from './print-output.js'
 import { requireNames } from './require-names.js'
+import { requireProgram } from './require-program.js'
 import { stopSignal } from './stop-signal.js'
+import { openWatchFiles, requireAppendable } from './watch-files.js'
 
 interface WatchFlags extends TrustFlags, OutputOptions {
   readonly query?: string
@@ -46,13 +51,13 @@ export function registerWatch(program: Command, context: CliContext): void {
       '--exec <program>',
       'program to run for each message, without a shell; the message is on its standard input',
     )
-    .option('--exec-timeout <seconds>', 'time of the program for one message', countOption, commandPatience / 1000)
+    .option('--exec-timeout <seconds>', 'time of the program for one message', secondsOption, commandPatience / 1000)
     .option('--webhook <url>', 'URL to which each message is posted, signed')
     .option('--key-file <file>', 'file with the key of the webhook: whsec_ and base64')
     .option('--state <file>', 'where to keep what was told; without it a new start begins with what is so then')
     .option('--dead-letters <file>', 'where to put messages that were given up')
     .option('--give-up-after <seconds>', 'how long a message is tried again', countOption, giveUpUnasked / 1000)
-    .option('--check-every <seconds>', 'how often each DID is proved without any hint of a node', countOption, 600)
+    .option('--check-every <seconds>', 'how often each DID is proved without any hint of a node', secondsOption, 600)
     .addHelpText(
       'after',
       examples(
@@ -68,25 +73,23 @@ async function watch(context: CliContext, dids: readonly string[], flags: WatchF
     throw new UserError('watch: DIDs or --query is needed, one of both', 2)
   }
   const deliver = delivererOf(context, flags)
-  const { node: servers, needed, state, deadLetters } = flags
+  const { node: servers, state, deadLetters } = flags
   await requireNames(servers, '--node')
+  if (deadLetters !== undefined) requireAppendable(deadLetters)
+  const trust = readTrust(loadTrust(flags.trust))
   const log = openWarnings(context)
-  const seen = state === undefined ? {} : stateFile(`${state}.light`, log)
-  const asking = { servers, needed, ...(flags.maxAge !== undefined && { maxAge: flags.maxAge }) }
-  const opened = await openLight(context, flags, { ...asking, ...seen })
-  const resolver = isDevnet(flags.trust)
-    ? new DevnetLight(opened, () => openLight(context, flags, asking), log)
-    : opened
-  const ending = new AbortController()
-  void stopSignal().then(() => ending.abort())
-  const { signal } = ending
-  const messages = watchDids({
-    ...{ urls: servers.map(socketOf), resolver, signal, checkEvery: flags.checkEvery * 1000 },
-    ...(flags.query === undefined ? { dids } : { query: flags.query }),
-    ...(state !== undefined && stateFile(state, log)),
-    onNotice: ({ kind, text }) => (kind === 'following' ? log.info({ kind }, text) : log.warn({ kind }, text)),
-  })
+  const files = state === undefined ? undefined : await openWatchFiles(state, trust, log)
   try {
+    const ending = new AbortController()
+    void stopSignal().then(() => ending.abort())
+    const { signal } = ending
+    const messages = watchDids({
+      ...{ urls: servers.map(socketOf), signal, checkEvery: flags.checkEvery * 1000, chain: displayHash(trust.chain) },
+      ...(flags.query === undefined ? { dids } : { query: flags.query }),
+      ...files?.told,
+      resolver: await resolverOf(context, flags, files?.seen, log),
+      onNotice: ({ kind, text }) => (kind === 'following' ? log.info({ kind }, text) : log.warn({ kind }, text)),
+    })
     for await (const message of messages) {
       const taken = await deliverMessage(message, {
         ...{ deliver, signal, giveUpAfter: flags.giveUpAfter * 1000, deadLetters },
@@ -96,8 +99,17 @@ async function watch(context: CliContext, dids: readonly string[], flags: WatchF
       if (!taken) break
     }
   } finally {
+    await files?.release()
     log.close()
   }
+}
+
+/** A light resolver over the nodes, which remembers what it has seen. */
+async function resolverOf(context: CliContext, flags: WatchFlags, seen: Keeping | undefined, log: Log) {
+  const { node: servers, needed, maxAge } = flags
+  const asking = { servers, needed, ...(maxAge !== undefined && { maxAge }) }
+  const opened = await openLight(context, flags, { ...asking, ...seen })
+  return isDevnet(flags.trust) ? new DevnetLight(opened, () => openLight(context, flags, asking), log) : opened
 }
 
 function noteFailure(log: Log, failure: Record<string, unknown>, givenUp: boolean): void {
@@ -111,6 +123,7 @@ function delivererOf(context: CliContext, flags: WatchFlags): Deliver {
   if (exec !== undefined && url !== undefined) throw new UserError('watch: --exec or --webhook, not both', 2)
   if ((url === undefined) !== (keyFile === undefined))
     throw new UserError('watch: --webhook and --key-file belong together', 2)
+  if (exec !== undefined) requireProgram(exec, context.env['PATH'])
   if (exec !== undefined) return runCommand(exec, { patience: execTimeout * 1000, env: context.env })
   if (url === undefined || keyFile === undefined) {
     return async (message) => context.out(linesText([flags.json === true ? JSON.stringify(message) : lineOf(message)]))

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../../../../src/clients/watch/run-command.js'
@@ -26,6 +26,17 @@ function program(script: string): string {
 const env = { PATH: process.env['PATH'], FOLDER: folder }
 const run = (script: string, patience = 20_000, signal = never) =>
   runCommand(program(script), { patience, env })(message, signal)
+
+/** Processes with a text in their environment, but this one and those that have ended. */
+function runningIn(variable: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable)
+    } catch {
+      return false
+    }
+  })
+}
 
 describe('a program for messages', () => {
   it('has the message on its standard input, and its members in the environment', async () => {
@@ -55,5 +66,22 @@ describe('a program for messages', () => {
     await expect(running).rejects.toThrow()
     await new Promise((resolve) => setTimeout(resolve, 1200))
     expect(existsSync(mark)).toBe(false)
+  })
+
+  it('has ended with all that it started when its end is told, though it refuses to end', async () => {
+    const pids = join(folder, 'pids')
+    const deaf = 'trap "" TERM; echo $$ >> ${FOLDER}/pids; while :; do sleep 1; done'
+    const script = `(${deaf}) & (${deaf.replace('trap "" TERM; ', '')}) & sleep 60`
+    for (const stopped of [false, true]) {
+      writeFileSync(pids, '')
+      const stop = new AbortController()
+      const running = run(script, stopped ? 60_000 : 500, stop.signal)
+      const refused = expect(running).rejects.toThrow('took longer')
+      await expect.poll(() => readFileSync(pids, 'utf8').split('\n').length).toBeGreaterThan(2)
+      if (stopped) stop.abort()
+      await refused
+      // A process that was killed takes a moment to go.
+      await expect.poll(() => runningIn(`FOLDER=${folder}`), { timeout: 500 }).toEqual([])
+    }
   })
 })

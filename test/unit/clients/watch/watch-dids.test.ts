@@ -88,3 +88,11 @@ it('asks a node with a fault again, after longer and longer waits, also where ev
     expect(performance.now() - began).toBeGreaterThanOrEqual(875)
   }
 })
+
+it.each([0, -1, 0.5, NaN, Infinity, 2 ** 31])(
+  'refuses to prove DIDs every %d ms: a timer of Node.js would spin',
+  (ms) => {
+    const options = { urls: ['ws://127.0.0.1:47'], resolver, dids: [did], checkEvery: ms }
+    expect(() => watchDids(options)).toThrow(/^checkEvery: /)
+  },
+)
