@@ -23,7 +23,7 @@ export class SignStateFile implements SignStore {
   async load(): Promise<Uint8Array | undefined> {
     return readFile(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
-      throw new UserError(`cannot read ${this.path}, where the validator key notes what it signed: ${error.message}`)
+      throw new UserError(`cannot read ${this.path}, where a key notes what it signed: ${error.message}`)
     })
   }
 
