@@ -150,8 +150,9 @@ export class OwnFiles {
 
 /** The times at which lists were noted, in Unix milliseconds: none later than that of the next one, since a clock may have been ahead. */
 function timesOf(lists: readonly GoneList[]): number[] {
-  let next = Infinity
-  return lists.map(({ at }) => at).reduceRight<number[]>((times, at) => [(next = Math.min(next, at)), ...times], [])
+  const times = lists.map(({ at }) => at)
+  for (let i = times.length - 2; i >= 0; i--) times[i] = Math.min(times[i] as number, times[i + 1] as number)
+  return times
 }
 
 /** Whether a name is that of a file that never changes: nothing else is deleted, though a list that was damaged may name it. */
