@@ -18,7 +18,7 @@ export function baseUrl(text: string): string {
   }
   const isBase = url !== undefined && url.search + url.hash + url.username + url.password === ''
   // Of `http:/host` and `http//host` the scheme would be the name of the host.
-  if (!isBase || /^(?:http|ws)s?$/.test(url.hostname) || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  if (!isBase || !/^https?:\/\/(?!(?:http|ws)s?$)/.test(url.origin)) {
     throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
   }
   return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/api\/v1$/, '')
