@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Folder of Linux whose files lie in memory: a disk takes some 5 ms for each write that is synced, and longer to delete a copy. */
 const shared = '/dev/shm'
 const gigabyte = 1024 ** 3
-/** Bytes that such files may take: a whole run takes less than a fourth of it at once. */
+/** Bytes that have to be free for such files: far more than the 65 MB that were seen of a whole run. */
 const room = 4 * gigabyte
 /** Bytes of memory that processes of tests need beside it. */
 const beside = 4 * gigabyte
