@@ -14,13 +14,16 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 export type Subtle = (typeof globalThis)['crypto']['subtle']
 type ImportedKey = Awaited<ReturnType<Subtle['importKey']>>
+type Keys = Map<string, Promise<ImportedKey | undefined>>
 type Verify = (due: P256Due & { readonly key: Uint8Array }) => Promise<boolean>
+
+/** Keys by the WebCrypto that has imported them: importing one takes longer than a signature, and a program's resolvers ask of the same validators. */
+const importedBy = new WeakMap<Subtle, Keys>()
+/** Keys of which DIDs are made: finding one takes as long as dozens of signatures, and a controller signs many documents. */
+const keysOfDids = new Map<string, Uint8Array>()
 
 /** Verifies signatures of P-256 over SHA-256, and those of witnesses. */
 export class Signatures {
-  readonly #keys = new Map<string, Promise<ImportedKey | undefined>>()
-  /** Keys of which DIDs are made: finding one takes as long as dozens of signatures, and a controller signs many documents. */
-  readonly #keysOfDids = new Map<string, Uint8Array>()
   readonly #subtle: Subtle | null
 
   constructor(subtle: Subtle | null = globalThis.crypto?.subtle ?? null) {
@@ -39,11 +42,11 @@ export class Signatures {
   }
 
   async #all(due: readonly SignatureDue[], turn: () => Promise<void>): Promise<boolean> {
-    const verify = this.#subtle === null ? await inScript() : this.#natively(this.#subtle)
+    const verify = this.#subtle === null ? await inScript() : natively(this.#subtle)
     for (let from = 0; from < due.length; from += portion) {
       const begun: Promise<boolean>[] = []
       for (const one of due.slice(from, from + portion)) {
-        begun.push(one.scheme === undefined ? this.#byKey(one, verify) : ofWitness(one))
+        begun.push(one.scheme === undefined ? byKey(one, verify) : ofWitness(one))
         if (typeof one.key !== 'string') continue
         await begun.at(-1)
         await turn()
@@ -53,35 +56,39 @@ export class Signatures {
     }
     return true
   }
+}
 
-  /** By the key that a DID is made of, once a signature has shown it. */
-  async #byKey({ key, message, signature }: P256Due, verify: Verify): Promise<boolean> {
-    if (typeof key !== 'string') return verify({ key, message, signature })
-    const known = this.#keysOfDids.get(key)
-    if (known !== undefined) return verify({ key: known, message, signature })
-    // WebCrypto finds no key.
-    const { keyInSignature } = await import('../../base/crypto/key-of-did.js')
-    const found = keyInSignature(key, message, signature)
-    if (found === undefined) return false
-    if (this.#keysOfDids.size >= maxKeys) this.#keysOfDids.clear()
-    this.#keysOfDids.set(key, found)
-    return true
-  }
+/** By the key that a DID is made of, once a signature has shown it. */
+async function byKey({ key, message, signature }: P256Due, verify: Verify): Promise<boolean> {
+  if (typeof key !== 'string') return verify({ key, message, signature })
+  const known = keysOfDids.get(key)
+  if (known !== undefined) return verify({ key: known, message, signature })
+  // WebCrypto finds no key.
+  const { keyInSignature } = await import('../../base/crypto/key-of-did.js')
+  const found = keyInSignature(key, message, signature)
+  if (found === undefined) return false
+  if (keysOfDids.size >= maxKeys) keysOfDids.clear()
+  keysOfDids.set(key, found)
+  return true
+}
 
-  #natively(subtle: Subtle): Verify {
-    return async ({ key, message, signature }) => {
-      const known = await this.#key(subtle, key)
-      return known !== undefined && subtle.verify(algorithm, known, own(signature), own(message))
-    }
+function natively(subtle: Subtle): Verify {
+  const keys = importedBy.get(subtle) ?? (new Map() as Keys)
+  importedBy.set(subtle, keys)
+  return async ({ key, message, signature }) => {
+    const known = await keyOf(keys, subtle, key)
+    return known !== undefined && subtle.verify(algorithm, known, own(signature), own(message))
   }
+}
 
-  #key(subtle: Subtle, key: Uint8Array): Promise<ImportedKey | undefined> {
-    const id = mapKey(key)
-    const known = this.#keys.get(id) ?? imported(subtle, key)
-    if (this.#keys.size >= maxKeys) this.#keys.clear()
-    this.#keys.set(id, known)
-    return known
-  }
+function keyOf(keys: Keys, subtle: Subtle, key: Uint8Array): Promise<ImportedKey | undefined> {
+  const id = mapKey(key)
+  const known = keys.get(id)
+  if (known !== undefined) return known
+  if (keys.size >= maxKeys) keys.clear()
+  const begun = imported(subtle, key)
+  keys.set(id, begun)
+  return begun
 }
 
 /** A key for WebCrypto; undefined unless it is the compressed form of a point. */
