@@ -18,9 +18,14 @@ export const commandFile = fileURLToPath(new URL('cli/main.js', dist))
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const found = await next(specifier, context)
-  const url = found.url.replace(sources, dist).replace(/\.ts(\?.*)?$/, '.js')
-  const compiled = found.url.startsWith(sources) && existsSync(new URL(url))
-  return compiled ? { url, format: 'module', shortCircuit: true } : found
+  const url = compiledUrl(found.url)
+  return url === undefined ? found : { url, format: 'module', shortCircuit: true }
+}
+
+/** URL of a module of src as compiled; undefined for other modules, and for those of src that are not compiled alone. */
+export function compiledUrl(source: string): string | undefined {
+  const url = source.replace(sources, dist).replace(/\.ts(\?.*)?$/, '.js')
+  return source.startsWith(sources) && existsSync(new URL(url)) ? url : undefined
 }
 
 if (isMainThread) {

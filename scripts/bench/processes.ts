@@ -1,14 +1,24 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Plugin, rolldown } from 'rolldown'
 import { toHex } from '../../src/base/primitives/bytes.js'
 import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
-import { commandFile } from './compiled.js'
+import { commandFile, compiledUrl } from './compiled.js'
 
 /** Nodes by the command line and scripts, as processes that are measured from outside. */
+
+const compiledSources: Plugin = {
+  name: 'compiled sources',
+  resolveId(name, importer) {
+    const id = importer === undefined ? undefined : compiledUrl(new URL(name, pathToFileURL(importer)).href)
+    return id === undefined ? undefined : { id, external: 'absolute' }
+  },
+}
 
 /** Milliseconds that a process may take to stop before it is killed. */
 const patience = 20_000
@@ -77,6 +87,18 @@ export function forked(script: URL, args: readonly string[] = [], command: Comma
   const [execPath, ...before] = command
   const compiled = ['--import', new URL('./compiled.ts', import.meta.url).href]
   return fork(script, args, { execPath, execArgv: [...before, ...process.execArgv, ...compiled] })
+}
+
+/**
+ * A script in a process of its own that has no loader, as programs of users have none: a loader is asked, in its own thread, each time
+ * that a module is imported, also one that is there. The script is written into a directory.
+ */
+export async function forkedBare(script: URL, directory: string): Promise<ChildProcess> {
+  const file = join(directory, `${basename(script.pathname, '.ts')}.mjs`)
+  const bundle = await rolldown({ input: fileURLToPath(script), platform: 'node', plugins: [compiledSources] })
+  await bundle.write({ file, format: 'esm' })
+  await bundle.close()
+  return fork(file, { execArgv: [] })
 }
 
 /** The next message of a forked process; rejects when it ends. */

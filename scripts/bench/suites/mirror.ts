@@ -18,7 +18,7 @@ import { CountingStore, type StoreCalls } from '../counting-store.js'
 import { didSizes } from '../did-rows.js'
 import { median, type Spent, spentOn, timeOf } from '../measure.js'
 import type { MirrorQuestion, MirrorReadings } from '../mirror-reader.js'
-import { end, forked, said } from '../processes.js'
+import { end, forkedBare, said } from '../processes.js'
 import { type Row, row, shown } from '../report.js'
 import {
   fundedSpec,
@@ -76,7 +76,7 @@ async function atSize(size: number): Promise<Row[]> {
         return [
           ...(await firstRun(mirror, store, { size, bare })),
           ...(await mirroring(made, mirror, store, { size, bare })),
-          ...(await reading(made, folder, size)),
+          ...(await reading(made, directory, size)),
         ]
       } finally {
         await mirror.close()
@@ -161,9 +161,14 @@ function processorTime({ main, others }: Spent): number {
 }
 
 /** Reads DIDs as light resolvers do that know the mirror alone, in a process that shares nothing with the chain. */
-async function reading({ chain, owned }: Made, folder: string, size: number): Promise<Row[]> {
-  const server = await openStaticServer({ folder, hosts: ['127.0.0.1'], port: 0, log: quiet })
-  const reader = forked(new URL('../mirror-reader.ts', import.meta.url))
+async function reading({ chain, owned }: Made, directory: string, size: number): Promise<Row[]> {
+  const server = await openStaticServer({
+    folder: join(directory, 'mirror'),
+    hosts: ['127.0.0.1'],
+    port: 0,
+    log: quiet,
+  })
+  const reader = await forkedBare(new URL('../mirror-reader.ts', import.meta.url), directory)
   try {
     const question: MirrorQuestion = {
       base: `http://${server.addresses[0]}`,
