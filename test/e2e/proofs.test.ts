@@ -110,6 +110,9 @@ describe('didledger light', () => {
     expect(await w3c.json()).toMatchObject({ didDocument: { id: did }, didResolutionMetadata: { proved } })
     expect((await call(url, 'did_resolveCredential', { id: `${did}#x` })).result).toMatchObject({ status: 3, proved })
     for (const path of ['healthz', 'readyz']) expect((await fetch(`${url}/${path}`)).status).toBe(200)
+    const again = await run('light', ...honest(), '--state', state, '--port', '0')
+    const inUse = `another process is using the state of a light resolver in ${state}; stop it first`
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining(inUse) })
     process.kill('SIGTERM')
     expect(await process.finished).toMatchObject({ code: 0, signal: null, err: '' })
     expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ format: 'didledger/light/1', height: 1 })
@@ -145,6 +148,7 @@ describe('didledger light', () => {
       1,
       '(form)',
     ],
+    ['a state in no folder', () => [...honest(), '--state', '/none/light.json'], 2, 'there is no folder /none'],
     [
       'a checkpoint that is not of the chain',
       () => [...honest(), '--checkpoint', wrongCheckpoint()],

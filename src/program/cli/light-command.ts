@@ -14,7 +14,7 @@ import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, trustOptions } from './light-options.js'
 import { keepEvidence } from './evidence-file.js'
 import { mirrorUrl } from './mirror-url.js'
-import { stateFile } from './light-state.js'
+import { lockState, stateFile } from './light-state.js'
 import { loadEvidence } from './load-proofs.js'
 import { showFork } from './show-fork.js'
 import { readWitnessPlace } from '../../clients/light/witness-place.js'
@@ -131,22 +131,20 @@ const passing: readonly LightFailure[] = [
   'unwitnessed',
 ]
 
-/** Serves until a stop signal. */
+/** Serves until a stop signal, with the file of --state for this process alone. */
 async function serve(context: CliContext, flags: LightFlags): Promise<void> {
-  const {
-    rest: servers = [],
-    mirror: mirrors = [],
-    trust,
-    needed,
-    gossip = false,
-    evidence,
-    state,
-    maxAge,
-    port,
-    host,
-    dereference,
-    json,
-  } = flags
+  const trust = requireServers(flags)
+  const { state } = flags
+  const release = state === undefined ? undefined : await lockState(state, 'the state of a light resolver')
+  try {
+    await serveFrom(context, { ...flags, trust })
+  } finally {
+    await release?.()
+  }
+}
+
+/** The trust of the flags; a UserError unless they name one, and as many servers as are needed. */
+function requireServers({ rest: servers = [], mirror: mirrors = [], trust, needed }: LightFlags): string {
   const all = [...servers, ...mirrors]
   if (all.length === 0) throw new UserError('--rest <url> or --mirror <url> is missing', 2)
   if (trust === undefined) throw missingTrust()
@@ -158,25 +156,13 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
       2,
     )
   }
+  return trust
+}
+
+async function serveFrom(context: CliContext, flags: LightFlags & TrustFlags): Promise<void> {
+  const { rest: servers = [], mirror: mirrors = [], port, host, dereference, json } = flags
   const log = openWarnings(context)
-  const { load, save } = state === undefined ? {} : stateFile(state, log)
-  const witnesses = witnessesOf(flags)
-  // A fork that an answer meets is logged with it.
-  const isKept = evidence !== undefined || gossip
-  const onFork = ({ evidence: found }: LightError) => found && keepEvidence(evidence, found, log)
-  const asking = {
-    servers,
-    mirrors,
-    needed,
-    gossip,
-    ...(isKept && { onFork }),
-    ...(witnesses && { witnesses }),
-    ...(maxAge !== undefined && { maxAge }),
-    ...(save && { save }),
-  }
-  const root = { ...flags, trust }
-  const opened = await openLight(context, root, { ...asking, ...(load && { load }) })
-  const light = isDevnet(trust) ? new DevnetLight(opened, () => openLight(context, root, asking), log) : opened
+  const light = await openResolver(context, flags, log)
   const stop = stopSignal()
   await tryOut(light, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
@@ -195,6 +181,27 @@ async function serve(context: CliContext, flags: LightFlags): Promise<void> {
     await server.close()
     log.close()
   }
+}
+
+async function openResolver(context: CliContext, flags: LightFlags & TrustFlags, log: Log) {
+  const { rest: servers = [], mirror: mirrors = [], needed, gossip = false, evidence, state, maxAge } = flags
+  const { load, save } = state === undefined ? {} : stateFile(state, log)
+  const witnesses = witnessesOf(flags)
+  // A fork that an answer meets is logged with it.
+  const isKept = evidence !== undefined || gossip
+  const onFork = ({ evidence: found }: LightError) => found && keepEvidence(evidence, found, log)
+  const asking = {
+    servers,
+    mirrors,
+    needed,
+    gossip,
+    ...(isKept && { onFork }),
+    ...(witnesses && { witnesses }),
+    ...(maxAge !== undefined && { maxAge }),
+    ...(save && { save }),
+  }
+  const opened = await openLight(context, flags, { ...asking, ...(load && { load }) })
+  return isDevnet(flags.trust) ? new DevnetLight(opened, () => openLight(context, flags, asking), log) : opened
 }
 
 /** Asks once, so that a wrong address, trust root or state is met at the start. */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { LightOptions } from '../../clients/light/light-resolver.js'
 import type { Log } from '../../base/runtime/env.js'
@@ -27,4 +28,15 @@ export function stateFile(
       }
     },
   }
+}
+
+/**
+ * Keeps other processes away from the file of --state, by FILE.lock beside it; the result ends that. Each of two would write what it
+ * alone has seen. A UserError where another process has the file, and for one in no folder: the lock would make the folder.
+ */
+export async function lockState(file: string, named: string): Promise<() => Promise<void>> {
+  const folder = dirname(file)
+  if (!isThere(folder, 'folder')) throw new UserError(`--state ${file}: there is no folder ${folder}`, 2)
+  const { lockPath } = await import('./directory-lock.js')
+  return lockPath(`${file}.lock`, `${named} in ${file}`)
 }

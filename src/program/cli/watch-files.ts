@@ -1,12 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { Log } from '../../base/runtime/env.js'
 import { asLightError } from '../../clients/light/light-error.js'
-import { fileReason, isThere } from '../../clients/wallet/files.js'
+import { fileReason } from '../../clients/wallet/files.js'
 import type { Trust } from '../../identity/proofs/trust-root.js'
-import { lockPath } from './directory-lock.js'
-import { type Keeping, stateFile } from './light-state.js'
+import { type Keeping, lockState, stateFile } from './light-state.js'
 
 /** The files of a watch: FILE with what was told, FILE.light with what its light resolver has seen, and FILE.lock. */
 
@@ -22,10 +20,7 @@ export interface WatchFiles {
  * or of another chain: no wait mends that.
  */
 export async function openWatchFiles(state: string, trust: Trust, log: Pick<Log, 'error'>): Promise<WatchFiles> {
-  // The lock would make it: of a path that was mistyped, nothing was ever told.
-  if (!isThere(dirname(state), 'folder'))
-    throw new UserError(`--state ${state}: there is no folder ${dirname(state)}`, 2)
-  const release = await lockPath(`${state}.lock`, `the state of a watch in ${state}`)
+  const release = await lockState(state, 'the state of a watch')
   try {
     const told = stateFile(state, log, 'what was told is not kept: after a restart, it is told again')
     const seen = stateFile(`${state}.light`, log)
