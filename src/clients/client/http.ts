@@ -119,7 +119,7 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
 /**
  * One HTTP exchange: a GET, or a POST of a body as JSON. Every failure to get an answer is a {@link UserError} that names the URL, but for an
  * aborted signal. A GET, and a POST that reads alone, is asked again, once, if its connection closes without an answer: a node may close a
- * connection that was kept open just when it is used again.
+ * connection that was kept open just when it is used again. Another POST goes over none of which it can be known that it is closed.
  */
 export async function exchangeText(
   url: string,
@@ -137,6 +137,7 @@ export async function exchangeText(
     const init: SentParts = { signal: deadline.signal, redirect: 'error', headers: headersOf(options, isPost) }
     const ask = () => send(url, isPost ? { ...init, method: 'POST', body: JSON.stringify(body) } : init)
     const mayRepeat = !isPost || options.reads === true
+    if (!mayRepeat) await afterClosing()
     const response = await ask().catch((error: unknown) =>
       mayRepeat && wasClosed(error) ? ask() : Promise.reject(error),
     )
@@ -151,6 +152,14 @@ export async function exchangeText(
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
   }
+}
+
+/**
+ * Two turns of the event loop. While this thread was busy, with a password for example, the server may have closed connections that are kept
+ * open: that is seen in the first turn and known to the connection's pool in the second. Before, a request would be sent over such a one and be lost.
+ */
+async function afterClosing(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setTimeout(resolve))
 }
 
 function ageIn({ headers }: AnswerParts): AnswerAge | undefined {

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { callRpc } from '../../../../src/clients/client/rpc.js'
 import { exchange, exchangeText, sendBy } from '../../../../src/clients/client/http.js'
@@ -86,6 +88,28 @@ it('asks once more where a connection ends without an answer, and says what fail
   expect(asked).toBe(2)
   await expect(exchange(url, {}, { timeout: 9000 })).rejects.toThrow('ECONNRESET')
   expect(asked).toBe(3)
+})
+
+/** Answers all requests, and closes a connection 100 ms after one, though it promises a minute. */
+const hasty = `
+  const { parentPort } = require('node:worker_threads')
+  const server = require('node:http').createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('keep-alive', 'timeout=60').end('{}'))
+    response.on('close', () => setTimeout(() => request.socket.destroy(), 100))
+  })
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+it('sends nothing that it may send once alone over a connection that was closed while the thread was busy', async () => {
+  const worker = new Worker(hasty, { eval: true })
+  const [port] = (await once(worker, 'message')) as [number]
+  const wait = new Int32Array(new SharedArrayBuffer(4))
+  const outcomes = await both(async () => {
+    await exchange(`http://127.0.0.1:${port}`, undefined, { timeout: 9000 })
+    Atomics.wait(wait, 0, 0, 300)
+    return (await exchange(`http://127.0.0.1:${port}`, {}, { timeout: 9000 })).status
+  })
+  await worker.terminate()
+  expect(outcomes).toEqual([200, 200])
 })
 
 it('rejects where an answer ends early, comes late or is not waited for', async () => {
