@@ -105,7 +105,7 @@ function costOf(dids: number) {
     waiting: made,
     puts: blocksOfDay + made + 2 * busy + chain,
     written: changes * measured.leaf + pages.bytes + notes + blocksOfDay * measured.head,
-    gets: busy,
+    gets: blocksOfDay + busy,
     deletes: busy * (Math.ceil(made / busy / deletedAtOnce) + 1),
     way: way.count,
     requests: 2 + way.count,

@@ -18,7 +18,7 @@ import { chainProver } from './chain-prover.js'
 export interface MirrorParts {
   readonly chain: Chain
   readonly database: Database
-  readonly env: Pick<Env, 'clock' | 'timers' | 'log'>
+  readonly env: Pick<Env, 'clock' | 'random' | 'timers' | 'log'>
   /** Variables of the process, which name an object store. */
   readonly variables: Variables
   isInStep(): boolean

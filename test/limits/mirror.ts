@@ -13,6 +13,8 @@ import {
 import { headersFile } from '../../src/identity/proofs/mirror-headers.js'
 import { pageName } from '../../src/identity/proofs/mirror-page.js'
 import { OwnFiles } from '../../src/ledger/mirror/own-files.js'
+import { WriterMark } from '../../src/ledger/mirror/writer-mark.js'
+import { systemRandom } from '../../src/base/runtime/system-random.js'
 import { lightWorld } from '../support/builders/light-world.js'
 import { mirrorUrl, withLongHistory } from '../support/builders/mirror-scene.js'
 import { mirrorOnce } from '../support/builders/mirrored.js'
@@ -180,6 +182,19 @@ export const mirrorLimits = [
     value: 268_435_456,
     feed: async (n) => void (await OwnFiles.open(new HollowMirror('own/intent', n), chain)),
     refusal: 'own/intent has 268435457 bytes',
+  }),
+  limit({
+    name: 'ledger/mirror/writer-mark.longestMark',
+    unit: 'bytes',
+    value: 256,
+    feed: onlyFor(/ bytes$/, async (n) => {
+      const store = storeOf()
+      const mark = await WriterMark.set(store, systemRandom)
+      await mark.require()
+      stretch(store, 'own/writer', n)
+      await mark.require()
+    }),
+    refusal: 'own/writer has 257 bytes',
   }),
   limit({
     name: 'ledger/mirror/mirror.longestExtra',

@@ -4,7 +4,7 @@
  *   change of the tip -> mirrorStep (mirror-step.ts), in one snapshot of the rows
  *     -> changesBetween, MirroredState (mirrored-state.ts)   pages and leaves that changed; all of them for a mirror that has none of it
  *     -> wholeHeaders, lastFiles (mirrored-headers.ts)       headers
- *     -> MirrorStore (mirror-store.ts)                       a folder, or an object store
+ *     -> MirrorStore (mirror-store.ts)                       a folder, or an object store, while no other process has it (writer-mark.ts)
  *     -> OwnFiles (own-files.ts)                             the head, last of all; lists of what no later block needs
  *
  * Imports errors, primitives, runtime, did, proofs, storage; used by api, node, cli.
@@ -18,7 +18,8 @@ import { aboutName, type MirrorHead } from '../../identity/proofs/mirror-head.js
 import type { RowSource } from '../storage/stored-rows.js'
 import type { MirrorStore } from './mirror-store.js'
 import { type MirroredChain, mirrorStep, type StepResult } from './mirror-step.js'
-import { type Keeping, OwnFiles } from './own-files.js'
+import { type Keeping, OwnFiles, requireMirrorOf } from './own-files.js'
+import { WriterMark } from './writer-mark.js'
 
 /** @tuning ms: wait after a step that failed, and the longest one */
 const firstWait = 1000
@@ -26,7 +27,7 @@ const longestWait = 60_000
 /** @limit bytes: a file beside those of the chain that a mirror writes again where it differs */
 const longestExtra = 4 * 1024 * 1024
 
-export interface MirrorOptions extends Pick<Env, 'clock' | 'timers' | 'log'>, Keeping {
+export interface MirrorOptions extends Pick<Env, 'clock' | 'random' | 'timers' | 'log'>, Keeping {
   readonly store: MirrorStore
   /** Name of its place, for people. */
   readonly place: string
@@ -64,6 +65,7 @@ class Closed extends Error {}
 export class Mirror {
   readonly #options: MirrorOptions
   #own: OwnFiles | undefined
+  #mark: WriterMark | undefined
   #running: Promise<void> | undefined
   #again = false
   #closed = false
@@ -132,8 +134,11 @@ export class Mirror {
   }
 
   async #open(): Promise<void> {
-    const { store, chain, pages, about } = this.#options
-    this.#own = await OwnFiles.open(store, displayHash(chain.genesis))
+    const { store, chain, random, pages, about } = this.#options
+    const genesis = displayHash(chain.genesis)
+    await requireMirrorOf(store, genesis)
+    this.#mark = await WriterMark.set(store, random)
+    this.#own = await OwnFiles.open(store, genesis)
     for (const [name, bytes] of [...pages, [aboutName, fromUtf8(JSON.stringify(about()))] as const]) {
       const stored = await store.get(name, longestExtra).catch(() => undefined)
       if (stored === undefined || !equalBytes(stored, bytes)) await store.replace({ name, bytes })
@@ -171,6 +176,7 @@ export class Mirror {
 
   async #step(): Promise<void> {
     const { database, clock, log } = this.#options
+    await this.#mark?.require()
     const rows = database.freeze()
     try {
       const began = clock.now()

@@ -160,6 +160,11 @@ function mayGo(name: string): boolean {
   return isMirrorName(name) && name.includes('/') && !name.startsWith(ownFolder)
 }
 
+/** A UserError for a mirror of another chain, and for other files. */
+export async function requireMirrorOf(store: MirrorStore, chain: string): Promise<void> {
+  await storedHead(store, chain)
+}
+
 async function storedHead(store: MirrorStore, chain: string): Promise<MirrorHead | undefined> {
   const bytes = await store.get(headName, longestHead)
   if (bytes === undefined) return undefined

@@ -62,7 +62,8 @@ async function expectWhole(store: MemoryMirror): Promise<void> {
   const fresh = new MemoryMirror()
   const head = await mirrorOnce(test, fresh)
   expect(headIn(store)).toEqual(head)
-  for (const [name, bytes] of fresh.files) if (name !== 'own/intent') expect(store.files.get(name)).toEqual(bytes)
+  const ofWriter = ['own/intent', 'own/writer']
+  for (const [name, bytes] of fresh.files) if (!ofWriter.includes(name)) expect(store.files.get(name)).toEqual(bytes)
 }
 
 describe('a mirror that follows a chain', () => {
@@ -140,6 +141,47 @@ describe('a mirror that follows a chain', () => {
     await publish(1)
     await until(mirror, tipOf())
     await mirror.close()
+    await expectWhole(store)
+  })
+
+  it('leaves the mirror alone for good once another process has begun to write it', async () => {
+    const store = new MemoryMirror()
+    const timers = new ManualTimers()
+    await publish(1)
+    const [first, second] = [mirrorOf(test, store, { timers, keepBlocks: 0 }), mirrorOf(test, store, { keepBlocks: 0 })]
+    await first.start()
+    await until(first, tipOf())
+    await second.start()
+    for (let i = 0; i < 3; i++) {
+      await publish(1)
+      await until(second, tipOf())
+    }
+    expect(first.figures).toMatchObject({ failures: 1, height: tipOf() - 3 })
+    await second.close()
+    await publish(1)
+    const before = new Map(store.files)
+    timers.fire()
+    await vi.waitFor(() => expect(first.figures.failures).toBe(2))
+    expect(store.files).toEqual(before)
+    // Started again, it takes over what the other has left.
+    await first.close()
+    await mirrorOnce(test, store)
+    await expectWhole(store)
+  })
+
+  it('ends once its files were removed', async () => {
+    const store = new MemoryMirror()
+    const timers = new ManualTimers()
+    const mirror = mirrorOf(test, store, { timers })
+    await publish(1)
+    await mirror.start()
+    await until(mirror, tipOf())
+    store.files.clear()
+    await publish(1)
+    await vi.waitFor(() => expect(mirror.figures.failures).toBe(1))
+    expect(store.files).toEqual(new Map())
+    await mirror.close()
+    await mirrorOnce(test, store)
     await expectWhole(store)
   })
 
@@ -324,7 +366,7 @@ describe('a chain of which no block is proved yet', () => {
       const store = new MemoryMirror()
       for (let height = 0; height < first; height++) {
         expect(await mirrorOnce(young, store)).toBeUndefined()
-        expect([...store.files.keys()]).toEqual(['about'])
+        expect([...store.files.keys()]).toEqual(['own/writer', 'about'])
         await young.mine()
       }
       expect(await mirrorOnce(young, store)).toMatchObject({ height: young.spec.hasValidators ? first : 1 })

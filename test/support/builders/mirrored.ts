@@ -3,6 +3,7 @@ import { mirrorDefaults } from '../../../src/ledger/mirror/mirror-options.js'
 import type { MirrorHead } from '../../../src/identity/proofs/mirror-head.js'
 import { chainProver } from '../../../src/node/chain-prover.js'
 import type { Timers } from '../../../src/base/runtime/env.js'
+import { systemRandom } from '../../../src/base/runtime/system-random.js'
 import { silentLog } from '../../../src/base/runtime/process-env.js'
 import type { MirrorStore } from '../../../src/ledger/mirror/mirror-store.js'
 import type { TestChain } from './chain.js'
@@ -46,6 +47,7 @@ export function mirrorOf(
     },
     events: chain.events,
     clock: { now },
+    random: systemRandom,
     timers,
     log: silentLog,
     ...{ keepBlocks, keepSeconds, allVersions },
