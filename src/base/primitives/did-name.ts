@@ -9,6 +9,12 @@ export function isDidName(text: string): boolean {
   return nameForm.test(text)
 }
 
+/** Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts. */
+export function capitalsFault(text: string): string {
+  const lower = text.toLowerCase()
+  return lower !== text && isDidName(lower) ? `names have no capitals, as in ${lower}` : ''
+}
+
 /** Whether a DID has a name, not the identifier of a key. */
 export function hasName(did: string): boolean {
   return nameLengthOf(did) !== undefined

@@ -278,7 +278,8 @@ export function didFault(text: string): string {
   const start = `did:${didMethod}:`
   if (text.startsWith('did:') && !text.startsWith(start)) return `it does not begin with ${start}`
   const identifier = text.startsWith(start) ? text.slice(start.length) : text
-  return `${identifierFault(identifier)}; no key has it, so it cannot exist`
+  const inFull = isDidName(text) ? `; a name is written in full, as ${start}${text}` : ''
+  return `${identifierFault(identifier)}; no key has it, so it cannot exist${inFull}`
 }
 
 /** Signs text with a key. */

@@ -1,5 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
-import { longestName } from '../../base/primitives/did-name.js'
+import { capitalsFault, longestName } from '../../base/primitives/did-name.js'
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { parseDate } from './date.js'
@@ -83,7 +83,10 @@ export function didText(text: string, where: string, rules: IdRules): string {
 
 /** Says of a text that is no DID by these rules whether a name would be one. */
 function nameFault(text: string, rules: IdRules): string {
-  if (rules.names === true) return `, nor a name (1 to ${longestName} of a-z 0-9 . _ -)`
+  if (rules.names === true) {
+    const capitals = capitalsFault(text.slice(text.lastIndexOf(':') + 1))
+    return `, nor a name (1 to ${longestName} of a-z 0-9 . _ -${capitals && `; ${capitals}`})`
+  }
   return rules.names === false && isDid(text, { ...rules, names: true }) ? '; a name is not taken here' : ''
 }
 

@@ -226,7 +226,7 @@ describe('status', () => {
       // A name that is free.
       expect(await resolver.resolve('x', { all, context: true })).toEqual({ did: 'did:ledger:x', status: 3 })
       expect(await resolver.resolve('X', { all })).toEqual({ did: 'did:ledger:X', status: 3 })
-      const hint = 'no key has this identifier: its length is 1, not 34'
+      const hint = 'no key has this identifier: its length is 1, not 34; names have no capitals, as in x'
       expect(await resolver.resolve('X', { all, context: true })).toEqual({ did: 'did:ledger:X', status: 3, hint })
       expect(await resolver.resolve('i._-', { all })).toEqual({ did: 'did:ledger:i._-', status: 3 })
       // An address of another kind is no DID, though its checksum is right.

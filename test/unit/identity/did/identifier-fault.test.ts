@@ -26,6 +26,11 @@ it.each([
   ['i'.repeat(35), 'its length is 35, not 34'],
   ['l'.padStart(34, 'i'), 'character 34 is none of base58'],
   ['someone-else', 'character 8 is none of base58'],
+  ['Shop', 'its length is 4, not 34; names have no capitals, as in shop'],
+  ['The.Club', 'character 4 is none of base58; names have no capitals, as in the.club'],
+  ['A'.repeat(30), `its length is 30, not 34; names have no capitals, as in ${'a'.repeat(30)}`],
+  ['A'.repeat(31), 'its length is 31, not 34'],
+  ['.Shop', 'character 1 is none of base58'],
   ['1'.repeat(34), 'it begins with 1, not with i'],
   ['i'.repeat(34), 'its checksum is wrong, so it is mistyped or made up'],
 ])('says of %j: %s', (text, fault) => {

@@ -19,7 +19,12 @@ describe('a DID in a member', () => {
   })
 
   it.each([
-    ['capitals in a name', 'did:ledger:Shop', withNames, `${unread}, nor a name (1 to 30 of a-z 0-9 . _ -)`],
+    [
+      'capitals in a name',
+      'did:ledger:Shop',
+      withNames,
+      `${unread}, nor a name (1 to 30 of a-z 0-9 . _ -; names have no capitals, as in shop)`,
+    ],
     ['31 characters', `did:ledger:${'x'.repeat(31)}`, withNames, `${unread}, nor a name (1 to 30 of a-z 0-9 . _ -)`],
     ['a name where the DID of a key is needed', 'did:ledger:shop', withoutNames, `${unread}; a name is not taken here`],
     ['a text that is no name either', 'did:ledger:Shop', withoutNames, unread],
