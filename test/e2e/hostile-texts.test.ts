@@ -111,6 +111,7 @@ const scenes: Readonly<Record<string, Scene>> = {
       [file('ticket.json'), ...asBob],
     ],
   },
+  'did name show': { args: [[file('club.json')], [file('ticket.json')]] },
   'did name publish': { args: [[file('whole.json'), ...asAlice]] },
   'did name deactivate': { args: [['shop', ...asAlice]] },
   'did publish': { args: [[file('create.json'), ...asCarol]] },

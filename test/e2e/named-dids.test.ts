@@ -36,23 +36,43 @@ describe('a DID of three people, two of whom sign', () => {
     const early = await as(0, 'name', 'publish', file('club.json'))
     expect([early.code, early.err]).toEqual([1, expect.stringContaining('1 more of the controllers')])
     expect((await as(0, 'name', 'sign', file('club.json'))).err).toContain('has signed it already')
-    expect((await as(1, 'name', 'sign', file('club.json'))).code).toBe(0)
+    const signed = await as(1, 'name', 'sign', file('club.json'))
+    const added = [0, 1, 2].map((i) => ({ member: 'controller', id: did(i), after: did(i) }))
+    expect(signed).toMatchObject({ code: 0 })
+    const { changes } = JSON.parse(signed.out) as { changes: unknown[] }
+    expect(changes).toEqual(expect.arrayContaining([...added, { member: 'multisig', after: '2:3' }]))
     expect((await as(2, 'name', 'sign', file('club.json'))).err).toContain('takes no more')
     expect(await as(2, 'name', 'publish', file('club.json'))).toMatchObject({ code: 0 })
 
     const service = ['--add-service', 'site,LinkedDomains,https://club.example']
     expect((await as(1, 'name', 'update', 'club', ...service, '-o', file('change.json'))).code).toBe(0)
-    expect((await as(2, 'name', 'sign', file('change.json'))).code).toBe(0)
+    const ofNode = ['--rest', node.line.rest]
+    const seen = await run('did', 'name', 'show', file('change.json'), ...ofNode)
+    expect(seen.out).toMatch(
+      /^The draft of the update of did:ledger:club, signed by 2 of 3 controllers:\n {2}added {2}service {2}#site .*"https:\/\/club.example"/,
+    )
+    const late = await run('did', 'name', 'sign', file('change.json'), '--devnet-account', '2', ...ofNode)
+    expect(late).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^The draft of .*\n {2}added .*\n\nWrote the update/),
+    })
     expect(await as(0, 'name', 'publish', file('change.json'))).toMatchObject({ code: 0 })
+    const stale = await as(0, 'name', 'sign', file('change.json'))
+    expect([stale.code, stale.err]).toEqual([1, expect.stringContaining('begin again')])
+    expect((await as(0, 'name', 'sign', file('club.json'))).err).toContain('exists on this chain already')
 
     // Account 1 has lost its key; the other two go on without it.
     expect((await as(0, 'name', 'ticket', 'club', '--to', did(0), '-o', file('ticket.json'))).code).toBe(0)
     const half = await as(0, 'name', 'transfer', file('ticket.json'))
     expect([half.code, half.err]).toEqual([1, expect.stringContaining('needs 2')])
+    const ticket = await run('did', 'name', 'show', file('ticket.json'), ...ofNode)
+    expect(ticket.out).toContain(`gives did:ledger:club to ${did(0)}`)
     expect((await as(2, 'name', 'sign', file('ticket.json'))).code).toBe(0)
     expect(JSON.parse(readFileSync(file('ticket.json'), 'utf8'))).toMatchObject({ id: 'did:ledger:club', to: did(0) })
     expect(await as(0, 'name', 'transfer', file('ticket.json'), '--controller', did(2))).toMatchObject({ code: 0 })
 
+    const used = await as(0, 'name', 'sign', file('ticket.json'))
+    expect([used.code, used.err]).toEqual([1, expect.stringContaining('make another ticket')])
     const shown = await run('did', 'resolve', 'did:ledger:club', '--rest', node.line.rest)
     expect(shown.out).toContain('"multisig": "1:2"')
     const proof = await run('did', 'prove', 'did:ledger:club', '--all', '--rest', node.line.rest)
@@ -118,7 +138,9 @@ describe('a DID of three people, two of whom sign', () => {
 
   it('says what is wrong with what cannot be', async () => {
     const cases: readonly [string[], number, string][] = [
-      [['name', 'create', 'Club'], 2, 'cannot be a name'],
+      [['name', 'create', 'Club'], 2, 'Club cannot be a name: names have no capitals, as in club'],
+      [['name', 'create', 'shop', '--controller', 'club'], 2, 'a name is written in full, as did:ledger:club'],
+      [['name', 'create', 'shop', '--controller', 'did:ledger:Club'], 2, 'names have no capitals, as in club'],
       [['name', 'create', 'a'.repeat(31)], 2, 'cannot be a name'],
       [['name', 'create', 'shop', '--needed', '2'], 1, '2 of 1 controllers cannot sign'],
       [['name', 'create', 'shop', '--needed', '0'], 2, 'Not a number of controllers'],

@@ -65,8 +65,7 @@ export interface NamedIdentity extends Controllers, Omit<NewIdentity, 'recovery'
 /** The draft of a new document under controllers; with a ticket it takes the place of the document of the DID that this gives away. */
 export function namedDraft(identity: NamedIdentity, created: string, ticket?: Ticket): NamedDraft {
   const { did, services, keyAgreement = [], alsoKnownAs = [], expires } = identity
-  if (!hasName(did))
-    throw new UserError(`${did} is not a DID with a name: a to z, 0 to 9, . _ -, at most 30 characters`)
+  requireName(did)
   requireUris(services)
   const members = { services, alsoKnownAs, keyAgreement: plannedAgreement(keyAgreement, did) }
   const control = controlOf(identity)
@@ -83,9 +82,13 @@ export function changedDraft(current: CurrentIdentity, changes: DocumentChanges,
   return { operation: operationThat(({ previousTxid }) => previousTxid), document, previousTxid: current.txid }
 }
 
-/** Adds the proof of a controller to a draft. A {@link UserError} where it is none, has signed, or there are enough. */
+/**
+ * Adds the proof of a controller to a draft. A {@link UserError} where it is none, has signed, there are enough, or the DID has no name.
+ * It signs the whole document, which `reviewDraft` shows.
+ */
 export function signDraft(draft: NamedDraft, { pair, key }: Controller, created: string): NamedDraft {
   const { document } = draft
+  requireName(document.id)
   requireUnsigned(
     document.proofs.map(({ creator }) => creator),
     key,
@@ -192,6 +195,11 @@ function requireUnsigned(
     throw new UserError(`${did} is no controller of ${id}: those are ${controllers.join(', ')}`)
   if (signed.some((other) => didPart(other) === did)) throw new UserError(`${did} has signed it already`)
   if (signed.length >= needed) throw new UserError(`it has the ${needed} signatures that it needs, and takes no more`)
+}
+
+function requireName(did: string): void {
+  if (hasName(did)) return
+  throw new UserError(`${did} is not a DID with a name: a to z, 0 to 9, . _ -, at most 30 characters`)
 }
 
 function operationThat(is: (form: (typeof operationForms)[OperationName]) => boolean): OperationName {

@@ -20,4 +20,5 @@ export {
   ticketFor,
   ticketText,
 } from '../../clients/wallet/named-identity.js'
+export { type DraftChange, requireTicketFollows, reviewDraft } from '../../clients/wallet/review-draft.js'
 export { parseSpec } from '../../base/primitives/spec.js'

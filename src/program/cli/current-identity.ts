@@ -25,6 +25,20 @@ export interface Current {
  * if the DID does not exist or is deactivated.
  */
 export async function currentIdentity(client: NodeClient, did: string): Promise<Current> {
+  const current = await lastIdentity(client, did)
+  if (current !== undefined) return current
+  const how = hasName(did)
+    ? '"npx didledger did name create" registers a name'
+    : '"npx didledger did create" registers the DID of an account'
+  throw new UserError(`${did} does not exist on this chain; ${how}`)
+}
+
+/** The same; undefined if the DID does not exist. */
+export async function identityIfAny(client: NodeClient, did: string): Promise<CurrentIdentity | undefined> {
+  return (await lastIdentity(client, did))?.identity
+}
+
+async function lastIdentity(client: NodeClient, did: string): Promise<Current | undefined> {
   const [{ status, transaction }, waiting] = await Promise.all([client.resolve(did), pendingOperations(client, did)])
   if (status === 2) throw new UserError(`${did} is deactivated, which is final`)
   const mined = transaction?.[0]
@@ -37,12 +51,7 @@ export async function currentIdentity(client: NodeClient, did: string): Promise<
   if (waiting.some(({ operation }) => effectOf(operation) === 'end')) {
     throw new UserError(`${did} is about to be deactivated by a transaction that waits for its block`)
   }
-  if (last === undefined) {
-    const how = hasName(did)
-      ? '"npx didledger did name create" registers a name'
-      : '"npx didledger did create" registers the DID of an account'
-    throw new UserError(`${did} does not exist on this chain; ${how}`)
-  }
+  if (last === undefined) return undefined
   return { identity: { document: documentOf(last.payload), txid: last.txid }, expired: status === 1 }
 }
 

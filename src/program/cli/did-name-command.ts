@@ -7,7 +7,7 @@ import type { DidDocument } from '../../identity/did/model.js'
 import type { Ticket } from '../../identity/did/ticket.js'
 import { InvariantError, UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
-import { isDidName } from '../../base/primitives/did-name.js'
+import { capitalsFault, isDidName } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { authenticationKeys, signingKey } from '../../clients/wallet/document-keys.js'
@@ -27,9 +27,10 @@ import {
   ticketFor,
   ticketText,
 } from '../../clients/wallet/named-identity.js'
+import { type DraftChange, requireTicketFollows, reviewDraft } from '../../clients/wallet/review-draft.js'
 import type { CliContext } from './cli-context.js'
-import { collect, didArgument } from './command-options.js'
-import { controllersOf, currentIdentity } from './current-identity.js'
+import { collect, didArgument, type OutputOptions, type RestFlags, withNode, withOutput } from './command-options.js'
+import { controllersOf, currentIdentity, identityIfAny } from './current-identity.js'
 import { deactivate, type DeactivateOptions } from './did-deactivate.js'
 import { finish, type OperationOptions, readHeld, specificationOf, withOperation } from './did-operation.js'
 import {
@@ -42,7 +43,7 @@ import {
 } from './document-options.js'
 import { chainNow, newExpiry } from './expiry.js'
 import { keyChoice, type KeyOptions, type SignOptions, withKeys, withSigning } from './key-options.js'
-import { examples, report, sameOptions, shellWord } from './print-output.js'
+import { columnLines, examples, linesText, report, sameOptions, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 
 interface ControlOptions {
@@ -89,8 +90,12 @@ export function registerDidNames(did: Command, context: CliContext): void {
     .action((file: string, options: DraftOptions & NewDocumentOptions & ControlOptions) =>
       transfer(context, file, options),
     )
+  withNode(withOutput(name.command('show <file>')))
+    .description('show the changes of a draft, or the receiver of a ticket')
+    .addHelpText('after', examples('did name show club.json', 'did name show ticket.json'))
+    .action((file: string, options: OutputOptions & RestFlags) => show(context, file, options))
   withOperation(name.command('sign <file>'))
-    .description('sign a draft or a ticket of others, as a controller')
+    .description('show a draft or a ticket of others, and sign it as a controller')
     .addHelpText('after', examples('did name sign club.json', 'did name sign ticket.json'))
     .action((file: string, options: OperationOptions) => sign(context, file, options))
   withSigning(withOperation(name.command('publish <file>')))
@@ -119,6 +124,8 @@ function didOfName(text: string): string {
   const start = `did:${didMethod}:`
   const name = text.startsWith(start) ? text.slice(start.length) : text
   if (isDidName(name)) return start + name
+  const capitals = capitalsFault(name)
+  if (capitals !== '') throw new UserError(`${text} cannot be a name: ${capitals}`, 2)
   throw new UserError(
     `${text} cannot be a name: it has 1 to 30 characters of a to z, 0 to 9, . _ -, and begins with a letter or digit`,
     2,
@@ -169,17 +176,69 @@ async function transfer(
   await goOn(context, parts, signDraft(draft, controller, formatDate(now)), options)
 }
 
+/** A draft or a ticket in a file, held against the chain. */
+type Held = { readonly draft: NamedDraft; readonly changes: readonly DraftChange[] } | HeldTicket
+interface HeldTicket {
+  readonly ticket: Ticket
+  /** The document on the chain, whose controllers sign the ticket. */
+  readonly document: DidDocument
+}
+
+async function held(client: NodeClient, file: string): Promise<Held> {
+  if (isDraft(file)) {
+    const draft = draftIn(file)
+    return { draft, changes: reviewDraft(draft, await identityIfAny(client, draft.document.id)) }
+  }
+  const given = ticketIn(file)
+  const { identity } = await currentIdentity(client, given.id)
+  requireTicketFollows(given, identity)
+  return { ticket: given, document: identity.document }
+}
+
+async function show(context: CliContext, file: string, options: OutputOptions & RestFlags): Promise<void> {
+  const shown = await held(new NodeClient(options), file)
+  const value =
+    'ticket' in shown
+      ? { did: shown.ticket.id, to: shown.ticket.to }
+      : { did: shown.draft.document.id, operation: shown.draft.operation, changes: shown.changes }
+  report(context, options, value, heldLines(shown))
+}
+
 async function sign(context: CliContext, file: string, options: OperationOptions): Promise<void> {
-  const { client, now, controller } = await opened(context, options)
+  const shown = await held(new NodeClient(options), file)
+  // Before the wallet is opened: who is asked for its password has seen for what.
+  if (!options.json) context.out(linesText([...heldLines(shown), '']))
+  const { now, controller } = await opened(context, options)
+  const created = formatDate(now)
   // What it reads it replaces, unless another file is named.
   const into = { ...options, output: options.output ?? file, replace: options.output === undefined }
-  if (!isDraft(file)) {
-    const given = ticketIn(file)
-    const { document } = (await currentIdentity(client, given.id)).identity
-    writeTicket(context, signTicket(given, controller, document, formatDate(now)), document, into)
-    return
+  if ('ticket' in shown) {
+    const { ticket: given, document } = shown
+    writeTicket(context, signTicket(given, controller, document, created), document, into)
+  } else writeDraft(context, signDraft(shown.draft, controller, created), into, { changes: shown.changes })
+}
+
+/** What a signature is for, in words. */
+function heldLines(shown: Held): string[] {
+  if ('ticket' in shown) {
+    const { id, to } = shown.ticket
+    return [`The ticket gives ${id} to ${to}, who says who controls it from then on.`]
   }
-  writeDraft(context, signDraft(draftIn(file), controller, formatDate(now)), into)
+  const { draft, changes } = shown
+  const { id, controllers } = draft.document
+  const [first] = changes
+  if (first === undefined) return [`The draft of the ${draft.operation} of ${id} changes nothing.`]
+  const signers = `signed by ${neededControllers(draft.document)} of ${controllers.length} controllers`
+  return [`The draft of the ${draft.operation} of ${id}, ${signers}:`, ...columnLines(changes.map(changeCells))]
+}
+
+function changeCells({ member, id, before, after }: DraftChange): string[] {
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
+  // A text in a list is its own id.
+  const texts = [before, after].filter(
+    (value) => value !== undefined && (id === undefined || typeof value !== 'string'),
+  )
+  return [`  ${kind}`, member, id ?? '', texts.map((value) => JSON.stringify(value)).join(' -> ')]
 }
 
 async function publish(context: CliContext, file: string, options: DraftOptions): Promise<void> {
@@ -273,12 +332,17 @@ function others({ document }: NamedDraft): string[] {
   return document.controllers.filter((did) => !signed.has(did))
 }
 
-function writeDraft(context: CliContext, draft: NamedDraft, options: FileOptions): void {
+function writeDraft(
+  context: CliContext,
+  draft: NamedDraft,
+  options: FileOptions,
+  more: { readonly changes?: readonly DraftChange[] } = {},
+): void {
   const file = options.output as string
   writeFileAtomically(file, draftText(draft), { mode: 0o644, ...defined({ replace: options.replace }) })
   const missing = missingProofs(draft)
   const verb = missing === 0 ? 'publish' : 'sign'
-  report(context, options, { did: draft.document.id, file, missing }, [
+  report(context, options, { did: draft.document.id, file, missing, ...more }, [
     missing === 0
       ? `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: it has all its signatures; nothing was sent.`
       : `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: ${missing} more of ${others(draft).join(', ')} have to sign.`,
