@@ -202,6 +202,7 @@ export const offences: Readonly<Record<Code, Offence>> = {
   // DID documents
   'document-form': bytes(10),
   'document-member': bytes(10),
+  'document-core': state,
   'document-controller': bytes(10),
   'document-text': bytes(10),
   'document-date': bytes(10),

@@ -225,6 +225,12 @@ const credentialStateRows: readonly RuleRow[] = [
 const documentRows: readonly RuleRow[] = [
   documentRow('document-form', {}, { expires: undefined }),
   documentRow('document-member', {}, { assertionMethod: ['#primary'] }),
+  row(
+    'document-core',
+    (didCore: boolean) => parseOperation(ada.create({ alsoKnownAs: ['https://ada.example'] }), { ...rules, didCore }),
+    true,
+    false,
+  ),
   documentRow('document-controller', {}, { controller: [] }),
   documentRow('document-text', { service: [service] }, { service: [{ ...service, type: 'Hüb' }] }),
   documentRow('document-date', { expires: '2028-02-29T00:00:00Z' }, { expires: '2027-02-29T00:00:00Z' }),

@@ -199,6 +199,7 @@ const texts = {
   // DID documents
   'document-form': 'a member of the document is missing or has a wrong type',
   'document-member': 'a member that no document has; it would stand there unsigned',
+  'document-core': 'this chain has no documents with this member of DID Core at the height',
   'document-controller': 'a DID with a name has 1 to 16 controllers, and that of a key has none',
   'document-text': 'a type is empty or not ASCII',
   'document-date': 'a date is not YYYY-MM-DDTHH:MM:SSZ, or no calendar day',

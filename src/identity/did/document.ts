@@ -135,7 +135,6 @@ export function* documentSteps(
 ): Steps<DidDocument> {
   const object = asObject(value, '')
   form.refuseMembers(object)
-  if (rules.firstForm === true) refuseLater(object)
   const id = didText(requiredText(object, 'id', ''), 'id', rules)
   rules.limitEntries?.(object)
   const expires = requiredDate(object, 'expires', '')
@@ -170,6 +169,8 @@ export function* documentSteps(
     expiresAt: parseDate(expires) as number,
     ...defined({ defaultKey }),
   }
+  // After everything else: a document that no height takes is told so.
+  if (rules.firstForm === true) refuseLater(object, services)
   const readProof = (proof: JsonValue, where: string) => parseProof(proof, where, rules, id, defaultKey)
   return {
     ...unsigned,
@@ -201,14 +202,12 @@ export function sortProofs(proofs: readonly DocumentProof[]): readonly DocumentP
   return [...proofs].sort((a, b) => byText(a.created ?? '', b.created ?? '') || byText(a.creator, b.creator))
 }
 
-function refuseLater(object: JsonObject): void {
-  const name = laterMembers.find((member) => object.has(member))
-  if (name !== undefined) {
-    throw new RuleError(
-      'document-member',
-      `${name} is a member that documents of this chain may have from a later height on`,
-    )
-  }
+/** Refuses what a document may have from a later height on. Bytes do not show the height: the code is one of its own, which costs no peer points. */
+function refuseLater(object: JsonObject, services: readonly Service[]): void {
+  const later = laterMembers.find((member) => object.has(member))
+  if (later !== undefined) throw new RuleError('document-core', later)
+  const service = services.find(({ serviceEndpoint }) => typeof serviceEndpoint !== 'string')
+  if (service !== undefined) throw new RuleError('document-core', `an endpoint that is no text: ${service.id}`)
 }
 
 /** One of the two lists that hold references and keys. */
@@ -310,7 +309,7 @@ function parseService(value: JsonValue, where: string, rules: DocumentRules, did
   return {
     id: ownId(object, where, rules, did),
     type: typeText(requiredText(object, 'type', where), path(where, 'type')),
-    serviceEndpoint: parseEndpoint(object, where, rules.firstForm === true),
+    serviceEndpoint: parseEndpoint(object, where),
     properties,
   }
 }

@@ -12,12 +12,11 @@ const mostEndpoints = 32
 const longestName = 1024
 
 const name = 'serviceEndpoint'
-/** Reads the endpoint of a service: a text, and without `textAlone` an object with members, or a list of different ones of these. */
-export function parseEndpoint(service: JsonObject, where: string, textAlone: boolean): Endpoint {
+/** Reads the endpoint of a service: a text, an object with members, or a list of different ones of these. */
+export function parseEndpoint(service: JsonObject, where: string): Endpoint {
   const value = service.get(name)
   if (value === undefined) throw new RuleError('document-form', `${path(where, name)} is missing`)
   if (typeof value === 'string') return value
-  if (textAlone) throw new RuleError('document-form', `${path(where, name)} is not a string`)
   if (!Array.isArray(value)) return one(value, path(where, name)) as Endpoint
   if (value.length === 0 || value.length > mostEndpoints) {
     throw new RuleError(

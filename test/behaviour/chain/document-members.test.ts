@@ -186,13 +186,24 @@ it('keys for encryption and other names count as entries', () => {
 })
 
 it.each([
-  ['an endpoint that is an object', withEndpoint({ uri: 'x' }), 'document-form'],
-  ['a list of endpoints', withEndpoint(['x']), 'document-form'],
-  ['a key for encryption', agreement(montgomery), 'document-member'],
-  ['another name', { alsoKnownAs: ['urn:x:1'] }, 'document-member'],
-])('a chain without the upgrade refuses %s', (_, members, code) => {
-  expect(refusal(members, { firstForm: true })).toBe(code)
+  ['an endpoint that is an object', withEndpoint({ uri: 'x' })],
+  ['a list of endpoints', withEndpoint(['x'])],
+  ['a key for encryption', agreement(montgomery)],
+  ['another name', { alsoKnownAs: ['urn:x:1'] }],
+])('a chain without the upgrade refuses %s', (_, members) => {
+  expect(refusal(members, { firstForm: true })).toBe('document-core')
   expect(refusal(members)).toBeUndefined()
+})
+
+it('a chain without the upgrade refuses what no height takes as such', () => {
+  for (const [members, code] of [
+    [withEndpoint({}), 'document-form'],
+    [{ ...withEndpoint({ uri: 'x' }), other: 1 }, 'document-member'],
+    [{ alsoKnownAs: ['nowhere'] }, 'document-text'],
+  ] as const) {
+    expect(refusal(members, { firstForm: true })).toBe(code)
+    expect(refusal(members)).toBe(code)
+  }
 })
 
 describe('the form of the W3C', () => {

@@ -229,6 +229,7 @@ export const interfaceErrors: Readonly<Record<Code, InterfaceError>> = {
   // DID documents
   'document-form': transaction(45009),
   'document-member': transaction(45009),
+  'document-core': transaction(45009),
   'document-controller': transaction(45009),
   'document-text': transaction(45009),
   'document-date': transaction(45009),
