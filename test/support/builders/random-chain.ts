@@ -8,6 +8,7 @@ import {
   transferNamed,
   updateNamed,
 } from './named-did.js'
+import type { DidState } from '../../../src/identity/did/state.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import type { TestChain } from './chain.js'
 import { type Holder, holder } from './did.js'
@@ -22,7 +23,7 @@ export function random(seed: number): (sides: number) => number {
   }
 }
 
-/** Names that the DIDs of a {@link Crowd} may have. */
+/** Names that the DIDs of a {@link Crowd} may have, unless it has others. */
 export const crowdNames: readonly string[] = ['a', 'shop', 'the.club']
 
 /** People who pay each other and keep DIDs, with what they know of the last operation of each. */
@@ -33,10 +34,12 @@ export class Crowd {
   readonly #last = new Map<string, { txid: string; kind: string }>()
 
   readonly #named = new Map<string, NamedState>()
+  readonly #names: readonly string[]
 
-  constructor(roll: (sides: number) => number, holders = Array.from({ length: 6 }, holder)) {
+  constructor(roll: (sides: number) => number, holders = Array.from({ length: 6 }, holder), names = crowdNames) {
     this.#roll = roll
     this.#holders = holders
+    this.#names = names
   }
 
   /** Submits something at random. Some of it breaks a rule: that must be refused and change nothing. */
@@ -58,7 +61,7 @@ export class Crowd {
 
   /** An operation on a DID with a name. Its controllers may be none any more, or have ended: then it is refused. */
   async #operateNamed(chain: TestChain): Promise<void> {
-    const name = pick(this.#roll, crowdNames)
+    const name = pick(this.#roll, this.#names)
     const last = this.#named.get(name)
     const next = { by: this.#some(), needed: 1 }
     const parts = { ...next, needed: 1 + this.#roll(next.by.length) }
@@ -106,15 +109,13 @@ export class Crowd {
   /** Looks at the chain again: after a reorganisation other operations may be the last. */
   look(chain: TestChain): void {
     for (const { did } of this.#holders) {
-      const pending = [...chain.mempool.entries()].filter((entry) => entry.did?.id === did).at(-1)
-      const state = pending?.did?.state ?? chain.chain.state.did(did)
+      const state = latestState(chain, did)
       if (state === undefined) this.#last.delete(did)
       else this.#last.set(did, { txid: state.lastTxid, kind: state.status })
     }
     this.#named.clear()
-    for (const name of crowdNames) {
-      const pending = [...chain.mempool.entries()].filter((entry) => entry.did?.id === named(name)).at(-1)
-      const state = pending?.did?.state ?? chain.chain.state.did(named(name))
+    for (const name of this.#names) {
+      const state = latestState(chain, named(name))
       const control = state?.status === 'valid' ? state.document.control : undefined
       if (state === undefined || control === undefined) continue
       const by = this.#holders.filter(({ did }) => control.controllers.includes(did))
@@ -122,6 +123,12 @@ export class Crowd {
         this.#named.set(name, { txid: state.lastTxid, by, needed: control.needed })
     }
   }
+}
+
+/** The state of a DID after its last operation in the pool, or on the chain. */
+export function latestState({ mempool, chain }: TestChain, did: string): DidState | undefined {
+  const pending = [...mempool.entries()].filter((entry) => entry.did?.id === did).at(-1)
+  return pending?.did?.state ?? chain.state.did(did)
 }
 
 /** The last operation on a DID with a name, and who controls it. */
