@@ -476,8 +476,15 @@ export function validatorsHash(spec: Spec, height: number): Uint8Array {
   return keysHash(paramsAt(spec, height))
 }
 
-function keysHash({ validators }: Params): Uint8Array {
-  return sha256(concat(...validators))
+/** Every block is compared with it. */
+const keysHashes = new WeakMap<Params, Uint8Array>()
+
+function keysHash(params: Params): Uint8Array {
+  const known = keysHashes.get(params)
+  if (known !== undefined) return known
+  const made = sha256(concat(...params.validators))
+  keysHashes.set(params, made)
+  return made
 }
 
 /** Heights above 1 from which on others confirm blocks than before, ascending. */

@@ -118,7 +118,11 @@ const leftBranch = rowOf(form.record<LeftBranchRow>({ tip, forkHeight: form.u32 
 const day = codec<DayCounters>(
   8 * dayCounters.length,
   (writer, value) => dayCounters.reduce((into, name) => into.i64(value[name]), writer),
-  (reader) => Object.fromEntries(dayCounters.map((name) => [name, reader.i64()])) as unknown as DayCounters,
+  (reader) => {
+    const counters = {} as Record<keyof DayCounters, bigint>
+    for (const name of dayCounters) counters[name] = reader.i64()
+    return counters
+  },
 )
 
 export const chainTables = {

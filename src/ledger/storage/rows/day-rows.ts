@@ -40,7 +40,9 @@ export function countersOf(
     if (form !== undefined) counters[counterOf(form)]++
   }
   if (before === undefined) return counters
-  return { ...counters, intervals: 1n, seconds: BigInt(header.time - before) }
+  counters.intervals = 1n
+  counters.seconds = BigInt(header.time - before)
+  return counters
 }
 
 /** Counters of one operation, by its number. */
@@ -56,8 +58,9 @@ function counterOf(form: OperationForm): keyof DayCounters {
 
 /** The sum of counters, or with the factor -1 their difference. */
 export function addCounters(to: DayCounters | undefined, counters: DayCounters, factor = 1n): DayCounters {
-  const sums = dayCounters.map((name) => [name, (to ?? noCounters)[name] + factor * counters[name]])
-  return Object.fromEntries(sums) as unknown as DayCounters
+  const sums: Record<keyof DayCounters, bigint> = { ...(to ?? noCounters) }
+  for (const name of dayCounters) sums[name] += factor * counters[name]
+  return sums
 }
 
 /** The fees of a block, by the coins that its transactions behind the coinbase spent. */

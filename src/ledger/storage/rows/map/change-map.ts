@@ -43,10 +43,12 @@ export function inKeyOrder(changes: Iterable<LeafChange>): LeafChange[] {
 
 /** {@link inKeyOrder} in steps, by way of the first bytes: keys are hashes, so that these part them evenly. */
 export function* inKeyOrderSteps(changes: Iterable<LeafChange>): Steps<LeafChange[]> {
-  const parts = Array.from({ length: 256 }, (): LeafChange[] => [])
-  yield* eachSteps(changes, (change) => parts[change.key[0] as number]?.push(change), changesAtOnce)
+  const parts: (LeafChange[] | undefined)[] = []
+  yield* eachSteps(changes, (change) => (parts[change.key[0] as number] ??= []).push(change), changesAtOnce)
   const sorted: LeafChange[] = []
+  // Most blocks change few leaves, or none.
   for (const part of parts) {
+    if (part === undefined) continue
     for (const change of inKeyOrder(part)) sorted.push(change)
     yield
   }
