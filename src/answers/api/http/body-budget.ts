@@ -120,7 +120,7 @@ export function readBody(
   done: (error: Error | undefined, body?: Buffer) => void,
 ): void {
   const announced = request.headers['content-length']
-  let bytes = Buffer.alloc(0)
+  let bytes: Buffer = none
   let length = 0
   const end = (error?: Error) => {
     request.off('data', take).off('end', complete).off('error', end)
@@ -129,23 +129,29 @@ export function readBody(
       return done(undefined, bytes.subarray(0, length))
     }
     counted.release()
-    bytes = Buffer.alloc(0)
+    bytes = none
     done(error)
+  }
+  const hold = (chunk: Buffer) => {
+    const needed = length + chunk.length
+    if (needed > most) throw brokenRule('request-too-large')
+    const isAll = needed === Number(announced)
+    if (isAll && length === 0 && ownsMemory(chunk)) {
+      counted.grow(needed)
+      bytes = chunk
+    } else if (needed > bytes.length) {
+      const size = isAll ? needed : Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
+      counted.grow(size)
+      const larger = Buffer.allocUnsafe(size)
+      bytes.copy(larger, 0, 0, length)
+      bytes = larger
+    }
+    if (bytes !== chunk) chunk.copy(bytes, length)
+    length = needed
   }
   const take = (chunk: Buffer) => {
     try {
-      const needed = length + chunk.length
-      if (needed > most) throw brokenRule('request-too-large')
-      if (needed > bytes.length) {
-        const isAll = needed === Number(announced)
-        const size = isAll ? needed : Math.max(needed, Math.min(most, 2 * bytes.length), firstPiece)
-        counted.grow(size)
-        const larger = Buffer.allocUnsafe(size)
-        bytes.copy(larger, 0, 0, length)
-        bytes = larger
-      }
-      chunk.copy(bytes, length)
-      length = needed
+      hold(chunk)
     } catch (error) {
       return end(error as Error)
     }
@@ -156,6 +162,13 @@ export function readBody(
   if (Number(announced) > most) return end(brokenRule('request-too-large'))
   counted.evict = end
   request.on('data', take).on('end', complete).on('error', end)
+}
+
+const none: Buffer = Buffer.alloc(0)
+
+/** Whether a buffer keeps no other bytes in memory than its own. */
+function ownsMemory({ buffer, length }: Buffer): boolean {
+  return buffer.byteLength === length
 }
 
 function wrongLength(): RuleError {

@@ -1,6 +1,7 @@
 import type { AnswerStream } from '../streams/answer-stream.js'
 import { coders, codingFor, compressedStream } from './content-coding.js'
 import type { Exchange } from './exchange.js'
+import { HeaderList } from './header-list.js'
 
 /** Compresses answers of text for clients that accept it, in threads of libuv, as long as few others are being compressed. */
 
@@ -33,11 +34,11 @@ interface Coded<Body> {
 /** The coding of an answer, or undefined: it is sent as it stands. */
 export function codingOf(
   { headers, method }: Pick<Exchange, 'headers' | 'method'>,
-  answer: Readonly<Record<string, string | number>>,
+  answer: HeaderList,
 ): string | undefined {
   const accepted = headers['accept-encoding']
-  if (accepted === undefined || method === 'HEAD' || answer['content-encoding'] !== undefined) return undefined
-  return text.test(String(answer['content-type'])) ? codingFor(accepted) : undefined
+  if (accepted === undefined || method === 'HEAD' || answer.get('content-encoding') !== undefined) return undefined
+  return text.test(String(answer.get('content-type'))) ? codingFor(accepted) : undefined
 }
 
 /** Compresses a whole body; undefined where too many others are, or where it would not get shorter. */
@@ -76,15 +77,11 @@ async function* counted(body: AnswerStream, coding: string): AnswerStream {
  * Headers of a compressed answer. Caches keep it for those alone who accept the same; its tag is a weak one, as other bytes have it too
  * (RFC 9110 §8.8.1).
  */
-export function codedHeaders(
-  headers: Readonly<Record<string, string | number>>,
-  coding: string,
-): Record<string, string | number> {
-  const { vary, etag } = headers
-  return {
-    ...headers,
-    ...(etag === undefined || String(etag).startsWith('W/') ? {} : { etag: `W/${etag}` }),
-    'content-encoding': coding,
-    vary: vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`,
-  }
+export function codedHeaders(headers: HeaderList, coding: string): HeaderList {
+  const coded = new HeaderList(headers.items)
+  const [vary, etag] = [headers.get('vary'), headers.get('etag')]
+  if (etag !== undefined && !String(etag).startsWith('W/')) coded.set('etag', `W/${etag}`)
+  coded.set('content-encoding', coding)
+  coded.set('vary', vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`)
+  return coded
 }

@@ -3,6 +3,7 @@ import { RuleError } from '../../../base/errors/rule-error.js'
 import type { AnswerClient } from '../node-handles.js'
 import type { Access, AccessRequest } from './access.js'
 import { shareOf } from './client-share.js'
+import { HeaderList } from './header-list.js'
 import { originForm, pathOf } from './request-path.js'
 
 const gone = new RuleError('request-timeout', 'the client is gone')
@@ -20,8 +21,8 @@ export class Exchange implements AccessRequest {
   segments: Readonly<Record<string, string | undefined>> = {}
   /** The whole body of a POST to a path that reads one. */
   body: Uint8Array | undefined
-  /** Headers that every answer from here on has; names in lowercase. */
-  answerHeaders: Record<string, string> = {}
+  /** Headers that every answer from here on has. */
+  answerHeaders = new HeaderList()
   #client: AnswerClient | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, access: Access) {
@@ -67,7 +68,7 @@ export class Exchange implements AccessRequest {
 
   /** Notes the height as of which the answer holds. */
   holdsAt(height: string): void {
-    this.answerHeaders['x-chain-height'] = height
+    this.answerHeaders.set('x-chain-height', height)
   }
 
   #signal(): AbortSignal {

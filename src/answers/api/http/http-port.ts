@@ -9,6 +9,7 @@ import { leastHeightOf } from './height-gate.js'
 import { BodyBudget, readBody } from './body-budget.js'
 import { Exchange } from './exchange.js'
 import { parserFailure, ruleErrorOf } from './failures.js'
+import { HeaderList } from './header-list.js'
 import { Listeners, type ListenersOptions } from './listeners.js'
 import { callLine } from './live-call.js'
 import { anyOrigin, isLoopback } from './origin.js'
@@ -131,14 +132,14 @@ export class HttpPort {
   #takeBody(exchange: Exchange, row: PathRow): void {
     const { request, response } = exchange
     const { body: most } = row
-    if (most === undefined || exchange.method !== 'POST') return void this.#run(exchange, row)
+    if (most === undefined || exchange.method !== 'POST') return this.#run(exchange, row)
     const counted = this.#bodies.begin(response)
     response.once('close', () => counted.release())
     readBody(request, counted, most, (error, body) => {
       exchange.body = body
-      if (error === undefined) return void this.#run(exchange, row)
+      if (error === undefined) return this.#run(exchange, row)
       // The client may go on sending.
-      exchange.answerHeaders['connection'] = 'close'
+      exchange.answerHeaders.set('connection', 'close')
       this.#fail(exchange, row, error)
     })
   }
@@ -147,7 +148,7 @@ export class HttpPort {
   #rowFor(exchange: Exchange): PathRow | undefined {
     const { method, url } = exchange
     const found = this.#table.find(this.#options.onePath === true ? '/' : url)
-    exchange.answerHeaders = { ...anyOrigin }
+    exchange.answerHeaders = new HeaderList(anyOriginItems)
     if (found === null) {
       throw new RuleError('request-parameter', 'the path is not valid percent-encoding of UTF-8')
     }
@@ -158,7 +159,7 @@ export class HttpPort {
     if (row?.ownSite === true || (isOption && place?.rows.some(({ ownSite }) => ownSite) === true)) {
       const { access } = this.#options
       const allowed = access.originHeaders(exchange)
-      exchange.answerHeaders = allowed ?? {}
+      exchange.answerHeaders = HeaderList.of(allowed ?? {})
       const refusal = access.controlRefusal(exchange)
       if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
       if (isOption && allowed !== undefined) return undefined
@@ -167,14 +168,14 @@ export class HttpPort {
     if (place === undefined || place.methods.length === 0) {
       throw new RuleError('request-path', `nothing is at ${exchange.path.slice(0, 200)}`)
     }
-    exchange.answerHeaders['allow'] = place.methods.join(', ')
+    exchange.answerHeaders.set('allow', place.methods.join(', '))
     throw new RuleError('request-method', `${method}: this path takes ${place.methods.join(' and ')}`)
   }
 
   /** Throws for a request that is refused whatever its body. */
   #admit(exchange: Exchange, row: PathRow): void {
     this.#countRequest(exchange)
-    if (row.headers !== undefined) Object.assign(exchange.answerHeaders, row.headers)
+    if (row.headers !== undefined) exchange.answerHeaders.setAll(row.headers)
     row.refuse?.(exchange)
   }
 
@@ -184,18 +185,30 @@ export class HttpPort {
     if (this.#rate === undefined || (limits.rateSparesLoopback && access.isLocal(exchange.address))) return
     const { exceeded, left, seconds } = this.#rate.take(exchange.share, performance.now())
     const { answerHeaders } = exchange
-    answerHeaders['x-ratelimit-limit'] = String(limits.rateRequests)
-    answerHeaders['x-ratelimit-remaining'] = String(left)
-    answerHeaders['x-ratelimit-reset'] = String(seconds)
+    answerHeaders.set('x-ratelimit-limit', String(limits.rateRequests))
+    answerHeaders.set('x-ratelimit-remaining', String(left))
+    answerHeaders.set('x-ratelimit-reset', String(seconds))
     if (!exceeded) return
-    answerHeaders['retry-after'] = String(seconds)
+    answerHeaders.set('retry-after', String(seconds))
     throw new RuleError('request-rate', `more than ${limits.rateRequests} requests; try again in ${seconds} s`)
   }
 
-  async #run(exchange: Exchange, row: PathRow): Promise<void> {
+  /** Sends the answer that is kept, in this turn, or has one made. */
+  #run(exchange: Exchange, row: PathRow): void {
+    let kept: HttpAnswer | undefined
     try {
       if (row.heights !== undefined) exchange.holdsAt(row.heights.text)
-      this.#send(exchange, row, row.kept?.(exchange) ?? (await row.run(exchange)))
+      kept = row.kept?.(exchange)
+      if (kept !== undefined) this.#send(exchange, row, kept)
+    } catch (error) {
+      return this.#fail(exchange, row, error)
+    }
+    if (kept === undefined) void this.#make(exchange, row)
+  }
+
+  async #make(exchange: Exchange, row: PathRow): Promise<void> {
+    try {
+      this.#send(exchange, row, await row.run(exchange))
     } catch (error) {
       this.#fail(exchange, row, error)
     }
@@ -205,7 +218,9 @@ export class HttpPort {
     const rule = ruleErrorOf(error, this.#options.log)
     const { url, headers } = exchange
     const { accept } = headers
-    if (row?.heights !== undefined) exchange.answerHeaders['x-chain-height'] ??= row.heights.text
+    if (row?.heights !== undefined && exchange.answerHeaders.get('x-chain-height') === undefined) {
+      exchange.holdsAt(row.heights.text)
+    }
     this.#send(exchange, row, this.#formAt(url)(rule, { url, accept }), rule)
   }
 
@@ -243,6 +258,8 @@ export class HttpPort {
     log.live.write('calls', callLine({ via: 'rest', name, status, failure, milliseconds }))
   }
 }
+
+const anyOriginItems = Object.entries(anyOrigin).flat()
 
 /** The wait for the height that a request names; undefined: there is none. */
 function heightAwaited(exchange: Exchange, { heights }: PathRow): Promise<void> | undefined {

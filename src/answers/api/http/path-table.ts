@@ -37,6 +37,8 @@ interface Found {
  */
 export class PathTable {
   readonly #root = branch()
+  /** Places whose paths have fixed segments alone, by these paths: most requests name one as it stands. */
+  readonly #fixed = new Map<string, FoundPlace>()
   readonly #longest: number
 
   /** `longest`: characters of a named segment, at most. */
@@ -46,6 +48,7 @@ export class PathTable {
       const atPath = rows.filter((row) => row.path === path)
       const methods = [...new Set(atPath.flatMap((row) => row.methods))].sort()
       const place = { rows: atPath, methods }
+      if (!/[:*%]/.test(path)) this.#fixed.set(path, { place, segments: {} })
       if (path.endsWith('/*')) grown(this.#root, path.slice(0, -2)).rest = place
       else grown(this.#root, path).place = place
     }
@@ -53,6 +56,8 @@ export class PathTable {
 
   /** The place at a URL; undefined where none is; null where the path is not valid percent-encoding of UTF-8. */
   find(url: string): FoundPlace | undefined | null {
+    const fixed = this.#fixed.get(url)
+    if (fixed !== undefined) return fixed
     const segments = segmentsOf(url)
     if (segments === undefined || segments === null) return segments
     const values: string[] = []

@@ -3,25 +3,29 @@ import type { AnswerStream } from '../streams/answer-stream.js'
 import { codedHeaders, codingOf, compressed, compressing } from './compression.js'
 import { leastCompressed } from './content-coding.js'
 import type { Exchange } from './exchange.js'
+import type { HeaderList } from './header-list.js'
 import type { HttpAnswer } from './path-row.js'
 
 /** Statuses whose answers have no content. */
 const empty: readonly number[] = [204, 304]
 
+/** @tuning bytes: largest kept answer that is copied into one piece with its headers; for a longer one the copy takes longer than it saves */
+const shortest = 512
+
 /** Sends an answer, unless the client is gone; HEAD gets its headers alone. */
 export function sendAnswer(exchange: Exchange, { status = 200, headers, body, sent }: HttpAnswer): void {
   const { response, method } = exchange
-  const all: Record<string, string | number> = { ...exchange.answerHeaders, ...headers }
+  const all = exchange.answerHeaders.with(headers)
   if (sent !== undefined) response.once('finish', sent)
   if (typeof body === 'object' && !Buffer.isBuffer(body)) {
     if (method === 'HEAD' || response.destroyed) {
       // A part in progress ends first; its failure no longer matters.
       body.return().catch(() => {})
-      response.writeHead(status, all).end()
+      response.writeHead(status, all.items).end()
     } else {
       const coding = codingOf(exchange, all)
       const coded = coding === undefined ? undefined : compressing(body, coding)
-      response.writeHead(status, coded === undefined ? all : codedHeaders(all, coded.coding))
+      response.writeHead(status, (coded === undefined ? all : codedHeaders(all, coded.coding)).items)
       void sendStream(response, coded?.body ?? body)
     }
     return
@@ -32,15 +36,21 @@ export function sendAnswer(exchange: Exchange, { status = 200, headers, body, se
     void sendCompressed(exchange, { status, headers: all, body }, coding)
     return
   }
-  if (body !== undefined) all['content-length'] = length
-  else if (method === 'HEAD' || !empty.includes(status)) all['content-length'] ??= 0
-  response.writeHead(status, all).end(method === 'HEAD' ? undefined : body)
+  if (body !== undefined) all.set('content-length', length)
+  else if ((method === 'HEAD' || !empty.includes(status)) && all.get('content-length') === undefined) {
+    all.set('content-length', 0)
+  }
+  response.writeHead(status, all.items)
+  if (method === 'HEAD') response.end()
+  // In one piece with the headers: Node hands text over with them, and bytes as a second piece.
+  else if (length <= shortest && Buffer.isBuffer(body)) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
 }
 
 /** Sends a body that is worth compressing; as it stands where that does not succeed. */
 async function sendCompressed(
   { response }: Exchange,
-  { status, headers, body }: { status: number; headers: Record<string, string | number>; body: string | Buffer },
+  { status, headers, body }: { status: number; headers: HeaderList; body: string | Buffer },
   coding: string,
 ): Promise<void> {
   const coded = await compressed(body, coding).catch(() => undefined)
@@ -48,7 +58,8 @@ async function sendCompressed(
   const all = coded === undefined ? headers : codedHeaders(headers, coding)
   const bytes = coded?.body ?? body
   try {
-    response.writeHead(status, { ...all, 'content-length': Buffer.byteLength(bytes) }).end(bytes)
+    all.set('content-length', Buffer.byteLength(bytes))
+    response.writeHead(status, all.items).end(bytes)
   } catch {
     response.destroy()
   }

@@ -141,7 +141,7 @@ class HttpCaller implements RpcCaller {
    * The status of `busy` stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
    */
   refused(code: Code): void {
-    this.#exchange.answerHeaders['retry-after'] = String(retryAfterOf(code))
+    this.#exchange.answerHeaders.set('retry-after', String(retryAfterOf(code)))
     if (code === 'behind-height') this.status = interfaceErrors[code].http
   }
 

@@ -43,6 +43,25 @@ export function numericIds(json: string): readonly (string | undefined)[] {
   return ids
 }
 
+const idName = '"id"'
+
+/**
+ * The numeric `id` of a request that is one object, as {@link numericIds} finds it; `parsed` is its value. Looks at one place where the
+ * text allows that: no escapes, one `"id"` alone, and the digits that the value has.
+ */
+export function numericId(json: string, parsed: number): string | undefined {
+  const at = json.indexOf(idName)
+  const colon = at + idName.length
+  const isOnly = at >= 0 && !json.includes(idName, colon) && !json.includes('\\')
+  if (isOnly && json[colon] === ':') {
+    const digits = String(parsed)
+    const begin = json[colon + 1] === ' ' ? colon + 2 : colon + 1
+    const after = json[begin + digits.length]
+    if ((after === ',' || after === '}') && json.startsWith(digits, begin)) return digits
+  }
+  return numericIds(json)[0]
+}
+
 /** Whether a quoted name is `id`, in whatever escapes. */
 function isId(name: string): boolean {
   return name === '"id"' || (name.includes('\\') && JSON.parse(name) === 'id')

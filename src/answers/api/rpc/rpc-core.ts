@@ -26,7 +26,7 @@ import { ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
 import { StreamedAnswer } from '../streams/streamed-answer.js'
 import { type AnswerStream, beginningOf, framed, resumed } from '../streams/answer-stream.js'
-import { numericIds } from './ids.js'
+import { numericId, numericIds } from './ids.js'
 import { plainParams } from './plain-params.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
 
@@ -116,7 +116,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       const text = textOf(body)
       requests = parseBody(text)
       if (Array.isArray(requests)) this.#checkBatch(requests)
-      ids = hasNumericId(requests) ? numericIds(text) : []
+      ids = idsOf(requests, text)
     } catch (error) {
       return this.#refuse(error, began)
     }
@@ -136,7 +136,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       const request = parseBody(text)
       // The height has to be waited for.
       if (!isObject(request) || Object.hasOwn(request, 'minHeight')) return undefined
-      call = readCall(request, isNumbered(request) ? numericIds(text)[0] : undefined)
+      call = readCall(request, numericIdOf(request, text))
     } catch {
       return undefined
     }
@@ -376,13 +376,15 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Whether any request has an id that has to be read from the text. */
-function hasNumericId(body: unknown): boolean {
-  return Array.isArray(body) ? body.some(isNumbered) : isNumbered(body)
+/** Numeric ids of the requests of a body, as written in its text. */
+function idsOf(body: unknown, text: string): readonly (string | undefined)[] {
+  if (!Array.isArray(body)) return [numericIdOf(body, text)]
+  return body.some((request) => isObject(request) && typeof own(request, 'id') === 'number') ? numericIds(text) : []
 }
 
-function isNumbered(request: unknown): boolean {
-  return isObject(request) && typeof own(request, 'id') === 'number'
+function numericIdOf(request: unknown, text: string): string | undefined {
+  const id = isObject(request) ? own(request, 'id') : undefined
+  return typeof id === 'number' ? numericId(text, id) : undefined
 }
 
 /** Checks the members of a request object; `request-form` for anything else. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { numericIds } from '../../../../../src/answers/api/rpc/ids.js'
+import { numericId, numericIds } from '../../../../../src/answers/api/rpc/ids.js'
 
 test.each([
   ['digits beyond 2^53', '{"id":9007199254740993}', '9007199254740993'],
@@ -28,6 +28,8 @@ test.each([
   ['a list as id', '{"id":[1]}', undefined],
 ])('one request: %s', (_, json, id) => {
   expect(numericIds(json)).toEqual([id])
+  const parsed = (JSON.parse(json) as { id?: unknown }).id
+  if (typeof parsed === 'number') expect(numericId(json, parsed)).toBe(id)
 })
 
 test('the requests of a batch have an id each', () => {
@@ -54,8 +56,25 @@ test('for every JSON it finds the number that parsing finds', () => {
       const parsed: unknown = JSON.parse(json)
       const requests = (Array.isArray(parsed) ? parsed : [parsed]) as { id?: unknown }[]
       const numbers = requests.map(({ id }) => (typeof id === 'number' ? id : undefined))
+      const [first] = numbers
+      if (!Array.isArray(parsed) && first !== undefined) expect(Number(numericId(json, first))).toBe(first)
       expect(numericIds(json).map((id) => (id === undefined ? undefined : Number(id)))).toEqual(numbers)
     }),
     { numRuns: 1000 },
   )
+})
+
+test.each([
+  ['as programs write it', '{"jsonrpc":"2.0","id":17,"method":"x"}'],
+  ['with a space', '{"jsonrpc": "2.0", "id": 17, "method": "x"}'],
+  ['at the end', '{"method":"x","id":17}'],
+  ['beside a text that is its name', '{"method":"id","id":17}'],
+  ['beside a text with a quote', '{"method":"\\"","id":17}'],
+  ['with a number in its place in params', '{"params":{"id":17},"\\u0069d":17}'],
+  ['with a digit more', '{"id":170}'],
+  ['with decimals', '{"id":17.0}'],
+  ['with an exponent', '{"id":17e0}'],
+])('the id of one request: %s', (_, json) => {
+  const { id } = JSON.parse(json) as { id: number }
+  expect(numericId(json, id)).toBe(numericIds(json)[0])
 })
