@@ -274,18 +274,23 @@ export interface RegistrationOptions {
   readonly key?: string
 }
 
+/** Options of DID Registration for registrars that hold keys. */
+const keeping = ['storeSecrets', 'returnSecrets']
+
 /** Options of a registration, at a time in Unix seconds; a {@link UserError} for those that it does not have, or that ask for what is no use. */
 export function readOptions(kind: Registration, value: unknown, now: number): RegistrationOptions {
   const options = membersOf(value ?? {}, 'options')
   const own = operationForms[kind].payload === 'document' ? 'expires' : 'key'
   for (const name of Object.keys(options)) {
-    if (!['clientSecretMode', 'network', own].includes(name)) {
+    if (!['clientSecretMode', 'network', own, ...keeping].includes(name)) {
       throw new UserError(`options: ${name.slice(0, 64)} is none that a ${kind} of this registrar has`)
     }
   }
   if ((options['clientSecretMode'] ?? true) !== true) {
     throw new UserError('options: this registrar never holds keys, so clientSecretMode is true')
   }
+  const kept = keeping.find((name) => (options[name] ?? false) !== false)
+  if (kept !== undefined) throw new UserError(`options: this registrar never holds keys, so ${kept} is false`)
   const text = options[own] === undefined ? undefined : textOf(options[own], `options.${own}`)
   if (text === undefined) return {}
   if (own === 'key') return { key: text }

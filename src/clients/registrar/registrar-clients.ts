@@ -4,6 +4,7 @@ import { fromUtf8, mapKey } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
 import type { Clock } from '../../base/runtime/env.js'
+import { headerToken } from '../../base/runtime/header-token.js'
 import { Refused } from './registration.js'
 
 /** Clients of a registrar, which pays for them: each has a token, a budget and a rate. */
@@ -93,12 +94,12 @@ export class RegistrarClients {
 
   /** The client that an `Authorization` header proves. A {@link Refused} where it proves none. */
   admit(authorization: string | undefined): RegistrarClient {
-    const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization ?? '') ?? []
-    const client = token === undefined ? undefined : this.#clients.get(digestOf(token))
+    const token = headerToken(authorization ?? '')
+    const client = tokenForm.test(token) ? this.#clients.get(digestOf(token)) : undefined
     if (client === undefined) {
       throw new Refused(
         'unauthorized',
-        'the request needs "Authorization: Bearer TOKEN" with the token of a client',
+        'the request needs "Authorization: Bearer TOKEN" with the token of a client, or that as the password of Basic',
         401,
       )
     }

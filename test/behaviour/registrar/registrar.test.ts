@@ -302,8 +302,14 @@ describe('a request is refused', () => {
     [
       'with an option that is none',
       'create',
-      { options: { storeSecrets: true }, didDocument: documentOf(ada) },
-      'storeSecrets is none that a create of this registrar has',
+      { options: { keyType: 'x' }, didDocument: documentOf(ada) },
+      'keyType is none that a create of this registrar has',
+    ],
+    [
+      'that wants its keys back',
+      'create',
+      { options: { storeSecrets: false, returnSecrets: true }, didDocument: documentOf(ada) },
+      'returnSecrets is false',
     ],
     ['with a member that is none', 'create', { document: {} }, 'document is no option of a registration'],
     [

@@ -86,7 +86,8 @@ function jsonOf(body: Uint8Array | undefined): unknown {
 
 function answerOf({ status, body }: RegistrationAnswer): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': jsonType, 'cache-control': 'no-store' }
-  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  // Basic first: the driver of the Universal Registrar reads no other, and has the token in its address.
+  if (status === 401) headers['www-authenticate'] = 'Basic realm="registrar", Bearer'
   if (status === 429 || status === 503) headers['retry-after'] = '2'
   return { status, headers, body: JSON.stringify(body) }
 }
