@@ -44,6 +44,7 @@ const open = async (overrides: object = {}) => {
   test = await TestChain.open({ ...spec, ...overrides })
   for (const one of [ada, bob, cyd]) await publish(one.create(), one.did)
 }
+const lastOf = (did: string) => test.chain.state.did(did)?.lastTxid
 const stateOf = (name: string) => test.chain.state.did(named(name))
 const create = (name = 'team', parts: Parameters<typeof namedDocument>[1] = team) =>
   createNamed(namedDocument(name, parts), parts.by[0] as Holder)
@@ -225,6 +226,31 @@ describe('answers about a DID with a name', () => {
     expect(old).toMatchObject({ didDocument: { controller: [ada.did, bob.did].toSorted() } })
     const { body: none } = await ask(server.port, `/1.0/identifiers/${named('free')}`)
     expect(none).toMatchObject({ didResolutionMetadata: { error: expect.anything() as unknown } })
+    await server.close()
+  })
+
+  it('have proofs at most 512 bytes longer than those of a DID of a key, where one controls them', async () => {
+    await open(oneValidator())
+    const services = [{ id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }]
+    const keys = [authenticationKey('own', quickSigner())]
+    const parts = { by: [bob], plan: { services, keys } }
+    const longest = named('x'.repeat(30))
+    const created = await publish(createNamed(namedDocument('x'.repeat(30), parts), bob), longest)
+    await publish(updateNamed(namedDocument('x'.repeat(30), parts), created, bob), longest)
+    await publish(cyd.update(lastOf(cyd.did) ?? '', { services }), cyd.did)
+    const server = await serve(contextOf(test))
+    for (const proof of [true, 'history']) {
+      const size = async (did: string) => {
+        const asked = { id: 1, method: 'resolvedid', params: { did, all: false, proof } }
+        const { body } = await askJson(server.port, '/', asked)
+        const { result } = body as { result: { transaction: unknown; proof: object } }
+        return { proof: JSON.stringify(result.proof).length, answer: JSON.stringify(result).length }
+      }
+      const [name, key] = [await size(longest), await size(cyd.did)]
+      expect(key.proof).toBeGreaterThan(1000)
+      expect(name.proof - key.proof).toBeLessThanOrEqual(512)
+      expect(name.answer - key.answer).toBeLessThanOrEqual(512)
+    }
     await server.close()
   })
 
