@@ -1,6 +1,6 @@
 /**
  * A process that answers a constant, to measure HTTP alone: `/LENGTH` gives a buffer of so many bytes. Sends the port of a
- * server with the listeners, steps and headers of the node's, and that of bare node:http.
+ * server with the listeners, steps and headers of the node's, and that of bare node:http, which reads the body of a POST.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -41,8 +41,11 @@ const alike = await HttpPort.open({
 
 const bare = createServer((request, response) => {
   const answer = answerTo(request.url ?? '')
-  request.resume()
-  response.writeHead(200, { 'content-type': type, 'content-length': answer.length }).end(answer)
+  const send = () => response.writeHead(200, { 'content-type': type, 'content-length': answer.length }).end(answer)
+  if (request.method !== 'POST') return void send()
+  // No server can answer a call before it has its body.
+  const parts: Buffer[] = []
+  request.on('data', (part: Buffer) => parts.push(part)).on('end', () => Buffer.concat(parts).length > 0 && send())
 })
 await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve))
 

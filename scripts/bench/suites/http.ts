@@ -7,8 +7,9 @@ import { addressFromPublicKey } from '../../../src/base/primitives/address.js'
 import { defined } from '../../../src/base/primitives/defined.js'
 import { getResolver } from '../../../src/node/library/get-resolver.js'
 import { holder } from '../../../test/support/builders/did.js'
-import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { byTurns, median, timeOf, type Work } from '../measure.js'
 import { end, following, forked, runNode, said } from '../processes.js'
+import { processorTime } from '../processor-time.js'
 import { type Row, row } from '../report.js'
 import {
   mineBlock,
@@ -54,9 +55,13 @@ export function suite(): Promise<Row[]> {
       const ports = await said<[number, number]>(constant)
       const [alike, bare] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string]
       const rows: Row[] = []
-      for (const question of questions) rows.push(...(await compare(question, node.rest, alike, bare)))
+      const own = { url: node.rest, pid: node.process.pid }
+      const others = [alike, bare].map((url) => ({ url, pid: constant.pid })) as [Server, Server]
+      for (const question of questions) rows.push(...(await compare(question, own, ...others)))
       const asked = questions.filter(({ name }) => name.startsWith('resolvedid'))
-      for (const question of asked) rows.push(await compareLogging(question, logging.rest, node.rest))
+      for (const question of asked) {
+        rows.push(await compareLogging(question, { url: logging.rest, pid: logging.process.pid }, own))
+      }
       return [...rows, ...inProcess]
     } finally {
       await Promise.all([node.stop(), logging.stop(), end(constant)])
@@ -123,41 +128,74 @@ async function resolveRates(resolver: Resolver, did: string): Promise<Row[]> {
 
 async function compare(
   { name, path, body, least, leastOfBare }: Question,
-  node: string,
-  alike: string,
-  bare: string,
+  node: Server,
+  alike: Server,
+  bare: Server,
 ): Promise<Row[]> {
-  const answer = await fetch(node + path, requestOf(body))
+  const answer = await fetch(node.url + path, requestOf(body))
   const { length } = Buffer.from(await answer.arrayBuffer())
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
-  const [own, constant, http] = await ratesOf([node + path, `${alike}/${length}`, `${bare}/${length}`], body)
+  const constants = [alike, bare].map((server) => ({ ...server, path: `/${length}` }))
+  const [own, constant, http] = await loadsOf([{ ...node, path }, ...constants], body)
   return [
-    row(`${name}, ${length} bytes`, own, '/s', {
-      ratio: [own / constant, 'a constant buffer'],
+    row(`${name}, ${length} bytes`, own.rate, '/s', {
+      ratio: [own.rate / constant.rate, 'a constant buffer'],
       ...defined({ least }),
     }),
-    row('  the same', own, '/s', { ratio: [own / http, 'bare node:http'], ...defined({ least: leastOfBare }) }),
+    row('  the same', own.rate, '/s', {
+      ratio: [own.rate / http.rate, 'bare node:http'],
+      ...defined({ least: leastOfBare }),
+    }),
+    row('  processor time of the server', own.micros, 'µs', {
+      ratio: [own.micros / http.micros, 'bare node:http'],
+      ...defined({ most: leastOfBare && Number((1 / leastOfBare).toFixed(2)) }),
+    }),
   ]
 }
 
 /** Cost of the live log of calls on a file: the same question to a node with it, and to one without. */
-async function compareLogging({ name, path, body }: Question, logging: string, silent: string): Promise<Row> {
-  const [logged, bare] = await ratesOf([logging + path, silent + path], body)
-  const ratio = [logged / bare, 'the same without it'] as const
-  return row(`${name}, live log of calls on a file`, logged, '/s', { ratio, least: 0.8 })
+async function compareLogging({ name, path, body }: Question, logging: Server, silent: Server): Promise<Row> {
+  const [logged, bare] = await loadsOf(
+    [logging, silent].map((server) => ({ ...server, path })),
+    body,
+  )
+  const ratio = [logged.rate / bare.rate, 'the same without it'] as const
+  return row(`${name}, live log of calls on a file`, logged.rate, '/s', { ratio, least: 0.8 })
 }
 
-/** Requests a second of each server, by turns. */
-async function ratesOf(urls: readonly string[], body: string | undefined): Promise<[number, number, number]> {
-  const tasks = Object.fromEntries(urls.map((url) => [url, () => () => load(url, body)]))
-  const rates = await byTurns(rounds, figureOf, tasks)
-  return urls.map((url) => median(rates[url] ?? [])) as [number, number, number]
+/** A server, and the process that it is in. */
+interface Server {
+  readonly url: string
+  readonly pid: number | undefined
 }
 
-async function load(url: string, body: string | undefined): Promise<number> {
-  const result = await autocannon({ url, connections: 10, duration: 1, ...requestOf(body) })
+/** Answers a second, and the microseconds of processor time that the server took for each. */
+interface Load {
+  readonly rate: number
+  readonly micros: number
+}
+
+/** Load of each server, by turns. */
+async function loadsOf(asked: readonly (Server & { path: string })[], body?: string): Promise<[Load, Load, Load]> {
+  const loads = asked.map(() => [] as Load[])
+  const tasks = asked.map((server, i) => [
+    String(i),
+    (round: number) => async () => {
+      const one = await load(server, body)
+      if (round >= rounds.warmUp) loads[i]?.push(one)
+    },
+  ])
+  await byTurns(rounds, timeOf, Object.fromEntries(tasks) as Record<string, (round: number) => Work>)
+  const medianOf = (all: readonly Load[], figure: keyof Load) => median(all.map((one) => one[figure]))
+  return loads.map((all) => ({ rate: medianOf(all, 'rate'), micros: medianOf(all, 'micros') })) as [Load, Load, Load]
+}
+
+async function load({ url, pid, path }: Server & { path: string }, body: string | undefined): Promise<Load> {
+  const before = processorTime([pid])
+  const result = await autocannon({ url: url + path, connections: 10, duration: 1, ...requestOf(body) })
+  const micros = ((processorTime([pid]) - before) * 1000) / result.requests.total
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx + result.errors} failed`)
-  return result.requests.total / result.duration
+  return { rate: result.requests.total / result.duration, micros }
 }
 
 function requestOf(body: string | undefined) {
