@@ -102,6 +102,7 @@ export class Scene {
 function seeded(seed: string): Env['random'] {
   let drawn = 0
   return {
+    repeats: true,
     bytes: (length) => {
       const parts: Buffer[] = []
       for (let size = 0; size < length; size += 32)

@@ -66,10 +66,13 @@ export async function openLedger(
   await checkFiles(directory.database, runs === undefined ? Infinity : bytesToCheck(runs), at('files'))
   // Before it is opened: LevelDB begins to rewrite its tables at once.
   if (runs !== undefined) await directory.noteUnfinishedRuns(runs + 1)
-  const database = await Database.open(directory.database, databaseCache, { ships }).catch(async (error: unknown) => {
-    if (runs !== undefined) await directory.noteUnfinishedRuns(runs)
-    throw error
-  })
+  const durable = !directory.temporary
+  const database = await Database.open(directory.database, databaseCache, { ships, durable }).catch(
+    async (error: unknown) => {
+      if (runs !== undefined) await directory.noteUnfinishedRuns(runs)
+      throw error
+    },
+  )
   try {
     const span = await checkJournal(database)
     await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(meta.tip.key) === undefined)

@@ -10,6 +10,8 @@ export interface Clock {
 export interface Random {
   /** `length` unpredictable bytes. */
   bytes(length: number): Uint8Array
+  /** Whether it gives the same bytes in every run, for generated pages: signatures have to be the same then, too. Absent: no. */
+  readonly repeats?: boolean
 }
 
 export interface Timers {

@@ -120,17 +120,23 @@ export class Database extends StoredRows implements RowSource {
   /**
    * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. With another `writeBuffer` more may be lost with a
    * damaged log than a start looks for: it is for one that is of no use before its {@link checkpoint}. `ships`: its batches are for shards too.
+   * `durable`: whether it survives a failure of power, the default; without it a batch need not wait for the disk.
    */
   static async open(
     directory: string,
     cache: number = cacheSize,
-    { writeBuffer = writeBufferSize, ships }: { writeBuffer?: number; ships?: ShippingTerms | undefined } = {},
+    {
+      writeBuffer = writeBufferSize,
+      ships,
+      durable = true,
+    }: { writeBuffer?: number; ships?: ShippingTerms | undefined; durable?: boolean } = {},
   ): Promise<Database> {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
     const options = { ...levelOptions, writeBufferSize: writeBuffer, cacheSize: cache, createIfMissing }
     const level = new NativeLevel(directory, options)
+    level.durable = durable
     return Database.over(level, directory, ships)
   }
 

@@ -25,11 +25,12 @@ export interface HeldChain {
  */
 export class DataDirectory {
   readonly path: string
-  readonly #temporary: boolean
+  /** Whether it goes with this process. */
+  readonly temporary: boolean
 
   private constructor(path: string, temporary: boolean) {
     this.path = path
-    this.#temporary = temporary
+    this.temporary = temporary
   }
 
   /** The given directory, made if absent, or a temporary one that is removed with the node. */
@@ -221,7 +222,7 @@ export class DataDirectory {
 
   /** Removes a temporary directory. */
   async close(): Promise<void> {
-    if (this.#temporary) await removeTemporaryDirectory(this.path)
+    if (this.temporary) await removeTemporaryDirectory(this.path)
   }
 }
 

@@ -24,6 +24,9 @@ interface NativeBatch {
 
 /** LevelDB, whose batches take bytes as they are. */
 export class NativeLevel extends Level<Buffer, Buffer> {
+  /** Whether what is written with `sync` survives a failure of power. */
+  durable = true
+
   rowBatch(): RowBatch {
     const batch = (this as unknown as { _chainedBatch(): NativeBatch })._chainedBatch()
     return {
@@ -32,7 +35,7 @@ export class NativeLevel extends Level<Buffer, Buffer> {
       write: async (options) => {
         try {
           if (this.status !== 'open') throw closed()
-          await batch._write(options)
+          await batch._write({ sync: options.sync && this.durable })
         } finally {
           await batch.close()
         }

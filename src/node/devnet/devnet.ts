@@ -94,7 +94,7 @@ export class Devnet {
     const { chain, mempool, clock, random, mining } = options
     if (!chain.spec.devnet) throw new UserError(`the chain ${chain.spec.name} is no devnet`)
     this.#options = options
-    this.#validator = new DevnetValidator({ chain, clock, automatic: mining.kind !== 'manual' })
+    this.#validator = new DevnetValidator({ chain, clock, random, automatic: mining.kind !== 'manual' })
     this.#faucet = new Faucet(options)
     const validator = this.#validator
     this.#producer = new Producer({

@@ -14,7 +14,7 @@ import { type KeySigner, soloConfirmBy } from '../../voting/sign-message.js'
 import { devnetValidatorKey } from '../../clients/wallet/devnet-accounts.js'
 import type { DevnetParts } from './devnet-parts.js'
 
-export interface DevnetValidatorOptions extends Pick<DevnetParts, 'chain' | 'clock'> {
+export interface DevnetValidatorOptions extends Pick<DevnetParts, 'chain' | 'clock' | 'random'> {
   /** Whether blocks are made without a request for each. */
   readonly automatic: boolean
 }
@@ -24,10 +24,8 @@ export class DevnetValidator implements OwnValidator {
   readonly payTo: ProgramHash
   readonly automatic: boolean
   readonly #options: DevnetValidatorOptions
-  /** Gives the same bytes each time, as generated pages of samples need. */
+  /** Four times as fast as one that gives the same bytes each time, which a public key does not need. */
   readonly #signer: KeySigner
-  /** For many blocks at once: four times as fast. */
-  readonly #quick: KeySigner
   /** The block signed last: no other of that height is signed unless the chain is rewound. */
   #signed: Header | undefined
 
@@ -35,8 +33,8 @@ export class DevnetValidator implements OwnValidator {
     this.#options = options
     this.automatic = options.automatic
     const { publicKey, privateKey } = devnetValidatorKey()
-    this.#signer = { publicKey, sign: (message) => sign(message, privateKey) }
-    this.#quick = quickSigner(privateKey)
+    const { repeats = false } = options.random
+    this.#signer = repeats ? { publicKey, sign: (message) => sign(message, privateKey) } : quickSigner(privateKey)
     this.payTo = programHash(prefix.standard, singleKeyCode(publicKey))
   }
 
@@ -48,7 +46,7 @@ export class DevnetValidator implements OwnValidator {
   async offer(block: Block): Promise<void> {
     const { chain } = this.#options
     const { bytes, header } = block
-    await this.#signing(header, header, () => chain.acceptBlock(bytes, this.#confirmOf(header, this.#signer)))
+    await this.#signing(header, header, () => chain.acceptBlock(bytes, this.#confirmOf(header)))
   }
 
   /** Submits blocks that follow one another, in one batch; resolves when the last one is the tip. */
@@ -67,13 +65,13 @@ export class DevnetValidator implements OwnValidator {
 
   /** One of many blocks as the chain takes it. Its signatures do not count until it is submitted. */
   confirmed({ header, bytes }: Block): Required<Pick<IncomingBlock, 'block' | 'confirm'>> {
-    return { block: bytes, confirm: this.#confirmOf(header, this.#quick) }
+    return { block: bytes, confirm: this.#confirmOf(header) }
   }
 
   /** Signs a block; the chain need not verify what its own validator signed just now. */
-  #confirmOf(header: Header, signer: KeySigner): Uint8Array {
+  #confirmOf(header: Header): Uint8Array {
     const { spec, confirmSignatures } = this.#options.chain
-    const confirm = soloConfirmBy(signer, header.hash, 0)
+    const confirm = soloConfirmBy(this.#signer, header.hash, 0)
     confirmSignatures.add(checkConfirm(spec, header, confirm))
     return confirmBytes(confirm)
   }
