@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type LedgerNode } from '../../src/index.js'
+import {
+  changedDraft,
+  documentOf,
+  draftOperation,
+  draftText,
+  namedDraft,
+  operationJson,
+  signDraft,
+} from '../../src/node/library/wallet-entry.js'
 import { whole } from '../../src/explorer/text/numbers.js'
 import { ExplorerBrowser, type Explorer, type View } from '../support/web/explorer.js'
 import { hostile, playScene, type Scene } from '../support/web/explorer-scene.js'
@@ -53,6 +62,34 @@ describe('pages', () => {
     await explorer.page.locator(`a[title="${payment}"]`).waitFor()
     await explorer.page.locator(`a[title="${node.chain.tip.hash}"]`).waitFor()
     expect(node.chain.height).toBe(before + 1)
+  })
+
+  it('a DID with a name shows controllers what a draft changes', async () => {
+    const [created, expires, did] = ['2026-11-29T00:00:00Z', '2030-01-01T00:00:00Z', 'did:ledger:club']
+    const account = node.wallet.account(0)
+    const controller = { pair: account, key: `${account.did}#primary` }
+    const identity = { did, controllers: [account.did], services: [], expires }
+    const signed = signDraft(namedDraft(identity, created), controller, created)
+    const operation = operationJson(draftOperation(signed, controller, 'ledger/did/1.0'))
+    const txid = await node.wallet.publish(operation, { account })
+    await node.chain.waitFor(txid)
+    const current = { document: documentOf(operation.payload), txid }
+    const evil = { id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://evil.example/', note: '<b>' }
+    const draft = draftText(changedDraft(current, { addServices: [evil] }, created))
+
+    await explorer.load(`/#/did/${did}`)
+    await heading('DID')
+    const form = panel('A draft to sign')
+    const field = form.getByRole('textbox')
+    await field.fill(draft)
+    await form.getByText('for the update').waitFor()
+    const rows = await form.getByRole('listitem').allInnerTexts()
+    expect(rows.filter((row) => /added/.test(row))).toHaveLength(1)
+    expect(rows.join(' ')).toMatch(/service[^]*#site[^]*https:\/\/evil\.example[^]*<b>/)
+    await field.fill(draft.replace(txid, '0'.repeat(64)))
+    await form.getByText('follows another operation').waitFor()
+    await field.fill('{}')
+    await form.getByText('This is no draft').waitFor()
   })
 
   it('a block has its header, confirm and transactions, and leads on', async () => {

@@ -3,6 +3,7 @@ import { ask } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
 import { type Answer, useAnswer } from '../ask/use-answer.js'
 import { textIn } from '../did/payload.js'
+import { hasName } from '../../base/primitives/did-name.js'
 import { addressOfDocument } from '../did/same-key.js'
 import { didSubject } from '../find/search-target.js'
 import { JsonView } from '../parts/json-view.js'
@@ -22,6 +23,7 @@ import { saidVersion } from '../verify/said-view.js'
 import { type DidView, otherThanProved, statusAt } from '../verify/views.js'
 import { CredentialsInDocument, DidCredentials } from './did-credentials.js'
 import { DidKeys, DidServices } from './did-parts.js'
+import { DraftPanel } from './draft-panel.js'
 import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
 import { NoSubject } from './no-subject.js'
 import { didSteps, ProofPanel } from './proof-panel.js'
@@ -65,9 +67,12 @@ function Did({ did, skip, options }: Props) {
         <DocumentPanel view={view} />
       </Word>
       {panel}
-      {view.status !== 3 && (
+      {(view.status !== 3 || hasName(did)) && (
         <Word of="proved" ownClock={ownClock}>
-          <Content view={view} of="proved" skip={skip} options={options} versionOf={provedVersion(did, checked)} />
+          {view.status !== 3 && (
+            <Content view={view} of="proved" skip={skip} options={options} versionOf={provedVersion(did, checked)} />
+          )}
+          <Drafts view={view} />
         </Word>
       )}
       <Word of="said">
@@ -121,11 +126,17 @@ function Said({
         <Word of="said">
           <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
           <DidCredentials did={did} document={view.document} />
+          <Drafts view={view} />
           <RawJson method="resolvedid" params={{ did, all: false }} />
         </Word>
       )}
     </>
   )
+}
+
+/** Drafts of the controllers of a DID with a name that has not ended. */
+function Drafts({ view }: { view: DidView }) {
+  return hasName(view.did) && view.status !== 2 ? <DraftPanel key={view.did} view={view} /> : null
 }
 
 /** The page before any answer: what comes stands in the same places. */

@@ -1,0 +1,34 @@
+import { RuleError } from '../../base/errors/rule-error.js'
+import { didMethod } from '../../base/primitives/did-method.js'
+import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import { parseLibraryDocument } from '../../identity/did/library-document.js'
+import type { Members } from './payload.js'
+
+/** A draft of controllers, as files of `didledger did name` hold it: read to be shown, nothing here signs. */
+export type ShownDraft = { readonly operation: string; readonly document: Members } | { readonly fault: string }
+
+/** Reads the text of a draft for a DID; undefined for an empty text. `last`: its last operation, where that is known. */
+export function shownDraft(text: string, did: string, last: string | undefined): ShownDraft | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    return draftIn(text, did, last)
+  } catch (error) {
+    if (error instanceof RuleError) return { fault: error.message }
+    throw error
+  }
+}
+
+function draftIn(text: string, did: string, last: string | undefined): ShownDraft {
+  const object = parseStrictJson(text, { depth: 17, tokens: 20_100 })
+  const member = (name: string): JsonValue | undefined => (object instanceof Map ? object.get(name) : undefined)
+  const [operation, previous, given] = [member('operation'), member('previousTxid'), member('document')]
+  if (typeof operation !== 'string' || given === undefined) {
+    return { fault: 'This is no draft, which is an object with operation and document.' }
+  }
+  const { id, signingText } = parseLibraryDocument(given, { method: didMethod, chain: false })
+  if (id !== did) return { fault: `This is a draft of ${id}.` }
+  if (last !== undefined && previous !== undefined && previous !== last) {
+    return { fault: 'The draft follows another operation than the last one of this DID: it has to be begun again.' }
+  }
+  return { operation, document: JSON.parse(signingText) as Members }
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { draftText } from '../../../../src/clients/wallet/named-identity.js'
+import { differencesOf } from '../../../../src/explorer/did/differences.js'
+import { shownDraft } from '../../../../src/explorer/did/draft.js'
+import { holder, txid } from '../../../support/builders/did.js'
+import { named, namedDocument } from '../../../support/builders/named-did.js'
+
+const [ada, bob] = [holder(), holder()]
+const club = named('club')
+const document = namedDocument('club', { by: [ada, bob], needed: 2, signers: [ada] })
+const text = draftText({ operation: 'update', document, previousTxid: txid(1) })
+
+it('a draft is shown in full, as its controllers sign it', () => {
+  const shown = shownDraft(text, club, txid(1))
+  expect(shown).toEqual({ operation: 'update', document: JSON.parse(document.signingText) as object })
+  expect(shownDraft(text, club, undefined)).toEqual(shown)
+  const added = differencesOf({}, (shown as { document: object }).document).map(({ path }) => path[0])
+  expect(added).toEqual(['id', 'controller', 'multisig', 'expires'])
+})
+
+it.each([
+  ['what is no JSON', 'x', /./],
+  ['what is no draft', '{}', /is no draft/],
+  ['a list', '[]', /is no draft/],
+  ['a document alone', JSON.stringify({ document: {} }), /is no draft/],
+  ['a member that stands twice', text.replace('"operation"', '"operation": "create", "operation"'), /operation/],
+  ['a document that the rules refuse', JSON.stringify({ operation: 'create', document: { id: club } }), /expires/],
+  ['a draft of another DID', text.replaceAll(club, named('shop')), /^This is a draft of did:ledger:shop/],
+  ['a draft of another operation', text.replace(txid(1), txid(2)), /follows another operation/],
+])('%s is said to be none for this DID', (_, given, fault) => {
+  expect(shownDraft(given, club, txid(1))).toEqual({ fault: expect.stringMatching(fault) as string })
+})
+
+it('nothing is said of an empty text', () => {
+  expect(shownDraft(' \n', club, undefined)).toBeUndefined()
+})
