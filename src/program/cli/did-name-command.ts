@@ -218,7 +218,7 @@ async function sign(context: CliContext, file: string, options: OperationOptions
   } else writeDraft(context, signDraft(shown.draft, controller, created), into, { changes: shown.changes })
 }
 
-/** What a signature is for, in words. */
+/** Effects of a signature, in words. */
 function heldLines(shown: Held): string[] {
   if ('ticket' in shown) {
     const { id, to } = shown.ticket
