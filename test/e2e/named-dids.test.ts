@@ -49,7 +49,7 @@ describe('a DID of three people, two of whom sign', () => {
     const ofNode = ['--rest', node.line.rest]
     const seen = await run('did', 'name', 'show', file('change.json'), ...ofNode)
     expect(seen.out).toMatch(
-      /^The draft of the update of did:ledger:club, signed by 2 of 3 controllers:\n {2}added {2}service {2}#site .*"https:\/\/club.example"/,
+      /^The draft of the update of did:ledger:club, to be signed by 2 of did:ledger:i[^ ]+, did:ledger:i[^ ]+, did:ledger:i[^ ]+:\n {2}added {2}service {2}#site .*"https:\/\/club.example"/,
     )
     const late = await run('did', 'name', 'sign', file('change.json'), '--devnet-account', '2', ...ofNode)
     expect(late).toMatchObject({

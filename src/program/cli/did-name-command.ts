@@ -226,10 +226,12 @@ function heldLines(shown: Held): string[] {
   }
   const { draft, changes } = shown
   const { id, controllers } = draft.document
-  const [first] = changes
-  if (first === undefined) return [`The draft of the ${draft.operation} of ${id} changes nothing.`]
-  const signers = `signed by ${neededControllers(draft.document)} of ${controllers.length} controllers`
-  return [`The draft of the ${draft.operation} of ${id}, ${signers}:`, ...columnLines(changes.map(changeCells))]
+  // All of them, changed or not: what the chain has the node says.
+  const signers = `${neededControllers(draft.document)} of ${controllers.join(', ')}`
+  return [
+    `The draft of the ${draft.operation} of ${id}, to be signed by ${signers}${changes.length === 0 ? ', changes nothing.' : ':'}`,
+    ...columnLines(changes.map(changeCells)),
+  ]
 }
 
 function changeCells({ member, id, before, after }: DraftChange): string[] {

@@ -11,6 +11,8 @@ import {
   ticketFor,
 } from '../../../../src/clients/wallet/named-identity.js'
 import { requireTicketFollows, reviewDraft } from '../../../../src/clients/wallet/review-draft.js'
+import { RuleError, UserError } from '../../../../src/base/errors/rule-error.js'
+import { shownDraft } from '../../../../src/explorer/did/draft.js'
 import { encodeBase64url } from '../../../../src/identity/did/base64url.js'
 import { payloadText } from '../../../../src/identity/did/build.js'
 import type { DidDocument } from '../../../../src/identity/did/model.js'
@@ -132,4 +134,35 @@ describe('a draft is refused', () => {
     }
     expect(() => signDraft(readDraft(text), controller, created)).toThrow('is not a DID with a name')
   })
+})
+
+it('whatever a draft says, it is shown or refused, by the page too', () => {
+  const plan = { services: [site], keys: [authenticationKey('work', work)], alsoKnownAs: ['https://club.example'] }
+  const known = current(club(plan))
+  const text = draftText({ operation: 'update', document: club(plan), previousTxid: last })
+  const values = fc.oneof(
+    fc.constantFrom(null, true, 0, '', '#x', 'did:ledger:club', [], [[]], {}, [{}], [null], { id: 1 }, [{ id: '#a' }]),
+    fc.jsonValue({ maxDepth: 3 }),
+  )
+  /** Replaces the member at one of all places of a JSON. */
+  const changed = (value: unknown, at: { left: number }, by: unknown): unknown => {
+    if (at.left-- === 0) return by
+    if (Array.isArray(value)) return value.map((one) => changed(one, at, by))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, at, by)]))
+  }
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(40), values), { minLength: 1, maxLength: 3 }), (changes) => {
+      const draft = changes.reduce((value, [left, by]) => changed(value, { left }, by), JSON.parse(text) as unknown)
+      const given = JSON.stringify(draft)
+      const shown = shownDraft(given, named('club'), last)
+      expect(shown === undefined || 'fault' in shown || 'document' in shown).toBe(true)
+      try {
+        reviewDraft(readDraft(given), known)
+      } catch (error) {
+        if (!(error instanceof UserError) && !(error instanceof RuleError)) throw error
+      }
+    }),
+    { numRuns: 2000 },
+  )
 })
