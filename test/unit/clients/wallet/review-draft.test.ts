@@ -77,6 +77,19 @@ describe('what a draft changes', () => {
     expect(reviewDraft(update(club({ services: [site] })), before)).toEqual([])
   })
 
+  it('is the order of contexts, and a name that begins as the DID does', () => {
+    const contexts = ['https://www.w3.org/ns/did/v1', 'https://x.example']
+    const before = current(club({ context: contexts }))
+    const changes = reviewDraft(
+      update(club({ context: contexts.toReversed(), alsoKnownAs: ['did:ledger:clubs'] })),
+      before,
+    )
+    expect(changes).toEqual([
+      { member: '@context', before: contexts, after: contexts.toReversed() },
+      { member: 'alsoKnownAs', id: 'did:ledger:clubs', after: 'did:ledger:clubs' },
+    ])
+  })
+
   it('is nothing exactly if the texts that are signed are equal', () => {
     const uris = ['https://a.example', 'https://b.example', 'did:ledger:clubs', 'did:ledger:club#site']
     const plans = fc.record({
