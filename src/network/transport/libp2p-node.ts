@@ -16,6 +16,7 @@ import { dialTargetOf } from './dial-target.js'
 import { boundAddressDials } from './patches/address-timeout.js'
 import { boundFirstBytes } from './patches/first-bytes.js'
 import { MuxGuard } from './patches/mux-guard.js'
+import { writeWhole } from './patches/whole-writes.js'
 import { addWithResolvers } from './patches/with-resolvers.js'
 import type { TransportLimits } from './transport-limits.js'
 
@@ -113,10 +114,14 @@ export async function createLibp2pNode(settings: NodeSettings) {
 function lateMuxerNoise(components: Parameters<ReturnType<typeof noise>>[0]): Encrypter {
   const encrypter: Encrypter = noise()(components)
   const { secureInbound, secureOutbound } = encrypter
-  encrypter.secureInbound = (connection, options) =>
-    secureInbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
-  encrypter.secureOutbound = (connection, options) =>
-    secureOutbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
+  encrypter.secureInbound = (connection, options) => {
+    writeWhole(connection)
+    return secureInbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
+  }
+  encrypter.secureOutbound = (connection, options) => {
+    writeWhole(connection)
+    return secureOutbound.call(encrypter, connection, { ...options, skipStreamMuxerNegotiation: true })
+  }
   return encrypter
 }
 
