@@ -15,7 +15,7 @@ import { licencesOf } from './bundle-licences.js'
  *
  * - src/program/cli/main.ts becomes program.js, a function in CommonJS, of which alone code can be kept: chunks in one script (bundle-chunks.ts).
  * - src/program/cli/bundled-main.ts becomes main.js, which runs program.js from compiled code.
- * - src/base/crypto/worker.ts and src/ledger/state/document-worker.ts, which threads run, become worker.js and document-worker.js.
+ * - src/base/crypto/worker.ts, src/ledger/state/document-worker.ts and src/node/devnet/seed-worker.ts, which threads run, become worker.js and so on.
  * - Of level only the binary of the machine stays outside.
  * - src/explorer becomes dist/pages, which the REST port serves; src/explorer/mirror dist/mirror.html, which lies beside files of mirrors.
  *
@@ -105,6 +105,7 @@ const workers = await build({
   entryPoints: {
     worker: `${root}src/base/crypto/worker.ts`,
     'document-worker': `${root}src/ledger/state/document-worker.ts`,
+    'seed-worker': `${root}src/node/devnet/seed-worker.ts`,
   },
 })
 const starter = await build({

@@ -188,6 +188,8 @@ describe('the packed package', () => {
         'dist/cli/worker.js',
         'dist/ledger/state/document-worker.js',
         'dist/cli/document-worker.js',
+        'dist/node/devnet/seed-worker.js',
+        'dist/cli/seed-worker.js',
       ]),
     )
     const installed = join(project, 'node_modules/didledger')

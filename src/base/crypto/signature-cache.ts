@@ -31,10 +31,12 @@ export class SignatureCache {
 
   /** Adds checks that hold; the caller must have verified them, or made their signatures. */
   add(checks: readonly NamedCheck[]): void {
-    const identity = identifier()
-    for (const check of checks) {
-      const id = identity(check)
-      if (id === undefined) continue
+    this.addNamed(identitiesOf(checks))
+  }
+
+  /** Adds checks that hold by their {@link identitiesOf}, which another thread may have computed. */
+  addNamed(identities: readonly string[]): void {
+    for (const id of identities) {
       this.#verified.add(id)
       if (this.#verified.size > this.#capacity) this.#verified.delete(this.#oldest.next().value as string)
     }
@@ -52,6 +54,11 @@ export class SignatureCache {
     }
     return unknown
   }
+}
+
+/** Names of checks in a {@link SignatureCache}, without those that it does not take. */
+export function identitiesOf(checks: readonly NamedCheck[]): string[] {
+  return checks.map(identifier()).filter((id) => id !== undefined)
 }
 
 /**

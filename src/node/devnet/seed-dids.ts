@@ -13,16 +13,19 @@ import type { Producer } from '../../ledger/production/producer.js'
 import { ProgramCheck } from '../../ledger/consensus/program-check.js'
 import { solve } from '../../ledger/production/solve.js'
 import { nextPlace, selectionOf, templateOf } from '../../ledger/production/template.js'
-import { forEachCooperatively, Yielder } from '../../base/runtime/cooperative.js'
+import { forEachCooperatively } from '../../base/runtime/cooperative.js'
 import { buildDidTransaction, payerOf } from '../../clients/wallet/build-transaction.js'
-import { registrarKey, seededDidKeys } from '../../clients/wallet/devnet-accounts.js'
+import { registrarKey } from '../../clients/wallet/devnet-accounts.js'
 import type { DevnetParts } from './devnet-parts.js'
 import type { Faucet } from './faucet.js'
 import type { DevnetValidator } from './own-validator.js'
-import { seededCreate, type SeededDid, seededDid } from './seeded-document.js'
+import type { MadeCreate } from './seed-maker.js'
+import { SeedThread } from './seed-thread.js'
 
 /** DIDs of one round: coins for all of them in one transaction, then a transaction for each. */
 const didsOfRound = 1000
+/** DIDs that the thread makes for one request. */
+const didsOfRequest = 50
 /** More bytes than a create of a seeded DID has without its signatures. */
 const createBytes = 4096
 
@@ -48,46 +51,78 @@ export async function seedDids(
   count: number,
   progress: (done: number) => void = () => {},
 ): Promise<SeededDids> {
-  const keyOf = seededDidKeys()
-  const first: string[] = []
-  const yielder = new Yielder()
-  let round: SeededDid[] = []
-  for (let index = 0; index < count; index++) {
-    if (yielder.over) await yielder.next()
-    const one = seededDid(index, keyOf(index))
-    if (first.length < 3) first.push(one.did)
-    if (parts.chain.state.did(one.did) === undefined) round.push(one)
-    if (round.length < didsOfRound && index < count - 1) continue
-    await register(parts, round)
-    progress(index + 1)
-    round = []
+  const thread = new SeedThread()
+  try {
+    const first: string[] = []
+    let next = makeRound(parts, thread, { from: 0, count })
+    for (let from = 0; from < count; from += didsOfRound) {
+      const { dids, creates } = await next
+      // Its thread makes the next round while this one connects.
+      next = makeRound(parts, thread, { from: from + didsOfRound, count })
+      next.catch(() => {})
+      first.push(...dids.slice(0, 3 - first.length))
+      await register(parts, creates)
+      progress(Math.min(from + didsOfRound, count))
+    }
+    return { count, first }
+  } finally {
+    await thread.close()
   }
-  return { count, first }
+}
+
+/** The DIDs of a round, and the creates of those that are not registered yet. */
+interface Round {
+  readonly dids: readonly string[]
+  readonly creates: readonly MadeCreate[]
+}
+
+async function makeRound(
+  { chain, clock }: SeedingParts,
+  thread: SeedThread,
+  { from, count }: { readonly from: number; readonly count: number },
+): Promise<Round> {
+  const end = Math.min(from + didsOfRound, count)
+  const starts = Array.from({ length: Math.ceil((end - from) / didsOfRequest) }, (_, i) => from + i * didsOfRequest)
+  const dids = await Promise.all(
+    starts.map((first) => thread.ask({ kind: 'dids', first, count: Math.min(didsOfRequest, end - first) })),
+  )
+  const { specifications } = paramsAt(chain.spec, chain.tip.header.height + 1)
+  const creates = await Promise.all(
+    dids.map((some, i) => {
+      const numbers = some.flatMap((did, j) => (chain.state.did(did) ? [] : [(starts[i] as number) + j]))
+      return thread.ask({
+        kind: 'creates',
+        numbers,
+        now: clock.seconds,
+        specification: specifications.did[0] as string,
+      })
+    }),
+  )
+  return { dids: dids.flat(), creates: creates.flat() }
 }
 
 /** Registers DIDs: a block with coins for them, then blocks with their creates. */
-async function register(parts: SeedingParts, dids: readonly SeededDid[]): Promise<void> {
-  if (dids.length === 0) return
-  const { chain, signatures, clock, random, producer } = parts
-  const { fees, specifications } = paramsAt(chain.spec, chain.tip.header.height + 1)
+async function register(parts: SeedingParts, made: readonly MadeCreate[]): Promise<void> {
+  if (made.length === 0) return
+  const { chain, signatures, random, producer } = parts
+  const { fees } = paramsAt(chain.spec, chain.tip.header.height + 1)
   const { privateKey, publicKey } = registrarKey()
   const payer = quickSigner(privateKey)
   const code = singleKeyCode(publicKey)
   const script = parseCode(code) as ProgramScript
   const value = coinOf(fees)
-  const paying = await pay(parts, payerOf(code), dids.length, value)
+  const paying = await pay(parts, payerOf(code), made.length, value)
   const common = { code, fee: fees, assetId: chain.sanity.assetId, maxMoney: chain.spec.maxMoney, random }
-  const specification = specifications.did[0] as string
   const creates: Create[] = []
-  await forEachCooperatively(dids.entries(), ([index, one]) => {
-    const operation = seededCreate(one, clock.seconds, specification)
+  await forEachCooperatively(made.entries(), ([index, { did, operation, identities }]) => {
     const coins = [{ txid: paying, index, value, confirmations: 1 }]
-    const didHash = parseAddress(one.did.slice(`did:${didMethod}:`.length)) as ProgramHash
+    const didHash = parseAddress(did.slice(`did:${didMethod}:`.length)) as ProgramHash
     const { transaction: unsigned, fee } = buildDidTransaction({ ...common, coins }, operation, didHash)
     const signature = payer.sign(unsigned.unsigned)
     const transaction = signed(unsigned, publicKey, signature)
-    creates.push({ did: one.did, fee, transaction })
-    signatures.add([...one.made, new ProgramCheck(transaction, 0, script, [signature])])
+    creates.push({ did, fee, transaction })
+    signatures.addNamed(identities)
+    signatures.add([new ProgramCheck(transaction, 0, script, [signature])])
   })
   await producer.between(() => mine(parts, creates))
 }
