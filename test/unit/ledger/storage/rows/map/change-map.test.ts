@@ -8,12 +8,14 @@ import type { Leaf } from '../../../../../../src/identity/proofs/map-tree.js'
 import {
   changeMapSteps,
   inKeyOrder,
+  inKeyOrderSteps,
   type LeafChange,
   mapRootIn,
 } from '../../../../../../src/ledger/storage/rows/map/change-map.js'
 import { readWay } from '../../../../../../src/ledger/storage/rows/map/read-way.js'
 import { memoryPages } from '../../../../../support/builders/map-pages.js'
 import { naiveRoot } from '../../../../../support/builders/naive-map.js'
+import { bytes, runs } from '../../../../../support/builders/arbitraries.js'
 import { rounds } from '../../../../../support/process/thorough.js'
 
 /** Keys of which many share a prefix of any length. */
@@ -80,5 +82,22 @@ describe('the map of DIDs', () => {
   it('refuses two values of one key', () => {
     const leaf = { key: keys[0] as Uint8Array, value: sha256('one') }
     expect(() => finish(changeMapSteps(memoryPages(), [leaf, leaf]))).toThrow('two leaves of one key')
+  })
+})
+
+describe('changes in the order of their keys', () => {
+  it('are the same in steps as at once, for no key and for keys that begin alike', () => {
+    const alike = bytes(31, 31).map((rest) => Uint8Array.of(255, ...rest))
+    const different = fc.uniqueArray(fc.oneof(bytes(32, 32), alike), { selector: toHex, maxLength: 40 })
+    fc.assert(
+      fc.property(different, (some) => {
+        const changes = some.map((key) => ({ key, value: key }))
+        expect(finish(inKeyOrderSteps(changes))).toEqual(inKeyOrder(changes))
+        expect(finish(inKeyOrderSteps(changes.values()))).toEqual(inKeyOrder(changes))
+      }),
+      runs,
+    )
+    // A block without operations takes no step.
+    expect([...inKeyOrderSteps([])]).toEqual([])
   })
 })
