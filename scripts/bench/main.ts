@@ -3,6 +3,9 @@
  * minutes. --json keeps them in a file (--out names it), --repeat=N measures each suite so often, --compare A B says what changed from one
  * file to the other, --dids=N,M chooses numbers of DIDs, --chains=DIR keeps chains of many DIDs for further runs.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import './compiled.js'
 import { type Row, tableOf } from './report.js'
@@ -36,6 +39,11 @@ const unknown = wanted.filter((name) => !suites.includes(name))
 if (unknown.length > 0) fail(`no suite ${unknown.join(', ')}; there are ${suites.join(', ')}`)
 const times = Number(flags.repeat)
 if (!Number.isInteger(times) || times < 1) fail('--repeat takes a number of repetitions')
+
+// Another build that this user runs would put its compiled code in the place of the measured one's.
+const compiledCode = mkdtempSync(join(tmpdir(), 'didledger-bench-'))
+process.env['XDG_CACHE_HOME'] = compiledCode
+process.on('exit', () => rmSync(compiledCode, { recursive: true, force: true }))
 
 const rows: KeptRow[] = []
 for (const name of suites.filter((one) => wanted.length === 0 || wanted.includes(one))) {

@@ -107,7 +107,7 @@ describe('the temporary directory of a devnet', () => {
     mkdirSync(named)
     symlinkSync(killed.line.dataDir, join(TMPDIR, 'didledger-link'))
     const node = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet')
-    await vi.waitFor(() => expect(existsSync(killed.line.dataDir)).toBe(false))
+    await vi.waitFor(() => expect(existsSync(killed.line.dataDir)).toBe(false), { timeout: 10_000 })
     expect([alive, node].map(({ line }) => existsSync(line.dataDir))).toEqual([true, true])
     expect([foreign, named].map((path) => existsSync(path))).toEqual([true, true])
     await Promise.all([alive.stop(), node.stop()])

@@ -201,7 +201,7 @@ export class DataDirectory {
   async claim(name: string, genesis: Hash, empty: boolean): Promise<void> {
     const file = this.claimFile
     const text = await readIfThere(file)
-    if (text === undefined) return replaceText(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
+    if (text === undefined) return this.#keepText(file, `${JSON.stringify({ name, genesis: toHex(genesis) })}\n`)
     await this.requireChain(genesis)
     if (empty) throw damaged(`${this.database} is empty although ${file} says that it held a chain`)
   }
@@ -217,7 +217,15 @@ export class DataDirectory {
   async keepSpec(text: string, { replace }: { readonly replace: boolean }): Promise<void> {
     const { specFile } = filesOf(this.path)
     const kept = await readIfThere(specFile)
-    if (kept === undefined || (replace && kept !== text)) await replaceText(specFile, text)
+    if (kept === undefined || (replace && kept !== text)) await this.#keepText(specFile, text)
+  }
+
+  /** Writes a text for all who may read the directory: completely or not at all, where it outlives this process. */
+  #keepText(file: string, text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    return onOwnFile(`${file} cannot be written`, () =>
+      this.temporary ? writeFile(file, bytes) : replaceFile(file, [bytes], 0o666),
+    )
   }
 
   /** Removes a temporary directory. */
@@ -238,11 +246,6 @@ function readIfThere(file: string): Promise<string | undefined> {
       throw error
     }),
   )
-}
-
-/** Writes a text completely or not at all, for all who may read the directory. */
-function replaceText(file: string, text: string): Promise<void> {
-  return onOwnFile(`${file} cannot be written`, () => replaceFile(file, [Buffer.from(text)], 0o666))
 }
 
 function parseClaim(text: string, file: string): { name: string; genesis: string } {

@@ -10,6 +10,11 @@ const held = new Set<string>()
 const prefix = 'didledger-'
 /** File in each of them that names the process which made it. */
 const ownerFile = 'owner.json'
+/**
+ * Seconds later a start is over, which reading a large directory would delay.
+ * @tuning ms: from the making of a temporary directory until those are removed that others have left
+ */
+const sweepAfter = 1000
 /** Attempts to remove a directory into which LevelDB or a killed process was just writing. */
 const clearRetries = 10
 
@@ -24,7 +29,7 @@ export function makeTemporaryDirectory(): string {
     const path = mkdtempSync(join(tmpdir(), prefix))
     held.add(path)
     writeFileSync(join(path, ownerFile), JSON.stringify({ pid: process.pid, space: processSpace() }))
-    void sweep().catch(() => {})
+    setTimeout(() => void sweep().catch(() => {}), sweepAfter).unref()
     return path
   } catch (error) {
     const doing = `no temporary directory can be made in ${tmpdir()}`

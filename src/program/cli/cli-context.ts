@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isatty } from 'node:tty'
 import { type Channel, columnsOf, standardError, writeTo } from '../console/output-channel.js'
 import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
@@ -37,7 +38,8 @@ export function processSurroundings(): EvaluationContext {
     err: (text) => writeTo('err', text),
     columns: columnsOf,
     errors: standardError,
-    prompt: process.stdin.isTTY ? promptHidden : undefined,
+    // To ask the stream would make it, which takes longer than the rest of this.
+    prompt: isatty(0) ? promptHidden : undefined,
   }
 }
 
