@@ -21,7 +21,7 @@ const condition = () => `{service:{text:{$regex:"and how they are"}},id:{$ne:"${
 const rareCondition = () => `{service:{serviceEndpoint:{$regex:"/people/77"}},id:{$ne:"${asked++}"}}`
 
 /**
- * A search through 100,000 documents of about 2 kB for what the index does not answer: in this process, with the delay of its event
+ * A search through 100,000 documents of about 2 kB for what the index does not answer, of which a third has to be parsed: in this process, with the delay of its event
  * loop, and in a node, with the time that another client waits for the height during it.
  */
 export function suite(): Promise<Row[]> {
@@ -67,7 +67,7 @@ async function inProcess(resolver: Resolver, texts: AsyncIterable<Buffer>): Prom
     row('documents parsed a second of the main thread', parsed, '/s'),
     row('documents searched for a frequent text', frequent, '/s', {
       ratio: [frequent / parsed, against],
-      least: 0.7,
+      least: 1.2,
     }),
     row('documents searched for a rare text', rare, '/s', { ratio: [rare / parsed, against], least: 2 }),
     row('event-loop delay p99 while searching', delay.percentile(99) / 1e6, 'ms', { most: 10 }),

@@ -2,6 +2,7 @@ import type { SearchPlan } from '../../identity/did-index/plan.js'
 import type { Matcher } from '../../identity/did-query/compile.js'
 import type { Members } from '../../identity/did-query/member-path.js'
 import { RuleError } from '../../base/errors/rule-error.js'
+import { arePlain, someMembers } from '../../base/primitives/some-members.js'
 import { damaged } from '../../ledger/storage/failure.js'
 import type { FrozenRows } from '../../ledger/storage/stored-rows.js'
 import { type Key, tables } from '../../ledger/storage/rows/tables.js'
@@ -11,6 +12,11 @@ const documentsAtOnce = 64
 
 /** @tuning bytes: documents examined by a search that it keeps for its answer; others are read again */
 const keptBytes = 1024 * 1024
+
+/** @tuning bytes: documents of which a search parses a part before it looks whether that is worth it */
+const sampleBytes = 64 * 1024
+/** Part of the bytes of documents beyond which all is parsed. */
+const partAtMost = 0.6
 
 /** Parts of a search that an examination uses. */
 export interface ExamineTask {
@@ -35,6 +41,9 @@ export class Examiner {
   readonly #rest: () => Promise<void>
   /** Texts of the condition: a document without one of them is not parsed. */
   readonly #texts: readonly Buffer[]
+  /** Whether a part of each document is parsed. */
+  #isPartial: boolean
+  readonly #bytes = { parsed: 0, all: 0 }
   #examined = 0
 
   /** `rest`: lets other work run between slices. */
@@ -42,6 +51,7 @@ export class Examiner {
     this.#task = task
     this.#rest = rest
     this.#texts = task.matcher.texts.map((text) => Buffer.from(text))
+    this.#isPartial = arePlain(task.matcher.names)
   }
 
   /** Returns those of the documents that meet the condition; `keep`: the answer may have room for them. */
@@ -71,7 +81,26 @@ export class Examiner {
   }
 
   #matches(key: Key, value: Buffer): boolean {
-    return this.#texts.every((text) => value.includes(text)) && this.#task.matcher.matches(parse(key, value))
+    return this.#texts.every((text) => value.includes(text)) && this.#task.matcher.matches(this.#read(key, value))
+  }
+
+  /** The members of a document that the condition looks at, or all. */
+  #read(key: Key, value: Buffer): Members {
+    try {
+      return this.#partOf(value) ?? (JSON.parse(value.toString('utf8')) as Members)
+    } catch {
+      throw damaged(`row ${key.toString('hex')} holds no document`)
+    }
+  }
+
+  #partOf(value: Buffer): Members | undefined {
+    const some = this.#isPartial ? someMembers(value, this.#task.matcher.names) : undefined
+    if (some === undefined) return undefined
+    this.#bytes.parsed += some.parsed
+    this.#bytes.all += value.length
+    // Stepping over the rest takes longer than it saves where there is little.
+    if (this.#bytes.all > sampleBytes) this.#isPartial = this.#bytes.parsed < this.#bytes.all * partAtMost
+    return some.members
   }
 
   /** The documents of ordinals, in their order. */
@@ -112,12 +141,4 @@ export class Examiner {
 function reasonOf({ open }: SearchPlan): string {
   if (open.length > 0) return `the index does not answer ${open.slice(0, 3).join(', ')}`
   return 'they have more types or claims of credentials than the index takes'
-}
-
-function parse(key: Buffer, value: Buffer): Members {
-  try {
-    return JSON.parse(value.toString('utf8')) as Members
-  } catch {
-    throw damaged(`row ${key.toString('hex')} holds no document`)
-  }
 }

@@ -13,7 +13,7 @@
  */
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { readCondition } from './condition.js'
-import { isMembers, type Members, Path, type Scope, type Test } from './member-path.js'
+import { isMembers, type Members, Path, rootsOf, type Scope, type Test } from './member-path.js'
 import { neededTexts } from './needed-texts.js'
 import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
 import { below, quoted, refusal } from './query-error.js'
@@ -27,6 +27,8 @@ export interface Matcher {
   readonly condition: JsonObject
   /** Texts in the canonical JSON of every document that matches. */
   readonly texts: readonly string[]
+  /** Members of a document that it looks at, each once: whether it matches depends on no other. */
+  readonly names: readonly string[]
   /**
    * Whether a normalised document, as JSON.parse returns it, matches. Its nesting bounds the recursion. `busy` where it takes too
    * much work.
@@ -46,6 +48,7 @@ export function compileCondition(input: string | object): Matcher {
     everything: condition.size === 0,
     condition,
     texts: neededTexts(condition),
+    names: [...new Set(namesOf(condition))],
     matches: (document) => {
       beginEffort()
       return predicate(document)
@@ -67,6 +70,13 @@ function compileDocument(condition: JsonObject, where: string): Predicate {
     return name === '$or' ? any : (document) => !any(document)
   })
   return (document) => parts.every((predicate) => predicate(document))
+}
+
+/** Members of a document that a valid condition on it looks at. */
+function namesOf(condition: JsonObject): readonly string[] {
+  return [...condition].flatMap(([name, operand]) =>
+    name.startsWith('$') ? list(operand, '').flatMap(namesOf) : rootsOf(name),
+  )
 }
 
 /** A condition on one object whose members are paths: all of them must hold. */

@@ -74,6 +74,13 @@ export class Path {
   }
 }
 
+/** Members of a document at which a key of its condition begins: the first name, and what it may stand for. */
+export function rootsOf(key: string): readonly string[] {
+  const [name = ''] = key.split('.')
+  const alias = aliases.document
+  return alias?.[0] === name ? alias : [name]
+}
+
 function after(scope: Scope, name: string, index: number | undefined): Scope {
   if (scope === 'document') return name === 'verifiableCredential' ? 'credential' : 'other'
   return scope === 'credential' && index !== undefined ? 'credential' : 'other'
