@@ -90,6 +90,18 @@ describe('pages', () => {
     await form.getByText('follows another operation').waitFor()
     await field.fill('{}')
     await form.getByText('This is no draft').waitFor()
+
+    // A name that is free may be in a draft; a DID of a key, and a name that has ended, are in none.
+    await explorer.load('/#/did/did:ledger:free')
+    await panel('A draft to sign').waitFor()
+    await explorer.load(`/#/did/${scene.bob}`)
+    await panel('Keys').waitFor()
+    expect(await panel('A draft to sign').count()).toBe(0)
+    const ended = await node.wallet.deactivateDid({ account, did })
+    await node.chain.waitFor(ended.txid)
+    await explorer.load(`/#/did/${did}`)
+    await explorer.shows('deactivated')
+    expect(await panel('A draft to sign').count()).toBe(0)
   })
 
   it('a block has its header, confirm and transactions, and leads on', async () => {

@@ -8,6 +8,7 @@ import {
 } from '../../identity/did/build.js'
 import { mostControllers, neededControllers } from '../../identity/did/control.js'
 import { parseDocument } from '../../identity/did/document.js'
+import { parseDraftJson } from '../../identity/did/draft-json.js'
 import { didPart } from '../../identity/did/identifier.js'
 import { parseLibraryDocument } from '../../identity/did/library-document.js'
 import type { DidDocument } from '../../identity/did/model.js'
@@ -143,7 +144,7 @@ export function draftText({ operation, document, previousTxid, ticket }: NamedDr
 
 /** Reads the text of a draft; a {@link UserError} for anything else. */
 export function readDraft(text: string): NamedDraft {
-  const object = parseStrictJson(text, { depth: 17, tokens: 20_100 })
+  const object = parseDraftJson(text)
   const fault = new UserError('it holds no draft: an object with operation and document')
   if (!(object instanceof Map)) throw fault
   const [operation, document, previousTxid, ticket] = ['operation', 'document', 'previousTxid', 'ticket'].map((name) =>

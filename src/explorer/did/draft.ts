@@ -1,6 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import type { JsonValue } from '../../base/primitives/strict-json.js'
+import { parseDraftJson } from '../../identity/did/draft-json.js'
 import { parseLibraryDocument } from '../../identity/did/library-document.js'
 import type { Members } from './payload.js'
 
@@ -19,7 +20,7 @@ export function shownDraft(text: string, did: string, last: string | undefined):
 }
 
 function draftIn(text: string, did: string, last: string | undefined): ShownDraft {
-  const object = parseStrictJson(text, { depth: 17, tokens: 20_100 })
+  const object = parseDraftJson(text)
   const member = (name: string): JsonValue | undefined => (object instanceof Map ? object.get(name) : undefined)
   const [operation, previous, given] = [member('operation'), member('previousTxid'), member('document')]
   if (typeof operation !== 'string' || given === undefined) {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { draftText } from '../../../../src/clients/wallet/named-identity.js'
 import { differencesOf } from '../../../../src/explorer/did/differences.js'
 import { shownDraft } from '../../../../src/explorer/did/draft.js'
-import { holder, txid } from '../../../support/builders/did.js'
+import { documentJsonLimits } from '../../../../src/identity/did/document.js'
+import { expires, holder, txid } from '../../../support/builders/did.js'
 import { named, namedDocument } from '../../../support/builders/named-did.js'
 
 const [ada, bob] = [holder(), holder()]
@@ -22,6 +23,7 @@ it.each([
   ['what is no JSON', 'x', /./],
   ['what is no draft', '{}', /is no draft/],
   ['a list', '[]', /is no draft/],
+  ['an operation alone', '{"operation": "create"}', /is no draft/],
   ['a document alone', JSON.stringify({ document: {} }), /is no draft/],
   ['a member that stands twice', text.replace('"operation"', '"operation": "create", "operation"'), /operation/],
   ['a document that the rules refuse', JSON.stringify({ operation: 'create', document: { id: club } }), /expires/],
@@ -33,4 +35,19 @@ it.each([
 
 it('nothing is said of an empty text', () => {
   expect(shownDraft(' \n', club, undefined)).toBeUndefined()
+})
+
+it('a document nested as deeply as a chain takes is shown', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) })
+  const draft = (levels: number) => {
+    const services = [{ id: '#deep', type: 'Deep', serviceEndpoint: nested(levels) }]
+    return JSON.stringify({
+      operation: 'create',
+      document: { id: club, controller: ada.did, service: services, expires },
+    })
+  }
+  // The object, the list and the service are three levels of the document.
+  const most = documentJsonLimits.depth - 3
+  expect(shownDraft(draft(most), club, undefined)).toMatchObject({ operation: 'create' })
+  expect(shownDraft(draft(most + 1), club, undefined)).toMatchObject({ fault: expect.stringMatching(/deep|nest/) })
 })
