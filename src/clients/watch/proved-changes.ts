@@ -122,7 +122,12 @@ function changeOf(
 
 /** For `catch`: undefined for a failure that no other attempt mends. */
 function ifLasting(error: unknown): undefined {
-  if (!(error instanceof LightError) || passing.includes(error.failure)) throw error
+  if (!isLasting(error)) throw error
+}
+
+/** Whether a failure is one that no other attempt is likely to mend: the answers came, and do not hold or lack what was asked for. */
+export function isLasting(error: unknown): error is LightError {
+  return error instanceof LightError && !passing.includes(error.failure)
 }
 
 /**

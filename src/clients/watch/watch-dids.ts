@@ -18,6 +18,7 @@ import type {
   DocumentsUntold,
 } from '../../base/primitives/chain-event.js'
 import { defined } from '../../base/primitives/defined.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
 import { compileCondition, type Matcher } from '../../identity/did-query/compile.js'
 import { longestTimer, requireWhole } from '../client/arguments.js'
 import type { EventsFrom, FollowedEvent } from '../client/event-place.js'
@@ -25,6 +26,7 @@ import { followEvents } from '../client/follow-events.js'
 import { LightError } from '../light/light-error.js'
 import type { ProvedEntry } from '../light/proved-answer.js'
 import {
+  isLasting,
   messageOf,
   type Meets,
   provedState,
@@ -95,6 +97,13 @@ const mostDoubtful = 1024
 const farthestHint = 288
 /** Failures in a row from which the operator is told. */
 const failuresTold = 4
+/**
+ * More than a minute with the waits between them: a node that is busy refuses in the same words as one that lacks a document.
+ * @tuning count: failures in a row that no wait is likely to mend, after which the watch goes on without the proof
+ */
+const mostLasting = 10
+/** Characters of the text of an operation that cannot be told. */
+const longestGapText = 1000
 /** Refusals after which events cannot go on where they were. */
 const gone = ['event-gone', 'unknown-block', 'pruned']
 /** Refusals that say nothing of the question: the node has no time, or a fault. */
@@ -284,7 +293,8 @@ class Watch {
       return
     }
     const state = await this.#proved(hint.did, hint.height)
-    if (state === undefined) return
+    if (isLasting(state)) yield gapOf(hint, state)
+    if (state === undefined || isLasting(state)) return
     const at = this.#placeOf(hint, state)
     if (at >= 0) yield* this.#tellBlock(state, hint, at)
   }
@@ -294,6 +304,8 @@ class Watch {
     for (const [did, hint] of [...this.#hinted]) {
       const state = await this.#proved(did, 0)
       if (state === undefined) return
+      // The hint stays, and is looked at again: the others do not wait for it.
+      if (isLasting(state)) continue
       yield* this.#tellNew(state)
       if (state.result.proved.height < hint.height && hint.height <= state.result.proved.height + farthestHint) continue
       if (this.#hinted.get(did) === hint) this.#hinted.delete(did)
@@ -325,6 +337,10 @@ class Watch {
       if (this.#isOver) return
       if (message === undefined) continue
       told = true
+      if (isLasting(message)) {
+        yield gapOf({ did: state.did, ...(state.entries[at] as ProvedEntry) }, message)
+        continue
+      }
       yield message
       this.#state.told = lastMessages([...this.#state.told, message])
     }
@@ -339,7 +355,8 @@ class Watch {
   async *#takeBack(hint: DocumentsChanged): AsyncGenerator<WatchMessage, void, undefined> {
     this.#doubtful.delete(`${hint.blockhash} ${hint.txid}`)
     const state = await this.#proved(hint.did, 0)
-    if (state === undefined) return
+    if (isLasting(state)) yield gapOf(hint, state)
+    if (state === undefined || isLasting(state)) return
     if (this.#options.dids !== undefined) yield* this.#tellNew(state, true)
     else yield* this.#tellGone(state)
   }
@@ -359,6 +376,11 @@ class Watch {
     for (const did of this.#options.dids ?? []) {
       const state = await this.#proved(did, 0)
       if (state === undefined) return
+      // The other DIDs do not wait for one that no answer proves; the next round asks for it again.
+      if (isLasting(state)) {
+        this.#notice('waiting', `nothing is told of ${did} until it is proved: ${state.message}`)
+        continue
+      }
       this.#noteWithheld(state)
       yield* this.#tellNew(state)
     }
@@ -401,9 +423,14 @@ class Watch {
     for (let at = first; at < entries.length; at++) {
       const message = await this.#untilProved(() => this.#messageOf(state, at))
       if (this.#isOver) return
-      if (message !== undefined) yield message
       const { txid, height } = entries[at] as ProvedEntry
-      told = [...told, { txid, height, ...(message && { operation: message.operation, change: message.change }) }]
+      if (isLasting(message)) {
+        yield gapOf({ did, txid, height }, message)
+        told = [...told, { txid, height }]
+      } else {
+        if (message !== undefined) yield message
+        told = [...told, { txid, height, ...(message && { operation: message.operation, change: message.change }) }]
+      }
       await this.#keep(did, told)
     }
   }
@@ -434,8 +461,8 @@ class Watch {
     await this.#options.save?.(stateText(this.#state))
   }
 
-  /** The state of a DID as of a block at this height or above it; undefined once the watch is over. */
-  async #proved(did: string, height: number): Promise<ProvedState | undefined> {
+  /** The state of a DID as of a block at this height or above it; undefined once the watch is over, and the failure where that lasts. */
+  async #proved(did: string, height: number): Promise<ProvedState | LightError | undefined> {
     return this.#untilProved(async () => {
       const state = await provedState(this.#options.resolver, did)
       const { proved } = state.result
@@ -445,9 +472,12 @@ class Watch {
     })
   }
 
-  /** Repeats a question until it is proved: nodes may be away, or behind. Undefined once the watch is over. */
-  async #untilProved<T>(question: () => Promise<T>): Promise<T | undefined> {
-    for (;;) {
+  /**
+   * Repeats a question until it is proved: nodes may be away, or behind. Undefined once the watch is over; the failure where it lasts, so
+   * that one operation whose document no node keeps, or one DID that no answer proves, does not hold up all others for ever.
+   */
+  async #untilProved<T>(question: () => Promise<T>): Promise<T | LightError | undefined> {
+    for (let lasting = 0; ;) {
       try {
         const answer = await question()
         this.#failures = 0
@@ -455,6 +485,8 @@ class Watch {
       } catch (error) {
         if (this.#isOver) return undefined
         if (isFork(error)) throw error
+        lasting = isLasting(error) ? lasting + 1 : 0
+        if (isLasting(error) && lasting >= mostLasting) return error
         await this.#wait(error as Error)
         if (this.#isOver) return undefined
       }
@@ -491,6 +523,13 @@ function isThere({ entries }: ProvedState, told: ToldOperation): boolean {
 
 function gapMessage(reason: string, text: string, place: string): WatchMessage {
   return { format: watchFormat, id: messageId(['gap', reason, place]), kind: 'gap', reason, text }
+}
+
+/** An operation that is said or proved to be there, and cannot be told. */
+function gapOf({ did, txid, height }: { did: string; txid: string; height: number }, error: LightError): WatchMessage {
+  const text = `operation ${txid} of ${did} at height ${height} cannot be proved with its document: ${error.message}`
+  // A node may have said any of it, in any length.
+  return gapMessage(error.failure, oneLine(text).slice(0, longestGapText), `${did} ${txid} ${height}`)
 }
 
 /** The value of a promise if it comes within so many milliseconds. */

@@ -1,10 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { type WatchNotice, watchDids } from '../../../../src/clients/watch/watch-dids.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
 import type { ProvingResolver } from '../../../../src/clients/watch/proved-changes.js'
+import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
+import { emptyState, stateText } from '../../../../src/clients/watch/watch-state.js'
+import { LightError } from '../../../../src/clients/light/light-error.js'
+import { lightOver, lightWorld } from '../../../support/builders/light-world.js'
 
 /** A watch over nodes that refuse, fail and lie about why; real sockets. */
 
@@ -96,3 +100,100 @@ it.each([0, -1, 0.5, NaN, Infinity, 2 ** 31])(
     expect(() => watchDids(options)).toThrow(/^checkEvery: /)
   },
 )
+
+describe('what no answer proves', () => {
+  const { book, alice, bob, versions } = lightWorld({ genesis: 'not proved' })
+  const proving = lightOver(book)
+
+  beforeEach(() => {
+    const start = globalThis.setTimeout
+    // Waits between attempts, which have a fraction by chance, are a thousandth.
+    const short = (run: () => void, ms?: number) => start(run, Number.isInteger(ms) ? ms : (ms ?? 0) / 1000)
+    const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(short as typeof setTimeout)
+    onTestFinished(() => spy.mockRestore())
+  })
+
+  /** A resolver that lacks some answers for good, and counts the questions for them. */
+  function lacking(isGone: (did: string, options: object) => boolean) {
+    const counted = { asked: 0 }
+    const resolve: ProvingResolver['resolve'] = async (one, options = {}) => {
+      if (!isGone(one, options)) return proving.resolve(one, options)
+      counted.asked++
+      throw new LightError('proof-missing', 'for the test')
+    }
+    return { resolver: { resolve }, counted }
+  }
+
+  async function firstMessages(count: number, by: ProvingResolver, options: object, ...messages: readonly object[]) {
+    const node = await nodeSaying(begin, ...messages)
+    const ending = new AbortController()
+    const told: WatchMessage[] = []
+    const { signal } = ending
+    for await (const message of watchDids({ urls: [node.url], resolver: by, signal, ...options })) {
+      if (told.push(message) === count) ending.abort()
+    }
+    return told
+  }
+
+  /** A state in which only the first operation of each was told. */
+  async function stateAtFirst() {
+    const dids = new Map<string, { txid: string; height: number }[]>()
+    for (const one of [alice.did, bob.did]) {
+      const { proved } = await proving.resolve(one, { history: true })
+      dids.set(
+        one,
+        (proved.history?.entries ?? []).slice(0, 1).map(({ txid, height }) => ({ txid, height })),
+      )
+    }
+    return stateText({ ...emptyState(), dids })
+  }
+
+  const isOldVersion = (_: string, options: object) =>
+    'all' in options || ('versionId' in options && options.versionId === versions[1])
+
+  it('of an operation is told as a gap, once, and keeps neither later ones nor other DIDs waiting', async () => {
+    const { resolver: by } = lacking((one, options) => one === alice.did && isOldVersion(one, options))
+    const state = await stateAtFirst()
+    let saved = ''
+    const options = {
+      ...{ dids: [alice.did, bob.did], load: () => state },
+      save: (text: string) => void (saved = text),
+    }
+    const told = await firstMessages(3, by, options)
+    expect(told).toMatchObject([
+      { kind: 'gap', reason: 'proof-missing', text: expect.stringContaining(versions[1] as string) as string },
+      { kind: 'did', did: alice.did, txid: versions[2] },
+      { kind: 'did', did: bob.did, operation: 'deactivate' },
+    ])
+    expect(saved).toContain(versions[1])
+  })
+
+  it('is asked for ten times before that: a node may be busy', async () => {
+    const { resolver: by, counted } = lacking((one, options) => one === alice.did && 'history' in options)
+    const state = await stateAtFirst()
+    const [first] = await firstMessages(1, by, { dids: [alice.did, bob.did], load: () => state })
+    expect(first).toMatchObject({ kind: 'did', did: bob.did })
+    expect(counted.asked).toBe(10)
+  })
+
+  it('of a condition is told as a gap, and the next hint is taken', async () => {
+    const { resolver: by } = lacking((one) => one === alice.did)
+    const { proved } = await proving.resolve(bob.did, { history: true })
+    const end = proved.history?.entries[0]
+    const event = (result: object) => ({ jsonrpc: '2.0', method: 'event', params: { subscription: 1, ...result } })
+    const common = { topic: 'documents', action: 'apply', number: null, change: 'begins', blockhash: 'ab'.repeat(32) }
+    const hints = [
+      { ...common, did: alice.did, operation: 'update', txid: versions[1], height: 2 },
+      { ...common, did: bob.did, operation: 'create', txid: end?.txid, height: end?.height },
+    ]
+    const block = {
+      ...{ topic: 'block', action: 'apply', number: 2, height: 3, hash: 'ab'.repeat(32) },
+      ...{ previousblockhash: 'aa'.repeat(32), time: 1, transactions: 1 },
+    }
+    const told = await firstMessages(2, by, { query: '{}' }, ...[...hints, block].map(event))
+    expect(told).toMatchObject([
+      { kind: 'gap', reason: 'proof-missing' },
+      { kind: 'did', did: bob.did },
+    ])
+  })
+})
