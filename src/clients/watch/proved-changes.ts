@@ -45,6 +45,14 @@ interface ProvedVersion {
   readonly signedBy?: string
 }
 
+export interface MessageOptions {
+  readonly meets: Meets
+  /** How often an operation was told to be gone. */
+  readonly reverts: number
+  /** Whether the message depends on the document before: whether a document begins to meet a condition or ceases to is not guessed. */
+  readonly needsBefore?: boolean
+}
+
 /**
  * The message of an operation that is proved; undefined where neither the document before nor the one after it meets the condition. Rejects
  * with a LightError where the documents cannot be proved now.
@@ -53,13 +61,13 @@ export async function messageOf(
   resolver: ProvingResolver,
   state: ProvedState,
   at: number,
-  { meets, reverts }: { readonly meets: Meets; readonly reverts: number },
+  { meets, reverts, needsBefore = false }: MessageOptions,
 ): Promise<DidMessage | undefined> {
   const { did, result, entries } = state
   const entry = entries[at] as ProvedEntry
   const earlier = entries[at - 1]
   const after = await versionOf(resolver, state, entry)
-  const before = earlier === undefined ? undefined : await earlierOf(resolver, state, earlier)
+  const before = earlier === undefined ? undefined : await earlierOf(resolver, state, earlier, needsBefore)
   const change = changeOf(before === 'gone' ? {} : before?.document, after.document, meets)
   if (change === undefined) return undefined
   const blockHash = await blockHashOf(resolver, did, entry, result)
@@ -98,10 +106,12 @@ async function earlierOf(
   resolver: ProvingResolver,
   state: ProvedState,
   earlier: ProvedEntry,
+  needsBefore: boolean,
 ): Promise<ProvedVersion | 'gone'> {
   try {
     return await versionOf(resolver, state, earlier)
   } catch (error) {
+    if (needsBefore) throw error
     ifLasting(error)
     return 'gone'
   }

@@ -436,7 +436,9 @@ class Watch {
   }
 
   #messageOf(state: ProvedState, at: number): Promise<DidMessage | undefined> {
-    return messageOf(this.#options.resolver, state, at, { meets: this.#meets, reverts: this.#state.reverts })
+    const { resolver, query } = this.#options
+    const needsBefore = query !== undefined
+    return messageOf(resolver, state, at, { meets: this.#meets, reverts: this.#state.reverts, needsBefore })
   }
 
   async #keep(did: string, entries: readonly ToldOperation[]): Promise<void> {

@@ -117,6 +117,15 @@ describe('a message of what nodes keep no more', () => {
     expect(message).not.toHaveProperty('changed')
   })
 
+  it('is not guessed of a condition: without the document before it is not known whether one begins to meet it', async () => {
+    const state = await provedState(resolver, alice.did)
+    for (const name of ['one', 'two']) {
+      const options = { meets: hasService(name), reverts: 0, needsBefore: true }
+      const made = messageOf(failing(isVersion, 'proof-missing'), state, 1, options)
+      expect(await failureOf(made)).toBe('proof-missing')
+    }
+  })
+
   it.each<LightFailure>(['unreachable', 'timeout', 'stale', 'future', 'rollback', 'quorum', 'fork'])(
     'is made later where nothing is proved now: %s',
     async (failure) => {
