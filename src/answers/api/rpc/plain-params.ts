@@ -11,17 +11,27 @@ const longestList = 100
 export function plainParams(params: unknown, { params: schema, listed }: RpcMethod<never>): string | undefined {
   if (params === undefined || params === null) return ''
   const names = Object.keys(schema.properties)
-  if (Array.isArray(params)) return listed && params.length <= names.length ? textOf(names, params) : undefined
-  const given = names.filter((name) => Object.hasOwn(params, name))
-  return textOf(
-    given,
-    given.map((name) => (params as Readonly<Record<string, unknown>>)[name]),
-  )
+  if (!Array.isArray(params)) return textOf(names, (name) => memberOf(params, name))
+  if (!listed || params.length > names.length) return undefined
+  return textOf(names.slice(0, params.length), (_, i) => params[i] as unknown)
 }
 
-function textOf(names: readonly string[], values: readonly unknown[]): string | undefined {
-  if (!values.every((value) => isPlain(value) || isPlainList(value))) return undefined
-  return values.map((value, i) => ` ${names[i]} ${JSON.stringify(value)}`).join('')
+/** A member of its own; undefined, which JSON does not have, without it. */
+function memberOf(params: object, name: string): unknown {
+  return Object.hasOwn(params, name) ? (params as Readonly<Record<string, unknown>>)[name] : undefined
+}
+
+/** Names and values that are there, one behind the other. */
+function textOf(names: readonly string[], valueOf: (name: string, i: number) => unknown): string | undefined {
+  let text = ''
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string
+    const value = valueOf(name, i)
+    if (value === undefined) continue
+    if (!isPlain(value) && !isPlainList(value)) return undefined
+    text += ` ${name} ${JSON.stringify(value)}`
+  }
+  return text
 }
 
 function isPlain(value: unknown): boolean {
