@@ -54,7 +54,7 @@ export async function suite(): Promise<Row[]> {
 async function startTime(start: Work): Promise<number> {
   let up: unknown
   const time = await timeOf(async () => (up = await start()))
-  await (up as Partial<RunningNode>).stop?.()
+  await (up as Partial<RunningNode> | undefined)?.stop?.()
   return time
 }
 
