@@ -10,8 +10,9 @@ import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkConfirm } from '../../../src/ledger/consensus/check-confirm.js'
 import { startNode } from '../../../src/node/start-node.js'
 import { craftConfirm } from '../../../test/support/builders/blocks.js'
-import { byTurns, figureOf, median, timeOf } from '../measure.js'
+import { byTurns, median, spentOn, type Work } from '../measure.js'
 import { following, reach, residentBytes, runNode } from '../processes.js'
+import { processorTime } from '../processor-time.js'
 import { type Row, row } from '../report.js'
 import { fundedSpec, localnet, prepareBlocks, quiet, transferBlocks, withChain, withDirectory } from '../workshop.js'
 
@@ -29,22 +30,56 @@ interface Prepared {
   readonly blocks: readonly { readonly block: Uint8Array; readonly confirm?: Uint8Array }[]
 }
 
+/** Blocks a second, and microseconds of processor time for each: of the node, and of the peer that it learns them from. */
+interface Load {
+  readonly rate: number
+  readonly micros: number
+  readonly peer: number
+}
+
 /**
  * Syncing a chain from one peer of another process, against connecting the same blocks from memory, alternating: blocks of 1000
- * transactions, and empty ones with the confirms of four validators.
+ * transactions, and empty ones with the confirms of four validators. Rates depend on other load; processor times hardly do.
  */
 export async function suite(): Promise<Row[]> {
   const full = await compare(await fullChain(), runOf.full)
   const empty = await compare(await emptyChain(), runOf.empty)
-  const verified = (rate: number) => ({ ratio: [rate / empty.verified, 'their signatures'], least: 0.5 }) as const
-  const learnt = { ratio: [full.synced / full.local, 'connecting'], least: 0.85 } as const
+  const rated = (load: Load, of: Load, name: string, least: number) =>
+    ({ ratio: [load.rate / of.rate, name], least }) as const
+  const timed = (load: Load, of: Load, name: string, least: number) =>
+    ({ ratio: [of.micros / load.micros, name], least }) as const
   return [
-    row('connect blocks of 1000 transactions from memory', full.local * transactions, 'tx/s'),
-    row('learn them from a peer', full.synced * transactions, 'tx/s', learnt),
+    row('connect blocks of 1000 transactions from memory', full.local.rate * transactions, 'tx/s'),
+    row(
+      'learn them from a peer',
+      full.synced.rate * transactions,
+      'tx/s',
+      rated(full.synced, full.local, 'connecting', 0.85),
+    ),
+    row(
+      '  processor time',
+      full.synced.micros / transactions,
+      'µs',
+      timed(full.synced, full.local, 'connecting', 0.85),
+    ),
+    row('  that of the peer', full.synced.peer / transactions, 'µs'),
     row('resident memory of a node that did, at most', full.memory, 'MB', { most: 400 }),
-    row('verify the confirms of empty blocks', empty.verified, 'blocks/s'),
-    row('connect empty blocks with confirms from memory', empty.local, 'blocks/s', verified(empty.local)),
-    row('learn them from a peer', empty.synced, 'blocks/s', verified(empty.synced)),
+    row('verify the confirms of empty blocks', empty.verified.rate, 'blocks/s'),
+    row(
+      'connect empty blocks with confirms from memory',
+      empty.local.rate,
+      'blocks/s',
+      rated(empty.local, empty.verified, 'their signatures', 0.5),
+    ),
+    row('  processor time', empty.local.micros, 'µs', timed(empty.local, empty.verified, 'their signatures', 0.5)),
+    row(
+      'learn them from a peer',
+      empty.synced.rate,
+      'blocks/s',
+      rated(empty.synced, empty.verified, 'their signatures', 0.5),
+    ),
+    row('  processor time', empty.synced.micros, 'µs', timed(empty.synced, empty.verified, 'their signatures', 0.5)),
+    row('  that of the peer', empty.synced.peer, 'µs'),
     row('resident memory of a node that did, at most', empty.memory, 'MB', { most: 400 }),
   ]
 }
@@ -65,11 +100,11 @@ async function emptyChain(): Promise<Prepared> {
   return { text, spec, blocks: made.map((block) => ({ block, confirm: confirmOf(block) })) }
 }
 
-/** Blocks a second by each of the two ways and of their confirms alone, and the maximum megabytes of a node by the command line that only synced. */
+/** Load by each of the two ways and of their confirms alone, and the maximum megabytes of a node by the command line that only synced. */
 function compare(
   prepared: Prepared,
   size: number,
-): Promise<Record<'local' | 'synced' | 'verified' | 'memory', number>> {
+): Promise<Record<'local' | 'synced' | 'verified', Load> & { readonly memory: number }> {
   return withDirectory(async (directory) => {
     const spec = join(directory, 'spec.json')
     await writeFile(spec, prepared.text)
@@ -77,51 +112,72 @@ function compare(
     const peer = await runNode(following(spec, join(directory, 'source')))
     const [address = ''] = peer.p2p
     try {
-      const rates = await byTurns(rounds, figureOf, {
+      const loads = await byTurns(rounds, (run) => run() as Promise<Load>, {
         local: (round) => () => connectAll(prepared, size, join(directory, `local${round}`)),
-        synced: (round) => () => learn(prepared, address, join(directory, `learnt${round}`)),
+        synced: (round) => () => learn(prepared, { address, pid: peer.process.pid }, join(directory, `learnt${round}`)),
         verified: () => () => verifyConfirms(prepared),
       })
       const follower = await runNode(following(spec, join(directory, 'follower'), [address]))
       await reach(prepared.blocks.length, follower)
       const memory = residentBytes(follower.process, 'VmHWM') / 1e6
       await follower.stop()
-      const { local, synced, verified } = rates
-      return { local: median(local), synced: median(synced), verified: median(verified), memory }
+      const { local, synced, verified } = loads
+      return { local: medianOf(local), synced: medianOf(synced), verified: medianOf(verified), memory }
     } finally {
       await peer.stop()
     }
   })
 }
 
+function medianOf(loads: readonly Load[]): Load {
+  const figure = (name: keyof Load) => median(loads.map((load) => load[name]))
+  return { rate: figure('rate'), micros: figure('micros'), peer: figure('peer') }
+}
+
+/** Load of work on blocks in this process, and in that of a peer. */
+async function loadOf({ blocks }: Prepared, run: Work, peer?: number): Promise<Load> {
+  const before = peer === undefined ? 0 : processorTime([peer])
+  const { wall, main, others } = await spentOn(run)
+  const beside = peer === undefined ? 0 : processorTime([peer]) - before
+  const each = (time: number) => (time * 1000) / blocks.length
+  return { rate: blocks.length / (wall / 1000), micros: each(main + others), peer: each(beside) }
+}
+
 /** In calls of a thousand, with threads of its own. */
-async function verifyConfirms({ spec, blocks }: Prepared): Promise<number> {
+async function verifyConfirms(prepared: Prepared): Promise<Load> {
+  const { spec, blocks } = prepared
   const checks = blocks.flatMap(({ block, confirm }) =>
     confirm === undefined ? [] : checkConfirm(spec, Block.fromBytes(block).header, parseConfirm(confirm)),
   )
   const verifier = createVerifierPool()
-  const time = await timeOf(async () => {
+  const load = await loadOf(prepared, async () => {
     for (let i = 0; i < checks.length; i += 1000) await verifier.verifyAll(checks.slice(i, i + 1000))
   })
   await verifier.close()
-  return blocks.length / (time / 1000)
+  return load
 }
 
 /** With threads of its own, as each node begins: they have to read every key once. */
-function connectAll({ spec, blocks }: Prepared, size: number, directory: string): Promise<number> {
+function connectAll(prepared: Prepared, size: number, directory: string): Promise<Load> {
+  const { spec, blocks } = prepared
   const connect = async (chain: Chain) => {
-    const time = await timeOf(async () => {
+    const load = await loadOf(prepared, async () => {
       for (let i = 0; i < blocks.length; i += size) await chain.acceptBlocks(blocks.slice(i, i + size))
     })
     await chain.close()
-    return blocks.length / (time / 1000)
+    return load
   }
   return withChain(spec, connect, { directory })
 }
 
 /** From the handshake with the peer until all blocks are on disk. */
-async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string): Promise<number> {
-  const network = { hosts: ['127.0.0.1'], peers: [peer], outbound: 1, inbound: 0 }
+async function learn(
+  prepared: Prepared,
+  peer: { readonly address: string; readonly pid: number | undefined },
+  dataDir: string,
+): Promise<Load> {
+  const { spec, blocks } = prepared
+  const network = { hosts: ['127.0.0.1'], peers: [peer.address], outbound: 1, inbound: 0 }
   const env = systemEnv(quiet)
   const node = await startNode({ spec, env, peering: { port: 0 }, tuning: { storage: { dataDir }, network } })
   try {
@@ -129,17 +185,15 @@ async function learn({ spec, blocks }: Prepared, peer: string, dataDir: string):
     if (network.peers.all().length === 0) {
       await new Promise<void>((resolve) => network.peers.events.once('joined', () => resolve()))
     }
-    const time = await timeOf(
-      () =>
-        new Promise<void>((resolve) => {
-          const look = () => {
-            if (node.chain.tip.header.height === blocks.length) resolve()
-          }
-          node.chain.events.on('change', look)
-          look()
-        }),
-    )
-    return blocks.length / (time / 1000)
+    const learnt = () =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (node.chain.tip.header.height === blocks.length) resolve()
+        }
+        node.chain.events.on('change', look)
+        look()
+      })
+    return await loadOf(prepared, learnt, peer.pid)
   } finally {
     await node.close()
   }

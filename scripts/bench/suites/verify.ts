@@ -10,8 +10,9 @@ import { type BlockRecord, Pieces, readBlocks } from '../../../src/ledger/chain/
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { commandFile } from '../compiled.js'
 import { didSizes } from '../did-rows.js'
-import { timeOf } from '../measure.js'
+import { timeOf, type Work } from '../measure.js'
 import { runNode } from '../processes.js'
+import { processorTime } from '../processor-time.js'
 import { type Row, row, shown } from '../report.js'
 import { withChain, withDirectory } from '../workshop.js'
 
@@ -39,22 +40,41 @@ async function measure(directory: string, count: number): Promise<Row[]> {
     promisify(execFile)(process.execPath, [commandFile, 'chain', ...action, '--data-dir', at, ...more])
   await chain(['export', file], data)
   await cp(data, place('copy'), { recursive: true })
-  const verifying = await timeOf(() => chain(['verify'], data))
+  const verifying = await loadOf(() => chain(['verify'], data))
   const syncing = await connectAll(spec, file, place('synced'))
-  const importing = await timeOf(() => chain(['import', file], place('imported'), '--genesis', spec))
-  const reindexing = await timeOf(() => chain(['reindex'], place('copy')))
+  const importing = await loadOf(() => chain(['import', file], place('imported'), '--genesis', spec))
+  const reindexing = await loadOf(() => chain(['reindex'], place('copy')))
   const rate = (time: number) => (count * 1000) / time
-  const judged = (time: number) => ({ ratio: [syncing / time, 'syncing'], least: 0.8 }) as const
+  const rows = (name: string, { wall, processor }: Load) => [
+    row(`  ${name}`, rate(wall), 'DIDs/s', { ratio: [syncing.wall / wall, 'syncing'], least: 0.8 }),
+    row('    processor time of a DID', (processor * 1000) / count, 'µs', {
+      ratio: [syncing.processor / processor, 'syncing'],
+      least: 0.8,
+    }),
+  ]
   return [
-    row(`connect the blocks of ${shown(count)} DIDs as a sync does`, rate(syncing), 'DIDs/s'),
-    row('  chain import of their blocks', rate(importing), 'DIDs/s', judged(importing)),
-    row('  chain reindex', rate(reindexing), 'DIDs/s', judged(reindexing)),
-    row('  chain verify', rate(verifying), 'DIDs/s', judged(verifying)),
+    row(`connect the blocks of ${shown(count)} DIDs as a sync does`, rate(syncing.wall), 'DIDs/s'),
+    ...rows('chain import of their blocks', importing),
+    ...rows('chain reindex', reindexing),
+    ...rows('chain verify', verifying),
   ]
 }
 
-/** Milliseconds to connect the blocks of a file, in runs of the size of a sync. */
-async function connectAll(specFile: string, file: string, directory: string): Promise<number> {
+/** Milliseconds by the clock, and of processor time of all threads. */
+interface Load {
+  readonly wall: number
+  readonly processor: number
+}
+
+/** Load of work in this process, or in one that has ended by the end of the work. */
+async function loadOf(work: Work): Promise<Load> {
+  const before = processorTime([process.pid])
+  const wall = await timeOf(work)
+  return { wall, processor: processorTime([process.pid]) - before }
+}
+
+/** Load of connecting the blocks of a file, in runs of the size of a sync. */
+async function connectAll(specFile: string, file: string, directory: string): Promise<Load> {
   const spec = parseSpec(await readFile(specFile, 'utf8'))
   const blocks: BlockRecord[] = []
   for await (const next of readBlocks(new Pieces(createReadStream(file)), genesisBlock(spec).header.hash)) {
@@ -67,5 +87,5 @@ async function connectAll(specFile: string, file: string, directory: string): Pr
       )
     }
   }
-  return withChain(spec, (chain) => timeOf(() => connect(chain)), { directory })
+  return withChain(spec, (chain) => loadOf(() => connect(chain)), { directory })
 }
