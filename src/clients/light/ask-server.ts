@@ -19,6 +19,15 @@ export interface Server {
 /** @limit ms: a request of a light resolver */
 export const patience = 10_000
 
+/** Errors of JSON-RPC that say nothing of what was asked for: the node is behind, busy or overloaded, or has a fault of its own. */
+const passingCodes: readonly unknown[] = [-32001, -32005, -32022, -32023, -32024, -32603]
+
+/** Whether a node may answer the same question later. The code for too much at once is also that of a history that is too long, which stays. */
+function mayPass(error: unknown): boolean {
+  const { code, data } = Object(error) as { readonly code?: unknown; readonly data?: unknown }
+  return passingCodes.includes(code) && !(code === -32005 && String(data).includes('history'))
+}
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** A node: the JSON at a path, or the result of a JSON-RPC method. */
@@ -53,9 +62,10 @@ export class NodeServer implements Server {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { 'content-type': 'application/json' }
     const answer = await this.#exchange(`${this.url}/rpc`, { method: 'POST', headers, body }, bound)
-    const { result } = (typeof answer === 'object' && answer !== null ? answer : {}) as { readonly result?: unknown }
-    if (result === undefined) throw new LightError('proof-missing', `${this.url} refuses ${method}, and proves nothing`)
-    return result
+    const { result, error } = Object(answer) as { readonly result?: unknown; readonly error?: unknown }
+    if (result !== undefined) return result
+    if (mayPass(error)) throw new LightError('unreachable', `${this.url} cannot answer ${method} now`)
+    throw new LightError('proof-missing', `${this.url} refuses ${method}, and proves nothing`)
   }
 
   #exchange(url: string, init: RequestInit, bound: Bound): Promise<unknown> {
