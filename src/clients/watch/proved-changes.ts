@@ -137,7 +137,10 @@ function ifLasting(error: unknown): undefined {
 
 /** Whether a failure is one that no other attempt is likely to mend: the answers came, and do not hold or lack what was asked for. */
 export function isLasting(error: unknown): error is LightError {
-  return error instanceof LightError && !passing.includes(error.failure)
+  if (!(error instanceof LightError)) return false
+  const { failure, failures = [] } = error
+  const ofEach = failures.length > 0 ? failures.map((one) => one.failure) : [failure]
+  return !ofEach.some((one) => passing.includes(one))
 }
 
 /**

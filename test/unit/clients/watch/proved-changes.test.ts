@@ -3,6 +3,7 @@ import type { DidOperation } from '../../../../src/base/primitives/did-operation
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { LightError, type LightFailure } from '../../../../src/clients/light/light-error.js'
 import {
+  isLasting,
   messageOf,
   type Meets,
   provedState,
@@ -40,6 +41,17 @@ function failing(isAsked: (options: object) => boolean, failure: LightFailure): 
     },
   }
 }
+
+it.each<[LightFailure[], boolean]>([
+  [['proof-missing'], true],
+  [['proof-missing', 'form'], true],
+  [['proof-missing', 'unreachable'], false],
+  [['timeout', 'stale'], false],
+  [[], false],
+])('servers that fail with %j fail for good: %j', (names, expected) => {
+  const failures = names.map((failure) => ({ server: 'http://a', failure, message: 'for the test' }))
+  expect(isLasting(new LightError('quorum', 'too few', { failures }))).toBe(expected)
+})
 
 describe('the message of an operation', () => {
   it('has its place, its key, and what it changed', async () => {
