@@ -39,6 +39,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  // Questions of the last page may still be passed on.
+  await tab?.page.unrouteAll({ behavior: 'wait' })
   await browser?.close()
   await server?.close()
   await closeScene(scene)
