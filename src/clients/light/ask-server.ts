@@ -20,12 +20,11 @@ export interface Server {
 export const patience = 10_000
 
 /** Errors of JSON-RPC that say nothing of what was asked for: the node is behind, busy or overloaded, or has a fault of its own. */
-const passingCodes: readonly unknown[] = [-32001, -32005, -32022, -32023, -32024, -32603]
+const passing: readonly unknown[] = [-32001, -32005, -32024, -32603]
 
-/** Whether a node may answer the same question later. The code for too much at once is also that of a history that is too long, which stays. */
-function mayPass(error: unknown): boolean {
-  const { code, data } = Object(error) as { readonly code?: unknown; readonly data?: unknown }
-  return passingCodes.includes(code) && !(code === -32005 && String(data).includes('history'))
+interface RpcError {
+  readonly code?: unknown
+  readonly data?: unknown
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -62,10 +61,12 @@ export class NodeServer implements Server {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { 'content-type': 'application/json' }
     const answer = await this.#exchange(`${this.url}/rpc`, { method: 'POST', headers, body }, bound)
-    const { result, error } = Object(answer) as { readonly result?: unknown; readonly error?: unknown }
+    const { result, error } = Object(answer) as { readonly result?: unknown; readonly error?: RpcError | null }
     if (result !== undefined) return result
-    if (mayPass(error)) throw new LightError('unreachable', `${this.url} cannot answer ${method} now`)
-    throw new LightError('proof-missing', `${this.url} refuses ${method}, and proves nothing`)
+    // Busy shares its code with a history that is too long, which stays so.
+    const mayPass = passing.includes(error?.code) && !/history/.test(String(error?.data))
+    const failure = mayPass ? 'unreachable' : 'proof-missing'
+    throw new LightError(failure, `${this.url} refuses ${method}, and proves nothing`)
   }
 
   #exchange(url: string, init: RequestInit, bound: Bound): Promise<unknown> {

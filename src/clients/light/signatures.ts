@@ -67,8 +67,7 @@ async function byKey({ key, message, signature }: P256Due, verify: Verify): Prom
   const { keyInSignature } = await import('../../base/crypto/key-of-did.js')
   const found = keyInSignature(key, message, signature)
   if (found === undefined) return false
-  if (keysOfDids.size >= maxKeys) keysOfDids.clear()
-  keysOfDids.set(key, found)
+  keep(keysOfDids, key, found)
   return true
 }
 
@@ -76,19 +75,17 @@ function natively(subtle: Subtle): Verify {
   const keys = importedBy.get(subtle) ?? (new Map() as Keys)
   importedBy.set(subtle, keys)
   return async ({ key, message, signature }) => {
-    const known = await keyOf(keys, subtle, key)
+    const id = mapKey(key)
+    const known = await (keys.get(id) ?? keep(keys, id, imported(subtle, key)))
     return known !== undefined && subtle.verify(algorithm, known, own(signature), own(message))
   }
 }
 
-function keyOf(keys: Keys, subtle: Subtle, key: Uint8Array): Promise<ImportedKey | undefined> {
-  const id = mapKey(key)
-  const known = keys.get(id)
-  if (known !== undefined) return known
-  if (keys.size >= maxKeys) keys.clear()
-  const begun = imported(subtle, key)
-  keys.set(id, begun)
-  return begun
+/** Adds to a table, which is emptied when it is full. */
+function keep<T>(table: Map<string, T>, id: string, value: T): T {
+  if (table.size >= maxKeys) table.clear()
+  table.set(id, value)
+  return value
 }
 
 /** A key for WebCrypto; undefined unless it is the compressed form of a point. */
