@@ -38,18 +38,21 @@ export function runCommand(program: string, { patience = commandPatience, env }:
     // A program need not read what it is told.
     child.stdin?.on('error', () => {})
     child.stdin?.end(`${JSON.stringify(message)}\n`)
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
     let ended: Promise<void> | undefined
-    const end = () => void (ended = endGroup(child))
-    limit.addEventListener('abort', end, { once: true })
+    const end = () => void (ended ??= endGroup(child))
+    // Not AbortSignal.any: a combined signal can be collected before its time, and never aborts then.
+    const timer = setTimeout(end, patience)
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
     try {
       const [code, killed] = (await once(child, 'exit')) as [number | null, string | null]
       // What it started may live on when it has gone.
       await ended
-      if (limit.aborted) throw new UserError(`${program} took longer than ${patience / 1000} s`)
+      if (ended !== undefined) throw new UserError(`${program} took longer than ${patience / 1000} s`)
       if (code !== 0) throw new UserError(`${program} ended with ${code ?? killed}: ${oneLine(said).slice(0, 300)}`)
     } finally {
-      limit.removeEventListener('abort', end)
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
       child.stderr?.destroy()
     }
   }
