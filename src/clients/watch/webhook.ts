@@ -20,16 +20,30 @@ export function webhook({ url, key, now, patience: most = patience }: WebhookOpt
   return async (message, signal) => {
     const body = JSON.stringify(message)
     const seconds = Math.floor(now() / 1000)
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...signedHeaders(key, message.id, body, seconds) },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(most)]),
-    })
-    // An endless answer ends here.
-    await response.body?.cancel()
-    if (!response.ok) throw new UserError(`${url} answers ${response.status}`)
+    // Not AbortSignal.any: a combined signal can be collected before its time, and never aborts then.
+    const end = new AbortController()
+    const leave = () => end.abort(signal.reason)
+    const timer = setTimeout(
+      () => end.abort(new DOMException('aborted by timeout: no answer came in time', 'TimeoutError')),
+      most,
+    )
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...signedHeaders(key, message.id, body, seconds) },
+        body,
+        redirect: 'manual',
+        signal: end.signal,
+      })
+      // An endless answer ends here.
+      await response.body?.cancel()
+      if (!response.ok) throw new UserError(`${url} answers ${response.status}`)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    }
   }
 }
 
