@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent, request as plainRequest } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { endOf } from './end-of-time.js'
 
 export interface BytesAnswer {
   readonly status: number
@@ -63,31 +64,12 @@ export async function requestText(url: string, body: string | undefined, bounds:
  * twice is to be sent.
  */
 export async function requestBytes(url: string, sent: SentRequest, bounds: RequestBounds): Promise<BytesAnswer> {
-  const end = endOf(bounds)
+  const end = endOf(bounds.timeout, bounds.signal)
   try {
     return await exchange(url, sent, bounds, end.signal)
   } finally {
     end.release()
   }
-}
-
-/**
- * A signal for the end of an exchange: its time, or the signal of its caller. Signals that Node combines (`AbortSignal.any`) can be collected
- * before their time, and never abort then.
- */
-function endOf({ timeout, signal }: RequestBounds): { readonly signal: AbortSignal; release(): void } {
-  const end = new AbortController()
-  const late = () => end.abort(new DOMException('no answer came in time', 'TimeoutError'))
-  const timer = setTimeout(late, timeout)
-  timer.unref()
-  const leave = () => end.abort(signal?.reason)
-  if (signal?.aborted === true) leave()
-  else signal?.addEventListener('abort', leave, { once: true })
-  const release = () => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', leave)
-  }
-  return { signal: end.signal, release }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { endOf } from '../../base/runtime/end-of-time.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { Deliver } from './delivery.js'
 import { signedHeaders } from './webhook-signature.js'
@@ -20,15 +21,7 @@ export function webhook({ url, key, now, patience: most = patience }: WebhookOpt
   return async (message, signal) => {
     const body = JSON.stringify(message)
     const seconds = Math.floor(now() / 1000)
-    // Not AbortSignal.any: a combined signal can be collected before its time, and never aborts then.
-    const end = new AbortController()
-    const leave = () => end.abort(signal.reason)
-    const timer = setTimeout(
-      () => end.abort(new DOMException('aborted by timeout: no answer came in time', 'TimeoutError')),
-      most,
-    )
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
+    const end = endOf(most, signal)
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -41,8 +34,7 @@ export function webhook({ url, key, now, patience: most = patience }: WebhookOpt
       await response.body?.cancel()
       if (!response.ok) throw new UserError(`${url} answers ${response.status}`)
     } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', leave)
+      end.release()
     }
   }
 }
