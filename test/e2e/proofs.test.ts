@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandProcess, Directories, type Finished, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -148,6 +148,7 @@ describe('didledger light', () => {
       1,
       '(form)',
     ],
+    ['a folder for a state', () => [...honest(), '--state', directories.root], 1, 'it is a directory'],
     ['a state in no folder', () => [...honest(), '--state', '/none/light.json'], 2, 'there is no folder /none'],
     [
       'a checkpoint that is not of the chain',
@@ -165,6 +166,7 @@ describe('didledger light', () => {
     const ran = await run('light', '--port', '0', ...args())
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(said) })
     expect(ran.err).toMatch(/^error: /)
+    expect(existsSync(`${directories.root}.lock`)).toBe(false)
   })
 
   const honest = () => ['--rest', node.line.rest, '--trust', 'devnet']

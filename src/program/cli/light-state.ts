@@ -37,6 +37,8 @@ export function stateFile(
 export async function lockState(file: string, named: string): Promise<() => Promise<void>> {
   const folder = dirname(file)
   if (!isThere(folder, 'folder')) throw new UserError(`--state ${file}: there is no folder ${folder}`, 2)
+  // A file that cannot be read is refused before there is a lock beside it.
+  if (isThere(file, 'state')) readTextFile(file, 'state')
   const { lockPath } = await import('./directory-lock.js')
   return lockPath(`${file}.lock`, `${named} in ${file}`)
 }
