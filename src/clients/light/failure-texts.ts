@@ -49,7 +49,7 @@ export const failureTexts: Readonly<Record<LightFailure, string>> = {
   quorum: 'too few nodes or mirrors gave an answer that holds',
   timeout: 'a node or mirror did not answer in time',
   'mirror-file': 'a file of the mirror is not what its name says',
-  unreachable: 'a node or mirror cannot be reached',
+  unreachable: 'a node or mirror cannot be reached, or cannot answer now',
 }
 
 /** A failure in a sentence: what it means, and what was found. */
