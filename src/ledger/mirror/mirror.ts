@@ -176,7 +176,7 @@ export class Mirror {
 
   async #step(): Promise<void> {
     const { database, clock, log } = this.#options
-    await this.#mark?.require()
+    await (this.#mark as WriterMark).require()
     const rows = database.freeze()
     try {
       const began = clock.now()

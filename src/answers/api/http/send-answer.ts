@@ -10,7 +10,7 @@ import type { HttpAnswer } from './path-row.js'
 const empty: readonly number[] = [204, 304]
 
 /** @tuning bytes: largest kept answer that is copied into one piece with its headers; for a longer one the copy takes longer than it saves */
-const shortest = 512
+const longestInOnePiece = 512
 
 /** Sends an answer, unless the client is gone; HEAD gets its headers alone. */
 export function sendAnswer(exchange: Exchange, { status = 200, headers, body, sent }: HttpAnswer): void {
@@ -43,7 +43,7 @@ export function sendAnswer(exchange: Exchange, { status = 200, headers, body, se
   response.writeHead(status, all.items)
   if (method === 'HEAD') response.end()
   // In one piece with the headers: Node hands text over with them, and bytes as a second piece.
-  else if (length <= shortest && Buffer.isBuffer(body)) response.end(body.toString('latin1'), 'latin1')
+  else if (length <= longestInOnePiece && Buffer.isBuffer(body)) response.end(body.toString('latin1'), 'latin1')
   else response.end(body)
 }
 
