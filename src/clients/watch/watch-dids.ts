@@ -18,7 +18,6 @@ import type {
   DocumentsUntold,
 } from '../../base/primitives/chain-event.js'
 import { defined } from '../../base/primitives/defined.js'
-import { oneLine } from '../../base/runtime/visible-text.js'
 import { compileCondition, type Matcher } from '../../identity/did-query/compile.js'
 import { longestTimer, requireWhole } from '../client/arguments.js'
 import type { EventsFrom, FollowedEvent } from '../client/event-place.js'
@@ -34,7 +33,7 @@ import {
   type ProvingResolver,
   revertOf,
 } from './proved-changes.js'
-import { type DidMessage, messageId, watchFormat, type WatchMessage } from './watch-message.js'
+import { type DidMessage, gapMessage, gapOf, type WatchMessage } from './watch-message.js'
 import {
   emptyState,
   lastMessages,
@@ -102,8 +101,6 @@ const failuresTold = 4
  * @tuning count: failures in a row that no wait is likely to mend, after which the watch goes on without the proof
  */
 const mostLasting = 10
-/** Characters of the text of an operation that cannot be told. */
-const longestGapText = 1000
 /** Refusals after which events cannot go on where they were. */
 const gone = ['event-gone', 'unknown-block', 'pruned']
 /** Refusals that say nothing of the question: the node has no time, or a fault. */
@@ -521,17 +518,6 @@ function nextOf(events: AsyncGenerator<FollowedEvent, void, undefined>) {
 
 function isThere({ entries }: ProvedState, told: ToldOperation): boolean {
   return entries.some(({ txid, height }) => txid === told.txid && height === told.height)
-}
-
-function gapMessage(reason: string, text: string, place: string): WatchMessage {
-  return { format: watchFormat, id: messageId(['gap', reason, place]), kind: 'gap', reason, text }
-}
-
-/** An operation that is said or proved to be there, and cannot be told. */
-function gapOf({ did, txid, height }: { did: string; txid: string; height: number }, error: LightError): WatchMessage {
-  const text = `operation ${txid} of ${did} at height ${height} cannot be proved with its document: ${error.message}`
-  // A node may have said any of it, in any length.
-  return gapMessage(error.failure, oneLine(text).slice(0, longestGapText), `${did} ${txid} ${height}`)
 }
 
 /** The value of a promise if it comes within so many milliseconds. */

@@ -2,6 +2,8 @@ import type { Action, DocumentChangeKind } from '../../base/primitives/chain-eve
 import { toHex } from '../../base/primitives/bytes.js'
 import { sha256 } from '../../base/primitives/hash.js'
 import { fromUtf8 } from '../../base/primitives/bytes.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
+import type { LightError } from '../light/light-error.js'
 import type { ChangedPart } from './changed-parts.js'
 
 /** Format of messages, named in each. */
@@ -47,14 +49,31 @@ export interface GapMessage {
   readonly format: typeof watchFormat
   readonly id: string
   readonly kind: 'gap'
-  /** Code of the reason: `overloaded`, `event-gone`, `unknown-block`, `pruned`. */
+  /** Code of the reason: `overloaded`, `event-gone`, `unknown-block`, `pruned`; of one operation that cannot be proved, the name of the failure. */
   readonly reason: string
   readonly text: string
 }
+
+/** Characters of the text of an operation that cannot be told. */
+const longestGapText = 1000
 
 export type WatchMessage = DidMessage | GapMessage
 
 /** The id of a message about an operation: a function of the operation, its place and the action alone. */
 export function messageId(parts: readonly (string | number)[]): string {
   return toHex(sha256(fromUtf8([watchFormat, ...parts].join('\n'))))
+}
+
+export function gapMessage(reason: string, text: string, place: string): GapMessage {
+  return { format: watchFormat, id: messageId(['gap', reason, place]), kind: 'gap', reason, text }
+}
+
+/** An operation that is said or proved to be there, and cannot be told. */
+export function gapOf(
+  { did, txid, height }: { readonly did: string; readonly txid: string; readonly height: number },
+  { failure, message }: LightError,
+): GapMessage {
+  const text = `operation ${txid} of ${did} at height ${height} cannot be proved with its document: ${message}`
+  // A node may have said any of it, in any length.
+  return gapMessage(failure, oneLine(text).slice(0, longestGapText), `${did} ${txid} ${height}`)
 }
