@@ -77,11 +77,23 @@ describe('pages', () => {
     const evil = { id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://evil.example/', note: '<b>' }
     const draft = draftText(changedDraft(current, { addServices: [evil] }, created))
 
+    // What was pasted before the proof came stands after it.
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await explorer.page.route(/\/(rpc|light)/, async (route) => {
+      if (route.request().postData()?.includes('"proof"') === true) await held
+      await route.continue()
+    })
     await explorer.load(`/#/did/${did}`)
     await heading('DID')
     const form = panel('A draft to sign')
     const field = form.getByRole('textbox')
     await field.fill(draft)
+    await form.getByText('for the update').waitFor()
+    await panel('Proof').getByText('checking …').waitFor()
+    release()
+    await panel('Proof').getByText('✓ proved').waitFor()
+    await explorer.page.unrouteAll({ behavior: 'wait' })
     await form.getByText('for the update').waitFor()
     const rows = await form.getByRole('listitem').allInnerTexts()
     expect(rows.filter((row) => /added/.test(row))).toHaveLength(1)

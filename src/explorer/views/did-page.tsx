@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
 import { ask } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
@@ -23,7 +24,7 @@ import { saidVersion } from '../verify/said-view.js'
 import { type DidView, otherThanProved, statusAt } from '../verify/views.js'
 import { CredentialsInDocument, DidCredentials } from './did-credentials.js'
 import { DidKeys, DidServices } from './did-parts.js'
-import { DraftPanel } from './draft-panel.js'
+import { DraftPanel, type DraftText } from './draft-panel.js'
 import { DidTimeline, timelineRows, type VersionOf } from './did-timeline.js'
 import { NoSubject } from './no-subject.js'
 import { didSteps, ProofPanel } from './proof-panel.js'
@@ -39,7 +40,7 @@ export function DidPage({ subject, options }: Route) {
   const skip = Math.max(0, Math.floor(Number(options.get('skip') ?? 0) || 0))
   return (
     <>
-      <Did did={target.text} skip={skip} options={options} />
+      <Did key={target.text} did={target.text} skip={skip} options={options} />
       <TellMe key={target.text} did={target.text} />
     </>
   )
@@ -54,9 +55,12 @@ interface Props {
 function Did({ did, skip, options }: Props) {
   const said = useAnswer((signal) => askDid(did, { skip, rows: timelineRows }, signal), ['did', did, skip])
   const proof = useAnswer(() => checkDid(did), ['proof', did])
+  const [text, setText] = useState('')
+  const held = { text, setText }
   const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
   const panel = <ProofPanel answer={proof} steps={didSteps} />
-  if (checked === undefined) return <Said did={did} skip={skip} options={options} answer={said} proof={panel} />
+  if (checked === undefined)
+    return <Said did={did} skip={skip} options={options} answer={said} proof={panel} held={held} />
   const { result, believed } = checked
   const ownClock = !believed.root.devnet
   const view = provedDid(did, result, { skip, rows: timelineRows })
@@ -72,7 +76,7 @@ function Did({ did, skip, options }: Props) {
           {view.status !== 3 && (
             <Content view={view} of="proved" skip={skip} options={options} versionOf={provedVersion(did, checked)} />
           )}
-          <Drafts view={view} />
+          <Drafts view={view} held={held} />
         </Word>
       )}
       <Word of="said">
@@ -105,7 +109,8 @@ function Said({
   options,
   answer,
   proof,
-}: Props & { answer: Answer<DidView>; proof: preact.ComponentChildren }) {
+  held,
+}: Props & { answer: Answer<DidView>; proof: preact.ComponentChildren; held: DraftText }) {
   const versionOf: VersionOf = async (versionId, signal) =>
     saidVersion(did, await ask<unknown>('resolvedid', { did, all: false, versionId }, signal))
   const { value: view } = answer
@@ -126,7 +131,7 @@ function Said({
         <Word of="said">
           <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
           <DidCredentials did={did} document={view.document} />
-          <Drafts view={view} />
+          <Drafts view={view} held={held} />
           <RawJson method="resolvedid" params={{ did, all: false }} />
         </Word>
       )}
@@ -135,8 +140,8 @@ function Said({
 }
 
 /** Drafts of the controllers of a DID with a name that has not ended. */
-function Drafts({ view }: { view: DidView }) {
-  return hasName(view.did) && view.status !== 2 ? <DraftPanel key={view.did} view={view} /> : null
+function Drafts({ view, held }: { view: DidView; held: DraftText }) {
+  return hasName(view.did) && view.status !== 2 ? <DraftPanel view={view} held={held} /> : null
 }
 
 /** The page before any answer: what comes stands in the same places. */

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { shownDraft } from '../did/draft.js'
 import { Panel } from '../parts/panel.js'
 import { Plain } from '../parts/values.js'
@@ -8,9 +7,20 @@ import { DocumentDifferences } from './document-differences.js'
 /** @tuning characters: longest draft that the page reads */
 const longestDraft = 200_000
 
+/** The text of a draft, held by the page: what was pasted stays when the proof takes the place of the node's word. */
+export interface DraftText {
+  readonly text: string
+  readonly setText: (text: string) => void
+}
+
 /** Shows a controller what a draft changes, before it is signed by a command. */
-export function DraftPanel({ view: { did, count, document, operations } }: { view: DidView }) {
-  const [text, setText] = useState('')
+export function DraftPanel({
+  view: { did, count, document, operations },
+  held: { text, setText },
+}: {
+  view: DidView
+  held: DraftText
+}) {
   const last = operations[0]?.number === count ? operations[0]?.txid : undefined
   const draft = shownDraft(text, did, last)
   return (
