@@ -27,6 +27,35 @@ afterAll(async () => {
   directories.remove()
 })
 
+describe('a DID that is recoverable by others', () => {
+  it('has a name, and its controllers besides the account', async () => {
+    const by = ['--recoverable-by', did(1), '--recoverable-by', did(2)]
+    expect(await as(0, 'create', '--name', 'ada', ...by)).toMatchObject({ code: 0 })
+    const ada = await run('did', 'resolve', 'did:ledger:ada', '--rest', node.line.rest)
+    for (const controller of dids) expect(ada.out).toContain(`"${controller}"`)
+    expect(ada.out).toContain('"multisig": "1:3"')
+
+    const two = ['create', '--name', 'ida', ...by, '--needed', '2']
+    expect((await as(0, ...two)).err).toContain('give -o FILE')
+    expect(await as(0, ...two, '-o', file('ida.json'))).toMatchObject({ code: 0 })
+    expect((await run('did', 'name', 'show', file('ida.json'), '--rest', node.line.rest)).out).toContain(
+      'signed by 2 of',
+    )
+  })
+
+  it.each([
+    [['--recoverable-by', 'DID'], 'give --name'],
+    [['--needed', '2'], 'give --name'],
+    [['--name', 'eve', '--recovery', 'DID', 'KEY'], 'cannot be used with'],
+    [['--name', 'Eve', '--recoverable-by', 'DID'], 'cannot be a name'],
+    [['--name', 'eve', '--recoverable-by', 'someone'], '--recoverable-by'],
+  ])('is not made by %j', async (options, said) => {
+    const given = options.map((text) => (text === 'DID' ? did(1) : text))
+    const refused = await as(0, 'create', ...given)
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(said)])
+  })
+})
+
 describe('a DID of three people, two of whom sign', () => {
   it('is made, changed, given away and ended by commands', async () => {
     const club = ['name', 'create', 'club', '--controller', did(1), '--controller', did(2), '--needed', '2']

@@ -5,6 +5,7 @@ import { namedCredential } from '../../identity/did/named-did.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
+import { didMethod } from '../../base/primitives/did-method.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
@@ -17,7 +18,7 @@ import {
 } from '../../clients/wallet/did-identity.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
-import { didArgument } from './command-options.js'
+import { collect, didArgument } from './command-options.js'
 import { type Current, currentIdentity } from './current-identity.js'
 import { registerDidCheckers } from './did-check-command.js'
 import { registerDidCredentials } from './did-credential-command.js'
@@ -31,7 +32,7 @@ import {
   withPayment,
 } from './did-operation.js'
 import { deactivate, type DeactivateOptions } from './did-deactivate.js'
-import { registerDidNames } from './did-name-command.js'
+import { createName, neededOption, registerDidNames } from './did-name-command.js'
 import { registerDidProofs } from './did-proof-command.js'
 import { registerDidQuery } from './did-query-command.js'
 import { registerDidReaders } from './did-read-command.js'
@@ -55,6 +56,9 @@ interface UpdateOptions extends OperationOptions, ChangeOptions, SignOptions {
 
 interface CreateOptions extends OperationOptions, NewDocumentOptions {
   readonly recovery?: string[]
+  readonly recoverableBy?: string[]
+  readonly name?: string
+  readonly needed?: number
 }
 
 /** `didledger did …` */
@@ -63,14 +67,24 @@ export function registerDid(program: Command, context: CliContext): void {
   withNewDocument(withOperation(ofAccount(did.command('create'))))
     .description('register the DID of an account')
     .option('--recovery <did key...>', 'a DID and its public key (in any form) that may deactivate the new DID')
+    .option(
+      '--recoverable-by <did>',
+      'with --name: a DID that shares control of it, and can replace a lost key; may be given several times',
+      collect(didArgument),
+    )
+    .addOption(
+      new Option('--name <name>', 'register did:ledger:<name>, as "did name create" does').conflicts('recovery'),
+    )
+    .addOption(neededOption())
     .addHelpText(
       'after',
       examples(
         'did create --devnet-account 0',
         'did create --service home,LinkedDomains,https://example.org --years 2',
+        `did create --name ada --recoverable-by did:${didMethod}:i…`,
       ),
     )
-    .action((options: CreateOptions) => create(context, options))
+    .action((options: CreateOptions) => createAny(context, options))
   withSigning(withKeys(withDocumentChanges(withOperation(ofAccount(did.command('update'))))))
     .description('change the document of the DID of an account')
     .addOption(
@@ -127,6 +141,17 @@ export function registerDid(program: Command, context: CliContext): void {
 function ofAccount(command: Command, others = ''): Command {
   const why = `the DID is that of the account, which --wallet, --account and --devnet-account choose${others}`
   return withoutArguments(command, why)
+}
+
+/** Creates the DID of the account, or one with a name that survives a lost key of the account. */
+async function createAny(context: CliContext, options: CreateOptions): Promise<void> {
+  const { name, recoverableBy: controller, needed } = options
+  if (name !== undefined) return createName(context, name, { ...options, ...defined({ controller }) })
+  if (controller !== undefined) {
+    throw new UserError('--recoverable-by: a DID of a key ends with that key; one with a name does not: give --name', 2)
+  }
+  if (needed !== undefined) throw new UserError('--needed counts the controllers of a DID with a name: give --name', 2)
+  await create(context, options)
 }
 
 async function create(context: CliContext, options: CreateOptions): Promise<void> {

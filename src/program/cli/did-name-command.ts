@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { formatDate } from '../../identity/did/date.js'
 import { neededControllers } from '../../identity/did/control.js'
@@ -54,6 +54,9 @@ interface ControlOptions {
 /** Options of a command that ends in an operation, which another key may sign than the one that proves its document. */
 interface DraftOptions extends OperationOptions, SignOptions {}
 
+/** Options of a command that registers a name. */
+export interface NewNameOptions extends DraftOptions, NewDocumentOptions, ControlOptions {}
+
 interface FileOptions extends OperationOptions {
   /** Whether the file may be there already. */
   readonly replace?: boolean
@@ -70,9 +73,7 @@ export function registerDidNames(did: Command, context: CliContext): void {
       'after',
       examples('did name create shop', `did name create club --controller did:${didMethod}:i… --needed 2 -o club.json`),
     )
-    .action((text: string, options: DraftOptions & NewDocumentOptions & ControlOptions) =>
-      create(context, didOfName(text), options),
-    )
+    .action((text: string, options: NewNameOptions) => createName(context, text, options))
   withSigning(withKeys(withDocumentChanges(withOperation(name.command('update <name>')))))
     .description('change its document')
     .addHelpText('after', examples('did name update shop --add-service site,LinkedDomains,https://shop.example'))
@@ -111,7 +112,13 @@ export function registerDidNames(did: Command, context: CliContext): void {
 function withControllers(command: Command): Command {
   return command
     .option('--controller <did>', 'a further controller; may be given several times', collect(didArgument))
-    .option('--needed <count>', 'how many of the controllers sign a change (default: 1)', neededArgument)
+    .addOption(neededOption())
+}
+
+export function neededOption(): Option {
+  return new Option('--needed <count>', 'how many of the controllers sign a change (default: 1)').argParser(
+    neededArgument,
+  )
 }
 
 function neededArgument(text: string): number {
@@ -132,11 +139,9 @@ function didOfName(text: string): string {
   )
 }
 
-async function create(
-  context: CliContext,
-  did: string,
-  options: DraftOptions & NewDocumentOptions & ControlOptions,
-): Promise<void> {
+/** Registers a name under the DID of the account and `controller`; where more of them have to sign, writes a draft. */
+export async function createName(context: CliContext, name: string, options: NewNameOptions): Promise<void> {
+  const did = didOfName(name)
   const parts = await opened(context, options)
   const { now, account, controller } = parts
   const draft = namedDraft(newIdentity(did, options, account, now), formatDate(now))
