@@ -4,9 +4,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
 import { byTurns, figureOf, median, timeOf } from '../measure.js'
-import { end, residentBytes, runNode } from '../processes.js'
+import { type Command, residentBytes, runNode } from '../processes.js'
 import { type Row, row } from '../report.js'
 import { withDirectory } from '../workshop.js'
 
@@ -15,8 +16,9 @@ const rounds = { warmUp: 1, measured: 5 }
 const blocks = 200
 /** Milliseconds without a request before memory is read. */
 const settle = 5000
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Milliseconds in which npm has to install, and a program to start. */
-const patience = { install: 120_000, start: 20_000 }
+const patience = { install: 300_000, start: 20_000 }
 
 /** A development node of either program. */
 interface Peer {
@@ -41,25 +43,42 @@ const devnet: Program = {
   height: call('getblockcount', []),
 }
 
+interface Programs {
+  readonly devnet: Program
+  readonly anvil: Program
+}
+
 /**
  * A devnet beside anvil, the development node of another chain: start to the first answer, idle memory, blocks one a call, answers a
- * second. npm installs anvil into a temporary directory; where it cannot, the only row says so.
+ * second. npm installs anvil, and the package of this repository, into a temporary directory; where it cannot, the only row says so.
  */
 export function suite(): Promise<Row[]> {
   return withDirectory(async (directory) => {
-    const file = await installAnvil(directory)
+    const folder = join(directory, 'programs')
+    const file = await installed(folder)
     if (file === undefined) return [row('left out: npm cannot install @foundry-rs/anvil here', 0, 'rows')]
-    return compare({ devnet, anvil: anvilBy(file) })
+    const byNpx = { devnet: devnetByNpx(folder), anvil: anvilBy(...npx(folder), 'anvil') }
+    const first = await starts(byNpx)
+    return [
+      beside('npx to first answer', first, 'ms', { most: 1.2 }),
+      ...(await compare({ devnet, anvil: anvilBy(file) })),
+    ]
   })
 }
 
-async function compare(programs: Readonly<Record<'devnet' | 'anvil', Program>>): Promise<Row[]> {
+/** Medians of the time from the start of each program to its first answer. */
+async function starts(programs: Programs): Promise<readonly [own: number, other: number]> {
   const starting =
     ({ start, height }: Program) =>
     () =>
     () =>
       startTime(start, height)
-  const starts = await byTurns(rounds, figureOf, { own: starting(programs.devnet), other: starting(programs.anvil) })
+  const times = await byTurns(rounds, figureOf, { own: starting(programs.devnet), other: starting(programs.anvil) })
+  return [median(times.own), median(times.other)]
+}
+
+async function compare(programs: Programs): Promise<Row[]> {
+  const first = await starts(programs)
   const [own, other] = [await programs.devnet.start(), await programs.anvil.start()]
   try {
     await Promise.all([ask(own.url, devnet.height), ask(other.url, programs.anvil.height)])
@@ -83,7 +102,7 @@ async function compare(programs: Readonly<Record<'devnet' | 'anvil', Program>>):
     return [
       beside('blocks, one a call', mined, '/s', { least: 1 }),
       beside('answers with the height', answered, '/s', { least: 0.5 }),
-      beside('process start to first answer', [median(starts.own), median(starts.other)], 'ms'),
+      beside('process start to first answer', first, 'ms'),
       beside('resident memory idle', memory, 'MB'),
     ]
   } finally {
@@ -95,7 +114,7 @@ function beside(
   name: string,
   [own, other]: readonly [number, number],
   unit: string,
-  bound: { least?: number } = {},
+  bound: { least?: number; most?: number } = {},
 ): Row {
   return row(`${name}, devnet`, own, unit, {
     ratio: [own / other, `anvil's ${Number(other.toPrecision(3))}`],
@@ -113,39 +132,61 @@ async function startTime(start: () => Promise<Peer>, height: string): Promise<nu
   return time
 }
 
-function anvilBy(file: string): Program {
+/** How a newcomer starts a program that npm has installed into a folder. */
+function npx(folder: string): Command {
+  return ['npx', '--prefix', folder]
+}
+
+function devnetByNpx(folder: string): Program {
+  const args = ['didledger', 'devnet', '--port-base', '0', '--json', '--log-level', 'error']
+  return { ...devnet, start: () => launched([...npx(folder), ...args], /"rpc":"([^"]+)"/) }
+}
+
+function anvilBy(...command: Command): Program {
   return {
-    start: async () => {
-      const child = spawn(file, ['--port', '0', '--host', '127.0.0.1'], { stdio: ['ignore', 'pipe', 'inherit'] })
-      let said = ''
-      const deadline = AbortSignal.timeout(patience.start)
-      while (!/Listening on ([\d.:]+)/.test(said)) {
-        const [text] = (await once(child.stdout, 'data', { signal: deadline })) as [Buffer]
-        said += text.toString()
-      }
-      child.stdout.resume()
-      const url = `http://${/Listening on ([\d.:]+)/.exec(said)?.[1]}`
-      return { url, process: child, stop: () => end(child) }
-    },
+    start: () => launched([...command, '--port', '0', '--host', '127.0.0.1'], /Listening on ([\d.:]+)/, 'http://'),
     mine: call('evm_mine', []),
     height: call('eth_blockNumber', []),
   }
 }
 
-/** Has npm install anvil; the file of its program, undefined where that fails. */
-async function installAnvil(directory: string): Promise<string | undefined> {
-  const folder = join(directory, 'anvil')
+/** Starts a program that prints its address, as a terminal does: npx hands no signal on, so that the end of it is one of its group. */
+async function launched([file, ...args]: Command, printed: RegExp, scheme = ''): Promise<Peer> {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  let said = ''
+  const deadline = AbortSignal.timeout(patience.start)
+  while (!printed.test(said)) {
+    const [text] = (await once(child.stdout, 'data', { signal: deadline })) as [Buffer]
+    said += text.toString()
+  }
+  child.stdout.resume()
+  const stop = async () => {
+    process.kill(-(child.pid as number), 'SIGINT')
+    // All of the group have closed its output.
+    await once(child, 'close')
+  }
+  return { url: `${scheme}${printed.exec(said)?.[1]}`, process: child, stop }
+}
+
+/** Has npm install the package of this repository and anvil; the file of anvil's program, undefined where that fails. */
+async function installed(folder: string): Promise<string | undefined> {
   await mkdir(folder)
   await writeFile(join(folder, 'package.json'), '{"private":true}')
-  const options = ['install', '@foundry-rs/anvil', '--no-audit', '--no-fund', '--ignore-scripts']
-  const npm = spawn('npm', options, { cwd: folder, stdio: 'ignore', timeout: patience.install })
-  npm.on('error', () => {})
-  await once(npm, 'close')
+  await npm(root, 'pack', '--ignore-scripts', '--pack-destination', folder)
+  const packed = readdirSync(folder).find((name) => name.endsWith('.tgz'))
+  if (packed === undefined) throw new Error('npm made no package of this repository')
+  await npm(folder, 'install', `./${packed}`, '@foundry-rs/anvil', '--no-audit', '--no-fund')
   const scope = join(folder, 'node_modules/@foundry-rs')
   if (!existsSync(scope)) return undefined
   // The package for this system holds the program; the other one is a script that starts it.
   const files = readdirSync(scope).map((name) => join(scope, name, 'bin/anvil'))
   return files.find((file) => existsSync(file))
+}
+
+async function npm(cwd: string, ...args: readonly string[]): Promise<void> {
+  const child = spawn('npm', args, { cwd, stdio: 'ignore', timeout: patience.install })
+  child.on('error', () => {})
+  await once(child, 'close')
 }
 
 function call(method: string, params: unknown): string {
