@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { familyOf } from '../base/runtime/ip-family.js'
 import { Type } from '@sinclair/typebox'
 import { onOrOff, optionsFor, wholeNumber } from '../base/runtime/option.js'
 import { isPeerAddress } from './address/address-text.js'
@@ -62,7 +62,7 @@ export const networkOptions = table('network', {
     default: networkDefaults.hosts,
     description: 'addresses to listen on for other nodes',
     expects: 'a list of 1 to 16 different IP addresses',
-    check: (hosts) => hosts.every((host) => isIP(host) !== 0),
+    check: (hosts) => hosts.every((host) => familyOf(host) !== 0),
   }),
   enabled: option({
     flag: '--no-p2p',

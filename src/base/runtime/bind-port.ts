@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
-import { type AddressInfo, isIP, type Server } from 'node:net'
+import { type AddressInfo, type Server } from 'node:net'
+import { familyOf } from './ip-family.js'
 import { UserError } from '../errors/rule-error.js'
 
 /** Attempts to find a port that is free on all addresses. */
@@ -84,21 +85,21 @@ async function placesOf({ hosts, ipv6Only }: BindOptions): Promise<Place[]> {
     if (!byAddress.has(address)) byAddress.set(address, host)
   }
   const addresses = [...byAddress.keys()].filter((address) => {
-    const wildcard = wildcards[isIP(address)] as string
+    const wildcard = wildcards[familyOf(address)] as string
     return address === wildcard || !byAddress.has(wildcard)
   })
-  const hasIpv4 = addresses.some((address) => isIP(address) === 4)
+  const hasIpv4 = addresses.some((address) => familyOf(address) === 4)
   return addresses.map((address) => ({
     host: byAddress.get(address) as string,
     address,
-    ipv6Only: isIP(address) === 6 && (ipv6Only ?? hasIpv4),
+    ipv6Only: familyOf(address) === 6 && (ipv6Only ?? hasIpv4),
   }))
 }
 
 /** The address that a host means, in one form. */
 async function addressOf(host: string): Promise<string> {
   const plain = /^\[(.*)\]$/.exec(host)?.[1] ?? host
-  if (isIP(plain) !== 0) return canonical(plain)
+  if (familyOf(plain) !== 0) return canonical(plain)
   try {
     return canonical((await lookup(plain)).address)
   } catch {
@@ -108,7 +109,7 @@ async function addressOf(host: string): Promise<string> {
 
 /** The shortest form of an IPv6 address; IPv4 for an IPv4-mapped one. */
 function canonical(address: string): string {
-  if (isIP(address) !== 6) return address
+  if (familyOf(address) !== 6) return address
   const [plain = '', ...zone] = address.split('%')
   const short = new URL(`http://[${plain}]`).hostname.slice(1, -1)
   const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short)

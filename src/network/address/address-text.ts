@@ -1,5 +1,5 @@
 /** Addresses and names of nodes: their texts and bytes, groups of addresses, the key behind a name. Pure; no libp2p. */
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { parseEndpoint } from './ip-address.js'
 import { keyOfPeerName } from './peer-identity.js'
 
@@ -10,14 +10,14 @@ const hostName =
 export function isPeerAddress(text: string): boolean {
   if (text.startsWith('/')) return isMultiaddr(text)
   const host = parseEndpoint(text)?.host
-  return host !== undefined && (isIP(host) !== 0 || hostName.test(host))
+  return host !== undefined && (familyOf(host) !== 0 || hostName.test(host))
 }
 
 /** `/ip4/192.0.2.7/tcp/20338`, optionally with `/p2p/` and an id; also `ip6`, `dns`, `dns4` and `dns6`. */
 function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
   const isHost =
-    kind === 'ip4' ? isIP(host) === 4 : kind === 'ip6' ? isIP(host) === 6 : isDns(kind) && hostName.test(host)
+    kind === 'ip4' ? familyOf(host) === 4 : kind === 'ip6' ? familyOf(host) === 6 : isDns(kind) && hostName.test(host)
   const isNamed = p2p === undefined || (p2p === 'p2p' && keyOfPeerName(name) !== undefined)
   return isHost && tcp === 'tcp' && isPort(port) && isNamed && more.length === 0
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 
 /** Endpoints of nodes, and their reach, address group and site. */
 
@@ -17,7 +17,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   const host = bracketed ?? plain ?? ''
   const port = Number(digits)
   const six = bracketed !== undefined || version === '6'
-  if (digits === '' || port > 0xffff || (six ? isIP(host) !== 6 : host.includes(':'))) return undefined
+  if (digits === '' || port > 0xffff || (six ? familyOf(host) !== 6 : host.includes(':'))) return undefined
   return { host: plainHost(host), port }
 }
 
@@ -37,7 +37,7 @@ export type Reach = 'machine' | 'network' | 'world'
 
 /** The reach of an IP address; undefined if it is no unicast address of a node. */
 export function reachOf(host: string): Reach | undefined {
-  const kind = isIP(host)
+  const kind = familyOf(host)
   if (kind === 4) return reachOf4(host)
   if (kind === 6) return reachOf6(words(host))
   return undefined
@@ -55,7 +55,7 @@ export function concerns(address: string, other: string): boolean {
 export function groupOf(host: string): string {
   const reach = reachOf(host)
   if (reach !== 'world') return reach ?? host
-  if (isIP(host) === 4) return host.split('.').slice(0, 2).join('.')
+  if (familyOf(host) === 4) return host.split('.').slice(0, 2).join('.')
   return wordsText(words(host).slice(0, 2))
 }
 
@@ -65,7 +65,7 @@ export function groupOf(host: string): string {
  */
 export function siteOf(host: string): string {
   const plain = plainHost(host)
-  const many = isIP(plain) === 6 && reachOf(plain) === 'world'
+  const many = familyOf(plain) === 6 && reachOf(plain) === 'world'
   return many ? `${wordsText(words(plain).slice(0, 4))}::/64` : plain
 }
 

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { isPeerAddress } from '../address/address-text.js'
 import { LinkError } from '../link.js'
 
@@ -28,7 +28,7 @@ export function parseDialAddress(text: string): Address {
 
 /** The IP addresses of a host, at most `most`; rejects with a LinkError where it has none. */
 export async function dialTargetsOf({ host, port }: DialTarget, most: number): Promise<readonly DialTarget[]> {
-  if (isIP(host) !== 0) return [{ host, port }]
+  if (familyOf(host) !== 0) return [{ host, port }]
   try {
     const found = await lookup(host, { all: true })
     return found.slice(0, most).map(({ address }) => ({ host: address, port }))
@@ -39,7 +39,7 @@ export async function dialTargetsOf({ host, port }: DialTarget, most: number): P
 
 /** `/ip4/192.0.2.7/tcp/20338`. */
 export function multiaddrText({ host, port }: DialTarget): string {
-  return `/ip${isIP(host)}/${host}/tcp/${port}`
+  return `/ip${familyOf(host)}/${host}/tcp/${port}`
 }
 
 /** The host and port of a multiaddr; empty or 0 where it has none. */

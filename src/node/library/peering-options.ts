@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
@@ -69,7 +69,7 @@ function listening(listen: CreateNodeOptions['listen'] = false): NodePeering & P
   // A misspelt `hosts` would open the node to all addresses.
   requireKnown('listen', given, ['port', 'hosts'])
   const { port = portOf('p2p'), hosts = networkDefaults.hosts } = given
-  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => isIP(String(host)) === 0)) {
+  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => familyOf(String(host)) === 0)) {
     throw new UserError('listen.hosts: a list of IP addresses to listen on is needed')
   }
   return { hosts, port: requireWhole('listen.port', port, [0, 0xffff]) }

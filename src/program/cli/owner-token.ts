@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../../answers/api/http/origin.js'
 import { placeText, tokenProof } from '../../answers/api/http/token-proof.js'
@@ -138,9 +138,9 @@ async function placesOf({ protocol, hostname, port: shown, pathname }: URL): Pro
   const addresses = name === 'localhost' ? (await lookup(name, { all: true })).map(({ address }) => address) : [name]
   const port = Number(shown) || (protocol === 'https:' ? 443 : 80)
   return addresses
-    .filter((address) => isIP(address) !== 0 && isLoopback(address))
+    .filter((address) => familyOf(address) !== 0 && isLoopback(address))
     .map((address) => {
-      const host = isIP(address) === 6 ? `[${address}]` : address
+      const host = familyOf(address) === 6 ? `[${address}]` : address
       return { url: `${protocol}//${host}:${port}${pathname}`, text: placeText(address, port) }
     })
 }

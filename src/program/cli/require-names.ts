@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { UserError } from '../../base/errors/rule-error.js'
 
 /**
@@ -13,7 +13,7 @@ export async function requireNames(
 ): Promise<void> {
   for (const url of urls) {
     const { hostname } = new URL(url)
-    if (isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) continue
+    if (familyOf(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) continue
     await find(hostname).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTFOUND') return
       throw new UserError(

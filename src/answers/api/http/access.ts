@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList } from 'node:net'
+import { familyOf } from '../../../base/runtime/ip-family.js'
 import { UserError } from '../../../base/errors/rule-error.js'
 import type { AccessOptions } from './access-options.js'
 import { adminRefusal } from './admin-token.js'
@@ -60,7 +61,7 @@ export class Access {
 
   isProxy(address: string | undefined): boolean {
     if (this.#proxies === undefined || address === undefined) return false
-    const family = isIP(address)
+    const family = familyOf(address)
     return family !== 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 
@@ -79,7 +80,7 @@ export class Access {
     const named = forwarded(this.#header, headers)
     for (let at = named.length - 1; at >= 0; at--) {
       const one = named[at] as string
-      if (isIP(one) === 0) break
+      if (familyOf(one) === 0) break
       if (!this.isProxy(one)) return one
     }
     return address
@@ -160,7 +161,7 @@ function listOf(proxies: readonly string[]): BlockList {
   const list = new BlockList()
   for (const proxy of proxies) {
     const [address = '', bits] = proxy.split('/')
-    const family = isIP(address)
+    const family = familyOf(address)
     const most = family === 6 ? 128 : 32
     const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
     if (family === 0 || length < 0 || length > most) {

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { familyOf } from '../../../base/runtime/ip-family.js'
 import { isLoopback } from './origin.js'
 
 /** Share under which a client is counted: this machine, an IPv4 address, or a /64 of IPv6, which one host may own. */
@@ -7,7 +7,7 @@ export function shareOf(address: string | undefined): string {
   if (isLoopback(address)) return loopbackShare
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
-  return isIPv6(address) ? `${networkOf(address)}::/64` : address
+  return familyOf(address) === 6 ? `${networkOf(address)}::/64` : address
 }
 
 export const loopbackShare = 'loopback'

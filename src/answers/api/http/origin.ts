@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { familyOf } from '../../../base/runtime/ip-family.js'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Addresses that HTTP listens on by default: loopback. */
@@ -26,7 +26,7 @@ export function originOf(text: string): string | undefined {
   if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(text) || text.length > longestNamed || !URL.canParse(text)) return undefined
   const { origin, hostname } = new URL(text)
   // A browser takes more; of a refusal that names an origin these characters are safe in every shell.
-  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[a-z0-9._-]+$/.test(hostname) ? origin : undefined
+  return familyOf(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[a-z0-9._-]+$/.test(hostname) ? origin : undefined
 }
 
 /** Whether a remote address is this machine. */
@@ -62,7 +62,7 @@ export function isCrossSite(headers: IncomingHttpHeaders, names: readonly string
 /** Whether Host is an address, a name of this machine, or a configured name: a page cannot make these its own. */
 export function isOwnHost({ host = '' }: IncomingHttpHeaders, names: readonly string[]): boolean {
   const own = hostName(`http://${host}`)
-  return own !== undefined && (isLoopbackName(own) || isIP(own) !== 0 || names.includes(own))
+  return own !== undefined && (isLoopbackName(own) || familyOf(own) !== 0 || names.includes(own))
 }
 
 /** Whether a URL has the host and port of Host; a port left out is that of the URL's scheme. */
@@ -74,7 +74,7 @@ function isSameOrigin(url: string, host: string): boolean {
 }
 
 export function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
+  return name === 'localhost' || name.endsWith('.localhost') || (familyOf(name) !== 0 && isLoopback(name))
 }
 
 /** Whether the host of a URL is this machine. */

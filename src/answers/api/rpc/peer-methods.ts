@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { familyOf } from '../../../base/runtime/ip-family.js'
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { isPeerAddress } from '../../../network/address/address-text.js'
@@ -124,8 +124,8 @@ export const peerMethods: readonly RpcMethod[] = [
 /** Subject of a ban, or the ID of a connected node. */
 function subjectOf(text: string): string {
   const prefix = text.endsWith('/64') ? text.slice(0, -3) : ''
-  if (isIP(prefix) === 6) return prefix
-  if (isIP(text) !== 0 || /^[0-9]{1,16}$/.test(text)) return text
+  if (familyOf(prefix) === 6) return prefix
+  if (familyOf(text) !== 0 || /^[0-9]{1,16}$/.test(text)) return text
   const key = keyOfPeerName(text)
   if (key === undefined) throw wrong('peer', peer.description as string)
   return toHex(key)
