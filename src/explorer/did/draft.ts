@@ -8,18 +8,26 @@ import type { Members } from './payload.js'
 /** A draft of controllers, as files of `didledger did name` hold it: read to be shown, nothing here signs. */
 export type ShownDraft = { readonly operation: string; readonly document: Members } | { readonly fault: string }
 
-/** Reads the text of a draft for a DID; undefined for an empty text. `last`: its last operation, where that is known. */
-export function shownDraft(text: string, did: string, last: string | undefined): ShownDraft | undefined {
+/** What is known of a DID that a draft is for. */
+interface Standing {
+  readonly did: string
+  readonly exists: boolean
+  /** Its last operation, where that is known. */
+  readonly last: string | undefined
+}
+
+/** Reads the text of a draft for a DID; undefined for an empty text. */
+export function shownDraft(text: string, standing: Standing): ShownDraft | undefined {
   if (text.trim() === '') return undefined
   try {
-    return draftIn(text, did, last)
+    return draftIn(text, standing)
   } catch (error) {
     if (error instanceof RuleError) return { fault: error.message }
     throw error
   }
 }
 
-function draftIn(text: string, did: string, last: string | undefined): ShownDraft {
+function draftIn(text: string, { did, exists, last }: Standing): ShownDraft {
   const object = parseDraftJson(text)
   const member = (name: string): JsonValue | undefined => (object instanceof Map ? object.get(name) : undefined)
   const [operation, previous, given] = [member('operation'), member('previousTxid'), member('document')]
@@ -28,6 +36,8 @@ function draftIn(text: string, did: string, last: string | undefined): ShownDraf
   }
   const { id, signingText } = parseLibraryDocument(given, { method: didMethod, chain: false })
   if (id !== did) return { fault: `This is a draft of ${id}.` }
+  if (exists && operation === 'create') return { fault: `${did} exists already: no controller can create it again.` }
+  if (!exists && operation !== 'create') return { fault: `${did} does not exist: there is nothing to ${operation}.` }
   if (last !== undefined && previous !== undefined && previous !== last) {
     return { fault: 'The draft follows another operation than the last one of this DID: it has to be begun again.' }
   }

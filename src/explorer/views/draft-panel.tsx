@@ -22,7 +22,7 @@ export function DraftPanel({
   held: DraftText
 }) {
   const last = operations[0]?.number === count ? operations[0]?.txid : undefined
-  const draft = shownDraft(text, did, last)
+  const draft = shownDraft(text, { did, exists: count > 0, last })
   return (
     <Panel title="A draft to sign">
       <label class="stacked">

@@ -168,7 +168,7 @@ it('whatever a draft says, it is shown or refused, by the page too', () => {
     fc.property(fc.array(fc.tuple(fc.nat(40), values), { minLength: 1, maxLength: 3 }), (changes) => {
       const draft = changes.reduce((value, [left, by]) => changed(value, { left }, by), JSON.parse(text) as unknown)
       const given = JSON.stringify(draft)
-      const shown = shownDraft(given, named('club'), last)
+      const shown = shownDraft(given, { did: named('club'), exists: true, last })
       expect(shown === undefined || 'fault' in shown || 'document' in shown).toBe(true)
       try {
         reviewDraft(readDraft(given), known)

@@ -10,11 +10,13 @@ const [ada, bob] = [holder(), holder()]
 const club = named('club')
 const document = namedDocument('club', { by: [ada, bob], needed: 2, signers: [ada] })
 const text = draftText({ operation: 'update', document, previousTxid: txid(1) })
+const exists = (last: string | undefined) => ({ did: club, exists: true, last })
+const free = { did: club, exists: false, last: undefined }
 
 it('a draft is shown in full, as its controllers sign it', () => {
-  const shown = shownDraft(text, club, txid(1))
+  const shown = shownDraft(text, exists(txid(1)))
   expect(shown).toEqual({ operation: 'update', document: JSON.parse(document.signingText) as object })
-  expect(shownDraft(text, club, undefined)).toEqual(shown)
+  expect(shownDraft(text, exists(undefined))).toEqual(shown)
   const added = differencesOf({}, (shown as { document: object }).document).map(({ path }) => path[0])
   expect(added).toEqual(['id', 'controller', 'multisig', 'expires'])
 })
@@ -28,13 +30,18 @@ it.each([
   ['a member that stands twice', text.replace('"operation"', '"operation": "create", "operation"'), /operation/],
   ['a document that the rules refuse', JSON.stringify({ operation: 'create', document: { id: club } }), /expires/],
   ['a draft of another DID', text.replaceAll(club, named('shop')), /^This is a draft of did:ledger:shop/],
+  ['a draft that creates what there is', text.replace('"update"', '"create"'), /exists already/],
   ['a draft of another operation', text.replace(txid(1), txid(2)), /follows another operation/],
 ])('%s is said to be none for this DID', (_, given, fault) => {
-  expect(shownDraft(given, club, txid(1))).toEqual({ fault: expect.stringMatching(fault) as string })
+  expect(shownDraft(given, exists(txid(1)))).toEqual({ fault: expect.stringMatching(fault) as string })
+})
+
+it('a change of a DID that does not exist is said to be none', () => {
+  expect(shownDraft(text, free)).toEqual({ fault: `${club} does not exist: there is nothing to update.` })
 })
 
 it('nothing is said of an empty text', () => {
-  expect(shownDraft(' \n', club, undefined)).toBeUndefined()
+  expect(shownDraft(' \n', free)).toBeUndefined()
 })
 
 it('a document nested as deeply as a chain takes is shown', () => {
@@ -48,6 +55,6 @@ it('a document nested as deeply as a chain takes is shown', () => {
   }
   // The object, the list and the service are three levels of the document.
   const most = documentJsonLimits.depth - 3
-  expect(shownDraft(draft(most), club, undefined)).toMatchObject({ operation: 'create' })
-  expect(shownDraft(draft(most + 1), club, undefined)).toMatchObject({ fault: expect.stringMatching(/deep|nest/) })
+  expect(shownDraft(draft(most), free)).toMatchObject({ operation: 'create' })
+  expect(shownDraft(draft(most + 1), free)).toMatchObject({ fault: expect.stringMatching(/deep|nest/) })
 })
