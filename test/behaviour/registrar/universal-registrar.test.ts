@@ -55,7 +55,12 @@ interface State {
 }
 
 /** Sends the bytes of one request of the driver, and reads the answer. Its headers come in this order, those of its library last. */
-async function send(path: string, body: string, authorization?: string): Promise<{ head: string; body: string }> {
+async function send(
+  path: string,
+  body: string,
+  authorization?: string,
+  more: readonly string[] = [],
+): Promise<{ head: string; body: string }> {
   const lines = [
     `POST /1.0/${path} HTTP/1.1`,
     'Accept: application/json',
@@ -66,6 +71,7 @@ async function send(path: string, body: string, authorization?: string): Promise
     'User-Agent: Apache-HttpClient/4.5.14 (Java/17.0.15)',
     'Accept-Encoding: gzip,deflate',
     ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    ...more,
   ]
   const socket = connect(server.port, '127.0.0.1')
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
@@ -154,4 +160,10 @@ it('refusals are states that the Universal Registrar reads', async () => {
   expect(await failed('create', withSecret)).toMatchObject({ state: 'failed', error: 'invalidRequest' })
   const keeping = '{"didDocument":{},"options":{"storeSecrets":true},"secret":{}}'
   expect((await failed('create', keeping))['reason']).toContain('storeSecrets is false')
+})
+
+it('a page is not asked for a password by its browser', async () => {
+  const { head } = await send('create', '{}', undefined, ['Sec-Fetch-Mode: cors'])
+  expect(head).toMatch(/^HTTP\/1\.1 401 /)
+  expect(head).toMatch(/\r\nwww-authenticate: Bearer\r\n/i)
 })

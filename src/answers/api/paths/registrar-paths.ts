@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { RegistrarClient, RegistrarClients } from '../../../clients/registrar/registrar-clients.js'
 import type { Registrar } from '../../../clients/registrar/registrar.js'
 import { failure, Refused, refusedFor, registrations } from '../../../clients/registrar/registration.js'
@@ -49,17 +50,18 @@ export function registrarPaths({ registrar, clients, access, log, metrics }: Reg
     },
     run: async ({ headers, body, query }) => {
       const began = performance.now()
+      const answer = (of: RegistrationAnswer) => answerOf(of, headers)
       try {
         requireMethod(query)
         const client = clients?.admit(headers.authorization) ?? everyone
-        const answer = await registrar.handle(kind, jsonOf(body), client, body?.length ?? 0)
-        metrics?.add(kind, answer.body.didState.state, (performance.now() - began) / 1000)
-        return answerOf(answer)
+        const registered = await registrar.handle(kind, jsonOf(body), client, body?.length ?? 0)
+        metrics?.add(kind, registered.body.didState.state, (performance.now() - began) / 1000)
+        return answer(registered)
       } catch (error) {
         const rule = refusedFor(error)
-        if (rule !== undefined) return answerOf(failure(rule))
+        if (rule !== undefined) return answer(failure(rule))
         const { code, message } = ruleErrorOf(error, log)
-        return answerOf(failure(new Refused(code, message, 500)))
+        return answer(failure(new Refused(code, message, 500)))
       }
     },
   }))
@@ -84,10 +86,12 @@ function jsonOf(body: Uint8Array | undefined): unknown {
   throw new Refused('invalidRequest', 'the body is no JSON in UTF-8')
 }
 
-function answerOf({ status, body }: RegistrationAnswer): HttpAnswer {
+/** `asked`: headers of the request. */
+function answerOf({ status, body }: RegistrationAnswer, asked: IncomingHttpHeaders = {}): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': jsonType, 'cache-control': 'no-store' }
-  // Basic first: the driver of the Universal Registrar reads no other, and has the token in its address.
-  if (status === 401) headers['www-authenticate'] = 'Basic realm="registrar", Bearer'
+  // Basic first: the driver of the Universal Registrar reads no other, and has the token in its address. A browser would ask its user.
+  const isOfPage = asked['sec-fetch-mode'] !== undefined
+  if (status === 401) headers['www-authenticate'] = isOfPage ? 'Bearer' : 'Basic realm="registrar", Bearer'
   if (status === 429 || status === 503) headers['retry-after'] = '2'
   return { status, headers, body: JSON.stringify(body) }
 }
