@@ -701,7 +701,10 @@ describe('a payment whose outcome is not known', () => {
       let ended = await wire.ask({ jobId })
       while (ended.didState.state === 'wait') ended = await wire.ask({ jobId })
       expect(ended.didState).toMatchObject({ state: 'finished', did: wire.did })
-      expect([wire.spends(), wire.spent()]).toEqual([3, first])
+      expect(wire.spends()).toBe(3)
+      // One fee, of another nonce in decimal digits, and not two.
+      const other = wire.spent() - first
+      expect(other > -19n && other < 19n && first > 100n).toBe(true)
     } finally {
       await wire.close()
     }
