@@ -22,8 +22,9 @@ import { compileCondition, type Matcher } from '../../identity/did-query/compile
 import { longestTimer, requireWhole } from '../client/arguments.js'
 import type { EventsFrom, FollowedEvent } from '../client/event-place.js'
 import { followEvents } from '../client/follow-events.js'
-import { LightError } from '../light/light-error.js'
+import type { LightError } from '../light/light-error.js'
 import type { ProvedEntry } from '../light/proved-answer.js'
+import { Attempts, isFork, longestPause, pauseBefore } from './attempts.js'
 import {
   isLasting,
   messageOf,
@@ -83,10 +84,6 @@ export interface WatchOptions {
 
 /** @tuning ms: time between two proofs of each watched DID without any hint */
 const checkEveryUnasked = 600_000
-/** Milliseconds before a second attempt; each further one doubles it, and cuts it by up to a half. */
-const firstPause = 250
-/** @tuning ms: longest wait before another attempt */
-const longestPause = 30_000
 /** @tuning count: hints that no proof bears out, of which it is not known whether their block was taken back */
 const mostDoubtful = 1024
 /**
@@ -94,13 +91,6 @@ const mostDoubtful = 1024
  * @tuning count: blocks by which a hint may be ahead of what is proved, to be waited for
  */
 const farthestHint = 288
-/** Failures in a row from which the operator is told. */
-const failuresTold = 4
-/**
- * More than a minute with the waits between them: a node that is busy refuses in the same words as one that lacks a document.
- * @tuning count: failures in a row that no wait is likely to mend, after which the watch goes on without the proof
- */
-const mostLasting = 10
 /** Refusals after which events cannot go on where they were. */
 const gone = ['event-gone', 'unknown-block', 'pruned']
 /** Refusals that say nothing of the question: the node has no time, or a fault. */
@@ -120,10 +110,10 @@ class Watch {
   readonly #options: WatchOptions
   #state: WatchState = emptyState()
   readonly #meets: Meets
+  readonly #attempts: Attempts
   /** Hints that no proof bore out so far; a block that is taken back explains one. */
   readonly #doubtful = new Map<string, DocumentsChanged>()
   #url = 0
-  #failures = 0
   /** Nodes that refused the question since one of them gave events for some time, and how often one refused or failed. */
   readonly #refusing = new Set<string>()
   #losses = 0
@@ -136,7 +126,10 @@ class Watch {
 
   constructor(options: WatchOptions) {
     this.#options = options
-    const { query } = options
+    const { query, signal } = options
+    this.#attempts = new Attempts(signal, ({ message }) =>
+      this.#notice('waiting', `nothing is told until it is proved: ${message}`),
+    )
     const matcher = query === undefined ? undefined : compileCondition(query)
     this.#meets = (document) => matcher === undefined || this.#matches(matcher, document)
   }
@@ -147,12 +140,12 @@ class Watch {
     this.#state = kept === undefined ? { ...emptyState(), ...defined({ chain }) } : readState(kept, chain)
     // One that is watched no longer begins anew when it is watched again.
     for (const did of this.#state.dids.keys()) if (dids?.includes(did) !== true) this.#state.dids.delete(did)
-    while (!this.#isOver) {
+    while (!this.#attempts.isOver) {
       const began = performance.now()
       try {
         yield* this.#follow()
       } catch (error) {
-        if (this.#isOver) return
+        if (this.#attempts.isOver) return
         if (isFork(error)) throw error
         if (error instanceof RuleError && gone.includes(error.code)) yield* this.#gap(error)
         else await this.#waitForEvents(error as Error, performance.now() - began)
@@ -175,8 +168,7 @@ class Watch {
     if (error instanceof RuleError && !passing.includes(error.code)) this.#refusing.add(url)
     if (urls.every((one) => this.#refusing.has(one))) throw error
     this.#notice('lost', `${url}: ${error.message}`)
-    this.#failures = Math.max(this.#failures, this.#losses++)
-    await this.#wait(error)
+    await this.#attempts.wait(error, this.#losses++)
   }
 
   get #urlNow(): string {
@@ -195,10 +187,6 @@ class Watch {
       )
       return false
     }
-  }
-
-  get #isOver(): boolean {
-    return this.#options.signal?.aborted === true
   }
 
   /** Follows the events of one node until it is lost. */
@@ -221,7 +209,7 @@ class Watch {
           ? { dids: dids ?? [] }
           : { query: typeof query === 'string' ? query : JSON.stringify(query) },
       onBegin: ({ height, hash }) => {
-        this.#failures = 0
+        this.#attempts.succeeded()
         this.#state.after ??= hash
         this.#notice('following', `events come from ${url}, from height ${height} on`)
         begun?.()
@@ -312,7 +300,7 @@ class Watch {
 
   /** Milliseconds until the DIDs that are hinted at are proved again. */
   #nextLook(): number {
-    return Math.min(longestPause, firstPause * 2 ** this.#looks++)
+    return pauseBefore(this.#looks++)
   }
 
   /** Position of the operation of a hint in the history that is proved; -1, and noted, where it is not there. */
@@ -330,8 +318,8 @@ class Watch {
   ): AsyncGenerator<WatchMessage, void, undefined> {
     let told = false
     for (let at = state.entries.findIndex(({ height }) => height === hint.height); at <= last; at++) {
-      const message = await this.#untilProved(() => this.#messageOf(state, at))
-      if (this.#isOver) return
+      const message = await this.#attempts.untilProved(() => this.#messageOf(state, at))
+      if (this.#attempts.isOver) return
       if (message === undefined) continue
       told = true
       if (isLasting(message)) {
@@ -418,8 +406,8 @@ class Watch {
     const last = kept.at(-1)
     const first = last === undefined ? 0 : entries.findIndex(({ txid }) => txid === last.txid) + 1
     for (let at = first; at < entries.length; at++) {
-      const message = await this.#untilProved(() => this.#messageOf(state, at))
-      if (this.#isOver) return
+      const message = await this.#attempts.untilProved(() => this.#messageOf(state, at))
+      if (this.#attempts.isOver) return
       const { txid, height } = entries[at] as ProvedEntry
       if (isLasting(message)) {
         yield gapOf({ did, txid, height }, message)
@@ -462,7 +450,7 @@ class Watch {
 
   /** The state of a DID as of a block at this height or above it; undefined once the watch is over, and the failure where that lasts. */
   async #proved(did: string, height: number): Promise<ProvedState | LightError | undefined> {
-    return this.#untilProved(async () => {
+    return this.#attempts.untilProved(async () => {
       const state = await provedState(this.#options.resolver, did)
       const { proved } = state.result
       // No honest node is so far ahead of what is proved: a lie would have the watch wait for ever.
@@ -471,42 +459,9 @@ class Watch {
     })
   }
 
-  /**
-   * Repeats a question until it is proved: nodes may be away, or behind. Undefined once the watch is over; the failure where it lasts, so
-   * that one operation whose document no node keeps, or one DID that no answer proves, does not hold up all others for ever.
-   */
-  async #untilProved<T>(question: () => Promise<T>): Promise<T | LightError | undefined> {
-    for (let lasting = 0; ;) {
-      try {
-        const answer = await question()
-        this.#failures = 0
-        return answer
-      } catch (error) {
-        if (this.#isOver) return undefined
-        if (isFork(error)) throw error
-        lasting = isLasting(error) ? lasting + 1 : 0
-        if (isLasting(error) && lasting >= mostLasting) return error
-        await this.#wait(error as Error)
-        if (this.#isOver) return undefined
-      }
-    }
-  }
-
-  async #wait(error: Error): Promise<void> {
-    this.#failures++
-    if (this.#failures === failuresTold) this.#notice('waiting', `nothing is told until it is proved: ${error.message}`)
-    const pause = Math.min(longestPause, firstPause * 2 ** (this.#failures - 1)) * (0.5 + Math.random() / 2)
-    await sleep(pause, this.#options.signal)
-  }
-
   #notice(kind: WatchNotice['kind'], text: string): void {
     this.#options.onNotice?.({ kind, text })
   }
-}
-
-/** A chain that contradicts itself is for the operator. */
-function isFork(error: unknown): boolean {
-  return error instanceof LightError && error.failure === 'fork'
 }
 
 /** The next event; a failure waits for the one who reads it. */
@@ -528,16 +483,4 @@ async function within<T>(promise: Promise<T>, milliseconds: number | undefined):
     (resolve) => (timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds))),
   )
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
-}
-
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal?.addEventListener('abort', done, { once: true })
-  })
 }
