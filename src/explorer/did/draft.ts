@@ -1,4 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
+import { isOperationName, operationForms } from '../../base/primitives/did-operation.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { JsonValue } from '../../base/primitives/strict-json.js'
 import { parseDraftJson } from '../../identity/did/draft-json.js'
@@ -8,7 +9,7 @@ import type { Members } from './payload.js'
 /** A draft of controllers, as files of `didledger did name` hold it: read to be shown, nothing here signs. */
 export type ShownDraft = { readonly operation: string; readonly document: Members } | { readonly fault: string }
 
-/** What is known of a DID that a draft is for. */
+/** A DID that a draft is for, as the page knows it. */
 interface Standing {
   readonly did: string
   readonly exists: boolean
@@ -36,8 +37,10 @@ function draftIn(text: string, { did, exists, last }: Standing): ShownDraft {
   }
   const { id, signingText } = parseLibraryDocument(given, { method: didMethod, chain: false })
   if (id !== did) return { fault: `This is a draft of ${id}.` }
-  if (exists && operation === 'create') return { fault: `${did} exists already: no controller can create it again.` }
-  if (!exists && operation !== 'create') return { fault: `${did} does not exist: there is nothing to ${operation}.` }
+  if (!isOperationName(operation)) return { fault: 'This is no draft: its operation is none of a DID.' }
+  const isFirst = operationForms[operation].after.some((effect) => effect === 'nothing')
+  if (exists && isFirst) return { fault: `${did} exists already: no controller can ${operation} it.` }
+  if (!exists && !isFirst) return { fault: `${did} does not exist: there is nothing to ${operation}.` }
   if (last !== undefined && previous !== undefined && previous !== last) {
     return { fault: 'The draft follows another operation than the last one of this DID: it has to be begun again.' }
   }

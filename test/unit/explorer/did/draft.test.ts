@@ -31,6 +31,7 @@ it.each([
   ['a document that the rules refuse', JSON.stringify({ operation: 'create', document: { id: club } }), /expires/],
   ['a draft of another DID', text.replaceAll(club, named('shop')), /^This is a draft of did:ledger:shop/],
   ['a draft that creates what there is', text.replace('"update"', '"create"'), /exists already/],
+  ['an operation that there is not', text.replace('"update"', '"rename"'), /none of a DID/],
   ['a draft of another operation', text.replace(txid(1), txid(2)), /follows another operation/],
 ])('%s is said to be none for this DID', (_, given, fault) => {
   expect(shownDraft(given, exists(txid(1)))).toEqual({ fault: expect.stringMatching(fault) as string })
