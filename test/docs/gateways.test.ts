@@ -123,4 +123,22 @@ describe('docs/operate/shipping/compose.yml', () => {
     // As one that the tests need, it is left out with them: npm says "up to date" and installs nothing.
     if ('pg' in devDependencies) expect(install).toContain(' --save-prod --omit=dev ')
   })
+
+  it('has the old primary follow the new one by next.yml', () => {
+    const { services: next } = parseYaml(repositoryFile(`${folder}next.yml`)) as unknown as {
+      services: { primary: Service }
+    }
+    const [host] = [replica, primary].map(nameOf)
+    const { PRIMARY = '', PGDATA } = replica.environment ?? {}
+    expect(Object.keys(next)).toEqual([nameOf(primary)])
+    expect(next.primary).toEqual({
+      user: replica.user,
+      entrypoint: replica.entrypoint,
+      environment: { PRIMARY: PRIMARY.replace(/^host=\w+/, `host=${host}`), PGDATA },
+      volumes: [replica.volumes[0]],
+    })
+    // Compose keeps the volume of the service: the data lies below it.
+    expect(PGDATA?.startsWith(`${primary.volumes[1]?.split(':')[1]}/`)).toBe(true)
+    expect(page).toContain(`docker volume rm shipping_${primary.volumes[1]?.split(':')[0]}`)
+  })
 })

@@ -263,6 +263,42 @@ describe('a query that is not right', () => {
   })
 })
 
+/** Whether a file below docs/operate, or all of its folder, is out of commits, packages and the context of an image. */
+function leavesOut(path: string): boolean {
+  const places = path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'))
+  const lines = (name: string) => repositoryFile(`${folder}${name}`).split('\n')
+  const has = (ignored: readonly string[], prefix: string) => places.some((place) => ignored.includes(prefix + place))
+  return has(lines('.gitignore'), '') && has(lines('Dockerfile.dockerignore'), folder)
+}
+
+describe.each(['compose.yml', 'fleet/compose.yml', 'shipping/compose.yml', 'registrar/compose.yml'])('%s', (name) => {
+  const text = repositoryFile(`${folder}${name}`)
+  const sample = yaml<{ services: Record<string, Members>; secrets?: Record<string, { file: string }> }>(name)
+  const place = name.slice(0, -'compose.yml'.length)
+  const variables = [...new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, variable = '']) => variable))]
+
+  it('leaves what its owner puts beside it out of images, commits and packages', () => {
+    const mounts = Object.values(sample.services).flatMap(({ volumes = [] }) => volumes as string[])
+    const files = [...mounts, ...Object.values(sample.secrets ?? {}).map(({ file }) => file)].flatMap(
+      (mount) => /^\.\/([^:]+)/.exec(mount)?.[1] ?? [],
+    )
+    const own = files.filter((file) => !existsSync(new URL(`../../${folder}${place}${file}`, import.meta.url)))
+    expect(own.length).toBeGreaterThan(0)
+    for (const file of [...own, ...(variables.length > 0 ? ['.env'] : [])]) {
+      expect(leavesOut(place + file), file).toBe(true)
+    }
+  })
+
+  it('gets its variables from a file, which every command of Compose reads, and not from one command', () => {
+    const page = repositoryFile(`docs/${{ '': 'operate', 'shipping/': 'gateways' }[place] ?? place.slice(0, -1)}.md`)
+    for (const steps of [text, page]) {
+      expect(steps).toContain('docker compose up -d --build')
+      expect(steps).not.toMatch(/\w=\S+ docker compose/)
+      for (const variable of variables) expect(steps).toMatch(new RegExp(`echo ${variable}=\\S+ > \\.env\\b`))
+    }
+  })
+})
+
 describe('the containers', () => {
   const validators = Object.entries(compose.services).filter(([name]) => name.startsWith('validator-'))
   const bench = new Workbench()
@@ -314,10 +350,7 @@ describe('the containers', () => {
     const made = [...repositoryFile('docs/operate.md').matchAll(/genesis create (corp)|- \.\/(backup):/g)]
     const folders = made.map(([, chain, backup]) => chain ?? backup ?? '')
     expect(new Set(folders)).toEqual(new Set(['corp', 'backup']))
-    for (const name of folders) {
-      expect(repositoryFile(`${folder}.gitignore`).split('\n')).toContain(name)
-      expect(repositoryFile(`${folder}Dockerfile.dockerignore`).split('\n')).toContain(`${folder}${name}`)
-    }
+    for (const name of folders) expect(leavesOut(name)).toBe(true)
   })
 
   it('are built of files that there are', () => {
