@@ -26,6 +26,8 @@ export class AskedShards {
 
   /** Whether one of so many shards did not answer when it was asked last. */
   isDown(shards: number): boolean {
+    // Every request asks, of an engine that is well.
+    if (this.#down.size === 0) return false
     return Array.from({ length: shards }, (_, shard) => this.#database(shard, shards)).some((one) =>
       this.#down.has(one),
     )

@@ -156,7 +156,9 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const known = new NodeHeights(nodes, env.timers)
   stack.defer(() => known.close())
   const standing = standingOf(policy, () => ({
-    ...{ spec, tip: chain.tip.header, now: clock.now() },
+    spec,
+    tip: chain.tip.header,
+    now: clock.now(),
     rows: { age: database.age, fault: database.fault },
     best: known.best,
   }))
