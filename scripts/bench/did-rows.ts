@@ -145,7 +145,11 @@ async function writeBlock(
     return { fee: 0n, spent: [], did }
   })
   const block = { header: { height, time: 0, previous: tip.header.hash }, transactions: [coinbase, ...carriers] }
-  await putConnected(overlay, block, { state: new StateOverlay(new StoredState(overlay)), transactions, fees: 0n })
+  await putConnected(overlay, block, {
+    state: new StateOverlay(new StoredState(overlay, { time: () => 0 })),
+    transactions,
+    fees: 0n,
+  })
   const { hash, height: tipHeight } = tip.header
   await overlay.commit({ kind: 'pool', hash, height: tipHeight }, { sync: false })
 }

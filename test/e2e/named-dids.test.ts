@@ -116,6 +116,17 @@ describe('a DID of three people, two of whom sign', () => {
     expect((await as(0, 'name', 'create', 'club')).err).toContain('deactivated')
   })
 
+  it('waits for a controller whose own document has expired', async () => {
+    expect((await as(3, 'create', '--expires', '2020-01-01', '--force')).code).toBe(0)
+    const early = await as(3, 'name', 'create', 'late')
+    expect([early.code, early.err]).toEqual([
+      1,
+      expect.stringMatching(/expired at 2020-01-01T00:00:00Z.*did update --expires/),
+    ])
+    expect((await as(3, 'update', '--expires', '2027-06-01')).code).toBe(0)
+    expect((await as(3, 'name', 'create', 'late')).code).toBe(0)
+  })
+
   it('issues, declares and revokes by the keys that may, and another account pays', async () => {
     expect((await as(0, 'name', 'create', 'guild')).code).toBe(0)
     const degree = [

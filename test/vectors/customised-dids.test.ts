@@ -40,6 +40,7 @@ describe.each(groups)('operations of the SDKs: $group', ({ method, samples }) =>
       const applied = applyOperation(states.get(parsed.did), parsed, {
         ...rules,
         txid,
+        time: 0,
         issuer: (did) => states.get(did),
         credential: (id, did) => credentials.get(`${did} ${id}`),
         otherCredential: (id, did) => credentials.get(`${did} ${id}`),

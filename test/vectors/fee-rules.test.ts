@@ -45,6 +45,7 @@ function outcome(spec: Spec, tx: Transaction, fee: bigint): string {
   const owner = mapKey(personHash(10))
   const nothing = () => undefined
   const view: StateView = {
+    time: 0,
     // The first coin holds all of it but a unit for each other one.
     coin: ({ index }) => ({
       ...{ height: 1, coinbase: false, outputLock: 0, owner },

@@ -3,14 +3,13 @@ import { formatDate } from '../../identity/did/date.js'
 import type { GivenUpOperation, OperationMoment, ResolvedTransaction } from '../../identity/did/resolution.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { displayHash, equalBytes, toHex, utf8 } from '../../base/primitives/bytes.js'
-import { Reader } from '../../base/primitives/codec.js'
 import { type DidOperation, nameOfNumber } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { Header } from '../../base/primitives/header.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { didOperation, firstHad, operationOf, operationsUpTo } from '../../ledger/storage/rows/did-reader.js'
 import { presentAt } from '../../ledger/storage/rows/prune-rows.js'
+import { blockTime } from '../../ledger/storage/rows/header-rows.js'
 import { present } from '../../ledger/storage/rows/row-reader.js'
 import { type DidHeadRow, type DidOperationRow, type Location, tables } from '../../ledger/storage/rows/tables.js'
 import type { VersionRequest } from './resolve-request.js'
@@ -161,8 +160,7 @@ export class DidVersions {
 /** The block of the active chain at a height that has one. */
 export function activeBlock(database: RowSource, height: number): ActiveBlock {
   const hash = present(database.get(tables.active.key(height)), 'an active block')
-  const record = present(tables.header.get(database, hash), 'a header')
-  return { height, hash, time: Header.read(new Reader(record.header)).time }
+  return { height, hash, time: blockTime(database, hash) }
 }
 
 /** When the document of a create or update expires. */

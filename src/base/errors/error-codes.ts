@@ -191,7 +191,8 @@ const texts = {
   'did-previous-txid': 'previousTxid is not the last operation of the DID',
   'did-signer': 'the key has no right to sign this operation',
   'did-signature': 'the signature of the operation does not verify',
-  'did-controller': 'a controller does not exist, is deactivated, or signs with a key that may not',
+  'did-controller':
+    'a controller does not exist, is deactivated, or signs though it has expired, or with a key that may not',
   'did-controllers': 'an update changes the controllers, or how many of them sign',
   'did-ticket': 'the ticket is not for this transfer, or not by the controllers before it',
   'did-ticket-proof': 'a signature of the ticket does not verify',

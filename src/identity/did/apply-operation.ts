@@ -11,7 +11,7 @@
  * explorer.
  * - Deactivated is final; an update names the last operation of its DID.
  * - A document is counted before it is read, so that the caller can limit a block.
- * - Pure: no clock (expiry is left to the resolver), no verification, no rows.
+ * - Pure: no clock (by the block before a controller has expired or not; other expiry is left to the resolver), no verification, no rows.
  */
 import { finish, type Steps } from '../../base/primitives/steps.js'
 import { operationRow } from './operations/all-operations.js'

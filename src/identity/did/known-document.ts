@@ -5,6 +5,7 @@ import { finish } from '../../base/primitives/steps.js'
 import { type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
 import { controlMembers, neededControllers, parseChainControl } from './control.js'
 import { decodeBase64url } from './base64url.js'
+import { parseDate } from './date.js'
 import { keySteps, parseDocumentBytes } from './document.js'
 import type { Credential, DidDocument, DidKey } from './model.js'
 
@@ -28,6 +29,8 @@ export interface KnownControl {
 /** The part of a document on the chain that the state machine reads. Small, because it is kept for long. */
 export interface KnownDocument {
   readonly id: string
+  /** Unix seconds. */
+  readonly expiresAt: number
   readonly authentication: KnownKeys
   readonly authorization: KnownKeys
   /** The controllers of a DID with a name; undefined for that of a key. Never left out, so that none is lost on the way. */
@@ -46,6 +49,7 @@ export function knownDocument(document: DidDocument): KnownDocument {
   return {
     // A part of a text keeps all of it in memory.
     id: ownText(document.id),
+    expiresAt: document.expiresAt,
     authentication: knownKeys(document.authentication),
     authorization: knownKeys(document.authorization),
     control: knownControl(document),
@@ -53,8 +57,8 @@ export function knownDocument(document: DidDocument): KnownDocument {
   }
 }
 
-/** The keys of {@link KnownDocument}. */
-export type StoredKeys = Pick<KnownDocument, 'id' | 'authentication' | 'authorization' | 'control'>
+/** The keys of {@link KnownDocument}, and until when they count for those who sign in the name of another DID. */
+export type StoredKeys = Pick<KnownDocument, 'id' | 'expiresAt' | 'authentication' | 'authorization' | 'control'>
 
 const keyMembers = ['publicKey', 'authentication', 'authorization', ...controlMembers]
 
@@ -73,7 +77,12 @@ export function keysOfPayload(payload: string, method: string): StoredKeys {
     const rules = { method, chain: true, trusted: true, names: true }
     const { authentication, authorization } = finish(keySteps(object, id, rules))
     const keys = { authentication: knownKeys(authentication), authorization: knownKeys(authorization) }
-    return { id: ownText(id), ...keys, control: knownControl(parseChainControl(object, rules)) }
+    return {
+      id: ownText(id),
+      expiresAt: timeOf(members),
+      ...keys,
+      control: knownControl(parseChainControl(object, rules)),
+    }
   })
 }
 
@@ -92,6 +101,12 @@ export function documentOfPayload(payload: string, method: string): DidDocument 
 
 function hasId(value: unknown): value is { readonly id: string } & Record<string, unknown> {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+}
+
+function timeOf({ expires }: Record<string, unknown>): number {
+  const time = typeof expires === 'string' ? parseDate(expires) : undefined
+  if (time === undefined) throw new InvariantError('a stored document does not say when it expires')
+  return time
 }
 
 function payloadBytes(payload: string): Uint8Array {

@@ -25,6 +25,8 @@ export interface DidState {
 export interface DidContext extends DidRules {
   /** Display hex of the transaction that carries the operation. */
   readonly txid: string
+  /** Unix seconds of the block before: who signs for another DID must not have expired then. */
+  readonly time: number
   /** The last state of another DID, earlier transactions of the same block included. */
   issuer(did: string): DidState | undefined
   /** Returns the state of a credential by the DID of the operation; undefined without one. */
@@ -59,6 +61,8 @@ export interface IssuerKey {
   readonly key: string
   /** Bytes of the decoded payload that holds the document; undefined: it is not read. */
   readonly payloadSize?: number
+  /** Unix seconds at which the operation ends to hold, as the document of a controller expires. */
+  readonly expiresAt?: number
 }
 
 /** State of one credential by one DID on the chain: at least one of the two. */

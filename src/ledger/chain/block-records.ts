@@ -54,7 +54,7 @@ export function putStatus(overlay: Overlay, known: KnownHeader, status: BlockSta
 /** Stages the first rows of an empty database: the genesis block, which is not validated, and with `map` an empty map of DIDs. */
 export async function genesisInto(overlay: Overlay, genesis: Block, { map }: { map: boolean }): Promise<void> {
   const { header, transactions } = genesis
-  const state = new StateOverlay(new StoredState(overlay))
+  const state = new StateOverlay(new StoredState(overlay, { time: () => genesis.header.time }))
   const coinbase = transactions[0] as Block['transactions'][number]
   coinbase.outputs.forEach((output, index) => {
     const coin = coinOf(output, { height: 0, coinbase: true })

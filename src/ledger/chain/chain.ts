@@ -249,7 +249,7 @@ export class Chain {
 
   /** The state at the tip. */
   get state(): StateView {
-    return new StoredState(this.database, this.#documents)
+    return new StoredState(this.database, { time: () => this.tip.header.time, documents: this.#documents })
   }
 
   /**

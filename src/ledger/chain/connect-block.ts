@@ -14,6 +14,7 @@ import { loadCoins, loadDids } from '../storage/write/load-block.js'
 import type { Overlay } from '../storage/write/overlay.js'
 import type { KnownDocuments } from '../storage/write/known-documents.js'
 import { hasMap, type MapMemory, mapChangeOf, putMapChange } from '../storage/rows/map/map-rows.js'
+import { blockTime } from '../storage/rows/header-rows.js'
 import { tables } from '../storage/rows/tables.js'
 import { putConnected, StoredState } from '../storage/stored-state.js'
 import { heldBlock, type HeldBlock } from './chain-change.js'
@@ -124,7 +125,8 @@ export async function connectOn(
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
   const onTheWay = [await loadCoins(overlay, block), await loadDids(overlay, block)]
-  const connector = new BlockConnector(block, new StoredState(overlay, documents), sanity)
+  const time = () => blockTime(overlay, block.header.previous)
+  const connector = new BlockConnector(block, new StoredState(overlay, { time, documents }), sanity)
   let next = 1
   const steps = connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction))
   const yielder = new Yielder()

@@ -40,6 +40,8 @@ export interface ProvedSideBlock {
 
 /** State of a chain at one block, as far as rules read it. */
 export interface StateView {
+  /** Unix seconds of that block. */
+  readonly time: number
   coin(outpoint: Outpoint): Coin | undefined
   /** The last state of a DID, by its full text. */
   did(did: string): DidState | undefined
@@ -123,6 +125,10 @@ export class StateOverlay implements StateView {
 
   constructor(below: StateView) {
     this.#below = below
+  }
+
+  get time(): number {
+    return this.#below.time
   }
 
   coin(outpoint: Outpoint): Coin | undefined {

@@ -1,7 +1,7 @@
 import { fixedLimits } from '../../base/primitives/spec.js'
 import { defaultDidLimits } from '../../identity/did/did-rules.js'
 import { stillHolds } from '../../identity/did/operations/issued-credential.js'
-import type { DidState } from '../../identity/did/state.js'
+import type { DidState, IssuerKey } from '../../identity/did/state.js'
 import type { Steps } from '../../base/primitives/steps.js'
 import type { PoolEntry, PoolOperation } from './pool-entry.js'
 import { policy } from './policy.js'
@@ -13,8 +13,9 @@ export interface Changed {
   readonly credentials: readonly string[]
 }
 
-/** The state of DIDs after the blocks. */
+/** The state of DIDs after the blocks, and the time of the last one. */
 export interface IssuerStates {
+  readonly time: number
   issuer(did: string): DidState | undefined
 }
 
@@ -22,8 +23,8 @@ export interface IssuerStates {
 interface Holders {
   /** Bytes of its last document. */
   size: number
-  /** Those of the same key under the same id. */
-  readonly byKey: Map<string, { readonly id: string; readonly key: string; readonly entries: Set<PoolEntry> }>
+  /** Those of the same key under the same id, which counts as long. */
+  readonly byKey: Map<string, { readonly fact: IssuerKey; readonly entries: Set<PoolEntry> }>
   /** Those that rest on so many documents that their bytes together may pass the limit. */
   readonly wide: Set<PoolEntry>
 }
@@ -38,6 +39,10 @@ const atOnce = 64
 export class Dependents {
   readonly #issuers = new Map<string, Holders>()
   readonly #credentials = new Map<string, Set<PoolEntry>>()
+  /** By the time at which a controller that signed expires. */
+  readonly #expiring = new Map<number, Set<PoolEntry>>()
+  /** The first of these times at the earliest. */
+  #nextExpiry = Infinity
   readonly #documentBytes: number
 
   constructor(documentShare: number = policy.documentShare) {
@@ -48,12 +53,16 @@ export class Dependents {
     if (entry.did === undefined) return
     const { issuerKeys, credential } = entry.did
     const isWide = this.#isWide(entry.did)
-    for (const { issuer, id, key, payloadSize } of issuerKeys) {
+    for (const fact of issuerKeys) {
+      const { issuer, payloadSize, expiresAt } = fact
       const holders = orMade(this.#issuers, issuer, () => ({ size: 0, byKey: new Map(), wide: new Set() }))
       // As it was evaluated in this turn.
       if (payloadSize !== undefined) holders.size = payloadSize
-      orMade(holders.byKey, id + key, () => ({ id, key, entries: new Set() })).entries.add(entry)
+      orMade(holders.byKey, factKey(fact), () => ({ fact, entries: new Set() })).entries.add(entry)
       if (isWide) holders.wide.add(entry)
+      if (expiresAt === undefined) continue
+      orMade(this.#expiring, expiresAt, () => new Set()).add(entry)
+      this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt)
     }
     if (credential !== undefined) orMade(this.#credentials, credential.id, () => new Set()).add(entry)
   }
@@ -61,23 +70,23 @@ export class Dependents {
   remove(entry: PoolEntry): void {
     if (entry.did === undefined) return
     const { issuerKeys, credential } = entry.did
-    for (const { issuer, id, key } of issuerKeys) {
+    for (const fact of issuerKeys) {
+      const { issuer, expiresAt } = fact
       const holders = this.#issuers.get(issuer)
-      const entries = holders?.byKey.get(id + key)?.entries
+      const entries = holders?.byKey.get(factKey(fact))?.entries
       entries?.delete(entry)
       holders?.wide.delete(entry)
-      if (entries?.size === 0) holders?.byKey.delete(id + key)
+      if (entries?.size === 0) holders?.byKey.delete(factKey(fact))
       if (holders?.byKey.size === 0) this.#issuers.delete(issuer)
+      if (expiresAt !== undefined) leave(this.#expiring, expiresAt, entry)
     }
-    const said = credential && this.#credentials.get(credential.id)
-    said?.delete(entry)
-    if (credential !== undefined && said?.size === 0) this.#credentials.delete(credential.id)
+    if (credential !== undefined) leave(this.#credentials, credential.id, entry)
   }
 
   /** Calls `touch` with each entry of which a fact does not hold any more, in steps. An entry may come more than once. */
   *touchedSteps({ dids, credentials }: Changed, states: IssuerStates, touch: (entry: PoolEntry) => void): Steps {
     for (const id of credentials) for (const entry of this.#credentials.get(id) ?? []) touch(entry)
-    yield
+    yield* this.#expiredSteps(states.time, touch)
     const grown: ReadonlySet<PoolEntry>[] = []
     for (const did of dids) {
       const holders = this.#issuers.get(did)
@@ -93,6 +102,17 @@ export class Dependents {
         if (this.#bytesOf(entry.did as PoolOperation) > this.#documentBytes) touch(entry)
         yield
       }
+    }
+  }
+
+  /** Those of which a controller that signed has expired by a time. */
+  *#expiredSteps(time: number, touch: (entry: PoolEntry) => void): Steps {
+    yield
+    if (time < this.#nextExpiry) return
+    this.#nextExpiry = Infinity
+    for (const [expiresAt, entries] of this.#expiring) {
+      if (expiresAt <= time) yield* touchSteps(entries, touch)
+      else this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt)
     }
   }
 
@@ -114,14 +134,29 @@ export class Dependents {
 function* holdersSteps({ byKey }: Holders, state: DidState | undefined, touch: (entry: PoolEntry) => void): Steps {
   const document = state?.status === 'valid' ? state.document : undefined
   yield
-  for (const { id, key, entries } of byKey.values()) {
-    if (stillHolds({ id, key }, document)) continue
-    let looked = 0
-    for (const entry of entries) {
-      touch(entry)
-      if (++looked % atOnce === 0) yield
-    }
+  for (const { fact, entries } of byKey.values()) {
+    if (stillHolds(fact, document)) continue
+    yield* touchSteps(entries, touch)
   }
+}
+
+function factKey({ id, key, expiresAt }: IssuerKey): string {
+  return `${id}${key}${expiresAt ?? ''}`
+}
+
+function* touchSteps(entries: ReadonlySet<PoolEntry>, touch: (entry: PoolEntry) => void): Steps {
+  let looked = 0
+  for (const entry of entries) {
+    touch(entry)
+    if (++looked % atOnce === 0) yield
+  }
+}
+
+/** Takes an entry from the set under a key, and the set from the map with its last one. */
+function leave<K>(sets: Map<K, Set<PoolEntry>>, key: K, entry: PoolEntry): void {
+  const set = sets.get(key)
+  set?.delete(entry)
+  if (set?.size === 0) sets.delete(key)
 }
 
 function orMade<K, V>(map: Map<K, V>, key: K, make: () => V): V {

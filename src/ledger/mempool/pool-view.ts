@@ -29,6 +29,10 @@ export class PoolView implements StateView {
     this.#without = without
   }
 
+  get time(): number {
+    return this.#state.time
+  }
+
   coin(outpoint: Outpoint): Coin | undefined {
     const spender = this.#graph.spender(outpoint)
     if (spender !== undefined && !this.#without.has(spender)) {

@@ -278,6 +278,7 @@ function hasCoinsAlone(transaction: Transaction): boolean {
 /** A state with the outputs of pooled transactions on top, which an operation may spend. */
 function withPooledCoins(state: StateView, pool: Mempool): StateView {
   return {
+    time: state.time,
     coin: (outpoint) => pool.coin(outpoint) ?? state.coin(outpoint),
     did: (did) => state.did(did),
     issuer: (did) => state.issuer(did),

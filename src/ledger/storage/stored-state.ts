@@ -31,15 +31,27 @@ import { reusedRows } from './write/row-buffer.js'
 
 /** Between rows and rules: the state view for rules, and the rows that a block changes. */
 
+interface StoredStateOptions {
+  time(): number
+  readonly documents?: KnownDocuments
+}
+
 /** The state of a chain by its rows. */
 export class StoredState implements StateView {
   readonly #rows: RowReader
   readonly #documents: DocumentReader
 
-  /** `documents` shares the facts read from documents with other readers of the same chain. */
-  constructor(rows: RowReader, documents: KnownDocuments = new KnownDocuments()) {
+  readonly #time: () => number
+
+  /** `time`: of the last block of these rows; `documents` shares the facts read from documents with other readers of the same chain. */
+  constructor(rows: RowReader, { time, documents = new KnownDocuments() }: StoredStateOptions) {
     this.#rows = rows
+    this.#time = time
     this.#documents = new DocumentReader(documents)
+  }
+
+  get time(): number {
+    return this.#time()
   }
 
   coin(outpoint: Outpoint): Coin | undefined {

@@ -271,11 +271,17 @@ async function paying(context: CliContext, options: OperationOptions): Promise<P
   return { client: new NodeClient(options), ...(await accountAndOthers(context, options)) }
 }
 
+function expiredController({ id, expires }: DidDocument): string {
+  return `${id} expired at ${expires}, and signs for no name until it is renewed: "npx didledger did update --expires DATE", and a block`
+}
+
 /** The account with the id of its default key, as its document has it now. */
 async function opened(context: CliContext, options: OperationOptions): Promise<Opened & { readonly now: number }> {
   const client = new NodeClient(options)
   const { did } = publicAccount(options)
-  const { document } = (await currentIdentity(client, did)).identity
+  const { identity, expired } = await currentIdentity(client, did)
+  const { document } = identity
+  if (expired) throw new UserError(expiredController(document))
   const now = await chainNow(context.clock, client)
   const { account, accounts } = await accountAndOthers(context, options)
   const key = document.defaultKey?.id

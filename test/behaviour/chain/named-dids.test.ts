@@ -4,6 +4,7 @@ import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { didKey } from '../../../src/ledger/storage/rows/did-reader.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'
+import { formatDate } from '../../../src/identity/did/date.js'
 import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
 import { neededFee } from '../../../src/clients/wallet/fee.js'
 import type { Fees } from '../../../src/base/primitives/fees.js'
@@ -44,6 +45,8 @@ const open = async (overrides: object = {}) => {
   test = await TestChain.open({ ...spec, ...overrides })
   for (const one of [ada, bob, cyd]) await publish(one.create(), one.did)
 }
+const blockAt = (chain: TestChain, height: number) => chain.reader.block(chain.activeHeader(height))
+const waiting = () => [...test.mempool.entries()].map(({ transaction }) => transaction.txid)
 const lastOf = (did: string) => test.chain.state.did(did)?.lastTxid
 const stateOf = (name: string) => test.chain.state.did(named(name))
 const create = (name = 'team', parts: Parameters<typeof namedDocument>[1] = team) =>
@@ -167,6 +170,69 @@ describe('operations of several controllers in a pool', () => {
     expect([...test.mempool.entries()]).toEqual([])
     // Whichever came first, the state is one that all see.
     expect(stateOf('team')?.operationCount).toBeGreaterThanOrEqual(1)
+  })
+
+  it.each<[string, (txid: string) => DidOperation]>([
+    ['an update', (txid) => updateNamed(namedDocument('team', team), txid, ada)],
+    ['a deactivation', () => deactivateNamed('team', bob)],
+  ])(
+    'go with the block whose time a controller has expired by, and come back with a branch before it: %s',
+    async (_, make) => {
+      await open()
+      const until = test.chain.tip.header.time + 60
+      const expires = formatDate(until)
+      for (const one of [ada, bob]) {
+        await publish(one.update(test.chain.state.did(one.did)?.lastTxid as string, { expires }), one.did)
+      }
+      const created = await publish(create(), named('team'))
+      const sent = await test.carry(make(created), named('team'))
+      await test.send(sent)
+      const empty = (time: number) => test.accept(craftBlock(test.chain, { header: { time } }))
+      await empty(until - 1)
+      expect(waiting()).toEqual([sent.txid])
+      const rival = await TestChain.open(spec)
+      for (let height = 1; height <= test.chain.tip.header.height; height++) {
+        await rival.accept(await blockAt(test, height))
+      }
+      await empty(until)
+      expect(waiting()).toEqual([])
+      expect(test.mempool.droppedReason(sent.hash)).toContain(`a controller, expired at ${expires}`)
+      expect(await codeFrom(test.send(sent))).toBe('did-controller')
+      const late = craftBlock(test.chain, { transactions: [sent], header: { time: until + 1 } })
+      expect(await codeFrom(test.accept(late))).toBe('did-controller')
+      // On a branch the time goes back: what was refused is right there.
+      await rival.accept(craftBlock(rival.chain, { transactions: [sent] }))
+      await rival.accept(craftBlock(rival.chain))
+      for (const back of [1, 0]) await test.accept(await blockAt(rival, rival.chain.tip.header.height - back))
+      expect(await stateDigest(test.database)).toBe(await stateDigest(rival.database))
+      await rival.close()
+      expect(stateOf('team')?.operationCount).toBe(2)
+    },
+  )
+
+  it('are in templates as long as they hold at the time of the tip, whatever time the template has', async () => {
+    await open()
+    const until = test.chain.tip.header.time + 60
+    const adas = test.chain.state.did(ada.did)?.lastTxid as string
+    await publish(ada.update(adas, { expires: formatDate(until) }), ada.did)
+    await test.send(await test.carry(create('solo', { by: [ada] }), named('solo')))
+    await test.mine(1, { time: until + 1000 })
+    expect(stateOf('solo')?.status).toBe('valid')
+    expect(await codeFrom(test.carry(create('other', { by: [ada] }), named('other')).then((tx) => test.send(tx)))).toBe(
+      'did-controller',
+    )
+  })
+
+  it('are looked at again when the document of a controller is renewed for a shorter time', async () => {
+    await open()
+    const until = test.chain.tip.header.time + 60
+    await test.send(await test.carry(create('solo', { by: [ada] }), named('solo')))
+    const adas = test.chain.state.did(ada.did)?.lastTxid as string
+    const update = await test.carry(ada.update(adas, { expires: formatDate(until) }), ada.did, 11)
+    await test.accept(craftBlock(test.chain, { transactions: [update], header: { time: until - 1 } }))
+    expect(waiting()).toHaveLength(1)
+    await test.accept(craftBlock(test.chain, { header: { time: until } }))
+    expect(waiting()).toEqual([])
   })
 
   it('go when a controller ends', async () => {

@@ -261,7 +261,7 @@ describe('a reorganisation', () => {
     const credentials = [ada.issue(ada.did)]
     await test.publish(ada.create({ credentials }), ada.did)
     // Of a reader that knows nothing of the document yet.
-    const own = new StoredState(test.database).did(ada.did)?.document
+    const own = new StoredState(test.database, { time: () => 0 }).did(ada.did)?.document
     expect(own?.authentication.size).toBe(2)
     const operation = bob.create({ credentials: [bob.issue(bob.did), bob.issue(bob.did, { id: '#more' })] })
     await rival.send(await rival.carry(operation, bob.did, 11))

@@ -314,7 +314,7 @@ class World {
     for (let left = 1 + roll(5); left > 0 && refused === undefined; left--) {
       const attempt = this.#attempt(model, new Set([...histories.values()].flatMap((all) => all.map(txidOf))))
       const did = didOf(attempt.plan)
-      const isTaken = model.take(attempt.plan, txidOf(attempt))
+      const isTaken = model.take(attempt.plan, txidOf(attempt), known.header.time)
       this.counts[isTaken ? 'taken' : 'refused']++
       if (isTaken) {
         const one = { ...attempt, height, time }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { formatDate } from '../../../src/identity/did/date.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
 import { type Holder, Registry, txid } from '../../support/builders/did.js'
@@ -25,6 +26,7 @@ it(
     for (let history = 0; history < rounds(60, 2000); history++) {
       const roll = random(seed + history)
       const [model, chain] = [new NamedModel(), new Registry(namedRules)]
+      chain.time = Date.parse('2026-01-01T00:00:00Z') / 1000
       let count = 0
       const apply = (operation: DidOperation) => {
         try {
@@ -37,7 +39,7 @@ it(
         }
       }
       const attempt = (plan: ModelPlan, step: number) => {
-        const taken = model.take(plan, txid(count + 1))
+        const taken = model.take(plan, txid(count + 1), chain.time)
         expect(apply(operationOfPlan(plan)), `history ${history}, step ${step}: ${JSON.stringify(plan)}`).toBe(taken)
         return taken
       }
@@ -47,6 +49,12 @@ it(
           attempt({ kind: 'leave', who: roll(modelPeople.length), previous: '' }, step)
           continue
         }
+        if (roll(4) === 0) {
+          const who = roll(modelPeople.length)
+          const expires = formatDate(chain.time + roll(3))
+          attempt({ kind: 'renew', who, previous: model.people.get(who)?.last ?? '', expires }, step)
+        }
+        chain.time += roll(2)
         verdicts[attempt(planOfName(roll, model), step) ? 'taken' : 'refused']++
         for (const [name, { by, needed, ended, last, count: operationCount }] of model.names) {
           const state = chain.states.get(named(name))

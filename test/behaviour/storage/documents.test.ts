@@ -34,9 +34,11 @@ function expected({ blocks }: DidRows): string[][] {
   return [...rows.values()].map(({ key, text }) => [key, text]).sort()
 }
 
+const time = () => 0
+
 /** Every DID as a state tells it that remembers what it read, and as one that does not. */
 function told({ overlay, known }: DidRows): [unknown, unknown][] {
-  const states = [new StoredState(overlay, known), new StoredState(overlay)]
+  const states = [new StoredState(overlay, { time, documents: known }), new StoredState(overlay, { time })]
   return holders.map(({ did }) => states.map((state) => spelled(state.did(did))) as [unknown, unknown])
 }
 

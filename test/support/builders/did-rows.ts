@@ -78,7 +78,7 @@ export class DidRows {
 
   async connect(deeds: readonly Deed[]): Promise<void> {
     const height = this.blocks.length
-    const state = new StateOverlay(new StoredState(this.overlay))
+    const state = new StateOverlay(new StoredState(this.overlay, { time: () => 0 }))
     const done: Done[] = []
     const transactions = [transaction({ type: 0, data: new Uint8Array(0) }, height, 0)]
     const connected: BlockTransaction[] = []
@@ -120,6 +120,7 @@ export class DidRows {
     const context = {
       ...didRules,
       txid: displayHash(hash),
+      time: 0,
       issuer: (did: string) => state.did(did),
       credential: () => undefined,
       otherCredential: () => undefined,

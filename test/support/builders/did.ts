@@ -139,6 +139,8 @@ export function issueCredential(
 /** DID states as a chain of one operation a transaction makes them; signatures are verified. */
 export class Registry {
   readonly states = new Map<string, DidState>()
+  /** Unix seconds of the block before. */
+  time = 0
   readonly #credentials = new Map<string, CredentialState>()
   /** `count`: how many operations other DIDs have had. */
   constructor(
@@ -153,6 +155,7 @@ export class Registry {
     const applied = applyOperation(this.states.get(parsed.did), parsed, {
       ...this.rules,
       txid: id,
+      time: this.time,
       issuer: (did) => this.states.get(did),
       credential: (credential, did) => this.#credentials.get(`${did} ${credential}`),
       otherCredential: (credential, did) => this.#credentials.get(`${did} ${credential}`),

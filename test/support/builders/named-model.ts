@@ -1,5 +1,5 @@
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
-import { type Holder, holder, txid } from './did.js'
+import { expires as usualExpiry, type Holder, holder, txid } from './did.js'
 import { createNamed, deactivateNamed, namedDocument, ticketOf, transferNamed, updateNamed } from './named-did.js'
 
 /** DIDs with names and their controllers, as a model that knows people and names, and no document, key or signature. */
@@ -7,15 +7,20 @@ import { createNamed, deactivateNamed, namedDocument, ticketOf, transferNamed, u
 export const modelPeople: readonly Holder[] = Array.from({ length: 5 }, holder)
 export const modelNames: readonly string[] = ['a', 'club']
 
-/** A DID of a key. */
-export interface ModelPerson {
+interface ModelDid {
   readonly ended: boolean
   /** Display txid of the last operation. */
   readonly last: string
 }
 
+/** A DID of a key. */
+export interface ModelPerson extends ModelDid {
+  /** Unix seconds. */
+  readonly expiresAt: number
+}
+
 /** A DID with a name, by the numbers of the people who control it. */
-export interface ModelName extends ModelPerson {
+export interface ModelName extends ModelDid {
   readonly by: readonly number[]
   readonly needed: number
   readonly count: number
@@ -54,12 +59,12 @@ export class NamedModel {
     this.people = new Map(from?.people)
   }
 
-  /** Returns whether a chain takes an operation, which then has happened under this txid. */
-  take(plan: ModelPlan, id: string): boolean {
-    return 'who' in plan ? this.#takeOfPerson(plan, id) : this.#takeOfName(plan, id)
+  /** Returns whether a chain takes an operation after a block of a time in Unix seconds; it has then happened under this txid. */
+  take(plan: ModelPlan, id: string, time: number): boolean {
+    return 'who' in plan ? this.#takeOfPerson(plan, id) : this.#takeOfName(plan, id, time)
   }
 
-  #takeOfPerson({ kind, who, previous }: PersonPlan, id: string): boolean {
+  #takeOfPerson({ kind, who, previous, expires = usualExpiry }: PersonPlan, id: string): boolean {
     const old = this.people.get(who)
     const exists = old !== undefined && !old.ended
     const may = {
@@ -68,16 +73,18 @@ export class NamedModel {
       leave: () => exists,
     }
     if (!may[kind]()) return false
-    this.people.set(who, { ended: kind === 'leave', last: id })
+    this.people.set(who, { ended: kind === 'leave', last: id, expiresAt: Date.parse(expires) / 1000 })
     return true
   }
 
-  #takeOfName({ kind, name, by, needed, signers, sender, previous, ticket }: NamePlan, id: string): boolean {
+  #takeOfName(plan: NamePlan, id: string, time: number): boolean {
+    const { kind, name, by, needed, signers, sender, previous, ticket } = plan
     const old = this.names.get(name)
     const alive = (all: readonly number[]) => all.every((one) => this.people.get(one)?.ended === false)
+    const maySign = (one: number) => (this.people.get(one)?.expiresAt ?? 0) > time && alive([one])
     const sign = (who: readonly number[], of: readonly number[], count: number) =>
-      who.length === count && new Set(who).size === count && who.every((one) => of.includes(one)) && alive(who)
-    const signed = sign(signers, by, needed) && by.includes(sender) && alive([sender])
+      who.length === count && new Set(who).size === count && who.every((one) => of.includes(one) && maySign(one))
+    const signed = sign(signers, by, needed) && by.includes(sender) && maySign(sender)
     const exists = old !== undefined && !old.ended
     const follows = exists && old.last === previous
     const may = {
@@ -87,7 +94,7 @@ export class NamedModel {
         const isGiven = follows && ticket.name === name && sign(ticket.signers, old.by, old.needed)
         return isGiven && by.includes(ticket.to) && signers.includes(ticket.to) && alive(by) && signed
       },
-      deactivate: () => exists && old.by.includes(sender) && alive([sender]),
+      deactivate: () => exists && old.by.includes(sender) && maySign(sender),
     }
     if (!may[kind]()) return false
     const next = kind === 'deactivate' ? { ...(old as ModelName), ended: true } : { by, needed, ended: false }

@@ -244,7 +244,7 @@ export class FakeNode {
     const did = (name: string) => this.#dids.get(name)
     const nothing = () => undefined
     return new StateOverlay({
-      ...{ coin, did, issuer: did },
+      ...{ time: 0, coin, did, issuer: did },
       ...{ credential: nothing, otherCredential: nothing, provedHeight: nothing },
     })
   }

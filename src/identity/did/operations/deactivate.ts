@@ -34,7 +34,7 @@ export const deactivate: OperationRow<'deactivate'> = {
       checks: [check],
       cost: operationCost,
       reads: reads.documents,
-      issuerKeys: [],
+      issuerKeys: reads.issuerKeys,
     }
   },
 }
@@ -54,5 +54,6 @@ function checkByController(
 
 /** No rule reads the document of a deactivated DID, so nothing of it is kept. */
 function noDocument(id: string): KnownDocument {
-  return { id, authentication: new Map(), authorization: new Map(), control: undefined, credentials: new Set() }
+  const keys = { authentication: new Map(), authorization: new Map() }
+  return { id, expiresAt: 0, ...keys, control: undefined, credentials: new Set() }
 }

@@ -7,7 +7,7 @@ import { didPart } from '../identifier.js'
 import { keyOf, type KnownDocument } from '../known-document.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey, ReadDocument } from '../state.js'
-import { controllerState, issuerState, refuseControllerKey } from './issued-credential.js'
+import { controllerState, issuerState, refuseControllerKey, requireUnexpired } from './issued-credential.js'
 
 /** Another DID on which an operation rests, and its key where that counts. */
 interface Noted {
@@ -15,6 +15,7 @@ interface Noted {
   readonly state: DidState
   readonly credential?: string
   readonly key?: { readonly id: string; readonly bytes: string }
+  readonly expiresAt?: number
 }
 
 /** The documents that one operation reads, each counted before it is read. */
@@ -63,10 +64,13 @@ export class DocumentReads {
     return state
   }
 
-  /** An authentication key of a controller's last document; `did-controller` if that has no such key. */
+  /** An authentication key of a controller's last document; `did-controller` if that has no such key, or has expired. */
   keyOfController(did: string, id: string): Uint8Array {
     const state = this.controller(did)
-    const key = this.#keyIn(state, this.#read(state, { issuer: true }), { id })
+    const document = this.#read(state, { issuer: true })
+    const { expiresAt } = document
+    requireUnexpired(did, expiresAt, this.context)
+    const key = this.#keyIn(state, document, { id, expiresAt })
     if (key === undefined) refuseControllerKey(id)
     return key
   }
@@ -83,26 +87,28 @@ export class DocumentReads {
   #keyIn(
     state: DidState,
     { id: did, authentication }: KnownDocument,
-    { id, credential }: { readonly id: string; readonly credential?: string },
+    { id, ...more }: { readonly id: string; readonly credential?: string; readonly expiresAt?: number },
   ): Uint8Array | undefined {
     const key = authentication.get(id)
     if (key === undefined) return undefined
-    this.#note({ issuer: did, state, ...defined({ credential }), key: { id, bytes: key } })
+    this.#note({ issuer: did, state, ...more, key: { id, bytes: key } })
     return keyOf(authentication, id)
   }
 
-  #note({ issuer, state, credential, key }: Noted): void {
+  #note({ issuer, state, credential, key, expiresAt: until }: Noted): void {
     // A part of a text keeps all of it in memory, and the pool keeps this for long.
     const [did, id] = [ownText(issuer), ownText(key?.id ?? '')]
     // Of a DID that only has to be valid the document is not read, nor its size, which is in it.
     const payloadSize = key === undefined ? undefined : state.documentPayloadSize
+    // The key of a controller may be one of an issuer as well, which counts whether that has expired or not.
+    const expiresAt = until ?? this.#issuerKeys.get(`${did} ${id}`)?.expiresAt
     const said = credential === undefined ? {} : { credential: ownText(credential) }
     this.#issuerKeys.set(`${did} ${id}`, {
       issuer: did,
       ...said,
       id,
       key: key?.bytes ?? '',
-      ...defined({ payloadSize }),
+      ...defined({ payloadSize, expiresAt }),
     })
   }
 

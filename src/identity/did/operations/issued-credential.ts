@@ -1,6 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { fromUtf8, ownText } from '../../../base/primitives/bytes.js'
 import type { SignatureCheck } from '../../../base/primitives/signature.js'
+import { formatDate } from '../date.js'
 import type { KnownDocument } from '../known-document.js'
 import type { Credential } from '../model.js'
 import type { DidContext, DidState, IssuerKey } from '../state.js'
@@ -42,10 +43,11 @@ export function credentialCheck(credential: Credential, key: Uint8Array | undefi
  * Refuses, as an evaluation of the operation would, one of which an issuer has a key no more. An update names the operation before
  * it, and a declare always has the proof of its credential checked, so that nothing else can have made the key dispensable.
  */
-export function requireIssuerKeys(keys: readonly IssuerKey[], context: Pick<DidContext, 'issuer'>): void {
-  for (const { issuer, credential, id } of keys) {
+export function requireIssuerKeys(keys: readonly IssuerKey[], context: Pick<DidContext, 'issuer' | 'time'>): void {
+  for (const { issuer, credential, id, expiresAt } of keys) {
     if (credential === undefined) {
       const { document } = controllerState(issuer, context)
+      if (expiresAt !== undefined) requireUnexpired(issuer, document.expiresAt, context)
       if (id !== '' && !document.authentication.has(id)) refuseControllerKey(id)
     } else {
       const { document } = issuerState({ issuer, id: credential }, context)
@@ -55,8 +57,11 @@ export function requireIssuerKeys(keys: readonly IssuerKey[], context: Pick<DidC
 }
 
 /** Whether a fact on which an operation rests still holds; `document`: the last one of its DID, undefined where that has ended. */
-export function stillHolds({ id, key }: Pick<IssuerKey, 'id' | 'key'>, document: KnownDocument | undefined): boolean {
-  if (document === undefined) return false
+export function stillHolds(
+  { id, key, expiresAt = 0 }: Pick<IssuerKey, 'id' | 'key' | 'expiresAt'>,
+  document: KnownDocument | undefined,
+): boolean {
+  if (document === undefined || document.expiresAt < expiresAt) return false
   if (id.includes('#')) return document.authentication.get(id) === key
   return id === '' || document.control?.controllers.includes(id) === true
 }
@@ -67,6 +72,13 @@ export function controllerState(did: string, context: Pick<DidContext, 'issuer'>
   if (state?.status === 'valid') return state
   const what = state === undefined ? 'does not exist: it has to be on the chain first' : 'is deactivated'
   throw new RuleError('did-controller', `${did}, a controller, ${what}`)
+}
+
+/** Refuses a controller that signs, and whose document had expired by the time of the block before. */
+export function requireUnexpired(did: string, expiresAt: number, { time }: Pick<DidContext, 'time'>): void {
+  if (expiresAt > time) return
+  const when = `expired at ${formatDate(expiresAt)}`
+  throw new RuleError('did-controller', `${did}, a controller, ${when}: it can sign again once its document is renewed`)
 }
 
 export function refuseControllerKey(id: string): never {

@@ -23,6 +23,7 @@ export const did: TypeRules<{ readonly type: 10; readonly operation: DidOperatio
     return yield* operationSteps(state.did(operation.did), operation, {
       ...didRules(context),
       txid,
+      time: state.time,
       issuer: (id) => state.issuer(id),
       credential: (id, signer) => state.credential(id, signer),
       otherCredential: (id, signer) => state.otherCredential(id, signer),

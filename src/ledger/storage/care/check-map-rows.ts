@@ -1,12 +1,11 @@
 import { equalBytes } from '../../../base/primitives/bytes.js'
-import { Reader } from '../../../base/primitives/codec.js'
 import { operationForms, type OperationName } from '../../../base/primitives/did-operation.js'
 import { type Hash, sha256 } from '../../../base/primitives/hash.js'
-import { Header } from '../../../base/primitives/header.js'
 import { emptyHistory, type Entry, entryBytes, extendHistory } from '../../../identity/proofs/history.js'
 import type { Leaf } from '../../../identity/proofs/map-tree.js'
 import type { Database } from '../database.js'
 import { damaged } from '../failure.js'
+import { blockTime } from '../rows/header-rows.js'
 import { present, type RowReader } from '../rows/row-reader.js'
 import { joinedHeight, supersededHeight } from '../rows/prune-rows.js'
 import { type Location, tables } from '../rows/tables.js'
@@ -90,14 +89,8 @@ function historyEntry(rows: RowReader, location: Location, txid: Hash): Entry {
   return {
     operation: operationForms[operation as OperationName].number,
     height: location.height,
-    time: blockTime(rows, location.height),
+    time: blockTime(rows, present(tables.active.get(rows, location.height), `the block of height ${location.height}`)),
     txid,
     payloadHash: sha256(payload),
   }
-}
-
-/** Unix seconds of the active block at a height. */
-function blockTime(rows: RowReader, height: number): number {
-  const hash = present(tables.active.get(rows, height), `the block of height ${height}`)
-  return Header.read(new Reader(present(tables.header.get(rows, hash), `the header of height ${height}`).header)).time
 }

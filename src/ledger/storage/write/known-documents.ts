@@ -70,9 +70,9 @@ export class KnownDocuments {
   /** Takes what is known of a document that an operation has just brought, so that the next operation of its DID need not read it. */
   learn({ documentTxid, documentPayloadSize, document }: DidState): void {
     const facts = this.facts(documentTxid)
-    const { authentication, authorization, control, credentials } = document
+    const { id, expiresAt, authentication, authorization, control, credentials } = document
     facts.payloadSize ??= documentPayloadSize
-    facts.keys ??= { id: document.id, authentication, authorization, control }
+    facts.keys ??= { id, expiresAt, authentication, authorization, control }
     facts.credentials ??= credentials
     this.weigh(documentTxid)
   }
@@ -177,6 +177,10 @@ class StoredDid implements DidState, KnownDocument {
 
   get id(): string {
     return this.#keys.id
+  }
+
+  get expiresAt(): number {
+    return this.#keys.expiresAt
   }
 
   get authentication(): KnownDocument['authentication'] {

@@ -136,6 +136,7 @@ describe('create, update, deactivate', () => {
       applyOperation(next, operation, {
         ...didRules,
         txid: txid(9),
+        time: 0,
         issuer: () => undefined,
         credential: () => undefined,
         otherCredential: () => undefined,
@@ -399,6 +400,7 @@ describe('any sequence of operations', () => {
           const context = {
             ...didRules,
             txid: txid(index + 1),
+            time: 0,
             issuer: (did: string) => states.get(did),
             credential: () => undefined,
             otherCredential: () => undefined,

@@ -39,6 +39,7 @@ function ledger(...coins: Partial<Coin>[]): StateView {
   const plain = { height: 1, coinbase: false, value: 10_000n, outputLock: 0, owner: mapKey(personHash(10)) }
   const rows = new Map(coins.map((coin, index) => [outpointKey(input(index)), { ...plain, ...coin }]))
   return {
+    time: 0,
     coin: (outpoint) => rows.get(outpointKey(outpoint)),
     did: () => undefined,
     issuer: () => undefined,

@@ -13,6 +13,7 @@ const coin = (value: bigint): Coin => {
 
 function view(coins: ReadonlyMap<string, Coin>): StateView {
   return {
+    time: 0,
     coin: (at) => coins.get(outpointKey(at)),
     did: () => undefined,
     issuer: () => undefined,

@@ -11,6 +11,7 @@ import { Transaction } from '../../../../src/base/primitives/transaction.js'
 function stateOf(id: string): DidState {
   const document = {
     id,
+    expiresAt: 0,
     authentication: new Map(),
     authorization: new Map(),
     control: undefined,

@@ -47,9 +47,12 @@ describe('the state in rows', () => {
     await test.accept(last)
     const overlay = new Overlay(test.database)
     await putDisconnected(overlay, last)
-    expect(new StoredState(overlay).did(ada.did)).toMatchObject({ status: 'valid', lastTxid: update.txid })
+    expect(new StoredState(overlay, { time: () => 0 }).did(ada.did)).toMatchObject({
+      status: 'valid',
+      lastTxid: update.txid,
+    })
     await putDisconnected(overlay, both)
-    expect(new StoredState(overlay).did(ada.did)).toBe(undefined)
+    expect(new StoredState(overlay, { time: () => 0 }).did(ada.did)).toBe(undefined)
     expect(overlay.get(tables.didHead.key(didKey(ada.did) as Uint8Array))).toBe(undefined)
   })
 

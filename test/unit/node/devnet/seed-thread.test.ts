@@ -51,7 +51,7 @@ describe('the thread of seeded DIDs', () => {
       const parsed = parseOperation(operation, didRules)
       expect(parsed.did).toBe(did)
       const none = () => undefined
-      const context = { ...didRules, txid: txid(1), issuer: none, credential: none, otherCredential: none }
+      const context = { ...didRules, txid: txid(1), time: 0, issuer: none, credential: none, otherCredential: none }
       const { checks } = applyOperation(undefined, parsed, context)
       expect(checks.every(holds)).toBe(true)
       const cache = new SignatureCache()

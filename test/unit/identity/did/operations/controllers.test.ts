@@ -3,6 +3,7 @@ import { buildCreate, buildUpdate, declareOperation, payloadText } from '../../.
 import { parseDocumentBytes } from '../../../../../src/identity/did/document.js'
 import { documentText } from '../../../../../src/identity/did/canonical.js'
 import { parseOperation, readOperationJson } from '../../../../../src/identity/did/operation.js'
+import type { KnownDocument } from '../../../../../src/identity/did/known-document.js'
 import { stillHolds } from '../../../../../src/identity/did/operations/issued-credential.js'
 import { encodeTicket, parseTicket } from '../../../../../src/identity/did/ticket.js'
 import { codeOf } from '../../../../support/assert/code-of.js'
@@ -199,6 +200,68 @@ describe('controllers', () => {
     expect(refusalOf(transferNamed(namedDocument('team', { by: [dan] }), ticket, dan))).toBeUndefined()
   })
 
+  /** A state in which Bob, one of the two of `pair` and all of `shop`, has a document until a second; and the txids of what is there. */
+  const untilTomorrow = () => {
+    const until = Date.parse('2026-03-01T00:00:00Z') / 1000
+    const bobs = chain.states.get(bob.did)?.lastTxid as string
+    const renewed = chain.apply(bob.update(bobs, { expires: '2026-03-01T00:00:00Z' })).txid
+    const pair = make('pair', { by: [ada, bob] })
+    return { until, renewed, pair, shop: make('shop', { by: [bob] }) }
+  }
+  const pairOf = (signers: readonly Holder[], by = [ada, bob]) => namedDocument('pair', { by, signers })
+  const shopOf = (by: readonly Holder[]) => namedDocument('shop', { by })
+
+  it.each<[string, (last: { pair: string; shop: string }) => DidOperation]>([
+    ['a create', () => createNamed(namedDocument('new', { by: [bob] }), bob)],
+    ['an update', ({ shop }) => updateNamed(shopOf([bob]), shop, bob)],
+    ['a document that another sends', ({ pair }) => updateNamed(pairOf([bob]), pair, ada)],
+    ['an operation with the document of another', ({ pair }) => updateNamed(pairOf([ada]), pair, bob)],
+    [
+      'a ticket',
+      ({ shop: txid }) => transferNamed(shopOf([dan]), ticketOf('shop', { to: dan, txid, signers: [bob] }), dan),
+    ],
+    [
+      'what takes a DID over',
+      ({ pair: txid }) => transferNamed(pairOf([bob], [bob]), ticketOf('pair', { to: bob, txid, signers: [ada] }), bob),
+    ],
+    ['a deactivation', () => deactivateNamed('shop', bob)],
+    [
+      'a credential',
+      () => {
+        const text = issueCredential(named('shop'), bob.primary, dan.did, {}, `${bob.did}#primary`)
+        const by = { specification: credentialSpecification, verificationMethod: '#primary' }
+        return declareOperation({ text }, by, signer(dan.primary))
+      },
+    ],
+  ])('sign until their document expires: %s', (_, operation) => {
+    const { until, renewed, ...last } = untilTomorrow()
+    chain.time = until
+    expect(refusalOf(operation(last))).toBe('did-controller')
+    const before = new Map(chain.states)
+    chain.time = until - 1
+    const { issuerKeys } = chain.apply(operation(last))
+    expect(issuerKeys.filter(({ expiresAt }) => expiresAt === until).map(({ issuer }) => issuer)).toContain(bob.did)
+    // Who has expired can renew the own document, and sign again.
+    chain.states.clear()
+    for (const [did, state] of before) chain.states.set(did, state)
+    chain.time = until
+    chain.apply(bob.update(renewed, { expires: '2028-01-01T00:00:00Z' }))
+    if (_ !== 'a credential') expect(refusalOf(operation(last))).toBeUndefined()
+  })
+
+  it('are named, and have their say, though another one of them has expired', () => {
+    const { until, pair } = untilTomorrow()
+    chain.time = until
+    expect(
+      refusalOf(createNamed(namedDocument('three', { by: [ada, bob, cyd], needed: 2, signers: [ada, cyd] }), ada)),
+    ).toBe(undefined)
+    const next = chain.apply(updateNamed(pairOf([ada]), pair, ada))
+    expect(next.issuerKeys.some(({ issuer, expiresAt }) => issuer === bob.did && expiresAt !== undefined)).toBe(false)
+    const ticket = ticketOf('pair', { to: bob, txid: next.txid, signers: [ada] })
+    expect(refusalOf(transferNamed(pairOf([ada], [ada, bob]), { ...ticket }, ada))).toBe('did-ticket')
+    expect(refusalOf(deactivateNamed('pair', ada))).toBeUndefined()
+  })
+
   it('sign a document with the key that their DID is made of, under the id that it has at present', () => {
     const by = [ada]
     const plan = { by, signers: [] }
@@ -229,6 +292,13 @@ describe('controllers', () => {
     )
     for (const one of issuerKeys) expect(stillHolds(one, chain.states.get(one.issuer)?.document)).toBe(true)
     for (const one of issuerKeys) expect(stillHolds(one, undefined)).toBe(false)
+    // One that signed is looked at anew where its document ends earlier, one that did not is not.
+    for (const one of issuerKeys) {
+      const document = chain.states.get(one.issuer)?.document as KnownDocument
+      const sooner = { ...document, expiresAt: document.expiresAt - 1 }
+      expect(stillHolds(one, sooner)).toBe(one.expiresAt === undefined)
+      expect(stillHolds(one, { ...document, expiresAt: document.expiresAt + 1 })).toBe(true)
+    }
   })
 })
 

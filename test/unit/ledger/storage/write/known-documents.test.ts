@@ -42,8 +42,9 @@ describe('what is known of documents', () => {
           if (part === 'size') {
             expect(state.documentPayloadSize).toBe(Buffer.from(payloads[which] as string, 'base64url').length)
           } else if (part === 'keys') {
-            const { id, authentication, authorization } = state.document
-            expect({ id, authentication, authorization, credentials: expected.credentials }).toEqual(expected)
+            const { id, expiresAt, authentication, authorization, control } = state.document
+            const { credentials } = expected
+            expect({ id, expiresAt, authentication, authorization, control, credentials }).toEqual(expected)
           } else expect(state.document.credentials).toEqual(expected.credentials)
           expect(shared.bytes).toBeLessThanOrEqual(capacity)
         }
@@ -64,7 +65,7 @@ describe('what is known of documents', () => {
       const told = new DocumentReader(shared).state(head, () => expect.unreachable('it is known'))
       const read = new DocumentReader(reads).state(head, () => payload)
       expect(told.documentPayloadSize).toBe(read.documentPayloadSize)
-      for (const part of ['id', 'authentication', 'authorization', 'credentials'] as const) {
+      for (const part of ['id', 'expiresAt', 'control', 'authentication', 'authorization', 'credentials'] as const) {
         expect(told.document[part]).toEqual(read.document[part])
       }
     }

@@ -41,7 +41,7 @@ describe('Rows that are loaded for a block', () => {
     test.database.get = () => {
       throw new Error('a row is read by itself')
     }
-    const rows = new StoredState(overlay)
+    const rows = new StoredState(overlay, { time: () => 0 })
     expect(rows.did(ada.did)).toMatchObject({ operationCount: 1, lastTxid: created })
     expect(rows.did(bob.did)).toMatchObject({ operationCount: 2, lastTxid: second })
     expect(rows.did(eve.did)).toBeUndefined()
