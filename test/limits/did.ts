@@ -52,7 +52,7 @@ export const didLimits = [
   limit({
     name: 'base/primitives/did-name.longestName',
     unit: 'characters',
-    value: 30,
+    value: 116,
     feed: (n) => void namedDocument('n'.repeat(n), { by: [owner] }),
     refusal: 'document-did',
   }),

@@ -2,7 +2,7 @@ import { identifierFault } from '../../identity/did/identifier-fault.js'
 import type { ResolveOptions } from '../../identity/did/resolution.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { keyOfIdentifier } from '../../base/primitives/did-key.js'
+import { didOf, keyOfIdentifier } from '../../base/primitives/did-key.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 
 /** @limit characters: a DID, or the id of a credential, in a request to the resolver */
@@ -50,10 +50,6 @@ function requireLength(name: string, text: string): void {
   const length = text.length > 2 * maxDidLength ? text.length : [...text].length
   if (length > 0 && length <= maxDidLength) return
   throw new RuleError('request-parameter', `${name}: 1 to ${maxDidLength} characters are needed, not ${length}`)
-}
-
-export function didOf(identifier: string): string {
-  return lead + identifier
 }
 
 /** With a context asked for: why no key can have the identifier of a DID that does not exist, if that can be seen. */

@@ -1,9 +1,10 @@
+import { didOf } from '../../base/primitives/did-key.js'
 import type { ChangeJson, ChangesJson, StateProof } from '../../identity/did/state-proof.js'
 import type { TrustJson } from '../../identity/proofs/make-trust.js'
 import { provedEntry } from '../prover/map-proofs.js'
 import type { WantedBlock } from '../prover/prover.js'
 import { askedCredential, type CredentialAnswers, type CredentialAnswersOptions } from './credential-answers.js'
-import { didOf, existingKey, identifierOf } from './did-key.js'
+import { existingKey, identifierOf } from './did-key.js'
 import { readWantedBlock } from './resolve-request.js'
 
 export interface ProofAnswersOptions extends Pick<CredentialAnswersOptions, 'prover' | 'reader' | 'gate'> {

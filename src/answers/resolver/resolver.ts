@@ -14,6 +14,7 @@
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.
  */
+import { didOf } from '../../base/primitives/did-key.js'
 import type { DocumentQuery, QueryResult, ResolveOptions, ResolveResult } from '../../identity/did/resolution.js'
 import type { StateProof } from '../../identity/did/state-proof.js'
 import { equalBytes, ownCopy } from '../../base/primitives/bytes.js'
@@ -25,7 +26,7 @@ import type { RowSource } from '../../ledger/storage/stored-rows.js'
 import { ByteCache } from '../../base/runtime/byte-cache.js'
 import { ConsistentReader } from './consistent-reader.js'
 import { CredentialAnswers } from './credential-answers.js'
-import { didOf, existingKey, hintOf, identifierOf } from './did-key.js'
+import { existingKey, hintOf, identifierOf } from './did-key.js'
 import {
   DocumentSearch,
   foundJson,

@@ -14,6 +14,8 @@ export const prefix = {
   did: 0x67,
   /** No program has it, so that nothing can be paid to it. */
   didName: 0x6e,
+  /** As little; behind it stands a hash of the name. */
+  didLongName: 0x6f,
   stake: 0x3f,
 } as const
 

@@ -1,13 +1,20 @@
 /** Names of DIDs, which stand in place of identifiers that keys have (format 4.5). Without imports: small pages use this file. */
 
-/** @limit characters: name of a DID; as many as 20 bytes hold */
-export const longestName = 30
-const nameForm = /^[a-z0-9][a-z0-9._-]{0,29}$/
+/** @limit characters: name of a DID; as many as leave room for any fragment in an id of 256 */
+export const longestName = 116
+// The identifiers of keys are 34 characters that begin with i, and some of them would be names.
+const nameForm = /^(?!i.{33}$)[a-z0-9][a-z0-9._-]{0,115}$/
 
-/** Whether a text is a name that a DID may have: lower case, digits, and after the first character also `.`, `_` and `-`. */
+/**
+ * Whether a text is a name that a DID may have: lower case, digits, and after the first character also `.`, `_` and `-`; but none that could
+ * be the identifier of a key.
+ */
 export function isDidName(text: string): boolean {
   return nameForm.test(text)
 }
+
+/** The form of names in words. */
+export const nameRule = `1 to ${longestName} of a-z 0-9 . _ -, of which the first is a letter or digit; not 34 beginning with i`
 
 /** Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts. */
 export function capitalsFault(text: string): string {

@@ -17,7 +17,7 @@ import { encodeBase64url } from '../../identity/did/base64url.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { fromBase64url, fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
-import { hasName } from '../../base/primitives/did-name.js'
+import { hasName, nameRule } from '../../base/primitives/did-name.js'
 import {
   type DidOperation,
   isOperationName,
@@ -200,7 +200,7 @@ function requireUnsigned(
 
 function requireName(did: string): void {
   if (hasName(did)) return
-  throw new UserError(`${did} is not a DID with a name: a to z, 0 to 9, . _ -, at most 30 characters`)
+  throw new UserError(`${did} is not a DID with a name: ${nameRule}`)
 }
 
 function operationThat(is: (form: (typeof operationForms)[OperationName]) => boolean): OperationName {

@@ -1,5 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
-import { capitalsFault, longestName } from '../../base/primitives/did-name.js'
+import { capitalsFault, nameRule } from '../../base/primitives/did-name.js'
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { decodeSignature } from './base64url.js'
 import { parseDate } from './date.js'
@@ -85,7 +85,7 @@ export function didText(text: string, where: string, rules: IdRules): string {
 function nameFault(text: string, rules: IdRules): string {
   if (rules.names === true) {
     const capitals = capitalsFault(text.slice(text.lastIndexOf(':') + 1))
-    return `, nor a name (1 to ${longestName} of a-z 0-9 . _ -${capitals && `; ${capitals}`})`
+    return `, nor a name (${nameRule}${capitals && `; ${capitals}`})`
   }
   return rules.names === false && isDid(text, { ...rules, names: true }) ? '; a name is not taken here' : ''
 }

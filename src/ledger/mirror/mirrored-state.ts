@@ -1,6 +1,5 @@
 import { concat, equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { didOfKey } from '../../base/primitives/did-key.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import { emptyHistory, entryBytes, stateAfter } from '../../identity/proofs/history.js'
@@ -16,7 +15,7 @@ import {
 } from '../../identity/proofs/mirror-leaf.js'
 import { pageName } from '../../identity/proofs/mirror-page.js'
 import { damaged } from '../storage/failure.js'
-import { firstHad, operationsUpTo, transactionAt } from '../storage/rows/did-reader.js'
+import { didText, firstHad, operationsUpTo, transactionAt } from '../storage/rows/did-reader.js'
 import { isLeaf, type MapPage, pageBits, pageSlots, topNode } from '../storage/rows/map/map-page.js'
 import { mapRootAfter } from '../storage/rows/map/map-rows.js'
 import { pagesAfter, type ReadPage } from '../storage/rows/map/read-way.js'
@@ -146,7 +145,7 @@ export class MirroredState {
     const had = firstHad(this.#rows, did)
     const shown = keptEntries(rows).filter((i) => count - rows.length + i >= had)
     const transactions = shown.map((i) => transactionAt(this.#rows, rows[i] as DidOperationRow))
-    return { ...leaf, key: didMapKey(didOfKey(did)), transactions }
+    return { ...leaf, key: didMapKey(didText(this.#rows, did)), transactions }
   }
 
   /** The last entries of a DID after so many operations, with their rows. */

@@ -1,7 +1,7 @@
 import { namedCredential } from '../../identity/did/named-did.js'
-import { didKey, operationAt } from '../storage/rows/did-reader.js'
+import { didKey, didText, operationAt } from '../storage/rows/did-reader.js'
 import { present } from '../storage/rows/row-reader.js'
-import { didOfKey } from '../../base/primitives/did-key.js'
+import { isOfLongName } from '../../base/primitives/did-key.js'
 import { nextOrdinal } from '../storage/rows/token-index.js'
 import { tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
@@ -38,7 +38,7 @@ export class LeafOrder {
     for await (const page of rows.pages(tables.didHead.range(), pageBytes)) {
       for (const [key] of page) {
         const [did] = tables.didHead.fields(key)
-        const place = didMapKey(didOfKey(did))
+        const place = didMapKey(didText(rows, did))
         dids[place[0] as number]?.add(place, did)
         if (yielder.over) await yielder.next()
       }
@@ -89,7 +89,7 @@ export class LeafOrder {
       const entry = tables.didOperation.decode(row)
       if (entry.height <= this.#height) entries.push(entry)
     }
-    if (entries.length > 0) yield { did, entries }
+    if (entries.length > 0) yield { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
   }
 
   /** The credentials whose keys begin with a byte. */
@@ -107,7 +107,8 @@ export class LeafOrder {
           namedCredential(operationAt(this.#rows, entry)),
           'the credential of an operation',
         )
-        yield { key, record: { did: present(didKey(signer), 'the key of a signer'), credential: id, entries } }
+        const did = present(didKey(signer), 'the key of a signer')
+        yield { key, record: { did, ...(isOfLongName(did) && { text: signer }), credential: id, entries } }
       }
     }
   }

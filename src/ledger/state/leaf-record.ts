@@ -1,6 +1,8 @@
 import { CodecError, type Reader, type Writer } from '../../base/primitives/codec.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
-import { didOfKey } from '../../base/primitives/did-key.js'
+import { equalBytes } from '../../base/primitives/bytes.js'
+import { defined } from '../../base/primitives/defined.js'
+import { didOfKey, isOfLongName } from '../../base/primitives/did-key.js'
 import {
   type Entry,
   entryBytes,
@@ -10,6 +12,7 @@ import {
   readEntry,
   valueOfHistory,
 } from '../../identity/proofs/history.js'
+import { didKey } from '../storage/rows/did-reader.js'
 import { keptEntries } from '../../identity/proofs/kept-entries.js'
 import { credentialMapKey, didMapKey, type Leaf } from '../../identity/proofs/map-tree.js'
 
@@ -18,6 +21,8 @@ import { credentialMapKey, didMapKey, type Leaf } from '../../identity/proofs/ma
 export interface LeafRecord {
   /** The DID, or the DID of the signer. */
   readonly did: ProgramHash
+  /** Its full text where that does not follow: of a long name. */
+  readonly text?: string
   /** Absolute id of a credential; undefined for a leaf of a DID. */
   readonly credential?: string
   /** All operations, oldest first. */
@@ -36,17 +41,24 @@ export function kept({ credential, entries }: Pick<LeafRecord, 'credential' | 'e
   return credential === undefined ? keptEntries(entries) : [...entries.keys()]
 }
 
+/** The full text of the DID of a record. */
+export function textOf({ did, text }: Pick<LeafRecord, 'did' | 'text'>): string {
+  return text ?? didOfKey(did)
+}
+
 /** The leaf: where it is in the map, and what it binds. */
-export function leafOf({ did, credential, entries }: Omit<LeafRecord, 'transactions'>): Leaf {
-  const text = didOfKey(did)
+export function leafOf({ credential, entries, ...of }: Omit<LeafRecord, 'transactions'>): Leaf {
+  const text = textOf(of)
   const key = credential === undefined ? didMapKey(text) : credentialMapKey(credential, text)
   const { operation: last } = entries.at(-1) as Entry
   const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)
   return { key, value: valueOfHistory({ last, count: entries.length, digest }) }
 }
 
-export function writeLeaf(writer: Writer, { did, credential, entries, transactions }: LeafRecord): void {
-  writer.bytes(did).varstring(credential ?? '')
+export function writeLeaf(writer: Writer, { did, text, credential, entries, transactions }: LeafRecord): void {
+  writer.bytes(did)
+  if (text !== undefined) writer.varstring(text)
+  writer.varstring(credential ?? '')
   writer.varuint(entries.length)
   for (const entry of entries) writer.bytes(entryBytes(entry))
   writer.varuint(transactions.length)
@@ -55,9 +67,19 @@ export function writeLeaf(writer: Writer, { did, credential, entries, transactio
 
 /** Reads a record; throws a CodecError, and a RuleError where it has no entry. */
 export function readLeaf(reader: Reader): LeafRecord {
-  const [did, credential] = [reader.take(21), reader.varstring(reader.remaining)]
+  const did = reader.take(21)
+  const text = isOfLongName(did) ? readText(reader, did) : undefined
+  const credential = reader.varstring(reader.remaining)
   const entries = reader.list(reader.remaining, entrySize, () => readEntry(reader.take(entrySize)))
   if (entries.length === 0) throw new CodecError('a leaf without an operation')
   const transactions = reader.list(reader.remaining, 1, () => reader.varbytes(reader.remaining))
-  return { did, ...(credential !== '' && { credential }), entries, transactions }
+  return { did, ...defined({ text }), ...(credential !== '' && { credential }), entries, transactions }
+}
+
+/** The text of the DID whose key is that of a long name. */
+function readText(reader: Reader, did: ProgramHash): string {
+  const text = reader.varstring(reader.remaining)
+  const key = didKey(text)
+  if (key === undefined || !equalBytes(key, did)) throw new CodecError('a name that is not that of its key')
+  return text
 }

@@ -16,7 +16,6 @@ import { putTip } from '../chain/reorganise.js'
 import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
 import { didKey } from '../storage/rows/did-reader.js'
-import { didOfKey } from '../../base/primitives/did-key.js'
 import { present } from '../storage/rows/row-reader.js'
 import { type Balance, type DidHeadRow, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
@@ -25,7 +24,7 @@ import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
 import { DocumentThread } from './document-thread.js'
 import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
-import { kept, type LeafRecord } from './leaf-record.js'
+import { kept, type LeafRecord, textOf } from './leaf-record.js'
 
 /** @tuning bytes: rows of a state that are written in one batch */
 const batchBytes = 2 * 1024 * 1024
@@ -143,7 +142,7 @@ export class StateRows implements StateTaker {
       this.#put(tables.transaction.key(height, index), record.transactions[i] as Uint8Array)
     }
     if (record.credential === undefined) await this.#did(record, operations)
-    else this.#credential(record.did, record.credential, operations)
+    else this.#credential(record, record.credential, operations)
     await this.#writeFull()
   }
 
@@ -197,8 +196,8 @@ export class StateRows implements StateTaker {
     this.#put(tables.created.key(place), tables.created.encode({ did, head, tokens }))
   }
 
-  #credential(signer: Uint8Array, id: string, operations: readonly (Entry & Location)[]): void {
-    const key = credentialMapKey(id, didOfKey(signer))
+  #credential(signer: LeafRecord, id: string, operations: readonly (Entry & Location)[]): void {
+    const key = credentialMapKey(id, textOf(signer))
     this.#put(tables.credential.key(key), tables.credential.encode(operations))
     const holderDid = didPart(id)
     const holder = present(didKey(holderDid), 'the key of a holder')

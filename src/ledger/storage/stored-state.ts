@@ -7,6 +7,7 @@ import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Block } from '../../base/primitives/block.js'
 import { displayHash, fromUtf8, mapKey, ofMapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
+import { didOfKey, isOfLongName } from '../../base/primitives/did-key.js'
 import { bothSteps, finish, type Steps } from '../../base/primitives/steps.js'
 import { txType } from '../../base/primitives/payload.js'
 import { TextSet } from '../../base/primitives/text-set.js'
@@ -17,7 +18,7 @@ import type { Outpoint } from '../../base/primitives/transaction-fields.js'
 import { forEachCooperatively, runCooperatively } from '../../base/runtime/cooperative.js'
 import { addToDay, takeFromDay } from './rows/day-rows.js'
 import { credentialState, declaredIssuer, popCredential } from './rows/credential-rows.js'
-import { didKey, didOperation, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
+import { didKey, didOperation, didText, locationOf, operationAt, storedDocument } from './rows/did-reader.js'
 import { present, type RowReader } from './rows/row-reader.js'
 import { type CredentialUndo, type Key, tables } from './rows/tables.js'
 import { undoSteps } from './rows/undo-record.js'
@@ -216,6 +217,8 @@ function touchedSteps({ outputs }: Transaction, spent: readonly Coin[], touch: (
 export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promise<Hash | undefined> {
   const { height } = block.header
   const undo = present(tables.undo.get(overlay, height), `the undo record of height ${height}`)
+  // Before its transactions go, which alone have them.
+  const longTexts = new Map(undo.dids.filter(isOfLongName).map((did) => [mapKey(did), didText(overlay, did)]))
   for (let index = block.transactions.length - 1; index >= 0; index--) {
     const tx = block.transactions[index] as Transaction
     const spent = undo.spent[index - 1] ?? []
@@ -253,7 +256,9 @@ export async function putDisconnected(overlay: Overlay, block: RowsBlock): Promi
   })
   await putIndexBack(overlay, height, changed)
   overlay.del(tables.undo.key(height))
-  return putMapBack(overlay, height, () => leavesOfSteps(overlay, undo))
+  return putMapBack(overlay, height, () =>
+    leavesOfSteps(overlay, undo, (did) => longTexts.get(mapKey(did)) ?? didOfKey(did)),
+  )
 }
 
 /** The tokens of a DID's document, if they are known, else its row. */

@@ -7,7 +7,7 @@ import type { DidDocument } from '../../identity/did/model.js'
 import type { Ticket } from '../../identity/did/ticket.js'
 import { InvariantError, UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
-import { capitalsFault, isDidName } from '../../base/primitives/did-name.js'
+import { capitalsFault, isDidName, nameRule } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { authenticationKeys, signingKey } from '../../clients/wallet/document-keys.js'
@@ -133,10 +133,7 @@ function didOfName(text: string): string {
   if (isDidName(name)) return start + name
   const capitals = capitalsFault(name)
   if (capitals !== '') throw new UserError(`${text} cannot be a name: ${capitals}`, 2)
-  throw new UserError(
-    `${text} cannot be a name: it has 1 to 30 characters of a to z, 0 to 9, . _ -, and begins with a letter or digit`,
-    2,
-  )
+  throw new UserError(`${text} cannot be a name: ${nameRule}`, 2)
 }
 
 /** Registers a name under the DID of the account and `controller`; where more of them have to sign, writes a draft. */

@@ -5,7 +5,7 @@ import { createNamed, deactivateNamed, namedDocument, ticketOf, transferNamed, u
 /** DIDs with names and their controllers, as a model that knows people and names, and no document, key or signature. */
 
 export const modelPeople: readonly Holder[] = Array.from({ length: 5 }, holder)
-export const modelNames: readonly string[] = ['a', 'club']
+export const modelNames: readonly string[] = ['a', 'club'.repeat(29)]
 
 interface ModelDid {
   readonly ended: boolean

@@ -24,7 +24,7 @@ export function random(seed: number): (sides: number) => number {
 }
 
 /** Names that the DIDs of a {@link Crowd} may have, unless it has others. */
-export const crowdNames: readonly string[] = ['a', 'shop', 'the.club']
+export const crowdNames: readonly string[] = ['a', 'shop', 'the.club.of.those-who-had-no-shorter-name']
 
 /** People who pay each other and keep DIDs, with what they know of the last operation of each. */
 export class Crowd {

@@ -4,11 +4,12 @@ import type { Range } from '../stored-rows.js'
 import { Overlay } from '../write/overlay.js'
 import { mapTables } from '../rows/map-tables.js'
 import { meta, tables, type TipRow } from '../rows/tables.js'
-import { present, putOrDelete } from '../rows/row-reader.js'
+import { textInOperation } from '../rows/did-reader.js'
+import { present, putOrDelete, type RowReader } from '../rows/row-reader.js'
 import { valueOfHistory } from '../../../identity/proofs/history.js'
 import { didMapKey, type Leaf } from '../../../identity/proofs/map-tree.js'
 import { inKeyOrderSteps } from '../rows/map/change-map.js'
-import { didOfKey } from '../../../base/primitives/did-key.js'
+import { didOfKey, isOfLongName } from '../../../base/primitives/did-key.js'
 import { endOfCredential } from '../rows/map/leaf-changes.js'
 import { hasMap, mapChangeOf, putMapComplete } from '../rows/map/map-rows.js'
 
@@ -96,10 +97,10 @@ export async function* leavesIn(database: Database): AsyncGenerator<Leaf, void, 
   // Operations of a DID follow each other, so the last one is known when the next DID begins.
   let last: { key: Buffer; row: Buffer } | undefined
   for await (const [key, row] of database.scan(tables.didOperation.range())) {
-    if (last !== undefined && !last.key.subarray(0, 22).equals(key.subarray(0, 22))) yield leafOf(last)
+    if (last !== undefined && !last.key.subarray(0, 22).equals(key.subarray(0, 22))) yield leafOf(database, last)
     last = { key, row }
   }
-  if (last !== undefined) yield leafOf(last)
+  if (last !== undefined) yield leafOf(database, last)
   for await (const [key, row] of database.scan(tables.credential.range())) {
     const end = endOfCredential(tables.credential.decode(row))
     yield { key: Uint8Array.from(key.subarray(1)), value: valueOfHistory(end) }
@@ -107,10 +108,11 @@ export async function* leavesIn(database: Database): AsyncGenerator<Leaf, void, 
 }
 
 /** The leaf of a DID by the key and row of its last operation. */
-function leafOf({ key, row }: { key: Buffer; row: Buffer }): Leaf {
-  const { operation: last, digest } = tables.didOperation.decode(row)
-  const count = key.readUInt32BE(22) + 1
-  return { key: didMapKey(didOfKey(key.subarray(1, 22))), value: valueOfHistory({ last, count, digest }) }
+function leafOf(rows: RowReader, { key, row }: { key: Buffer; row: Buffer }): Leaf {
+  const { operation: last, digest, ...at } = tables.didOperation.decode(row)
+  const [did, number] = tables.didOperation.fields(key)
+  const text = isOfLongName(did) ? textInOperation(rows, at) : didOfKey(did)
+  return { key: didMapKey(text), value: valueOfHistory({ last, count: number + 1, digest }) }
 }
 
 async function commit(

@@ -1,10 +1,12 @@
 import { documentOfPayload } from '../../../identity/did/known-document.js'
 import type { DidDocument } from '../../../identity/did/model.js'
+import { namedDid } from '../../../identity/did/named-did.js'
 import { keptEntries } from '../../../identity/proofs/kept-entries.js'
 import { InvariantError } from '../../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../../base/primitives/address.js'
-import { keyOfIdentifier } from '../../../base/primitives/did-key.js'
+import { didOfKey, isOfLongName, keyOfIdentifier } from '../../../base/primitives/did-key.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
+import { longestName } from '../../../base/primitives/did-name.js'
 import type { DidOperation } from '../../../base/primitives/did-operation.js'
 import type { Hash } from '../../../base/primitives/hash.js'
 import { type Payload, txType } from '../../../base/primitives/payload.js'
@@ -20,8 +22,20 @@ const lead = `did:${didMethod}:`
 /** The program hash of a full DID text, whose bytes are not to be changed; undefined for one that cannot exist. */
 export function didKey(did: string): ProgramHash | undefined {
   // A longer text would be hashed to be looked up.
-  if (did.length > lead.length + 34 || !did.startsWith(lead)) return undefined
+  if (did.length > lead.length + longestName || !did.startsWith(lead)) return undefined
   return keyOfIdentifier(did.slice(lead.length))
+}
+
+/** The full text of a DID that has operations: the last one has it where the key does not. */
+export function didText(rows: RowReader, did: ProgramHash): string {
+  if (!isOfLongName(did)) return didOfKey(did)
+  const { operationCount } = present(tables.didHead.get(rows, did), 'the head of a DID')
+  return textInOperation(rows, didOperation(rows, did, operationCount - 1))
+}
+
+/** The text of the DID that an operation at a place changes. */
+export function textInOperation(rows: RowReader, at: Location): string {
+  return present(namedDid(operationAt(rows, at)), 'the DID of an operation')
 }
 
 /** One operation of a DID, by its sequence number. */

@@ -18,7 +18,10 @@ import { bytes, runs } from '../../../support/builders/arbitraries.js'
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const anyHash = fc
   // That of a name is shown by the name alone.
-  .tuple(fc.constantFrom(...Object.values(prefix).filter((byte) => byte !== prefix.didName)), bytes(20))
+  .tuple(
+    fc.constantFrom(...Object.values(prefix).filter((byte) => byte !== prefix.didName && byte !== prefix.didLongName)),
+    bytes(20),
+  )
   .map(([first, rest]) => concat(Uint8Array.of(first), rest))
 const publicKey = hex('03f69479d0f6aa11aae5fbe5e5bfca201d717d9fa97a45ca7b89544047a1a30f59')
 

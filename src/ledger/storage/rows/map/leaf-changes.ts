@@ -1,7 +1,6 @@
 import type { ConnectedOperation } from '../../../consensus/connect.js'
 import type { ProgramHash } from '../../../../base/primitives/address.js'
 import { mapKey as textOf } from '../../../../base/primitives/bytes.js'
-import { didOfKey } from '../../../../base/primitives/did-key.js'
 import { operationForms, type OperationName } from '../../../../base/primitives/did-operation.js'
 import { sha256 } from '../../../../base/primitives/hash.js'
 import { eachSteps, type Steps } from '../../../../base/primitives/steps.js'
@@ -82,9 +81,9 @@ export function endOfCredential(operations: CredentialRow): HistoryEnd {
   return { last, count: operations.length, digest }
 }
 
-/** The leaf of a DID as its rows are; without a value when it has no operation. */
-export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
-  const key = didMapKey(didOfKey(did))
+/** The leaf of a DID with a text as its rows are; without a value when it has no operation. */
+function leafOfDid(rows: RowReader, did: ProgramHash, text: string): LeafChange {
+  const key = didMapKey(text)
   const count = tables.didHead.get(rows, did)?.operationCount
   if (count === undefined) return { key, value: undefined }
   const { operation: last, digest } = didOperation(rows, did, count - 1)
@@ -92,18 +91,22 @@ export function leafOfDid(rows: RowReader, did: ProgramHash): LeafChange {
 }
 
 /** The leaf of a credential and a signer as its row is; without a value when there is none. */
-export function leafOfCredential(rows: RowReader, key: MapKey): LeafChange {
+function leafOfCredential(rows: RowReader, key: MapKey): LeafChange {
   const operations = tables.credential.get(rows, key)
   return { key, value: operations && valueOfHistory(endOfCredential(operations)) }
 }
 
-/** The leaves that the operations of an undo record belong to, as their rows are, in the order of their keys. */
+/**
+ * The leaves that the operations of an undo record belong to, as their rows are, in the order of their keys. `didOf`: text of a DID, which
+ * the rows may not have any more.
+ */
 export function* leavesOfSteps(
   rows: RowReader,
   { dids, credentials }: Pick<UndoRecord, 'dids' | 'credentials'>,
+  didOf: (did: ProgramHash) => string,
 ): Steps<LeafChange[]> {
   const leaves = new Map<string, LeafChange>()
-  yield* eachSteps(dids, (did) => leaves.set(textOf(did), leafOfDid(rows, did)))
+  yield* eachSteps(dids, (did) => leaves.set(textOf(did), leafOfDid(rows, did, didOf(did))))
   yield* eachSteps(credentials, ({ key }) => leaves.set(textOf(key), leafOfCredential(rows, key)))
   return yield* inKeyOrderSteps(leaves.values())
 }
