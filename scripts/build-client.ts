@@ -1,8 +1,14 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type InputOptions, rolldown } from 'rolldown'
+import {
+  type ChunkingContext,
+  type CodeSplittingGroup,
+  type InputOptions,
+  type OutputOptions,
+  rolldown,
+} from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
-import ts from 'typescript'
+import { shortDeclarations } from './short-declarations.js'
 
 /**
  * Builds the package `didledger-client` (packages/client) of the modules and declarations that the compiler wrote to dist: a file of each
@@ -31,33 +37,45 @@ function inputs(extension: string): Record<string, string> {
   )
 }
 
-async function write(options: InputOptions, minify: boolean): Promise<void> {
+/** The modules that an entry needs at once, by their paths: those that it loads later do not count. */
+function neededBy(entry: string, context: ChunkingContext, found = new Set<string>()): Set<string> {
+  if (found.has(entry)) return found
+  found.add(entry)
+  for (const id of context.getModuleInfo(entry)?.importedIds ?? []) neededBy(id, context, found)
+  return found
+}
+
+/**
+ * One chunk of all that the same entries need: an entry loads what it needs and nothing else, in few files. By itself the bundler splits
+ * these chunks further, by the modules that load later, which need their entry in any case. Larger sets of entries come first, for a chunk
+ * takes what its modules import along. The backend of signatures stays alone: pages without WebCrypto load it later.
+ */
+function sharedChunks(): CodeSplittingGroup[] {
+  const files = Object.entries(inputs('js'))
+  const nameOf = (id: string, context: ChunkingContext, size: number) => {
+    const needing = files.filter(([, file]) => neededBy(file, context).has(id)).map(([name]) => name)
+    return needing.length === size ? `of-${needing.map((name) => name.charAt(0)).join('')}` : null
+  }
+  const groups = files.map((_, i): CodeSplittingGroup => ({
+    name: (id, context) => nameOf(id, context, i + 1),
+    debugName: `of ${i + 1} entries`,
+    priority: i,
+    minShareCount: 2,
+    tags: ['$initial'],
+  }))
+  return [...groups, { name: 'noble', test: /crypto\/noble\.js$/, priority: files.length }]
+}
+
+async function write(options: InputOptions, output: OutputOptions): Promise<void> {
   const external = Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`))
   const bundle = await rolldown({ cwd: root, platform: 'neutral', external, logLevel: 'warn', ...options })
-  await bundle.write({ dir: folder, format: 'esm', minify, chunkFileNames: '[name]-[hash].js' })
+  await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name].js', ...output })
   await bundle.close()
 }
 
-function withoutComments(file: string): void {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022)
-  const printed = ts.createPrinter({ removeComments: true }).printFile(source)
-  const flat = printed.replace(/^ +/gm, '').replace(/^((?:readonly )?[\w$"'-]+\??): /gm, '$1:')
-  writeFileSync(file, withNames(flat))
-}
-
-/** The names of codes in place of a table of texts that has them as members. */
-function withNames(text: string): string {
-  const table = /declare const texts: \{\n([^}]*)\};\ntype Code = keyof typeof texts;/
-  return text.replace(table, (_, members: string) => {
-    const names = members
-      .trim()
-      .split('\n')
-      .map((line) => `"${line.slice(0, line.lastIndexOf(':')).replaceAll('"', '')}"`)
-    return `type Code = ${names.join('|')};`
-  })
-}
-
 rmSync(folder, { recursive: true, force: true })
-await write({ input: inputs('js') }, true)
-await write({ input: inputs('d.ts'), plugins: [dts({ dtsInput: true })] }, false)
-for (const file of readdirSync(folder)) if (file.endsWith('.d.ts')) withoutComments(`${folder}/${file}`)
+await write({ input: inputs('js') }, { minify: true, codeSplitting: { groups: sharedChunks() } })
+await write({ input: inputs('d.ts'), plugins: [dts({ dtsInput: true })] }, { minifyInternalExports: false })
+for (const name of readdirSync(folder).filter((one) => one.endsWith('.d.ts'))) {
+  writeFileSync(`${folder}/${name}`, shortDeclarations(readFileSync(`${folder}/${name}`, 'utf8')))
+}

@@ -211,7 +211,7 @@ describe('the package didledger-client', () => {
     expect((await runTool(project, process.execPath, tsc, '-p', '.')).out).toBe('')
     const declarations = packed.files.filter(({ path }) => path.endsWith('.d.ts'))
     const specifiers = declarations.flatMap(({ path }) =>
-      [...readFileSync(join(installed, path), 'utf8').matchAll(/ from "([^"]+)"|import\("([^"]+)"\)/g)].map(
+      [...readFileSync(join(installed, path), 'utf8').matchAll(/ ?from ?"([^"]+)"|import\("([^"]+)"\)/g)].map(
         ([, from, inline]) => from ?? inline,
       ),
     )
