@@ -2,7 +2,7 @@
  * Names every way to break a rule once, as a code with its meaning; what follows from a code is decided elsewhere.
  *
  *   broken rule, in any room
- *     -> throw new RuleError(code, detail)    rule-error.ts; brokenRule(code): `meanings` is the text
+ *     -> throw new RuleError(code, detail)    rule-error.ts; brokenRule(code): `meanings` is the text; brokenPageRule(code): without this table
  *        -> api/error-mapping                 HTTP status, REST error and JSON-RPC error of the answer
  *        -> network/penalties                 penalty of the peer that sent the bytes
  *        -> mempool/drop-reason               why a transaction left the pool
@@ -13,12 +13,14 @@
  * - An InvariantError stops the node; a failure without a code costs no peer anything.
  */
 
+import { pageMeanings } from './page-meanings.js'
+
 const texts = {
   // transactions: bytes alone
   'tx-malformed': 'the bytes are no transaction, or more than one',
   'tx-type': 'this transaction type is not accepted on the chain',
   'tx-size': 'larger than a block may be',
-  'tx-ambiguous-size': 'the unsigned part is 64 bytes long and could be taken for a merkle node',
+  'tx-ambiguous-size': pageMeanings['tx-ambiguous-size'],
   'tx-input-count': 'an ordinary transaction needs at least one input',
   'tx-input-repeated': 'the same outpoint is spent twice in one transaction',
   'tx-input-coinbase': 'an ordinary transaction may not name the coinbase outpoint',
@@ -159,7 +161,7 @@ const texts = {
   'peer-state': 'the parts of the state are not those that the peer listed, or not what the blocks commit to',
 
   // JSON that rules read
-  'json-utf8': 'the bytes are not UTF-8',
+  'json-utf8': pageMeanings['json-utf8'],
   'json-syntax': 'the text is not JSON, or something stands before or after it',
   'json-depth': 'the JSON is nested too deeply',
   'json-tokens': 'the JSON has too many tokens',
@@ -174,15 +176,15 @@ const texts = {
   'did-names': 'this chain has no DIDs with names at the height',
   'did-credential-operation': 'this chain has no credential operations (declare, revoke) at the height',
   'did-specification': 'the chain does not accept this specification string',
-  'did-previous-form': 'previousTxid is 64 lowercase hex digits on an update and absent otherwise',
-  'did-payload-encoding': 'the payload is not exact base64url without padding',
+  'did-previous-form': pageMeanings['did-previous-form'],
+  'did-payload-encoding': pageMeanings['did-payload-encoding'],
   'did-payload-size': 'the decoded payload is larger than the limit',
   'did-payload-did': 'the payload of a deactivate is a full DID of this chain and nothing else',
   'did-payload-credential': 'the payload of a revoke is the absolute id of a credential of this chain and nothing else',
-  'did-proof-type': 'the proof type of an operation is empty or ECDSAsecp256r1',
+  'did-proof-type': pageMeanings['did-proof-type'],
   'did-verification-method': 'verificationMethod is not a key id of at most 256 bytes',
   'did-ticket-form': 'the ticket of a transfer is no base64url of {id, to, txid, proof}, at most 8192 bytes',
-  'did-signature-form': 'a signature is 86 base64url characters whose unused bits are zero',
+  'did-signature-form': pageMeanings['did-signature-form'],
 
   // DID operations: against the state
   'did-exists': 'the DID is created already, on the chain or by an operation before',

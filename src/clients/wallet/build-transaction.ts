@@ -13,7 +13,7 @@
  * - Change goes back to the paying address: inputs = outputs + fee.
  * - A spent coin with a lock sets lockTime and sequence, as the rules require.
  */
-import { brokenRule } from '../../base/errors/broken-rule.js'
+import { brokenPageRule } from '../../base/errors/broken-rule.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { prefix, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
@@ -168,7 +168,7 @@ export function finished(
   const payer = { programHash: payerOf(payment.code), value: built.change }
   const change = built.change > 0n ? [outputOf(payment, fields.version === 9 ? 9 : 0, payer)] : []
   const transaction = new Transaction({ ...fields, inputs, lockTime, outputs: [...fields.outputs, ...change] })
-  if (transaction.unsignedSize === 64) throw brokenRule('tx-ambiguous-size')
+  if (transaction.unsignedSize === 64) throw brokenPageRule('tx-ambiguous-size')
   return { transaction, ...built }
 }
 

@@ -16,7 +16,7 @@ import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument, DidKey } from '../../identity/did/model.js'
 import { namedCredential, namedDid } from '../../identity/did/named-did.js'
 import { signedText } from '../../identity/did/operation.js'
-import { brokenRule } from '../../base/errors/broken-rule.js'
+import { brokenPageRule } from '../../base/errors/broken-rule.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
@@ -246,7 +246,7 @@ function accountKey(account: SigningAccount, listed: readonly DidKey[], document
 export function documentOf(payload: string): DidDocument {
   const bytes = decodeBase64url(payload)
   try {
-    if (bytes === undefined) throw brokenRule('did-payload-encoding')
+    if (bytes === undefined) throw brokenPageRule('did-payload-encoding')
     return parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
   } catch (error) {
     if (!(error instanceof RuleError)) throw error

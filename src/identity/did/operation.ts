@@ -1,4 +1,4 @@
-import { brokenRule } from '../../base/errors/broken-rule.js'
+import { brokenPageRule, brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { fromUtf8 } from '../../base/primitives/bytes.js'
 import {
@@ -86,7 +86,7 @@ export function previousTxidOf(operation: DidOperation): string | undefined {
   const { previousTxid } = operation
   if (operationForm(operation)?.previousTxid ? txidForm.test(previousTxid ?? '') : previousTxid === undefined)
     return previousTxid
-  throw brokenRule('did-previous-form')
+  throw brokenPageRule('did-previous-form')
 }
 
 /** The id of the signing key as it stands: absolute, or `#fragment` of the owner. It may belong to any DID here. */

@@ -12,7 +12,7 @@ import { namedCredential, namedDid } from '../../identity/did/named-did.js'
 import { previousTxidOf, readOperationJson, signedText } from '../../identity/did/operation.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import { fromPlain } from '../../identity/did/plain-json.js'
-import { brokenRule } from '../../base/errors/broken-rule.js'
+import { brokenPageRule } from '../../base/errors/broken-rule.js'
 import { fromUtf8, utf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { hasName } from '../../base/primitives/did-name.js'
@@ -146,7 +146,7 @@ export function verifyOperation(
     const rules = operationRules(options)
     const read = readOperationJson(typeof operation === 'string' ? operation : (JSON.stringify(operation) ?? ''))
     previousTxidOf(read)
-    if (read.proofType !== '' && read.proofType !== signatureType) throw brokenRule('did-proof-type')
+    if (read.proofType !== '' && read.proofType !== signatureType) throw brokenPageRule('did-proof-type')
     if (isNamed(read, rules.method)) {
       unchecked = checkNamed(namedOperation(read, document, options))
       if (unchecked.length > 0) throw new Failure(uncheckedText(unchecked, read))
@@ -164,7 +164,7 @@ export function verifyOperation(
 
 function signatureOf({ signature: text }: DidOperation, { legacy }: OperationOptions): Uint8Array {
   const signature = decodeSignature(legacy ? withoutPadding(text) : text)
-  if (signature === undefined) throw brokenRule('did-signature-form')
+  if (signature === undefined) throw brokenPageRule('did-signature-form')
   return signature
 }
 
@@ -247,9 +247,9 @@ function signersDocument(operation: DidOperation, given: DidDocument | undefined
 
 function payloadJson({ payload }: DidOperation): string {
   const bytes = decodeBase64url(payload)
-  if (bytes === undefined) throw brokenRule('did-payload-encoding')
+  if (bytes === undefined) throw brokenPageRule('did-payload-encoding')
   const text = utf8(bytes)
-  if (text === undefined) throw brokenRule('json-utf8')
+  if (text === undefined) throw brokenPageRule('json-utf8')
   return text
 }
 

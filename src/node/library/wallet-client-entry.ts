@@ -1,7 +1,6 @@
 /** The entry `didledger-client/wallet`: keys, addresses, transactions and DID operations, without a node, a network or a clock. */
 
 export type { Code } from '../../base/errors/error-codes.js'
-export { codes } from './client-codes.js'
 export { RuleError, UserError } from '../../base/errors/rule-error.js'
 export { deriveKey, generateMnemonic, isMnemonic, keyPath } from '../../base/crypto/hd.js'
 export { generatePrivateKey, publicKeyOf, sign } from '../../base/crypto/keys.js'

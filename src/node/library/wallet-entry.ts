@@ -3,6 +3,7 @@
  * typebox it would be a sixth larger, and a program that talks to a node has the rules from there.
  */
 export * from './wallet-client-entry.js'
+export { codes } from './client-codes.js'
 export {
   changedDraft,
   type Controller,
