@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import { UserError } from '../errors/rule-error.js'
-import { fromBase64url, fromHex, toBase64url, toHex, concat } from '../primitives/bytes.js'
+import { fromBase64url, fromHex, toBase64, toBase64url, toHex, concat } from '../primitives/bytes.js'
 import {
   type FoundKey,
   keyOfDer,
@@ -189,16 +189,10 @@ export function base64Bytes(text: string): Uint8Array | undefined {
 }
 
 function derText(bytes: Uint8Array, form: 'pem' | 'der', label: string): string {
-  const text = base64(bytes)
+  const text = toBase64(bytes)
   if (form === 'der') return text
   const lines = text.match(/.{1,64}/g) ?? []
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
-}
-
-/** Base64 with padding. */
-export function base64(bytes: Uint8Array): string {
-  const text = toBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
-  return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
 }
 
 function jwkOf(publicKey: Uint8Array): Jwk {

@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import { allocate, compareBytes, concat, ownText } from './bytes.js'
 import { hash160, sha256d } from './hash.js'
+import { isCompressed } from './p256.js'
 
 /** 21 bytes: a prefix for the kind of program, then hash160 of the program code (format 4.1). */
 export type ProgramHash = Uint8Array
@@ -86,7 +87,5 @@ export function didFromPublicKey(publicKey: Uint8Array, options: { method: strin
 }
 
 function requireCompressed(publicKey: Uint8Array): void {
-  if (publicKey.length !== 33 || (publicKey[0] !== 2 && publicKey[0] !== 3)) {
-    throw new TypeError('a public key is 33 bytes that begin with 02 or 03')
-  }
+  if (!isCompressed(publicKey)) throw new TypeError('a public key is 33 bytes that begin with 02 or 03')
 }

@@ -1,6 +1,7 @@
 import { UserError } from '../errors/rule-error.js'
 import { parseAmount } from './amount.js'
 import { defined } from './defined.js'
+import { isObject } from './is-object.js'
 
 /** Reads a part of an answer, which `where` names; a {@link UserError} if its form differs from the interface. */
 export type Reader<T> = (value: unknown, where: string) => T
@@ -11,10 +12,6 @@ type Members<T> = { readonly [K in keyof T]: Reader<T[K]> }
 /** The error for a part of an answer whose form differs from the interface. */
 export function unexpected(where: string): UserError {
   return new UserError(`the node answered something unexpected: ${where}`)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A part of any form. */

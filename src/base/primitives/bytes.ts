@@ -193,10 +193,15 @@ export function fromBase64urlBytes(text: Uint8Array): Uint8Array {
   return bytes
 }
 
+/** Base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  return fast ? asBuffer(bytes).toString('base64') : btoa(mapKey(bytes))
+}
+
 /** Base64url without padding. */
 export function toBase64url(bytes: Uint8Array): string {
   if (fast) return asBuffer(bytes).toString('base64url')
-  return btoa(mapKey(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
 /** Memory for bytes that are all written before they are read. */

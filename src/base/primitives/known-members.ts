@@ -1,4 +1,5 @@
 import { UserError } from '../errors/rule-error.js'
+import { isObject } from './is-object.js'
 
 /** Refuses unknown names of members: a misspelt one would otherwise be ignored silently. */
 export function requireKnown(where: string, given: object, known: readonly string[]): void {
@@ -49,8 +50,4 @@ export function requireMembers(
       throw new UserError(`${name} of ${where}: ${words} is needed`)
     }
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

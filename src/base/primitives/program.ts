@@ -1,6 +1,7 @@
 import { type ProgramHash, prefix, programHash, singleKeyCode, trailer } from './address.js'
 import { compareBytes, compareLittleEndian, concat } from './bytes.js'
 import { hash160, hash160Key } from './hash.js'
+import { isCompressed } from './p256.js'
 
 /** Unlocks an output: a script with its keys, and the signatures for it (format 2.1, 4.3 to 4.7). */
 export interface Program {
@@ -35,7 +36,7 @@ export const maxMultisigKeys = 16
 export function parseCode(code: Uint8Array): ProgramScript | undefined {
   if (code.length === 35 && code[0] === 33) {
     const key = code.subarray(1, 34)
-    if (!isCompressedForm(key)) return undefined
+    if (!isCompressed(key)) return undefined
     const keys = [key]
     if (code[34] === trailer.standard) return { kind: 'standard', keys, required: 1 }
     if (code[34] === trailer.did) return { kind: 'did', keys, required: 1 }
@@ -45,7 +46,7 @@ export function parseCode(code: Uint8Array): ProgramScript | undefined {
   if (!Number.isInteger(count) || count < 1 || count > maxMultisigKeys) return undefined
   const required = (code[0] as number) - 0x50
   const keys = Array.from({ length: count }, (_, i) => code.subarray(2 + 34 * i, 35 + 34 * i))
-  if (required < 1 || required > count || !keys.every(isCompressedForm)) return undefined
+  if (required < 1 || required > count || !keys.every(isCompressed)) return undefined
   return compareBytes(multisigCode(required, keys), code) === 0 ? { kind: 'multisig', keys, required } : undefined
 }
 
@@ -118,8 +119,4 @@ export function sortPrograms(programs: readonly Program[]): Program[] {
     .map((program) => ({ program, hash: hash160(program.code) }))
     .sort((a, b) => compareLittleEndian(a.hash, b.hash))
     .map(({ program }) => program)
-}
-
-function isCompressedForm(key: Uint8Array): boolean {
-  return key.length === 33 && (key[0] === 2 || key[0] === 3)
 }

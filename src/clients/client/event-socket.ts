@@ -1,7 +1,8 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
 import { NoAnswer } from './http.js'
-import { isObject, unexpected } from '../../base/primitives/answer-form.js'
+import { unexpected } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** The part of a WebSocket that a follower uses: that of a page, or of the package `ws`. */
 export interface WebSocketLike {

@@ -21,7 +21,8 @@ import { EventPlace, type EventsBegin, type EventsFrom, type FollowedEvent, type
 import { EventSocket, largestMessage, subscribeId, type WebSocketClass } from './event-socket.js'
 import { NoAnswer } from './http.js'
 import { webSocketUrl } from './node-url.js'
-import { asInteger, asText, isObject, objectOf } from '../../base/primitives/answer-form.js'
+import { asInteger, asText, objectOf } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 export interface FollowOptions {
   /** Address of the WebSocket interface: `ws://127.0.0.1:20335`, or `ws://127.0.0.1:20334/ws` of the REST port. */

@@ -44,12 +44,12 @@ import {
   asInteger,
   asText,
   answerOf,
-  isObject,
   listOf,
   objectOf,
   optional,
   unexpected,
 } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
 import { callResolver, callRpc, type RpcParams } from './rpc.js'
 import { longestSentence, stallSentence, whyUnmined } from './unmined.js'

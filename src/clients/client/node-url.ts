@@ -1,6 +1,6 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { exchange, type HttpAnswer } from './http.js'
-import { isObject } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** Milliseconds for each question that only makes a message better. */
 const patience = 2_000

@@ -11,12 +11,12 @@ import {
   answerOf,
   asInteger,
   asText,
-  isObject,
   listOf,
   objectOf,
   optional,
   unexpected,
 } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** Age and proof of an answer; the proof as it was sent, not checked. */
 const standing = {

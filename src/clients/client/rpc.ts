@@ -1,6 +1,7 @@
 import { exchange, type HttpAnswer, type HttpOptions, NodeRefusal } from './http.js'
 import { otherInterface } from './node-url.js'
-import { asInteger, asText, isObject, unexpected } from '../../base/primitives/answer-form.js'
+import { asInteger, asText, unexpected } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** Parameters by name, or in the order of the method. */
 export type RpcParams = Readonly<Record<string, unknown>> | readonly unknown[]

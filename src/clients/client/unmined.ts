@@ -1,5 +1,5 @@
 import { UserError } from '../../base/errors/rule-error.js'
-import { isObject } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** @limit characters: a sentence of a node that is shown in a message */
 export const longestSentence = 2_000

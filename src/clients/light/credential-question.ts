@@ -6,7 +6,8 @@ import {
   type CredentialQuestion,
   type ProvedCredential,
 } from '../../identity/proofs/credential-answer.js'
-import { didRules, fullDid, requireKnown } from '../../identity/proofs/did-question.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
+import { fullDid, requireKnown } from '../../identity/proofs/did-question.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
 import { type Members, text, whole } from '../../identity/proofs/read-json.js'
 import { answerBounds } from './answer-bounds.js'
@@ -19,7 +20,7 @@ import type { Proved } from './proved-answer.js'
 export function readCredentialQuestion({ id, issuer, height, ...others }: Members): CredentialQuestion {
   requireKnown(others)
   const absolute = text(id)
-  const isId = isCredentialId(absolute, didRules)
+  const isId = isCredentialId(absolute, chainIds)
   return {
     id: isId ? absolute : fail('form', `no id of a credential: ${absolute.slice(0, 300)}`),
     ...(issuer !== undefined && { issuer: fullDid(issuer) }),

@@ -8,7 +8,6 @@ import type { CredentialResult, ResolvedTransaction, ResolveResult } from '../..
 import type { ChangeJson, ChangesJson, MapProofJson, StateProof } from '../../identity/did/state-proof.js'
 import { displayHash, fromHex, parseDisplayHash, toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { formOfNumber } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { Header, headerSize } from '../../base/primitives/header.js'
@@ -42,6 +41,7 @@ import type { Fetch, Server } from './ask-server.js'
 import { LightError } from './light-error.js'
 import { witnessedFormat } from './witnessed-heads.js'
 import { FileBudget, MirrorFiles } from './mirror-files.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /**
  * A mirror as a server: makes of its files the answers that a node gives. Nothing of them is believed: the resolver that asks checks the answer as
@@ -190,7 +190,7 @@ export class MirrorServer implements Server {
   #status(head: MirrorHead, { state }: MirrorLeaf, last: ResolvedTransaction | undefined): Status {
     if (state === 2) return 2
     if (last === undefined) return 0
-    const { expiresAt } = parseDocumentBytes(payloadBytes(last.operation.payload), forms)
+    const { expiresAt } = parseDocumentBytes(payloadBytes(last.operation.payload), chainIds)
     return expiry(expiresAt, this.#timeAt(head))
   }
 
@@ -357,8 +357,6 @@ export class MirrorServer implements Server {
   }
 }
 
-const forms = { method: didMethod, chain: true, names: true } as const
-
 /** The numbers of the operations that a question asks for, the newest first. */
 function shownIn(leaf: MirrorLeaf, { first, entries }: Entries, question: DidQuestion): readonly number[] {
   if (question.all === true) return entries.map((_, i) => leaf.count - 1 - i)
@@ -406,7 +404,7 @@ function declaredIn({
   const place =
     leaf?.entries.findIndex((bytes) => formOfNumber(readEntry(bytes).operation)?.effect === 'credential') ?? -1
   const declare = place < 0 ? undefined : shown[shown.length - 1 - place]
-  return declare && credentialOfBytes(payloadBytes(declare.resolved.operation.payload), forms)
+  return declare && credentialOfBytes(payloadBytes(declare.resolved.operation.payload), chainIds)
 }
 
 function headerIn({ header }: MirrorHeader): Header {

@@ -7,13 +7,14 @@ import { agreementKeyIn } from '../../identity/did/agreement-key.js'
 import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { addYears, parseDate } from '../../identity/did/date.js'
-import { payloadText } from '../../identity/did/build.js'
+import { documentText } from '../../identity/did/canonical.js'
 import { fromPlain } from '../../identity/did/plain-json.js'
 import { w3cDocument } from '../../identity/did/w3c.js'
 import { type AddedAgreementKey, readAgreementKey } from '../wallet/core-members.js'
 import type { DocumentChanges } from '../wallet/did-identity.js'
 import type { AddedKey } from '../wallet/document-keys.js'
-import { isObject, type Registration } from './registration.js'
+import { isObject } from '../../base/primitives/is-object.js'
+import type { Registration } from './registration.js'
 
 /** Documents in the form of the W3C as a client of a registrar gives them, whole or in part, as members of documents of the chain. */
 
@@ -104,7 +105,7 @@ export function replacing(before: DidDocument, given: GivenMembers): DocumentCha
     name: nameOf(id, before),
     publicKey: publicKeyMultibase,
   }))
-  const { service: shown = [] } = w3cDocument(payloadText(before)).document
+  const { service: shown = [] } = w3cDocument(documentText(before)).document
   const services = shown.map(({ id, ...members }) => ({
     name: nameOf(id, before),
     value: canonicalJson(fromPlain(members)),

@@ -12,7 +12,8 @@
  * - A job belongs to the client that began it, and keeps its id to the end: a request that comes again pays nothing twice.
  */
 import { UserError } from '../../base/errors/rule-error.js'
-import { base64, base64Bytes } from '../../base/crypto/key-forms.js'
+import { base64Bytes } from '../../base/crypto/key-forms.js'
+import { toBase64 } from '../../base/primitives/bytes.js'
 import { verify } from '../../base/crypto/verify.js'
 import { didFromPublicKey } from '../../base/primitives/address.js'
 import { fromBase64url, fromUtf8, utf8 } from '../../base/primitives/bytes.js'
@@ -49,9 +50,9 @@ import {
 } from './document-input.js'
 import { type Job, Jobs, type Stage } from './jobs.js'
 import type { RegistrarClient } from './registrar-clients.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import {
   failure,
-  isObject,
   readRequest,
   Refused,
   refusedFor,
@@ -317,7 +318,7 @@ function waiting({ id, did }: Job, more: object, txid?: string): RegistrationAns
 }
 
 function asking({ id: jobId, did }: Job, { name, text, key }: SigningAsk): RegistrationAnswer {
-  const request = { kid: key.id, alg: 'ES256', serializedPayload: base64(fromUtf8(text)) }
+  const request = { kid: key.id, alg: 'ES256', serializedPayload: toBase64(fromUtf8(text)) }
   const didState = { state: 'action', action: 'signPayload', did, signingRequest: { [name]: request } } as const
   return { status: 200, body: { jobId, didState, didRegistrationMetadata: {}, didDocumentMetadata: {} } }
 }

@@ -3,6 +3,7 @@ import type { Code } from '../../base/errors/error-codes.js'
 import { type OperationName, operationForms } from '../../base/primitives/did-operation.js'
 import { NoAnswer, NodeRefusal } from '../client/http.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** Requests and answers of DID Registration (DIF), as HTTP carries them. */
 
@@ -128,7 +129,3 @@ export function readRequest(value: unknown): RegistrationRequest {
 
 /** Members of `secret`. Keys are none of them: what the server were given, it could lose. */
 const secrets = ['signingResponse', 'operation']
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

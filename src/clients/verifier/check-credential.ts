@@ -9,7 +9,6 @@
  * - A report names the check that does not hold. An answer that does not come is an error, never a verdict.
  */
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import { canonicalJson } from '../../base/primitives/strict-json.js'
@@ -26,8 +25,7 @@ import type { ResolvedTransaction } from '../../identity/did/resolution.js'
 import { type CredentialSource, requireInStep, standingDocument, validDocument } from './credential-source.js'
 import { type Check, CheckList, Invalid } from './report.js'
 import { keyThatSigned } from './signature.js'
-
-export const rules = { method: didMethod, chain: true, names: true }
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 export type CredentialCheck = 'form' | 'dates' | 'issuer' | 'proof' | 'status'
 
@@ -73,7 +71,7 @@ export async function checkCredential(
 ): Promise<CredentialReport> {
   requireKnown('checkCredential', options, ['now'])
   const list = new CheckList<CredentialCheck>()
-  const read = await list.run('form', () => form(readSignedCredential(credential, rules)))
+  const read = await list.run('form', () => form(readSignedCredential(credential, chainIds)))
   if (read === undefined) return { valid: false, checks: list.checks }
   return checkRead(read, list, source, options)
 }
@@ -161,7 +159,7 @@ function declaredText({ id = '', issuer, text }: SignedCredential, declared: Res
 
 function declaredCredential(bytes: Uint8Array, id: string): ReturnType<typeof credentialOfBytes> {
   try {
-    return credentialOfBytes(bytes, rules)
+    return credentialOfBytes(bytes, chainIds)
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
     throw new UserError(`the answer about ${id} has a credential that no chain takes: ${error.message}`)

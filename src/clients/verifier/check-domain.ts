@@ -1,13 +1,7 @@
 import { requireKnown } from '../../base/primitives/known-members.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 import { linksTo, readDidConfiguration, readLinkage } from '../../identity/credentials/domain-linkage.js'
-import {
-  type CheckOptions,
-  type CredentialCheck,
-  type CredentialReport,
-  checkRead,
-  form,
-  rules,
-} from './check-credential.js'
+import { type CheckOptions, type CredentialCheck, type CredentialReport, checkRead, form } from './check-credential.js'
 import { type CredentialSource, validDocument } from './credential-source.js'
 import { CheckList, Invalid } from './report.js'
 
@@ -41,7 +35,7 @@ export async function checkDomain(
 ): Promise<DomainReport> {
   requireKnown('checkDomain', options, ['now'])
   const dids: LinkedDid[] = []
-  for (const token of readDidConfiguration(configuration, rules))
+  for (const token of readDidConfiguration(configuration, chainIds))
     dids.push(await linked(origin, token, source, options))
   return { origin, dids }
 }
@@ -54,7 +48,7 @@ async function linked(
 ): Promise<LinkedDid> {
   const list = new CheckList<CredentialCheck>()
   const read = await list.run('form', () => {
-    const linkage = readLinkage(token, rules)
+    const linkage = readLinkage(token, chainIds)
     if (linkage.origin !== origin) throw new Invalid(`it claims ${linkage.origin.slice(0, 200)}, not ${origin}`)
     return [linkage, form(linkage)[1]] as const
   })

@@ -1,4 +1,5 @@
 import { requireKnown } from '../../base/primitives/known-members.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { formatDate } from '../../identity/did/date.js'
 import type { DidDocument } from '../../identity/did/model.js'
@@ -11,7 +12,6 @@ import {
   type CredentialCheck,
   type CredentialReport,
   form,
-  rules,
 } from './check-credential.js'
 import { askingOnce, type CredentialSource, validDocument } from './credential-source.js'
 import { type Check, CheckList, Invalid } from './report.js'
@@ -66,7 +66,7 @@ export async function checkPresentation(
 }
 
 function readable(presentation: string | object): readonly [SignedPresentation, string] {
-  const read = readSignedPresentation(presentation, rules)
+  const read = readSignedPresentation(presentation, chainIds)
   const form = read.format === 'jwt' ? 'a JWT' : 'JSON'
   if (read.credentials.length === 0) throw new Invalid('it holds no credential')
   return [

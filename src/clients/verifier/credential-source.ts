@@ -1,11 +1,11 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { decodeBase64url } from '../../identity/did/base64url.js'
 import { parseDocumentBytes } from '../../identity/did/document.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import type { AnswerAge, CredentialResult, ResolveResult } from '../../identity/did/resolution.js'
 import { Invalid } from './report.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Answers for a verifier: an `HttpResolver`, a `LightResolver`, the resolver of a node, or proofs in files. */
 export interface CredentialSource {
@@ -47,7 +47,7 @@ export async function standingDocument(
   const last = transaction.find(({ operation }) => effectOf(operation.header) === 'document')
   const bytes = last && decodeBase64url(last.operation.payload)
   if (bytes === undefined) throw new UserError(`the answer about ${did} has no document`)
-  const document = parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
+  const document = parseDocumentBytes(bytes, chainIds)
   if (document.id !== did) throw new UserError(`the answer about ${did} has the document of ${document.id}`)
   return { document, expired: status === 1 }
 }

@@ -4,6 +4,7 @@ import { displayHash, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { type Hash } from '../../base/primitives/hash.js'
 import { outpointKey } from '../../base/primitives/input.js'
 import type { SpendableCoin } from './coins.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /**
  * The coins in JSON from a node: the answer of `asset/utxos` or `asset/utxo`, with or without its envelope, or entries of
@@ -79,10 +80,6 @@ function amountOf(value: unknown, at: string): bigint {
   const amount = typeof value === 'string' ? parseAmount(value) : undefined
   if (amount === undefined) throw wrong(at, 'not an amount such as "1.00000000"')
   return amount
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function wrong(at: string, reason: string): UserError {

@@ -6,7 +6,8 @@ import { agreementKeyIn, multikeyText } from '../../identity/did/agreement-key.j
 import type { DocumentPlan, PlannedAgreementKey } from '../../identity/did/build.js'
 import { absoluteId, relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
-import { fragmentOf, nameRules } from './document-keys.js'
+import { fragmentOf } from './document-keys.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 import { isUri } from '../../identity/did/uri.js'
 
 /** Changes of the members of DID Core that other programs read: keys for encryption, other names, endpoints. */
@@ -73,7 +74,7 @@ export function plannedAgreement(added: readonly AddedAgreementKey[], did: strin
   return added.map((key) => {
     requireOptions('a key of keyAgreement', key, ['name', 'publicKey'])
     const fragment = fragmentOf(key.name)
-    if (absoluteId(`#${fragment}`, did, nameRules) === undefined) {
+    if (absoluteId(`#${fragment}`, did, chainIds) === undefined) {
       throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
     }
     return { fragment, publicKeyMultibase: readAgreementKey(key.publicKey, `the key #${fragment}`) }

@@ -11,10 +11,9 @@ import { requireOptions } from '../../base/primitives/known-members.js'
 import type { KeyPair, SigningAccount } from './accounts.js'
 import { contextMembers, signer } from './did-identity.js'
 import { authenticationKeys, type SigningKey, signingKey } from './document-keys.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Operations of a wallet on credentials. */
-
-const rules = { method: didMethod, chain: true, names: true }
 
 export interface CredentialContext {
   readonly account: SigningAccount
@@ -28,7 +27,7 @@ export interface CredentialContext {
 
 /** Reads the JSON text of a signed credential whose id is in full; a {@link RuleError} for another text. Verifies nothing. */
 export function readCredential(text: string): Credential {
-  return credentialOfBytes(fromUtf8(text), rules)
+  return credentialOfBytes(fromUtf8(text), chainIds)
 }
 
 /**
@@ -58,7 +57,7 @@ export function buildRevoke(context: CredentialContext, document: DidDocument, i
 
 /** Throws a {@link UserError} for a text that is no id of a credential in full. */
 export function requireCredentialId(id: string): void {
-  if (isCredentialId(id, rules)) return
+  if (isCredentialId(id, chainIds)) return
   throw new UserError(`${id.slice(0, 200)} is no id of a credential: did:${didMethod}:<identifier>#<name> is needed`, 2)
 }
 

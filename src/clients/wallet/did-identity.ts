@@ -35,6 +35,7 @@ import {
   requireUris,
 } from './core-members.js'
 import { changedKeys, controllerKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Input of every operation of a wallet. */
 export interface OperationContext {
@@ -247,7 +248,7 @@ export function documentOf(payload: string): DidDocument {
   const bytes = decodeBase64url(payload)
   try {
     if (bytes === undefined) throw brokenPageRule('did-payload-encoding')
-    return parseDocumentBytes(bytes, { method: didMethod, chain: true, names: true })
+    return parseDocumentBytes(bytes, chainIds)
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
     throw new UserError(`the node reported a document that no chain accepts (${error.code}): ${error.message}`)

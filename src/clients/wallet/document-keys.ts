@@ -2,17 +2,14 @@ import { type KeyInput, readPrivateKey, readPublicKey } from '../../base/crypto/
 import { publicKeyOf } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import type { PlannedKey } from '../../identity/did/build.js'
 import { absoluteId, isDid, relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument, DidKey } from '../../identity/did/model.js'
 import type { KeyPair } from './accounts.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Changes of the keys of a document, and the choice of one that signs. */
-
-/** Rules of the names of keys. */
-export const nameRules = { method: didMethod, chain: true, names: true }
 
 /** A key to add. */
 export interface AddedKey {
@@ -103,7 +100,7 @@ function namedKey(
   added: AddedKey,
 ): Pick<PlannedKey, 'fragment' | 'publicKey'> {
   const fragment = fragmentOf(added.name)
-  if (absoluteId(`#${fragment}`, document.id, nameRules) === undefined) {
+  if (absoluteId(`#${fragment}`, document.id, chainIds) === undefined) {
     throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
   }
   const publicKey = readPublicKey(added.publicKey, `the key #${fragment}`)
@@ -116,7 +113,7 @@ function namedKey(
 }
 
 function otherDid(text: string, name: string): string {
-  if (typeof text === 'string' && isDid(text, nameRules)) return text
+  if (typeof text === 'string' && isDid(text, chainIds)) return text
   throw new UserError(`the controller of #${name} is no DID of this chain: ${String(text).slice(0, 200)}`)
 }
 

@@ -15,10 +15,9 @@ import { isCredentialId } from '../../identity/did/operations/credential-operati
 import type { SigningAccount } from './accounts.js'
 import { credentialKey, ownKeysOnly, readCredential } from './did-credential.js'
 import { signer } from './did-identity.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Credentials that a DID of a wallet issues. */
-
-const rules = { method: didMethod, chain: true, names: true }
 
 /** The DID in whose name something is signed, and its key. */
 export interface SignedBy {
@@ -75,7 +74,7 @@ export const neededOfCredential = ['id', 'types', 'claims'] as const
  */
 export function buildCredential(by: Pick<SignedBy, 'document' | 'created'>, credential: NewCredential): CredentialPlan {
   const plan = planOf(by, credential)
-  requireCredential(plan, rules)
+  requireCredential(plan, chainIds)
   return plan
 }
 
@@ -89,7 +88,7 @@ function planOf(
     throw new UserError(`the credential would expire on ${expires}, before it is issued on ${created}`, 2)
   }
   return {
-    id: fullId(id, isDid(subject, rules) ? subject : document.id),
+    id: fullId(id, isDid(subject, chainIds) ? subject : document.id),
     types,
     issuer: document.id,
     subject,
@@ -102,7 +101,7 @@ function planOf(
 
 function fullId(id: string, did: string): string {
   const full = id.startsWith('did:') ? id : `${did}#${id.replace(/^#/, '')}`
-  if (isCredentialId(full, rules)) return full
+  if (isCredentialId(full, chainIds)) return full
   throw new UserError(`${id.slice(0, 200)} is no name of a credential: 1 to 128 letters, digits and . _ - are`, 2)
 }
 
@@ -140,6 +139,6 @@ export function issueCredentialJwt(by: SignedBy, credential: NewCredential): str
     throw new UserError(`the id ${plan.id} belongs neither to the subject nor to the issuer of the credential`, 2)
   }
   const text = makeJws(jwtCredentialPayload(plan), key, signer(pair), { typ: 'JWT' })
-  readJwtCredential(text, rules)
+  readJwtCredential(text, chainIds)
   return text
 }

@@ -5,6 +5,7 @@ import { addressFromPublicKey } from '../../base/primitives/address.js'
 import { equalBytes, fromHex, fromUtf8 } from '../../base/primitives/bytes.js'
 import { sha256, sha256d } from '../../base/primitives/hash.js'
 import { parseJson } from './parse-json.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** Contents of a keystore.dat. */
 export interface ImportedKeystore {
@@ -79,8 +80,4 @@ function bytesOf(object: Record<string, unknown>, member: string, length: number
 
 function damaged(reason: string): UserError {
   return new UserError(`the keystore.dat is damaged: ${reason}`)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

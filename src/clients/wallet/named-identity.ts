@@ -4,8 +4,8 @@ import {
   buildDidTransfer,
   buildUpdate,
   draftDocument,
-  payloadText,
 } from '../../identity/did/build.js'
+import { documentText } from '../../identity/did/canonical.js'
 import { mostControllers, neededControllers } from '../../identity/did/control.js'
 import { parseDocument } from '../../identity/did/document.js'
 import { parseDraftJson } from '../../identity/did/draft-json.js'
@@ -29,6 +29,7 @@ import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { KeyPair } from './accounts.js'
 import { plannedAgreement, requireUris } from './core-members.js'
 import { changedPlan, type CurrentIdentity, type DocumentChanges, type NewIdentity, signer } from './did-identity.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /**
  * DIDs with a name, whose controllers sign one after another: a draft goes from hand to hand until it has as many proofs as it needs, and
@@ -108,10 +109,10 @@ export function draftOperation(draft: NamedDraft, { pair, key }: Controller, spe
   const { document, previousTxid, ticket } = draft
   const missing = missingProofs(draft)
   if (missing > 0) throw new UserError(`${missing} more of the controllers of ${document.id} have to sign`)
-  parseDocument(parseStrictJson(payloadText(document), { depth: 16, tokens: 20_000 }), rules)
+  parseDocument(parseStrictJson(documentText(document), { depth: 16, tokens: 20_000 }), chainIds)
   const plan = { specification, verificationMethod: key }
   if (ticket !== undefined)
-    return buildDidTransfer(document, { ...plan, ticket: parseTicket(ticket, rules) }, signer(pair))
+    return buildDidTransfer(document, { ...plan, ticket: parseTicket(ticket, chainIds) }, signer(pair))
   if (previousTxid !== undefined) return buildUpdate(document, { ...plan, previousTxid }, signer(pair))
   return buildCreate(document, plan, signer(pair))
 }
@@ -137,7 +138,7 @@ export function draftText({ operation, document, previousTxid, ticket }: NamedDr
   const members = {
     operation,
     ...defined({ previousTxid, ticket }),
-    document: JSON.parse(payloadText(document)) as unknown,
+    document: JSON.parse(documentText(document)) as unknown,
   }
   return `${JSON.stringify(members, null, 2)}\n`
 }
@@ -169,10 +170,8 @@ export function ticketText(ticket: Ticket): string {
 /** Reads the text of a ticket that has a proof at least, JSON or base64url. */
 export function readTicket(text: string): Ticket {
   const trimmed = text.trim()
-  return parseTicket(trimmed.startsWith('{') ? encodeBase64url(fromUtf8(trimmed)) : trimmed, rules)
+  return parseTicket(trimmed.startsWith('{') ? encodeBase64url(fromUtf8(trimmed)) : trimmed, chainIds)
 }
-
-const rules = { method: didMethod, chain: true, names: true } as const
 
 function controlOf({ controllers, needed = 1 }: Controllers): { controllers: readonly string[]; multisig?: string } {
   const all = [...new Set(controllers)].sort()

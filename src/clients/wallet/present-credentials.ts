@@ -1,5 +1,4 @@
 import { UserError } from '../../base/errors/rule-error.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { requireMembers } from '../../base/primitives/known-members.js'
 import { isJwt, makeJws } from '../../identity/credentials/compact-jws.js'
 import { didConfiguration, linkagePayload } from '../../identity/credentials/domain-linkage.js'
@@ -12,10 +11,9 @@ import { absoluteId } from '../../identity/did/identifier.js'
 import { credentialKey, ownKeysOnly, readCredential } from './did-credential.js'
 import { signer } from './did-identity.js'
 import { neededOfSignedBy, type SignedBy, signedByMembers } from './issue-credential.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Presentations of credentials to a verifier, and of a DID to the visitors of an origin, signed by a wallet. */
-
-const rules = { method: didMethod, chain: true, names: true }
 
 export interface NewPresentation {
   /** All JSON texts, or all JWT. Their subject is the DID that presents them. */
@@ -65,7 +63,7 @@ export function presentCredentials(by: SignedBy, presentation: NewPresentation):
 
 function requireHolder({ document }: SignedBy, texts: readonly string[]): void {
   for (const text of texts) {
-    const { subject, id = 'a credential' } = readSignedCredential(text, rules)
+    const { subject, id = 'a credential' } = readSignedCredential(text, chainIds)
     if (subject !== document.id) throw new UserError(`${id} is about ${subject}; ${document.id} cannot present it`)
   }
 }
@@ -91,7 +89,7 @@ function jsonPresentation(by: SignedBy, presentation: NewPresentation, texts: re
 }
 
 function presentationId(name: string, did: string): string {
-  const id = absoluteId(`#${name.replace(/^#/, '')}`, did, rules)
+  const id = absoluteId(`#${name.replace(/^#/, '')}`, did, chainIds)
   if (id !== undefined) return id
   throw new UserError(`${name.slice(0, 200)} is no name of a presentation: 1 to 128 letters, digits and . _ - are`, 2)
 }
@@ -105,7 +103,7 @@ function jwtPresentation(by: SignedBy, presentation: NewPresentation, credential
   const payload = jwtPresentationPayload({ holder: document.id, credentials, realm, nonce, created, expires })
   const { pair, id: key } = credentialKey(by, document, ownKeysOnly)
   const text = makeJws(payload, key, signer(pair), { typ: 'JWT' })
-  readJwtPresentation(text, rules)
+  readJwtPresentation(text, chainIds)
   return text
 }
 

@@ -1,11 +1,11 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { operationForms } from '../../base/primitives/did-operation.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { parseTicket, type Ticket } from '../../identity/did/ticket.js'
 import type { CurrentIdentity } from './did-identity.js'
 import type { NamedDraft } from './named-identity.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Differences between the document of a draft and that on the chain, for controllers who are asked to sign it. */
 
@@ -100,7 +100,7 @@ function requireNext({ operation, document, previousTxid, ticket }: NamedDraft, 
 }
 
 function ticketOf(text: string | undefined, id: string): Ticket {
-  const ticket = parseTicket(text ?? '', { method: didMethod, chain: true, names: true })
+  const ticket = parseTicket(text ?? '', chainIds)
   if (ticket.id === id) return ticket
   throw new UserError(`the draft is for ${id}, and its ticket for ${ticket.id}`)
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 
 /** A part of a document that an operation added, removed or changed. Pure. */
 export interface ChangedPart {

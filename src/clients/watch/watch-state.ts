@@ -1,4 +1,5 @@
-import { asInteger, asText, isObject, listOf, objectOf, optional } from '../../base/primitives/answer-form.js'
+import { asInteger, asText, listOf, objectOf, optional } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
 import type { DidMessage } from './watch-message.js'

@@ -4,7 +4,6 @@ import type { Credential } from '../did/model.js'
 import { credentialOfBytes } from '../did/operations/credential-operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash } from '../../base/primitives/bytes.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { formOfNumber, operationForm } from '../../base/primitives/did-operation.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
@@ -25,6 +24,7 @@ import { parsed, payloadBytes } from './did-answer.js'
 import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
 import { fail } from './proof-failure.js'
+import { chainIds } from '../did/chain-ids.js'
 
 /** Question about a credential: operations on it by its owner, its issuer and a DID that is named. */
 
@@ -100,9 +100,7 @@ function declared(
   }
   requireEntry(declare, entry, undefined)
   const { payload } = declare.operation
-  const credential = parsed(() =>
-    credentialOfBytes(payloadBytes(payload), { method: didMethod, chain: true, names: true }),
-  )
+  const credential = parsed(() => credentialOfBytes(payloadBytes(payload), chainIds))
   return credential.id === id ? credential : fail('answer-document', `a credential ${credential.id}`)
 }
 

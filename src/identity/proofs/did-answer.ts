@@ -4,7 +4,6 @@ import { didPart } from '../did/identifier.js'
 import type { DidDocument } from '../did/model.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { displayHash, fromUtf8 } from '../../base/primitives/bytes.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { operationForm } from '../../base/primitives/did-operation.js'
 import { type AnchoredBlock, committedBlock, standingBlock } from './anchor.js'
 import {
@@ -24,6 +23,7 @@ import type { Entry } from './history.js'
 import type { ProvedHistory } from './map-proof.js'
 import { type OperationSignature, operationSignature } from './operation-signature.js'
 import { fail, ProofError } from './proof-failure.js'
+import { chainIds } from '../did/chain-ids.js'
 
 /** An answer about a DID: its history in the map, the transactions that are its versions, the documents in them, its status. */
 
@@ -136,9 +136,7 @@ function documentOf({ operation: { header, payload } }: ResolvedTransaction, did
   if (operationForm(header)?.payload === 'did') {
     return payload === did ? undefined : fail('answer-document', 'a deactivation of another DID')
   }
-  const document = parsed(() =>
-    parseDocumentBytes(payloadBytes(payload), { method: didMethod, chain: true, names: true }),
-  )
+  const document = parsed(() => parseDocumentBytes(payloadBytes(payload), chainIds))
   return document.id === did ? document : fail('answer-document', `a document of ${document.id}`)
 }
 

@@ -6,6 +6,7 @@ import { didMethod } from '../../base/primitives/did-method.js'
 import type { ProvedHistory } from './map-proof.js'
 import { fail } from './proof-failure.js'
 import { flag, hexText, type Members, text, whole } from './read-json.js'
+import { chainIds } from '../did/chain-ids.js'
 
 /** Questions about a DID: each of their parameters is one that an answer is held against. */
 
@@ -30,13 +31,11 @@ export function fullDid(sent: unknown): string {
   const given = text(sent)
   const did = given.startsWith('did:') ? given : `did:${didMethod}:${given}`
   // Another text has a leaf of its own, of which nothing is ever written: a mistyped DID would be proved not to exist.
-  return isDid(did, didRules)
+  // A name is one on every chain: on those that take none yet it is proved not to exist.
+  return isDid(did, chainIds)
     ? did
     : fail('form', `no DID of a chain: ${given.slice(0, 300)}; is a character mistyped?`)
 }
-
-/** Texts that can be DIDs. A name is one on every chain: on those that take none yet it is proved not to exist. */
-export const didRules = { method: didMethod, chain: true, names: true } as const
 
 /** Reads the parameters of a question about a DID; `form` for values that they cannot have, and for a parameter that is not known. */
 export function readDidQuestion(asked: Members): DidQuestion {

@@ -6,12 +6,12 @@ import { signedText } from '../did/operation.js'
 import type { ResolvedTransaction } from '../did/resolution.js'
 import { parseTicket } from '../did/ticket.js'
 import { displayHash, equalBytes, fromUtf8 } from '../../base/primitives/bytes.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { hasName } from '../../base/primitives/did-name.js'
 import { operationForm } from '../../base/primitives/did-operation.js'
 import type { Entry } from './history.js'
 import type { SignatureDue } from './signature-checks.js'
 import { fail } from './proof-failure.js'
+import { chainIds } from '../did/chain-ids.js'
 
 /** The signature of an operation, by a key of a document that is proved. */
 
@@ -82,7 +82,7 @@ function namedSignature(signed: SignedOperation): OperationSignature | undefined
 /** The signatures of a ticket, which is for this DID and the operation before; with the document before, by as many of its controllers as it needs. */
 function ticketDue({ did, document, before, entryBefore }: SignedOperation, text: string): readonly SignatureDue[] {
   const wrong = (why: string): never => fail('answer-signature', `the ticket ${why}`)
-  const ticket = read(() => parseTicket(text, { method: didMethod, chain: true, names: true }))
+  const ticket = read(() => parseTicket(text, chainIds))
   const signers = ticket.proofs.map(({ verificationMethod }) => didPart(verificationMethod))
   if (ticket.id !== did) wrong(`is for ${ticket.id}`)
   if (entryBefore !== undefined && ticket.txid !== displayHash(entryBefore.txid)) wrong('follows another operation')

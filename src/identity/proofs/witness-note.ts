@@ -1,5 +1,5 @@
-import { decodeBase64url, encodeBase64url } from '../did/base64url.js'
-import { concat, displayHash, equalBytes, fromHex, fromUtf8, toHex } from '../../base/primitives/bytes.js'
+import { decodeBase64url } from '../did/base64url.js'
+import { concat, displayHash, equalBytes, fromHex, fromUtf8, toBase64, toHex } from '../../base/primitives/bytes.js'
 import { type Hash, sha256 } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import { fail } from './proof-failure.js'
@@ -223,13 +223,7 @@ export function headOf(
   return { genesis, height: header.height, didRoot, hash: header.hash }
 }
 
-/** Base64 of RFC 4648, section 4, with padding. */
-function toBase64(bytes: Uint8Array): string {
-  const plain = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
-  return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=')
-}
-
-/** The bytes of the one right encoding; undefined for any other text. */
+/** The bytes of the one right encoding in base64 with padding; undefined for any other text. */
 function fromBase64(value: string): Uint8Array | undefined {
   const plain = value.replace(/={1,2}$/, '')
   if (value.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(plain)) return undefined

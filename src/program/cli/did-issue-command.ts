@@ -15,7 +15,6 @@ import { linkDomain, presentCredentials } from '../../clients/wallet/present-cre
 import { configurationPath, linksTo } from '../../identity/credentials/domain-linkage.js'
 import { readSignedCredential } from '../../identity/credentials/read-credential.js'
 import { formatDate } from '../../identity/did/date.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import type { CliContext } from './cli-context.js'
 import {
   collect,
@@ -32,6 +31,7 @@ import { changedExpiry, chainNow, type ExpiryOptions, newExpiry, withExpiry } fr
 import { keyChoice, type SignOptions, withSigning } from './key-options.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
+import { chainIds } from '../../identity/did/chain-ids.js'
 
 interface SignedOptions extends WalletOptions, RestFlags, OutputOptions, SignOptions {
   readonly for?: string
@@ -124,7 +124,7 @@ async function issue(context: CliContext, options: IssueOptions): Promise<void> 
   const id = options.id ?? newCredentialName(types, context.random)
   const credential: NewCredential = { id, types, claims, ...defined({ subject, expires, context: contexts }) }
   const text = options.format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
-  const read = readSignedCredential(text, { method: didMethod, chain: true, names: true })
+  const read = readSignedCredential(text, chainIds)
   const { issuer, format } = read
   const said = `Signed ${read.id} in the name of ${issuer}.`
   const next = options.format === 'jwt' ? 'did verify-credential' : 'did declare'

@@ -1,5 +1,5 @@
 import { NoAnswer } from '../../clients/client/http.js'
-import { isObject } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import { callRpc } from '../../clients/client/rpc.js'
 import { clearLines } from '../console/door.js'
 import { UserError } from '../../base/errors/rule-error.js'

@@ -1,5 +1,5 @@
 import type { NodeClient } from '../../clients/client/node-client.js'
-import { isObject } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { bundleFormat, fitsBundle, maxBundleSize } from './load-proofs.js'
 

@@ -1,6 +1,7 @@
 import { NodeClient } from '../../clients/client/node-client.js'
 import { readinessOf } from '../../clients/client/node-status.js'
-import { answerOf, asAny, asInteger, asText, isObject, listOf, optional } from '../../base/primitives/answer-form.js'
+import { answerOf, asAny, asInteger, asText, listOf, optional } from '../../base/primitives/answer-form.js'
+import { isObject } from '../../base/primitives/is-object.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { CliContext } from './cli-context.js'

@@ -1,6 +1,6 @@
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { isObject } from '../../../base/primitives/answer-form.js'
+import { isObject } from '../../../base/primitives/is-object.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'

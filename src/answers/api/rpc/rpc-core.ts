@@ -29,6 +29,7 @@ import { type AnswerStream, beginningOf, framed, resumed } from '../streams/answ
 import { numericId, numericIds } from './ids.js'
 import { plainParams } from './plain-params.js'
 import { JsonText, type RpcCaller, type RpcMethod } from './method.js'
+import { isObject } from '../../../base/primitives/is-object.js'
 
 /** The text of an answer, its bytes, or a stream of it. */
 export type RpcAnswer = string | Buffer | AnswerStream
@@ -420,8 +421,4 @@ function idText(id: unknown, numericId: string | undefined): string {
  */
 function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

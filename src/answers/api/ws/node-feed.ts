@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from 'ws'
-import { isObject } from '../../../base/primitives/answer-form.js'
+import { isObject } from '../../../base/primitives/is-object.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { nodePatience, PassedError, unanswered } from '../http/passed-on.js'
 

@@ -11,7 +11,7 @@
  */
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { brokenRule } from '../../../base/errors/broken-rule.js'
-import { isObject } from '../../../base/primitives/answer-form.js'
+import { isObject } from '../../../base/primitives/is-object.js'
 import { interfaceErrors } from '../http/error-mapping.js'
 import type { HeightGate } from '../http/height-gate.js'
 import { NeedsNode } from '../http/needs-node.js'

@@ -1,5 +1,5 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { isObject } from '../../../base/primitives/answer-form.js'
+import { isObject } from '../../../base/primitives/is-object.js'
 import { displayHash } from '../../../base/primitives/bytes.js'
 import { reorganisationDepth } from '../../../ledger/chain/branches.js'
 import type { ChainView } from '../../../ledger/chain/chain-view.js'

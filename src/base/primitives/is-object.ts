@@ -1,0 +1,4 @@
+/** Whether a value of JSON is an object with members. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
