@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import { decodeBase64url, encodeBase64url } from '../../src/identity/did/base64url.js'
-import { buildCreate, buildDocument, buildUpdate, payloadText } from '../../src/identity/did/build.js'
+import { buildCreate, buildDocument, buildUpdate } from '../../src/identity/did/build.js'
+import { payloadText } from '../support/builders/payload-text.js'
 import { documentJsonLimits, parseDocumentBytes } from '../../src/identity/did/document.js'
 import { entryLimit } from '../../src/identity/did/entry-limit.js'
 import { parseOperation, readOperationJson } from '../../src/identity/did/operation.js'

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { defaultDidLimits } from '../../src/identity/did/did-rules.js'
 import { parseDocumentBytes } from '../../src/identity/did/document.js'
 import { entryLimit } from '../../src/identity/did/entry-limit.js'
+import { refuseLater } from '../../src/identity/did/first-form.js'
 import { fromUtf8 } from '../../src/base/primitives/bytes.js'
 import { codeOf } from '../support/assert/code-of.js'
 import { copied, openVectors } from '../support/builders/vectors.js'
@@ -28,7 +29,7 @@ describe('a document with', () => {
   it.each(documents)('$about: $code', ({ document, before, code, signingText }) => {
     const bytes = fromUtf8(JSON.stringify(copied(document)))
     expect(codeOf(() => parseDocumentBytes(bytes, rules)) ?? '').toBe(code)
-    expect(codeOf(() => parseDocumentBytes(bytes, { ...rules, firstForm: true })) ?? '').toBe(before)
+    expect(codeOf(() => parseDocumentBytes(bytes, { ...rules, refuseLater })) ?? '').toBe(before)
     if (signingText !== undefined) expect(parseDocumentBytes(bytes, rules).signingText).toBe(signingText)
   })
 })

@@ -126,10 +126,6 @@ export function operationForm({ operation }: Pick<DidOperation, 'operation'>): O
 
 const formsByNumber = new Map<number, OperationForm>(Object.values(operationForms).map((form) => [form.number, form]))
 
-const namesByNumber = new Map<number, OperationName>(
-  (Object.keys(operationForms) as OperationName[]).map((name) => [operationForms[name].number, name]),
-)
-
 /** The form of the operation with a number; undefined for a number that no operation has. */
 export function formOfNumber(number: number): OperationForm | undefined {
   return formsByNumber.get(number)
@@ -137,7 +133,8 @@ export function formOfNumber(number: number): OperationForm | undefined {
 
 /** The name of the operation with a number. */
 export function nameOfNumber(number: OperationNumber): OperationName {
-  return namesByNumber.get(number) as OperationName
+  const names = Object.keys(operationForms) as OperationName[]
+  return names.find((name) => operationForms[name].number === number) as OperationName
 }
 
 /** Whether an operation can stand directly after another one of its history; `before` undefined: whether it can be the first. */

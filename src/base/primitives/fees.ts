@@ -65,7 +65,7 @@ export const usualPrices = {
 } as const
 
 /** Prices of names of 1, 2, … characters, in units of 10^-8, of new chains; the last one of all longer ones. */
-export const usualNamePrices = [10n, 5n, 2n, 1n].map((coins) => coins * 100_000_000n).concat([50_000_000n, 10_000_000n])
+export const usualNamePrices = [1_000_000_000n, 500_000_000n, 200_000_000n, 100_000_000n, 50_000_000n, 10_000_000n]
 
 /** Prices of a pool: those of the rules of the chain, and {@link usualPrices} for bytes and leaves that cost nothing there. */
 export function poolFees({ minimum, perByte, freeBytes = 0, leaf = 0n, names = [] }: Fees): Fees {

@@ -19,11 +19,6 @@ export const txType = {
   did: 10,
 } as const
 
-export type TxKind = keyof typeof txType
-/** The names of the types, by which interfaces tell transactions apart. */
-export const txKinds = Object.keys(txType) as readonly TxKind[]
-type KindOf<T> = { [K in TxKind]: (typeof txType)[K] extends T ? K : never }[TxKind]
-
 export interface RegisterAsset {
   readonly name: string
   readonly description: string
@@ -72,21 +67,12 @@ const bytesCap = 1024 * 1024
 /** @limit count: a list of a payload */
 const countCap = 0xffff
 
-type Read<P> =
-  | { readonly at: 'once'; read(reader: Reader, version: number): P }
-  | { readonly at: 'steps'; read(reader: Reader, version: number): Steps<P> }
-
-/** One payload type: its name, and its layout: read, write, JSON. */
+/** The layout of one payload type: read, write, JSON. */
 interface PayloadCodec<T extends Payload['type']> {
-  readonly kind: KindOf<T>
-  /** Its name in the live log; undefined: its number stands there. */
-  readonly label?: string
-  /** Whether a node that prunes gives up a transaction: everything that is asked of it later is in its coins. */
-  readonly prunable?: true
   /** Written without a version byte before the type, at transaction version 0 alone. */
   readonly withoutVersion?: true
   /** In steps if it may hold long texts or lists. */
-  readonly read: Read<Extract<Payload, { type: T }>>
+  read(reader: Reader, version: number): Extract<Payload, { type: T }> | Steps<Extract<Payload, { type: T }>>
   write(writer: Writer, payload: Extract<Payload, { type: T }>, version: number): void
   json(payload: Extract<Payload, { type: T }>, version: number): unknown
 }
@@ -95,14 +81,6 @@ const empty = new Uint8Array(0)
 
 function unknownVersion(version: number): never {
   throw new CodecError(`payload version ${version} is not known for this type`)
-}
-
-function once<P>(read: (reader: Reader, version: number) => P): Read<P> {
-  return { at: 'once', read }
-}
-
-function stepwise<P>(read: (reader: Reader, version: number) => Steps<P>): Read<P> {
-  return { at: 'steps', read }
 }
 
 /** A text, read in one step unless it is long. */
@@ -126,15 +104,12 @@ const transfer = { type: 2 } as const
 
 const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   0: {
-    kind: 'coinbase',
-    prunable: true,
-    read: once((r) => ({ type: 0, data: r.varbytes(bytesCap) })),
+    read: (r) => ({ type: 0, data: r.varbytes(bytesCap) }),
     write: (w, p) => w.varbytes(p.data),
     json: (p) => ({ CoinbaseData: anyUtf8(p.data) }),
   },
   1: {
-    kind: 'registerAsset',
-    read: stepwise(function* (r) {
+    *read(r) {
       return {
         type: 1,
         name: yield* varstringSteps(r, stringCap),
@@ -145,7 +120,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         amount: r.i64(),
         controller: r.take(21),
       }
-    }),
+    },
     write: (w, p) =>
       w
         .varstring(p.name)
@@ -162,31 +137,25 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   2: {
-    kind: 'transfer',
-    label: 'transfer',
-    prunable: true,
-    read: once(() => transfer),
+    read: () => transfer,
     write: () => {},
     json: () => ({}),
   },
   3: {
-    kind: 'record',
-    label: 'record',
-    read: stepwise(function* (r) {
+    *read(r) {
       return { type: 3, recordType: yield* text(r), content: r.varbytes(bytesCap) }
-    }),
+    },
     write: (w, p) => w.varstring(p.recordType).varbytes(p.content),
     json: (p) => ({ Type: p.recordType, Content: toHex(p.content) }),
   },
   5: {
-    kind: 'sideChainPow',
-    read: once((r) => ({
+    read: (r) => ({
       type: 5,
       sideBlockHash: r.hash(),
       sideGenesisHash: r.hash(),
       blockHeight: r.u32(),
       signedData: r.fixedbytes(64),
-    })),
+    }),
     write: (w, p) => w.bytes(p.sideBlockHash).bytes(p.sideGenesisHash).u32(p.blockHeight).varbytes(p.signedData),
     // These hashes are printed in internal order, unlike all others (format 1.5).
     json: (p) => ({
@@ -197,15 +166,13 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   6: {
-    kind: 'recharge',
-    label: 'recharge',
-    read: once((r, version) => {
+    read: (r, version) => {
       if (version === 0) {
         return { type: 6, merkleProof: r.varbytes(bytesCap), mainChainTransaction: r.varbytes(bytesCap) }
       }
       if (version !== 1) unknownVersion(version)
       return { type: 6, merkleProof: empty, mainChainTransaction: empty, mainChainTxHash: r.hash() }
-    }),
+    },
     write: (w, p) => {
       if (p.mainChainTxHash !== undefined) w.bytes(p.mainChainTxHash)
       else w.varbytes(p.merkleProof).varbytes(p.mainChainTransaction)
@@ -216,9 +183,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         : { Proof: toHex(p.merkleProof), MainChainTransaction: toHex(p.mainChainTransaction) },
   },
   7: {
-    kind: 'withdraw',
-    label: 'withdrawal',
-    read: stepwise(function* (r, version) {
+    *read(r, version) {
       if (version > 2) unknownVersion(version)
       return {
         type: 7,
@@ -227,7 +192,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         sideTransactionHashes: version === 0 ? yield* listSteps(r, countCap, 32, () => r.hash()) : [],
         signers: version === 2 ? yield* listSteps(r, countCap, 1, () => r.u8()) : [],
       }
-    }),
+    },
     write: (w, p, version) => {
       if (version === 0) {
         w.u32(p.blockHeight)
@@ -249,13 +214,11 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
           : {},
   },
   8: {
-    kind: 'crossChainTransfer',
-    label: 'transfer to another chain',
-    read: stepwise(function* (r, version) {
+    *read(r, version) {
       if (version > 1) unknownVersion(version)
       if (version === 1) return { type: 8, assets: [] }
       return { type: 8, assets: yield* longListSteps(r, { max: countCap, size: 10, together: 1 }, assetSteps) }
-    }),
+    },
     write: (w, p, version) => {
       if (version === 1) return
       w.list(p.assets, ({ address, index, amount }) => w.varstring(address).varuint(index).i64(amount))
@@ -268,9 +231,8 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
     }),
   },
   10: {
-    kind: 'did',
     withoutVersion: true,
-    read: stepwise(function* (r) {
+    *read(r) {
       const specification = r.small ? r.varstring(stringCap) : yield* text(r)
       const operation = r.small ? r.varstring(stringCap) : yield* text(r)
       const previousTxid = operationForm({ operation })?.previousTxid ? yield* text(r) : undefined
@@ -290,7 +252,7 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
         signature: r.small ? r.varstring(stringCap) : yield* text(r),
       }
       return { type: 10, operation: Object.defineProperty(read, inspect, showsTexts) }
-    }),
+    },
     write: (w, { operation: o }) => {
       w.varstring(o.specification).varstring(o.operation)
       if (operationForm(o)?.previousTxid) w.varstring(o.previousTxid ?? '')
@@ -301,25 +263,15 @@ const codecs: { [T in Payload['type']]: PayloadCodec<T> } = {
   },
 }
 
+/** Throws a CodecError for a type that no payload has. */
+export function requireType(type: number): asserts type is Payload['type'] {
+  codecOf(type)
+}
+
 function codecOf(type: number): PayloadCodec<Payload['type']> {
   const codec = codecs[type as Payload['type']] as PayloadCodec<Payload['type']> | undefined
   if (codec === undefined) throw new CodecError(`transaction type ${type} is not known`)
   return codec
-}
-
-/** The name of a type. */
-export function kindOfType(type: Payload['type']): TxKind {
-  return codecs[type].kind
-}
-
-/** The name of a type in the live log. */
-export function labelOfType(type: Payload['type']): string {
-  return codecs[type].label ?? `type ${type}`
-}
-
-/** Whether a node that prunes gives up transactions of a type that decodes. */
-export function isPrunable(type: number): boolean {
-  return codecOf(type).prunable === true
 }
 
 /** The payload text of an operation whose other texts it skips: bytes in the memory of the reader. */
@@ -340,7 +292,7 @@ export function requireVersion(type: number, version: number): void {
 
 /** The payload of a type that is read in one step, or the steps that read it. */
 export function payloadOrSteps(reader: Reader, type: number, version: number): Payload | Steps<Payload> {
-  return codecOf(type).read.read(reader, version)
+  return codecOf(type).read(reader, version)
 }
 
 export function writePayload(writer: Writer, payload: Payload, version: number): void {

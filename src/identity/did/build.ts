@@ -3,9 +3,8 @@ import { didFromPublicKey } from '../../base/primitives/address.js'
 import { fromUtf8 } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { type DidOperation, type OperationName, operationForms } from '../../base/primitives/did-operation.js'
-import { canonicalJson, type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
 import { encodeBase64url } from './base64url.js'
-import { documentText } from './canonical.js'
+import { documentText, serviceText } from './canonical.js'
 import { parseCredential } from './credential.js'
 import { neededControllers } from './control.js'
 import { parseDocument, sortProofs } from './document.js'
@@ -96,7 +95,7 @@ export function planOf(document: DidDocument, method: string, created: string): 
       publicKeyMultibase,
     })),
     keys: document.keys.map((key) => plannedKey(key, document)),
-    services: document.services.map((service) => canonicalJson(serviceObject(service, service.id))),
+    services: document.services.map(serviceText),
     credentials: document.credentials.map((credential) => credential.text),
     expires: document.expires,
     created,
@@ -204,114 +203,38 @@ function plain(value: unknown): unknown {
   return typeof value === 'string' ? JSON.parse(value) : value
 }
 
-/**
- * The JSON text of a document as a payload holds it: normalised, or compact (ids relative, defaults left out). Both
- * read back as the same document.
- */
-export function payloadText(document: DidDocument, form: 'normalised' | 'compact' = 'normalised'): string {
-  return form === 'normalised' ? documentText(document) : canonicalJson(compactDocument(document))
-}
-
-function compactDocument(document: DidDocument): JsonObject {
-  const { id } = document
-  const key = ({ id: keyId, controller, publicKeyBase58 }: DidKey): JsonObject =>
-    object({
-      id: relativeId(keyId, id),
-      controller: controller === id ? undefined : controller,
-      publicKeyBase58,
-    })
-  const relative = (keys: ReadonlyMap<string, DidKey>) => [...keys.keys()].map((keyId) => relativeId(keyId, id))
-  const { controllers } = document
-  const proofs = document.proofs.map(({ created, creator, signatureText }) =>
-    object({ created, creator: controllers.length === 0 ? undefined : creator, signatureValue: signatureText }),
-  )
-  return object({
-    '@context': some([...document.context]),
-    id,
-    controller: controllers.length < 2 ? controllers[0] : [...controllers],
-    multisig: document.multisig,
-    alsoKnownAs: some([...document.alsoKnownAs]),
-    publicKey: document.keys.map(key),
-    authentication: some(relative(document.authentication)),
-    authorization: some(relative(document.authorization)),
-    keyAgreement: some(
-      document.keyAgreement.map(({ id: keyId, publicKeyMultibase }) =>
-        object({ id: relativeId(keyId, id), publicKeyMultibase }),
-      ),
-    ),
-    verifiableCredential: some(document.credentials.map(compactCredential)),
-    service: some(document.services.map((service) => serviceObject(service, relativeId(service.id, id)))),
-    expires: document.expires,
-    proof: proofs.length < 2 ? proofs[0] : proofs,
-  })
-}
-
-function compactCredential(credential: Credential): JsonObject {
-  const { subject, issuer, proof } = credential
-  return object({
-    '@context': some([...credential.context]),
-    id: relativeId(credential.id, subject),
-    type: [...credential.types],
-    issuer: issuer === subject ? undefined : issuer,
-    issuanceDate: credential.issuanceDate,
-    expirationDate: credential.expirationDate,
-    credentialSubject: credential.claims,
-    proof: object({
-      created: proof.created,
-      verificationMethod: relativeId(proof.verificationMethod, issuer),
-      nonce: proof.nonce,
-      realm: proof.realm,
-      signature: proof.signatureText,
-    }),
-  })
-}
-
-function serviceObject(service: DidDocument['services'][number], id: string): JsonObject {
-  const { type, serviceEndpoint } = service
-  return new Map([...object({ id, type, serviceEndpoint }), ...service.properties])
-}
-
-/** A Map of the members that are there. */
-function object(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return new Map(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))
-}
-
-function some<T>(elements: T[]): T[] | undefined {
-  return elements.length === 0 ? undefined : elements
-}
-
 interface OperationPlan {
   readonly specification: string
   /** The key that signs, absolute or `#fragment`. */
   readonly verificationMethod: string
 }
 
-/** A signed create of `document`; `form` as for {@link payloadText}. */
+/** A signed create of `document`, whose payload is the normalised text unless another is given. */
 export function buildCreate(
   document: DidDocument,
-  plan: OperationPlan & { readonly form?: 'normalised' | 'compact' },
+  plan: OperationPlan & { readonly text?: string },
   sign: Sign,
 ): DidOperation {
-  return signed({ ...plan, operation: 'create', payload: documentPayload(document, plan.form) }, sign)
+  return signed({ ...plan, operation: 'create', payload: documentPayload(document, plan.text) }, sign)
 }
 
 /** A signed update to `document`; `previousTxid` is the display hex of the last operation of the DID. */
 export function buildUpdate(
   document: DidDocument,
-  plan: OperationPlan & { readonly previousTxid: string; readonly form?: 'normalised' | 'compact' },
+  plan: OperationPlan & { readonly previousTxid: string; readonly text?: string },
   sign: Sign,
 ): DidOperation {
-  return signed({ ...plan, operation: 'update', payload: documentPayload(document, plan.form) }, sign)
+  return signed({ ...plan, operation: 'update', payload: documentPayload(document, plan.text) }, sign)
 }
 
 /** A signed transfer to `document`; `ticket` is that of the controllers before. */
 export function buildDidTransfer(
   document: DidDocument,
-  plan: OperationPlan & { readonly ticket: Ticket; readonly form?: 'normalised' | 'compact' },
+  plan: OperationPlan & { readonly ticket: Ticket },
   sign: Sign,
 ): DidOperation {
   const ticket = encodeTicket(plan.ticket)
-  return signed({ ...plan, ticket, operation: 'transfer', payload: documentPayload(document, plan.form) }, sign)
+  return signed({ ...plan, ticket, operation: 'transfer', payload: documentPayload(document) }, sign)
 }
 
 /** A signed deactivate of `did`; a key of another DID signs under the id it has in the deactivated document. */
@@ -329,8 +252,8 @@ export function revokeOperation(credentialId: string, plan: OperationPlan, sign:
   return signed({ ...plan, operation: 'revoke', payload: credentialId }, sign)
 }
 
-function documentPayload(document: DidDocument, form: 'normalised' | 'compact' | undefined): string {
-  return encodeBase64url(fromUtf8(payloadText(document, form)))
+function documentPayload(document: DidDocument, text = documentText(document)): string {
+  return encodeBase64url(fromUtf8(text))
 }
 
 function signed(

@@ -41,7 +41,8 @@ function agreementText(did: string, { id, publicKeyMultibase }: AgreementKey): s
   return `{"id":"${id}","type":"Multikey","controller":"${did}","publicKeyMultibase":"${publicKeyMultibase}"}`
 }
 
-function serviceText(service: Service): string {
+/** Normalised text of a service. */
+export function serviceText(service: Service): string {
   const more = service.properties.size === 0 ? '' : `,${canonicalMembers(service.properties)}`
   return (
     `{"id":"${service.id}","type":${JSON.stringify(service.type)},` +

@@ -25,7 +25,7 @@ export interface DidRules {
   /** Accepted `specification` strings. */
   readonly specifications: { readonly did: readonly string[]; readonly credential: readonly string[] }
   readonly limits: DidLimits
-  /** Whether documents may have the members of {@link DocumentRules.firstForm}. */
+  /** Whether documents may have what `refuseLater` of first-form.ts refuses. */
   readonly didCore: boolean
   /** Whether DIDs may have a name and controllers. */
   readonly names: boolean

@@ -46,8 +46,8 @@ export interface DocumentRules extends IdRules {
   readonly trusted?: boolean
   /** Accepts samples older than the present rules: identifiers with trailer 0xAC, `authorization` of DIDs without key. */
   readonly legacy?: boolean
-  /** Refuses endpoints that are no texts, `keyAgreement` and `alsoKnownAs`: a chain takes them from the height of an upgrade on. */
-  readonly firstForm?: boolean
+  /** Refuses what a chain takes from the height of an upgrade on: first-form.ts. */
+  readonly refuseLater?: (document: JsonObject, services: readonly Service[]) => void
 }
 
 /** Rules of a chain. */
@@ -100,8 +100,6 @@ export const chainMembers: ReadonlySet<string> = new Set([
   'proof',
 ])
 const controlledMembers: ReadonlySet<string> = new Set([...chainMembers, ...controlMembers])
-/** Members that {@link DocumentRules.firstForm} refuses. */
-const laterMembers = ['alsoKnownAs', 'keyAgreement']
 const proofMembers: ReadonlySet<string> = new Set(['type', 'created', 'creator', 'signatureValue'])
 const serviceMembers = ['id', 'type', 'serviceEndpoint']
 
@@ -170,7 +168,7 @@ export function* documentSteps(
     ...defined({ defaultKey }),
   }
   // After everything else: a document that no height takes is told so.
-  if (rules.firstForm === true) refuseLater(object, services)
+  rules.refuseLater?.(object, services)
   const readProof = (proof: JsonValue, where: string) => parseProof(proof, where, rules, id, defaultKey)
   return {
     ...unsigned,
@@ -200,14 +198,6 @@ function requireControllers(keys: readonly string[], { controllers }: Control): 
 /** Proofs in the order of their times and keys; signatures are over none of it. */
 export function sortProofs(proofs: readonly DocumentProof[]): readonly DocumentProof[] {
   return [...proofs].sort((a, b) => byText(a.created ?? '', b.created ?? '') || byText(a.creator, b.creator))
-}
-
-/** Refuses what a document may have from a later height on. Bytes do not show the height: the code is one of its own, which costs no peer points. */
-function refuseLater(object: JsonObject, services: readonly Service[]): void {
-  const later = laterMembers.find((member) => object.has(member))
-  if (later !== undefined) throw new RuleError('document-core', later)
-  const service = services.find(({ serviceEndpoint }) => typeof serviceEndpoint !== 'string')
-  if (service !== undefined) throw new RuleError('document-core', `an endpoint that is no text: ${service.id}`)
 }
 
 /** One of the two lists that hold references and keys. */

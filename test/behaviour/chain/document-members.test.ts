@@ -2,11 +2,12 @@ import { createECDH, generateKeyPairSync } from 'node:crypto'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import { multikeyText } from '../../../src/identity/did/agreement-key.js'
-import { payloadText } from '../../../src/identity/did/build.js'
+import { payloadText } from '../../support/builders/payload-text.js'
 import { documentText } from '../../../src/identity/did/canonical.js'
 import { defaultDidLimits } from '../../../src/identity/did/did-rules.js'
 import { parseDocumentBytes } from '../../../src/identity/did/document.js'
 import { entryLimit } from '../../../src/identity/did/entry-limit.js'
+import { refuseLater } from '../../../src/identity/did/first-form.js'
 import { w3cDocument } from '../../../src/identity/did/w3c.js'
 import { fromUtf8 } from '../../../src/base/primitives/bytes.js'
 import { codeOf } from '../../support/assert/code-of.js'
@@ -191,7 +192,7 @@ it.each([
   ['a key for encryption', agreement(montgomery)],
   ['another name', { alsoKnownAs: ['urn:x:1'] }],
 ])('a chain without the upgrade refuses %s', (_, members) => {
-  expect(refusal(members, { firstForm: true })).toBe('document-core')
+  expect(refusal(members, { refuseLater })).toBe('document-core')
   expect(refusal(members)).toBeUndefined()
 })
 
@@ -201,7 +202,7 @@ it('a chain without the upgrade refuses what no height takes as such', () => {
     [{ ...withEndpoint({ uri: 'x' }), other: 1 }, 'document-member'],
     [{ alsoKnownAs: ['nowhere'] }, 'document-text'],
   ] as const) {
-    expect(refusal(members, { firstForm: true })).toBe(code)
+    expect(refusal(members, { refuseLater })).toBe(code)
     expect(refusal(members)).toBe(code)
   }
 })

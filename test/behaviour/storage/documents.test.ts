@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { buildDocument, payloadText } from '../../../src/identity/did/build.js'
+import { buildDocument } from '../../../src/identity/did/build.js'
+import { payloadText } from '../../support/builders/payload-text.js'
 import type { DidState } from '../../../src/identity/did/state.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { tables } from '../../../src/ledger/storage/rows/tables.js'

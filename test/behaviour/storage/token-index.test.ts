@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { payloadText } from '../../../src/identity/did/build.js'
+import { payloadText } from '../../support/builders/payload-text.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { changesOf } from '../../../src/ledger/storage/write/row-changes.js'
 import { type Location, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'

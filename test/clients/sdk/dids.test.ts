@@ -1,7 +1,7 @@
 import { DIDBiographyStatus, DIDDocument, DIDURL, HDKey, type DID } from '@elastosfoundation/did-js-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { multikeyText } from '../../../src/identity/did/agreement-key.js'
-import { payloadText } from '../../../src/identity/did/build.js'
+import { payloadText } from '../../support/builders/payload-text.js'
 import { holder } from '../../support/builders/did.js'
 import { Sdk, storePassword } from './sdk.js'
 

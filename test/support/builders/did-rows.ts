@@ -6,6 +6,7 @@ import {
 import { StateOverlay } from '../../../src/ledger/consensus/ledger.js'
 import { applyOperation } from '../../../src/identity/did/apply-operation.js'
 import { buildCreate, buildDeactivate, buildUpdate } from '../../../src/identity/did/build.js'
+import { payloadText } from './payload-text.js'
 import type { DidDocument } from '../../../src/identity/did/model.js'
 import { parseOperation } from '../../../src/identity/did/operation.js'
 import type { AppliedOperation, DidState } from '../../../src/identity/did/state.js'
@@ -89,7 +90,7 @@ export class DidRows {
       if (before?.status === 'deactivated') continue
       const kind = before === undefined ? 'create' : deed.end ? 'deactivate' : 'update'
       const form = deed.which === 0 ? ('compact' as const) : ('normalised' as const)
-      const by = { specification, verificationMethod: '#primary', form }
+      const by = { specification, verificationMethod: '#primary', text: payloadText(document, form) }
       const operation =
         kind === 'create'
           ? buildCreate(document, by, unsigned)

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { operationForms } from '../../../base/primitives/did-operation.js'
-import { type Payload, txKinds } from '../../../base/primitives/payload.js'
+import type { Payload } from '../../../base/primitives/payload.js'
+import { txKinds } from '../../../base/primitives/payload-kinds.js'
 import { amount, bytes, closed, hash, oneOf, position, uint32 } from './common-schemas.js'
 import { count } from './number-schemas.js'
 

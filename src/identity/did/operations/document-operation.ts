@@ -6,6 +6,7 @@ import type { Steps } from '../../../base/primitives/steps.js'
 import { type DidRules, idRules } from '../did-rules.js'
 import { documentBytesSteps } from '../document.js'
 import { entryLimit } from '../entry-limit.js'
+import { refuseLater } from '../first-form.js'
 import { credentialDigest, knownControl, type KnownDocument, knownDocument } from '../known-document.js'
 import type { DidDocument } from '../model.js'
 import type { AppliedOperation, DidState } from '../state.js'
@@ -25,7 +26,8 @@ export function* parseDocumentPayload(
 ): Steps<{ readonly owner: string; readonly document: DidDocument; readonly payloadSize: number }> {
   const bytes = payloadBytes(payload, rules.limits.payloadBytes)
   const limitEntries = entryLimit(rules.limits.entries)
-  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries, firstForm: !rules.didCore })
+  const form = rules.didCore ? {} : { refuseLater }
+  const document = yield* documentBytesSteps(bytes, { ...idRules(rules), limitEntries, ...form })
   // What is kept of an operation names its DID: a substring retains its parent string.
   return { owner: ownText(document.id), document, payloadSize: bytes.length }
 }

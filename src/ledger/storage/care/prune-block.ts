@@ -1,4 +1,4 @@
-import { isPrunable } from '../../../base/primitives/payload.js'
+import { isPrunable } from '../../../base/primitives/payload-kinds.js'
 import type { Steps } from '../../../base/primitives/steps.js'
 import { typeIn } from '../../../base/primitives/transaction-parts.js'
 import { type StagedRows, present } from '../rows/row-reader.js'

@@ -2,14 +2,8 @@ import { p256 } from '@noble/curves/nist.js'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { publicKeyOf, sign } from '../../../../src/base/crypto/keys.js'
-import {
-  holds,
-  selectBackend,
-  selectedBackend,
-  selfTest,
-  verify,
-  verifyAsync,
-} from '../../../../src/base/crypto/verify.js'
+import { holds, selectBackend, selectedBackend, verify, verifyAsync } from '../../../../src/base/crypto/verify.js'
+import { selfTest } from '../../../../src/base/crypto/self-test.js'
 import { concat, fromUtf8, hex, toHex } from '../../../../src/base/primitives/bytes.js'
 import { sha256 } from '../../../../src/base/primitives/hash.js'
 import { checkOf, quickSigner } from '../../../support/builders/signatures.js'

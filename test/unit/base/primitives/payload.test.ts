@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { kindOfType, txKinds, txType } from '../../../../src/base/primitives/payload.js'
+import { txType } from '../../../../src/base/primitives/payload.js'
+import { kindOfType, txKinds } from '../../../../src/base/primitives/payload-kinds.js'
 
 it('every type has a name of its own', () => {
   expect(txKinds.map((kind) => kindOfType(txType[kind]))).toEqual(txKinds)

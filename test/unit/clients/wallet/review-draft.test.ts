@@ -14,7 +14,7 @@ import { requireTicketFollows, reviewDraft } from '../../../../src/clients/walle
 import { RuleError, UserError } from '../../../../src/base/errors/rule-error.js'
 import { shownDraft } from '../../../../src/explorer/did/draft.js'
 import { encodeBase64url } from '../../../../src/identity/did/base64url.js'
-import { payloadText } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import type { DidDocument } from '../../../../src/identity/did/model.js'
 import { addTicketProof } from '../../../../src/identity/did/ticket.js'
 import { fromUtf8 } from '../../../../src/base/primitives/bytes.js'

@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../../../src/identity/did/base64url.js'
-import {
-  buildCreate,
-  buildDeactivate,
-  buildDocument,
-  buildUpdate,
-  payloadText,
-} from '../../../../src/identity/did/build.js'
+import { buildCreate, buildDeactivate, buildDocument, buildUpdate } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import { documentText } from '../../../../src/identity/did/canonical.js'
 import { credentialsOfPayload, documentOfPayload, keysOfPayload } from '../../../../src/identity/did/known-document.js'
 import type { DidDocument } from '../../../../src/identity/did/model.js'
@@ -110,7 +105,9 @@ describe('create, update, deactivate', () => {
     const document = ada.document({ credentials: [ada.issue(ada.did)] })
     const states = (['compact', 'normalised'] as const).map((form) => {
       const chain = new Registry()
-      return chain.apply(buildCreate(document, { ...byKey('#primary'), form }, signer(ada.primary)))
+      return chain.apply(
+        buildCreate(document, { ...byKey('#primary'), text: payloadText(document, form) }, signer(ada.primary)),
+      )
     })
     expect(states[0]?.document).toEqual(states[1]?.document)
     expect(documentText(states[0]?.document as DidDocument)).toBe(payloadText(document))

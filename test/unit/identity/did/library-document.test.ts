@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { payloadText } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import { documentText } from '../../../../src/identity/did/canonical.js'
 import { parseLibraryDocument } from '../../../../src/identity/did/library-document.js'
 import { fromPlain } from '../../../../src/identity/did/plain-json.js'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeBase64url } from '../../../../src/identity/did/base64url.js'
-import { buildCreate, buildDocument, planNew, planOf, payloadText } from '../../../../src/identity/did/build.js'
+import { buildCreate, buildDocument, planNew, planOf } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import { documentText } from '../../../../src/identity/did/canonical.js'
 import { defaultDidLimits } from '../../../../src/identity/did/did-rules.js'
 import { parseOperation, readOperationJson, signedText } from '../../../../src/identity/did/operation.js'

@@ -4,10 +4,10 @@ import {
   buildCreate,
   buildUpdate,
   declareOperation,
-  payloadText,
   revokeOperation,
   signCredential,
 } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import { readCredential } from '../../../../src/clients/wallet/did-credential.js'
 import { verifyOperation } from '../../../../src/node/library/verify-documents.js'
 import {

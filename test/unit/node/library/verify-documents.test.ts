@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../../../src/identity/did/base64url.js'
-import { buildCreate, buildDeactivate, buildUpdate, payloadText } from '../../../../src/identity/did/build.js'
+import { buildCreate, buildDeactivate, buildUpdate } from '../../../../src/identity/did/build.js'
+import { payloadText } from '../../../support/builders/payload-text.js'
 import {
   canonicalDocument,
   verifyCredential,

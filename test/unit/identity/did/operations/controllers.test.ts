@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { buildCreate, buildUpdate, declareOperation, payloadText } from '../../../../../src/identity/did/build.js'
+import { buildCreate, buildUpdate, declareOperation } from '../../../../../src/identity/did/build.js'
+import { payloadText } from '../../../../support/builders/payload-text.js'
 import { parseDocumentBytes } from '../../../../../src/identity/did/document.js'
 import { documentText } from '../../../../../src/identity/did/canonical.js'
 import { parseOperation, readOperationJson } from '../../../../../src/identity/did/operation.js'
