@@ -10,6 +10,7 @@ import { byTurns, delayDuring, eachOf, mean, rateOf, spentOn, type Work } from '
 import { end, forked, said } from '../processes.js'
 import { type Row, row } from '../report.js'
 import { fundedSpec, transferBlocks, withChain, withDirectory } from '../workshop.js'
+import { scriptAt, signaturesAt } from '../../../src/base/primitives/transaction-programs.js'
 
 const transactions = 1000
 const blockRounds = { warmUp: 8, measured: 16 }
@@ -113,7 +114,7 @@ function checksOf(bytes: Uint8Array): SignatureCheck[] {
     .transactions.slice(1)
     .flatMap((tx) =>
       tx.programs.map((_, i) => {
-        const [script, signatures] = [tx.scriptAt(i), tx.signaturesAt(i)]
+        const [script, signatures] = [scriptAt(tx, i), signaturesAt(tx, i)]
         if (script === undefined || signatures === undefined) throw new Error('a program of our own does not parse')
         return new ProgramCheck(tx, i, script, signatures)
       }),

@@ -4,7 +4,7 @@
  *   bytes, hex -> Transaction.fromBytes / kept -> readSteps    head and payload (transaction-parts), lists, programs
  *                                                 |
  *   fields     -> new Transaction -> serialise    v
- *                 Transaction: hash (txid), digest, scriptAt, toJSON -> consensus, mempool, storage, api
+ *                 Transaction: hash (txid), digest, toJSON -> consensus, mempool, storage, api
  *
  * Imports errors and runtime; used by every room except errors, runtime and config.
  * - The bytes received are the bytes sent on: nothing is encoded anew.
@@ -22,7 +22,7 @@ import { type Hash, prefixHashSteps, sha256dKey } from './hash.js'
 import { inputSize, readInput } from './input.js'
 import { type Output, outputSteps, plainOutputSize, readPlainOutput, writeOutput } from './output.js'
 import { type Payload, txType, writePayload } from './payload.js'
-import { ownerOfCode, type ParsedProgram, parseProgram, type Program, type ProgramScript } from './program.js'
+import type { ParsedProgram, Program } from './program.js'
 import { ReadPart } from './read-part.js'
 import { finish, noSteps, type Steps } from './steps.js'
 import { type Attribute, attributeUsage, type Input, type TransactionFields } from './transaction-fields.js'
@@ -48,7 +48,7 @@ const readAtOnce = 8
 /** Outputs read in one step. */
 const outputsAtOnce = 16
 
-/** A transaction. Keeps its bytes as received, so that it is sent on unchanged (format 2). */
+/** A transaction. Keeps its bytes as received, so that it is sent on unchanged (format 2). Members that are internal are for nodes, and in no published type. */
 export class Transaction implements TransactionFields {
   readonly version: number
   readonly payloadVersion: number
@@ -66,7 +66,7 @@ export class Transaction implements TransactionFields {
   #cachedHash: Hash | undefined
   #hashKey: string | undefined
   #digestKey: string | undefined
-  #cachedPrograms: (ParsedProgram | undefined)[] | undefined
+  #parsed: (ParsedProgram | undefined)[] | undefined
 
   constructor(fields: TransactionFields, parsed?: Serialised) {
     this.version = fields.version
@@ -87,18 +87,18 @@ export class Transaction implements TransactionFields {
     return finish(Transaction.fromBytesSteps(bytes))
   }
 
-  /** {@link fromBytes} in steps. */
+  /** {@link fromBytes} in steps. @internal */
   static fromBytesSteps(bytes: Uint8Array): Steps<Transaction> {
     const read = (reader: Reader) => Transaction.readSteps(reader)
     return decodeAllSteps(bytes, read, (reason) => new RuleError('tx-malformed', reason))
   }
 
-  /** {@link fromBytes} of a copy, for long-lived transactions: it references no memory but its own. */
+  /** {@link fromBytes} of a copy, for long-lived transactions: it references no memory but its own. @internal */
   static kept(bytes: Uint8Array): Transaction {
     return finish(Transaction.keptSteps(bytes))
   }
 
-  /** {@link kept} in steps. */
+  /** {@link kept} in steps. @internal */
   static *keptSteps(bytes: Uint8Array): Steps<Transaction> {
     const copy = ownCopy(bytes)
     yield
@@ -115,13 +115,13 @@ export class Transaction implements TransactionFields {
     return Transaction.fromBytes(bytes)
   }
 
-  /** Reads one transaction at the reader's position, in steps; throws a CodecError. */
+  /** Reads one transaction at the reader's position, in steps; throws a CodecError. @internal */
   static *readSteps(reader: Reader): Steps<Transaction> {
     const [transaction] = yield* Transaction.readListSteps(reader, 1)
     return transaction as Transaction
   }
 
-  /** Reads so many transactions at the reader's position, in steps; throws a CodecError. */
+  /** Reads so many transactions at the reader's position, in steps; throws a CodecError. @internal */
   static *readListSteps(reader: Reader, count: number): Steps<Transaction[]> {
     const transactions: Transaction[] = []
     // One loop and not a generator for each: most transactions are short.
@@ -154,7 +154,7 @@ export class Transaction implements TransactionFields {
     return transactions
   }
 
-  /** Computes {@link hash} and {@link digestKey} of a long transaction, in steps. */
+  /** Computes {@link hash} and {@link digestKey} of a long transaction, in steps. @internal */
   hashSteps(): Steps {
     return this.bytes.length > hashedAtOnce ? this.#longHashSteps() : noSteps
   }
@@ -180,7 +180,7 @@ export class Transaction implements TransactionFields {
     return (this.#cachedHash ??= ofMapKey(this.hashKey))
   }
 
-  /** `mapKey` of {@link hash}. */
+  /** `mapKey` of {@link hash}. @internal */
   get hashKey(): string {
     return (this.#hashKey ??= sha256dKey(this.bytes.subarray(0, this.unsignedSize)))
   }
@@ -190,7 +190,7 @@ export class Transaction implements TransactionFields {
     return ofMapKey(this.digestKey)
   }
 
-  /** `mapKey` of {@link digest}. */
+  /** `mapKey` of {@link digest}. @internal */
   get digestKey(): string {
     return (this.#digestKey ??= sha256dKey(this.bytes))
   }
@@ -200,37 +200,18 @@ export class Transaction implements TransactionFields {
     return displayHash(this.hash)
   }
 
-  /** The parsed code of one program; undefined for a code of no accepted form. */
-  scriptAt(index: number): ProgramScript | undefined {
-    return this.#programAt(index)?.script
+  /** Place for what transaction-programs.ts parses of each program. @internal */
+  get parsed(): (ParsedProgram | undefined)[] {
+    return (this.#parsed ??= new Array<ParsedProgram | undefined>(this.programs.length))
   }
 
-  /** The signatures in the parameter of one program; undefined where they are not what its code needs. */
-  signaturesAt(index: number): readonly Uint8Array[] | undefined {
-    return this.#programAt(index)?.signatures
-  }
-
-  /** The owner of the coins that one program unlocks, as coins name it; undefined for a code of no accepted form. */
-  ownerAt(index: number): string | undefined {
-    const { code, script } = this.#programAt(index) ?? {}
-    return code && script && ownerOfCode(code, script)
-  }
-
-  /** Forgets what it can find again in its bytes: a block that is checked waits for its rows, and need not hold that. */
+  /** Forgets what it can find again in its bytes: a block that is checked waits for its rows, and need not hold that. @internal */
   forget(): void {
-    this.#cachedPrograms = undefined
+    this.#parsed = undefined
     this.#unsigned = undefined
   }
 
-  #programAt(index: number): ParsedProgram | undefined {
-    const { programs } = this
-    const program = programs[index]
-    if (program === undefined) return undefined
-    const cached = (this.#cachedPrograms ??= new Array<ParsedProgram | undefined>(programs.length))
-    return (cached[index] ??= parseProgram(program))
-  }
-
-  /** Whether work on each part of it needs no steps: 53 inputs, or 31 outputs, are the most. */
+  /** Whether work on each part of it needs no steps: 53 inputs, or 31 outputs, are the most. @internal */
   get isShort(): boolean {
     return this.bytes.length <= 2048
   }

@@ -12,6 +12,7 @@ import type { Coin, StateView } from './ledger.js'
 import { ProgramCheck } from './program-check.js'
 import type { ConnectContext } from './rule-context.js'
 import { typeRulesOf } from './types/all-types.js'
+import { ownerAt, scriptAt, signaturesAt } from '../../base/primitives/transaction-programs.js'
 
 /** Rules of the coins that a transaction spends: that they are there, what it pays, and that its programs unlock them. */
 
@@ -123,9 +124,9 @@ class CoinRules implements CheckedCoins {
   /** Each program unlocks one of the required program hashes, and no two the same. */
   unlock(index: number): void {
     const { tx } = this
-    const script = tx.scriptAt(index)
-    const signatures = tx.signaturesAt(index)
-    const owner = tx.ownerAt(index)
+    const script = scriptAt(tx, index)
+    const signatures = signaturesAt(tx, index)
+    const owner = ownerAt(tx, index)
     if (script === undefined || signatures === undefined || owner === undefined) {
       throw new RuleError('tx-program-form', `program ${index}`)
     }

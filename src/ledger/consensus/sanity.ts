@@ -29,6 +29,7 @@ import { checkCommitment, namesNextValidators } from './commitment.js'
 import type { SanityContext } from './rule-context.js'
 import { addWork, noWork, requireWork, type SignatureWork, transactionWork } from './signature-work.js'
 import { typeRulesOf } from './types/all-types.js'
+import { scriptAt, signaturesAt } from '../../base/primitives/transaction-programs.js'
 
 /** Short transactions of a block checked in one step. */
 const shortAtOnce = 8
@@ -225,9 +226,9 @@ function checkAttributes(tx: Transaction): void {
 function programSteps(tx: Transaction): Steps {
   if (tx.programs.length === 0) throw brokenRule('tx-program-count')
   return eachSteps(tx.programs, (_, i) => {
-    const script = tx.scriptAt(i)
+    const script = scriptAt(tx, i)
     if (script === undefined) throw new RuleError('tx-program-form', `the code of program ${i} is of no accepted form`)
-    if (tx.signaturesAt(i) === undefined) {
+    if (signaturesAt(tx, i) === undefined) {
       throw new RuleError(
         'tx-program-form',
         `program ${i} needs ${script.required} signatures of 64 bytes, each after the byte 40`,

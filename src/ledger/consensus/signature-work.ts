@@ -2,6 +2,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { fixedLimits, type Spec } from '../../base/primitives/spec.js'
 import type { Program } from '../../base/primitives/program.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
+import { scriptAt } from '../../base/primitives/transaction-programs.js'
 
 /**
  * Work of verifying signatures. A check is one verification by a known key; a new key costs about two more, and each verification
@@ -23,7 +24,7 @@ export function transactionWork(tx: Transaction, moreCost: number, moreKeys = 0)
   let cost = 0
   let keys = 0
   for (let i = 0; i < tx.programs.length; i++) {
-    const script = tx.scriptAt(i)
+    const script = scriptAt(tx, i)
     const listed = script?.kind === 'multisig' ? script.keys.length : 1
     keys += listed
     cost += listed * ((tx.programs[i] as Program).parameter.length / 65)

@@ -13,6 +13,7 @@ import { fieldsOf } from '../../../support/builders/blocks.js'
 import { codeOf } from '../../../support/assert/code-of.js'
 import { plainForm } from '../../../support/assert/plain-form.js'
 import { rounds } from '../../../support/process/thorough.js'
+import { scriptAt, signaturesAt } from '../../../../src/base/primitives/transaction-programs.js'
 
 const bare: TransactionFields = {
   version: 0,
@@ -69,7 +70,7 @@ describe('the transaction codec', () => {
   it('finds again what it forgets', () => {
     fc.assert(
       fc.property(transaction, (tx) => {
-        const shown = () => [toHex(tx.unsigned), tx.programs.map((_, i) => [tx.scriptAt(i), tx.signaturesAt(i)])]
+        const shown = () => [toHex(tx.unsigned), tx.programs.map((_, i) => [scriptAt(tx, i), signaturesAt(tx, i)])]
         const before = shown()
         tx.forget()
         expect(shown()).toEqual(before)

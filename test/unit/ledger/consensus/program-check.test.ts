@@ -5,9 +5,10 @@ import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { fieldsOf } from '../../../support/builders/blocks.js'
 import { TestChain } from '../../../support/builders/chain.js'
 import { testAddress } from '../../../support/builders/spec.js'
+import { scriptAt, signaturesAt } from '../../../../src/base/primitives/transaction-programs.js'
 
 const checkOf = (tx: Transaction) =>
-  new ProgramCheck(tx, 0, tx.scriptAt(0) as ProgramScript, tx.signaturesAt(0) as Uint8Array[])
+  new ProgramCheck(tx, 0, scriptAt(tx, 0) as ProgramScript, signaturesAt(tx, 0) as Uint8Array[])
 
 describe('The name of a program to check', () => {
   it('is that of all bytes of its transaction, not of its txid', async () => {
@@ -30,7 +31,7 @@ describe('The name of a program to check', () => {
   it('tells the programs of a transaction apart', async () => {
     const chain = await TestChain.open()
     const tx = await chain.transfer(testAddress(3), 1000n)
-    const [script, signatures] = [tx.scriptAt(0) as ProgramScript, tx.signaturesAt(0) as Uint8Array[]]
+    const [script, signatures] = [scriptAt(tx, 0) as ProgramScript, signaturesAt(tx, 0) as Uint8Array[]]
     const names = [0, 1, 11].map((index) => new ProgramCheck(tx, index, script, signatures).identity)
     expect(new Set(names).size).toBe(3)
   })
