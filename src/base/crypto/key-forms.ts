@@ -41,7 +41,11 @@ const longestKey = 16_384
 export function readPublicKey(input: KeyInput, what = 'the key'): Uint8Array {
   const { publicKey } = read(input, what)
   if (publicKey !== undefined) return publicKey
-  throw new UserError(`${what} is a private key, and a public one is needed here; show the private one to nobody`)
+  throw privateGiven(what)
+}
+
+export function privateGiven(what: string): UserError {
+  return new UserError(`${what} is a private key, and a public one is needed here; show the private one to nobody`)
 }
 
 /** The private key, 32 bytes, in any form. A {@link UserError} that begins with `what` for anything else. */

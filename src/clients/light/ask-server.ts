@@ -52,15 +52,11 @@ export class NodeServer implements Server {
 
   /** Sends JSON to a path by which nodes compare what they know of a chain. */
   async tell(path: string, sent: object): Promise<unknown> {
-    const headers = { 'content-type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify(sent) }
-    return this.#exchange(`${this.url}/light/1/${path}`, init, answerBounds.chain)
+    return this.#exchange(`${this.url}/light/1/${path}`, posted(sent), answerBounds.chain)
   }
 
   async call(method: string, params: object, bound: Bound): Promise<unknown> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const headers = { 'content-type': 'application/json' }
-    const answer = await this.#exchange(`${this.url}/rpc`, { method: 'POST', headers, body }, bound)
+    const answer = await this.#exchange(`${this.url}/rpc`, posted({ jsonrpc: '2.0', id: 1, method, params }), bound)
     const { result, error } = Object(answer) as { readonly result?: unknown; readonly error?: RpcError | null }
     if (result !== undefined) return result
     // Busy shares its code with a history that is too long, which stays so.
@@ -78,6 +74,10 @@ export class NodeServer implements Server {
     requirePresent(response, this.url, url)
     return readBody(response, new JsonScan(bound))
   }
+}
+
+function posted(sent: object): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) }
 }
 
 /** Options of each request. */

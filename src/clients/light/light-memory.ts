@@ -1,12 +1,19 @@
 import { displayHash, equalBytes, fromHex, toHex } from '../../base/primitives/bytes.js'
-import { Reader } from '../../base/primitives/codec.js'
 import { type Confirm, confirmBytes, parseConfirm } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { Header, headerSize } from '../../base/primitives/header.js'
+import type { Header } from '../../base/primitives/header.js'
 import { compactConfirm, readConfirm, signaturesOf } from '../../identity/proofs/anchor-confirm.js'
 import { requireSignatures } from '../../identity/proofs/signature-checks.js'
 import { fail } from '../../identity/proofs/proof-failure.js'
-import { displayHashText, hexText, list, members, requireFormat, text, whole } from '../../identity/proofs/read-json.js'
+import {
+  displayHashText,
+  headerHex,
+  list,
+  members,
+  requireFormat,
+  text,
+  whole,
+} from '../../identity/proofs/read-json.js'
 import type { Trust } from '../../identity/proofs/trust-root.js'
 import { keysInForce, keyTexts, type ValidatorList, validatorKeys } from '../../identity/proofs/validator-list.js'
 import { parse } from './json-scan.js'
@@ -76,12 +83,12 @@ function readMemory(kept: string, { chain, validators }: Trust): LightMemory {
   const sent = members(parse(kept), 'the state')
   requireFormat(sent['format'], stateFormat)
   if (!equalBytes(displayHashText(sent['chain']), chain)) fail('chain', 'the state is of another chain')
-  const header = readHeader(sent['header'])
+  const header = headerHex(sent['header'])
   const { height, hash, time } = sent
   if (height !== header.height || hash !== displayHash(header.hash) || time !== header.time) damaged()
   const confirm = sent['confirm'] === undefined ? undefined : confirmIn(sent['confirm'])
   const lists = validators === undefined ? [] : list(sent['lists'], maxRemembered).map(readList)
-  const headers = validators === undefined ? list(sent['headers'], maxRemembered).map(readHeader) : []
+  const headers = validators === undefined ? list(sent['headers'], maxRemembered).map(headerHex) : []
   const inOrder = lists.every((one, i) => i === 0 || one.height > (lists[i - 1] as ValidatorList).height)
   if (!inOrder || lists.length + headers.length === 0) damaged()
   const work = validators === undefined ? readWork(sent['work']) : 0n
@@ -95,10 +102,6 @@ function damaged(): never {
 function readList(sent: unknown): ValidatorList {
   const { height, validators } = members(sent, 'a list of validators')
   return { height: whole(height), keys: validatorKeys(keyTexts(validators), 'form') }
-}
-
-function readHeader(sent: unknown): Header {
-  return Header.read(new Reader(fromHex(hexText(sent, headerSize)) as Uint8Array))
 }
 
 function confirmIn(sent: unknown): Confirm {

@@ -1,4 +1,4 @@
-import { equalBytes, utf8 } from '../../base/primitives/bytes.js'
+import { concat, equalBytes, utf8 } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { MapKey } from '../../identity/proofs/map-tree.js'
 import {
@@ -145,7 +145,7 @@ export class MirrorFiles {
         budget.read(part.length, this.url)
         parts.push(part)
       })
-      return joinedParts(parts, size)
+      return concat(...parts)
     })
   }
 
@@ -167,14 +167,4 @@ export class MirrorFiles {
     if (!equalBytes(page.hash, hash)) throw this.wrong(name, 'has another hash than that of its name')
     return page
   }
-}
-
-function joinedParts(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

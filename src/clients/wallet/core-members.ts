@@ -1,13 +1,12 @@
-import { base64Bytes, type Jwk, type KeyInput, readPublicKey } from '../../base/crypto/key-forms.js'
+import { base64Bytes, type Jwk, type KeyInput, privateGiven, readPublicKey } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { requireOptions } from '../../base/primitives/known-members.js'
 import { agreementKeyIn, multikeyText } from '../../identity/did/agreement-key.js'
 import type { DocumentPlan, PlannedAgreementKey } from '../../identity/did/build.js'
-import { absoluteId, relativeId } from '../../identity/did/identifier.js'
+import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
-import { fragmentOf } from './document-keys.js'
-import { chainIds } from '../../identity/did/chain-ids.js'
+import { fragmentOf, newFragment } from './document-keys.js'
 import { isUri } from '../../identity/did/uri.js'
 
 /** Changes of the members of DID Core that other programs read: keys for encryption, other names, endpoints. */
@@ -45,9 +44,7 @@ export function readAgreementKey(input: KeyInput, what = 'the key'): string {
 function x25519Of(input: KeyInput, text: string, what: string): Uint8Array | undefined {
   const jwk = text.startsWith('{') ? jsonOf(text) : input
   if (isOkp(jwk)) {
-    if (jwk.d !== undefined) {
-      throw new UserError(`${what} is a private key, and a public one is needed here; show the private one to nobody`)
-    }
+    if (jwk.d !== undefined) throw privateGiven(what)
     const bytes = typeof jwk.x === 'string' ? base64Bytes(jwk.x) : undefined
     if (jwk.crv === 'X25519' && bytes?.length === 32) return bytes
     throw new UserError(`${what} cannot be read: as JWK of kty OKP it is no key of X25519`)
@@ -73,10 +70,7 @@ function jsonOf(text: string): unknown {
 export function plannedAgreement(added: readonly AddedAgreementKey[], did: string): PlannedAgreementKey[] {
   return added.map((key) => {
     requireOptions('a key of keyAgreement', key, ['name', 'publicKey'])
-    const fragment = fragmentOf(key.name)
-    if (absoluteId(`#${fragment}`, did, chainIds) === undefined) {
-      throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
-    }
+    const fragment = newFragment(key.name, did)
     return { fragment, publicKeyMultibase: readAgreementKey(key.publicKey, `the key #${fragment}`) }
   })
 }

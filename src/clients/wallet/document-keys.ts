@@ -99,10 +99,7 @@ function namedKey(
   keys: readonly PlannedKey[],
   added: AddedKey,
 ): Pick<PlannedKey, 'fragment' | 'publicKey'> {
-  const fragment = fragmentOf(added.name)
-  if (absoluteId(`#${fragment}`, document.id, chainIds) === undefined) {
-    throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
-  }
+  const fragment = newFragment(added.name, document.id)
   const publicKey = readPublicKey(added.publicKey, `the key #${fragment}`)
   if (keys.some((key) => key.fragment === fragment)) {
     throw new UserError(`the document has a key #${fragment} already; remove it in the same update to replace it`)
@@ -115,6 +112,13 @@ function namedKey(
 function otherDid(text: string, name: string): string {
   if (typeof text === 'string' && isDid(text, chainIds)) return text
   throw new UserError(`the controller of #${name} is no DID of this chain: ${String(text).slice(0, 200)}`)
+}
+
+/** The name of a new key of a DID without its `#`; a {@link UserError} for one that no key can have. */
+export function newFragment(name: string, did: string): string {
+  const fragment = fragmentOf(name)
+  if (absoluteId(`#${fragment}`, did, chainIds) !== undefined) return fragment
+  throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
 }
 
 /** A name without its `#`. */

@@ -1,10 +1,9 @@
 import { encodeBase64url } from '../did/base64url.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import { displayHash, equalBytes, fromHex, toHex } from '../../base/primitives/bytes.js'
-import { Reader } from '../../base/primitives/codec.js'
 import { type Confirm, confirmBytes, parseConfirm } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { Header, headerSize } from '../../base/primitives/header.js'
+import type { Header } from '../../base/primitives/header.js'
 import { committedBlock, requireRoot } from './anchor.js'
 import { compactConfirm, readConfirm, signaturesOf } from './anchor-confirm.js'
 import { type LeafName, leafOf } from './proof-answer.js'
@@ -12,7 +11,7 @@ import { type Checking, requireSignatures } from './signature-checks.js'
 import { type HistoryAt, mayBegin } from './history-prefix.js'
 import { fail } from './proof-failure.js'
 import { checkCosignatures, isAbout, readNote, type WitnessKey } from './witness-note.js'
-import { base64, hashText, hexText, list, type Members, members, optionalText, text } from './read-json.js'
+import { base64, hashText, headerHex, list, type Members, members, optionalText, text } from './read-json.js'
 
 /**
  * Evidence of two states that exclude each other, each confirmed by validators or cosigned by a witness: two blocks of one height, or two
@@ -68,7 +67,7 @@ export interface ForkTrust {
 /** Checks evidence, whose format was read. Throws a `ProofError`; `no-contradiction` where both blocks hold, and can be of one chain. */
 export function* checkFork(sent: unknown, trust: ForkTrust): Checking<ProvedFork> {
   const evidence = members(sent, 'evidence')
-  const headers = pair(evidence['headers']).map(readHeader) as [Header, Header]
+  const headers = pair(evidence['headers']).map(headerHex) as [Header, Header]
   const confirms: (Confirm | undefined)[] = []
   const notes = evidence['notes'] === undefined ? [null, null] : pair(evidence['notes'])
   const cosigned: (readonly string[])[] = []
@@ -112,10 +111,6 @@ function* witnessesOf(
 function pair(sent: unknown): [unknown, unknown] {
   const both = list(sent, 2)
   return both.length === 2 ? (both as [unknown, unknown]) : fail('form', 'two are needed')
-}
-
-function readHeader(sent: unknown): Header {
-  return Header.read(new Reader(fromHex(hexText(sent, headerSize)) as Uint8Array))
 }
 
 /** The confirm of a block by its validators. */

@@ -65,6 +65,11 @@ export function headerText(value: string): Header | undefined {
   return bytes?.length === headerSize ? Header.read(new Reader(bytes)) : undefined
 }
 
+/** A header of 84 bytes in hex. */
+export function headerHex(sent: unknown): Header {
+  return Header.read(new Reader(fromHex(hexText(sent, headerSize)) as Uint8Array))
+}
+
 /** 32 bytes of lowercase hex, in that order. */
 export function hashText(sent: unknown): Hash {
   return fromHex(hexText(sent, 32)) as Hash

@@ -5,7 +5,7 @@ import { type DidOperation, operationForm } from '../../base/primitives/did-oper
 import { neededControllers } from '../../identity/did/control.js'
 import { didPart } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
-import { parseTicket } from '../../identity/did/ticket.js'
+import { parseTicket, type Ticket } from '../../identity/did/ticket.js'
 
 /**
  * Operations of DIDs with a name held against signatures of controllers (format 9.6). That a controller has signed follows from its DID,
@@ -55,12 +55,7 @@ function requireProofs(document: DidDocument, method: string): void {
   const { id, controllers, proofs, signingText } = document
   const creators = proofs.map(({ creator }) => didPart(creator))
   requireSigners(`the document of ${id}`, creators, { controllers, needed: neededControllers(document) })
-  const message = fromUtf8(signingText)
-  proofs.forEach(({ signature }, i) => {
-    const did = creators[i] as string
-    if (!isByKeyOf(did, message, signature, method))
-      fault(`the proof of ${did} in the document is not by its default key`)
-  })
+  requireDefaultKeys('the document', creators, { proofs, signingText }, method)
 }
 
 /** A ticket for this DID that gives it to a controller who signed the document and, with the document before, is signed by those before. */
@@ -74,12 +69,21 @@ function requireTicket({ operation, document, before, method }: NamedOperation):
   if (before !== undefined) {
     requireSigners('the ticket', signers, { controllers: before.controllers, needed: neededControllers(before) })
   }
-  const message = fromUtf8(ticket.signingText)
-  ticket.proofs.forEach(({ signature }, i) => {
+  requireDefaultKeys('the ticket', signers, ticket, method)
+}
+
+/** Each proof is by the default key of its signer, in the same order. */
+function requireDefaultKeys(
+  where: string,
+  signers: readonly string[],
+  { proofs, signingText }: { readonly proofs: Ticket['proofs'] | DidDocument['proofs']; readonly signingText: string },
+  method: string,
+): void {
+  const message = fromUtf8(signingText)
+  for (const [i, { signature }] of proofs.entries()) {
     const did = signers[i] as string
-    if (!isByKeyOf(did, message, signature, method))
-      fault(`the proof of ${did} in the ticket is not by its default key`)
-  })
+    if (!isByKeyOf(did, message, signature, method)) fault(`the proof of ${did} in ${where} is not by its default key`)
+  }
 }
 
 function requireSigners(
