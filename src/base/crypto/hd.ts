@@ -8,7 +8,6 @@ import type { Random } from '../runtime/env.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 import { isPrivateKey, publicKeyOf } from './keys.js'
 
-const order = p256.Point.Fn.ORDER
 const hardened = 0x80000000
 /** Rounds of PBKDF2 by BIP39. */
 const seedRounds = 2048
@@ -110,6 +109,7 @@ function childOf({ privateKey, chainCode }: ExtendedKey, parent: Uint8Array, ind
 function extendedKey(hmacKey: Uint8Array, data: Uint8Array, add: bigint): ExtendedKey | undefined {
   const digest = hmacSha512(hmacKey, data)
   const left = BigInt(`0x${toHex(digest.subarray(0, 32))}`)
+  const order = p256.Point.Fn.ORDER
   const privateKey = hex(((left + add) % order).toString(16).padStart(64, '0'))
   return left < order && isPrivateKey(privateKey) ? { privateKey, chainCode: digest.subarray(32) } : undefined
 }

@@ -4,7 +4,7 @@ export type TxKind = keyof typeof txType
 /** The names of the types, by which interfaces tell transactions apart. */
 export const txKinds = Object.keys(txType) as readonly TxKind[]
 
-/** What a node makes of transactions of one type, beside their bytes. */
+/** Facts about the transactions of one type, beside their bytes. */
 interface Kind {
   /** Its name in the live log; undefined: its number stands there. */
   readonly label?: string

@@ -209,7 +209,7 @@ interface OperationPlan {
   readonly verificationMethod: string
 }
 
-/** A signed create of `document`, whose payload is the normalised text unless another is given. */
+/** A signed create of `document`; its payload is the normalised text, or `text`, which reads as the same document. */
 export function buildCreate(
   document: DidDocument,
   plan: OperationPlan & { readonly text?: string },

@@ -189,8 +189,7 @@ function namedOperation(
   const did = document?.id ?? namedCredential(operation)?.signer ?? operation.payload
   if (before !== undefined && before.id !== did) throw new Failure(`the operation is not about ${before.id}`)
   if (form?.after.includes('nothing') === true && document !== undefined && before !== undefined) {
-    if (documentText(before) !== documentText(document))
-      throw new Failure('the document given is not the one in the payload')
+    requireGiven(before, document)
   }
   return {
     operation,
@@ -218,9 +217,7 @@ function entitlingDocument(operation: DidOperation, document: JsonInput | undefi
   const form = operationForm(operation)
   if (form?.signedIn === 'payload') {
     const created = parseLibraryDocument(fromPlain(payloadJson(operation)), rules)
-    if (given !== undefined && documentText(given) !== documentText(created)) {
-      throw new Failure('the document given is not the one in the payload')
-    }
+    if (given !== undefined) requireGiven(given, created)
     return created
   }
   if (form === undefined) throw new Failure(`there is no operation ${operation.operation}`)
@@ -229,6 +226,11 @@ function entitlingDocument(operation: DidOperation, document: JsonInput | undefi
   const did = form.payload === 'document' ? payloadDid(operation) : operation.payload
   if (did !== given.id) throw new Failure(`the operation is not about ${given.id}`)
   return given
+}
+
+function requireGiven(given: DidDocument, own: DidDocument): void {
+  if (documentText(given) === documentText(own)) return
+  throw new Failure('the document given is not the one in the payload')
 }
 
 /** The document of the DID in whose name a credential is declared or revoked. */

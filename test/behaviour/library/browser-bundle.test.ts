@@ -16,7 +16,7 @@ import { scenarioInput } from '../../support/web/scenario-input.js'
  * signs credentials as JSON and JWT, and 1.5 what shows a controller the changes of a draft. All read DIDs, and say what keeps a text from
  * being one.
  */
-const entries = { wallet: 252, verify: 118, resolver: 44, events: 12 } as const
+const entries = { wallet: 249, verify: 103, resolver: 44, events: 12 } as const
 
 /**
  * Most kilobytes of what proves an answer about a DID, compressed by gzip. Two of them are hashes for pages without node:crypto. A tenth of one tells a node that is busy from one without a proof. One reads keys for encryption, endpoints and other names. Two read controllers and tickets. Two hold an
