@@ -1,5 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { longestName } from '../../src/base/primitives/did-name.js'
+import { operationJson } from '../../src/base/primitives/did-operation.js'
+import { draftOperation, namedDraft, signDraft } from '../../src/clients/wallet/named-identity.js'
 import { createNode, type LedgerNode } from '../../src/index.js'
 import { type Explorer, ExplorerBrowser } from '../support/web/explorer.js'
 import { playScene, type Scene } from '../support/web/explorer-scene.js'
@@ -57,6 +60,28 @@ describe('the pages of DIDs and of the devnet', () => {
 })
 
 describe('what is wider than a phone', () => {
+  const now = '2026-11-29T00:00:00Z'
+
+  it('is no page, also of a DID whose name is as long as it may be', async () => {
+    const did = `did:ledger:${'n'.repeat(longestName)}`
+    const account = node.wallet.account(0)
+    const controller = { pair: account, key: `${account.did}#primary` }
+    const made = namedDraft({ did, controllers: [account.did], services: [], expires: '2030-01-01T00:00:00Z' }, now)
+    const operation = draftOperation(signDraft(made, controller, now), controller, 'ledger/did/1.0')
+    await node.chain.waitFor(await node.wallet.publish(operationJson(operation), { account }))
+    const tab = await browser.open(node.api?.rest ?? '', views[1])
+    for (const [path, text] of [
+      [`/#/did/${did}`, /✓ proved/],
+      ['/#/', 'Operations'],
+      ['/#/operations', 'create'],
+    ] as const) {
+      await tab.load(path)
+      await tab.shows(text)
+      expect([path, await tab.page.evaluate('document.scrollingElement.scrollWidth - innerWidth')]).toEqual([path, 0])
+    }
+    await tab.close()
+  })
+
   const more = (tab: Explorer, selector: string) => tab.page.locator(selector).first().getAttribute('data-more')
   const shadow = (tab: Explorer, selector: string) =>
     tab.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).boxShadow`)
