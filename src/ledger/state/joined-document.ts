@@ -1,4 +1,4 @@
-import { mapKey } from '../../base/primitives/bytes.js'
+import { mapKey, putUint32 } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import * as form from '../../base/primitives/forms.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
@@ -57,16 +57,27 @@ export function joinedDocument(transaction: Uint8Array): JoinedDocument {
   return { text, tokens: documentTokens.encode(finish(tokenSteps(text))) }
 }
 
-/** A message between the threads; its parts are no longer than the transactions of a block. */
-const message = form.list(0xffff, 1, form.varbytes(0x7fffffff))
+/** Length of a part in a message between the threads, u32. */
+const lengthSize = 4
 
-/** Bytes in memory of their own, which another thread takes without a copy. */
+/** Bytes in memory of their own and of their size, which another thread takes without a copy. */
 export function packed(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(message.write(new Writer(), parts).finish())
+  const size = parts.reduce((sum, { length }) => sum + lengthSize + length, 0)
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    putUint32(bytes, at, part.length)
+    bytes.set(part, at + lengthSize)
+    at += lengthSize + part.length
+  }
+  return bytes
 }
 
 export function unpacked(bytes: Uint8Array): readonly Uint8Array[] {
-  return message.read(new Reader(bytes))
+  const reader = new Reader(bytes)
+  const parts: Uint8Array[] = []
+  while (reader.remaining > 0) parts.push(reader.take(reader.u32()))
+  return parts
 }
 
 /** The documents of packed transactions, packed: text and tokens of each. The first that is none, and those behind it, are left out. */
