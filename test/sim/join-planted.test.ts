@@ -36,9 +36,9 @@ it('a coin of a state that gets lost', async () => {
 
 it('places of credentials in their blocks that are wrong, to which no block commits', async () => {
   const { leaf } = StateRows.prototype
-  vi.spyOn(StateRows.prototype, 'leaf').mockImplementation(function (this: StateRows, record, indices) {
+  vi.spyOn(StateRows.prototype, 'leaf').mockImplementation(function (this: StateRows, record, made, indices) {
     const wrong = record.credential === undefined ? indices : indices.map((index) => index + 1)
-    return leaf.call(this, record, wrong)
+    return leaf.call(this, record, made, wrong)
   })
   expect(await broken(plainJoin())).toMatch(/^rows of credential differ at height/)
 })

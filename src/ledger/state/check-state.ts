@@ -38,7 +38,7 @@ import { chunkCoins, CoinHasher, coinRoot } from '../consensus/coin-root.js'
 import { type BlockOutline, checkOutline, readOutline } from './block-outline.js'
 import { GrowingBytes } from './growing-bytes.js'
 import { HeaderChain } from './header-chain.js'
-import { kept, leafOf, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
+import { kept, leafOf, type LeafOfHistory, type LeafRecord, leafSize, readLeaf } from './leaf-record.js'
 import { ascend, isSubtree, prefixOf, rootOfSubtrees, subtreeOf, subtreeSize } from './map-parts.js'
 import { beforeParts, follows, type Part, partKind, type PartPlace } from './parts.js'
 import { maxDepth, readHead, type StateHead } from './state-head.js'
@@ -87,7 +87,7 @@ export interface StateTaker {
   /** Rows of the next coins, in the order of their keys. */
   coins(rows: Uint8Array): Promise<void>
   /** The next leaf of the map, in the order of their keys; `indices`: of the transactions of its entries in their blocks. */
-  leaf(record: LeafRecord, indices: readonly number[]): Promise<void>
+  leaf(record: LeafRecord, leaf: LeafOfHistory, indices: readonly number[]): Promise<void>
   /** The end of what comes; a RuleError where something of it breaks a rule. */
   end(): Promise<void>
 }
@@ -372,7 +372,7 @@ class StateCheck {
       if (!isSubtree(this.#subtree(this.#prefix), subtreeOf(leaves, depth))) {
         throw new RuleError('coinbase-did-root', `the leaves of subtree ${this.#prefix} are not those of the map`)
       }
-      for (const record of records) await this.#takeLeaf(record)
+      for (const [i, record] of records.entries()) await this.#takeLeaf(record, leaves[i] as LeafOfHistory)
       if (yielder.over) await yielder.next()
     }
     requireEnd(reader)
@@ -385,7 +385,7 @@ class StateCheck {
   }
 
   /** Checks the transactions of a leaf whose entries are those of the map. */
-  async #takeLeaf(record: LeafRecord): Promise<void> {
+  async #takeLeaf(record: LeafRecord, leaf: LeafOfHistory): Promise<void> {
     const wanted = kept(record)
     if (record.transactions.length !== wanted.length) {
       throw new RuleError('coinbase-did-root', `${record.transactions.length} transactions, not ${wanted.length}`)
@@ -401,7 +401,7 @@ class StateCheck {
     if (record.credential === undefined) this.#dids++
     else this.#credentials++
     const indices = found.map(({ index }) => index)
-    await this.#options.taker?.leaf(record, indices)
+    await this.#options.taker?.leaf(record, leaf, indices)
   }
 }
 

@@ -3,6 +3,7 @@ import type { ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { didOfKey, isOfLongName } from '../../base/primitives/did-key.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import {
   type Entry,
   entryBytes,
@@ -46,13 +47,19 @@ export function textOf({ did, text }: Pick<LeafRecord, 'did' | 'text'>): string 
   return text ?? didOfKey(did)
 }
 
+/** A leaf with the digest of its history after each entry. */
+export interface LeafOfHistory extends Leaf {
+  readonly digests: readonly Hash[]
+}
+
 /** The leaf: where it is in the map, and what it binds. */
-export function leafOf({ credential, entries, ...of }: Omit<LeafRecord, 'transactions'>): Leaf {
+export function leafOf({ credential, entries, ...of }: Omit<LeafRecord, 'transactions'>): LeafOfHistory {
   const text = textOf(of)
   const key = credential === undefined ? didMapKey(text) : credentialMapKey(credential, text)
   const { operation: last } = entries.at(-1) as Entry
-  const digest = entries.map(entryBytes).reduce(extendHistory, emptyHistory)
-  return { key, value: valueOfHistory({ last, count: entries.length, digest }) }
+  let digest = emptyHistory
+  const digests = entries.map((entry) => (digest = extendHistory(digest, entryBytes(entry))))
+  return { key, value: valueOfHistory({ last, count: entries.length, digest }), digests }
 }
 
 export function writeLeaf(writer: Writer, { did, text, credential, entries, transactions }: LeafRecord): void {

@@ -3,19 +3,22 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { workOf } from '../../base/primitives/compact.js'
 import { formOfNumber } from '../../base/primitives/did-operation.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
+import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
-import { Yielder } from '../../base/runtime/cooperative.js'
+import { runCooperatively, Yielder } from '../../base/runtime/cooperative.js'
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { didPart } from '../../identity/did/identifier.js'
 import { chunkOrdinals } from '../../identity/did-index/posting-chunk.js'
-import { type Entry, emptyHistory, entryBytes, extendHistory } from '../../identity/proofs/history.js'
+import type { Entry } from '../../identity/proofs/history.js'
 import { credentialMapKey } from '../../identity/proofs/map-tree.js'
 import { genesisInto } from '../chain/block-records.js'
 import { putTip } from '../chain/reorganise.js'
 import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
 import { didKey } from '../storage/rows/did-reader.js'
+import { putMapComplete } from '../storage/rows/map/map-rows.js'
+import { OrderedMap } from '../storage/rows/map/ordered-map.js'
 import { present } from '../storage/rows/row-reader.js'
 import { type Balance, type DidHeadRow, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
@@ -24,7 +27,7 @@ import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
 import { DocumentThread } from './document-thread.js'
 import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
-import { kept, type LeafRecord, textOf } from './leaf-record.js'
+import { kept, type LeafOfHistory, type LeafRecord, textOf } from './leaf-record.js'
 
 /** @tuning bytes: rows of a state that are written in one batch */
 const batchBytes = 2 * 1024 * 1024
@@ -45,7 +48,7 @@ interface JoiningDid {
 
 /**
  * Makes the rows of a state in an empty database, while it is checked. They are those that a node has which connected every block up to
- * it, without what docs/schema.md names as not had; `Chain.open` adds the map and the days. A database that was not finished is of no
+ * it, without what docs/schema.md names as not had; `Chain.open` adds the days. A database that was not finished is of no
  * use.
  */
 export class StateRows implements StateTaker {
@@ -57,6 +60,9 @@ export class StateRows implements StateTaker {
   /** The write of the batch before, while the next one is gathered. */
   #writing: Promise<void> = Promise.resolve()
   readonly #documents = new DocumentThread()
+  readonly #map = new OrderedMap((place, page) => {
+    if (page !== undefined) this.#put(tables.mapPage.key(place), page.row)
+  })
   /** DIDs of the next batch of documents, and bytes of their transactions. */
   #asked: { dids: JoiningDid[]; bytes: number } = { dids: [], bytes: 0 }
   /** Batches of documents that are made, the oldest first. */
@@ -135,21 +141,26 @@ export class StateRows implements StateTaker {
     }
   }
 
-  async leaf(record: LeafRecord, indices: readonly number[]): Promise<void> {
+  async leaf(record: LeafRecord, leaf: LeafOfHistory, indices: readonly number[]): Promise<void> {
+    if (this.#map.begins(leaf.key)) await runCooperatively(this.#map.closeSteps(leaf.key))
+    this.#map.add(leaf)
     const operations = record.entries.map((entry, i) => ({ ...entry, index: indices[i] as number }))
     for (const [i, position] of kept(record).entries()) {
       const { height, index } = operations[position] as Location
       this.#put(tables.transaction.key(height, index), record.transactions[i] as Uint8Array)
     }
-    if (record.credential === undefined) await this.#did(record, operations)
+    if (record.credential === undefined) await this.#did(record, leaf, operations)
     else this.#credential(record, record.credential, operations)
     await this.#writeFull()
   }
 
-  async #did({ did, transactions, ...record }: LeafRecord, operations: readonly (Entry & Location)[]): Promise<void> {
-    let digest = emptyHistory
+  async #did(
+    { did, transactions, ...record }: LeafRecord,
+    { digests }: LeafOfHistory,
+    operations: readonly (Entry & Location)[],
+  ): Promise<void> {
     for (const [number, entry] of operations.entries()) {
-      digest = extendHistory(digest, entryBytes(entry))
+      const digest = digests[number] as Hash
       this.#put(tables.didOperation.key(did, number), tables.didOperation.encode({ ...entry, digest }))
     }
     const [documentSequence, ended] = kept(record) as [number, number?]
@@ -215,12 +226,14 @@ export class StateRows implements StateTaker {
 
   /** Makes the rows that are in another order than what came, and at last those that say where the chain stands. */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
+    await runCooperatively(this.#map.closeSteps())
     await this.#written()
     await this.#balances()
     await this.#ordinals()
     await this.#declared()
     const last = this.#overlay
     putTip(last, this.#spec, { height, hash })
+    putMapComplete(last, height)
     if (height > 0) {
       meta.pruned.put(last, height)
       meta.joined.put(last, height)

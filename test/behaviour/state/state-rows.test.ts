@@ -4,6 +4,7 @@ import { parseSpec } from '../../../src/base/primitives/spec.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkRecentBlocks } from '../../../src/ledger/chain/check-recent-blocks.js'
 import { verifyPruned } from '../../../src/ledger/chain/verify-pruned.js'
+import { leafOf } from '../../../src/ledger/state/leaf-record.js'
 import { StateRows } from '../../../src/ledger/state/state-rows.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { derivedTables, rangeOf, tables } from '../../../src/ledger/storage/rows/tables.js'
@@ -92,7 +93,8 @@ describe('a document that no rule allows', () => {
     const entry = { operation: 1, height: 1, time: 1, txid: zeroHash, payloadHash: zeroHash } as const
     const payload = { type: 10, operation: { ...holder().create(), payload: 'e30' } } as const
     const { bytes } = craft(spec, [], [], [], { payload })
-    await rows.leaf({ did: new Uint8Array(21), entries: [entry], transactions: [bytes] }, [1])
+    const record = { did: new Uint8Array(21), entries: [entry], transactions: [bytes] }
+    await rows.leaf(record, leafOf(record), [1])
     await expect(rows.end()).rejects.toMatchObject({ code: 'coinbase-did-root' })
     await rows.close()
     await database.close()

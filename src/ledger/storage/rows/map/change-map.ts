@@ -88,7 +88,7 @@ export function bySlot(changes: readonly LeafChange[], depth: number): SlotLeave
 }
 
 /** Applies changes below the node at a depth, to its page as it is. Their keys share the bits before. */
-function* changePage(
+export function* changePage(
   pages: Pages,
   depth: number,
   before: MapPage,
@@ -100,10 +100,14 @@ function* changePage(
     changed.push({ index: part.index, slot })
   }
   yield
-  const page = before.with(changed)
+  return putPage(pages, { depth, key: (changes[0] as LeafChange).key }, before.with(changed))
+}
+
+/** Puts a page where it is needed; returns what the page above it has of it. */
+export function putPage(pages: Pick<Pages, 'put'>, place: MapPlace, page: MapPage): Slot | undefined {
   const top = page.node(topNode)
-  const isNeeded = top !== undefined && (depth === 0 || !isLeaf(top))
-  pages.put({ depth, key: (changes[0] as LeafChange).key }, isNeeded ? page : undefined)
+  const isNeeded = top !== undefined && (place.depth === 0 || !isLeaf(top))
+  pages.put(place, isNeeded ? page : undefined)
   return top
 }
 
