@@ -26,7 +26,7 @@ import { askForState, type OfferChecking, type StateOffer } from './state-offers
 
 /** Peers that are waited for before the best offer is chosen. */
 const peersWanted = 3
-/** @tuning ms: wait for more peers once one has answered */
+/** @tuning ms: wait for more peers once one has answered, where there may be more */
 const morePeers = 2_000
 /** @tuning ms: wait for an offer once a peer has answered that it has none */
 const noOffer = 10_000
@@ -39,7 +39,8 @@ const lookInterval = 200
 const askAgain = 30_000
 
 export interface StateDownloadOptions extends OfferChecking, Pick<Env, 'timers'> {
-  readonly peers: SyncPeers
+  /** Without `seeksMore` another peer may come at any time. */
+  readonly peers: SyncPeers & { readonly seeksMore?: boolean }
   readonly parts: PartStore
   /** Takes the bytes that are there, and how many the state has. */
   readonly progress?: (done: number, total: number) => void
@@ -128,7 +129,9 @@ export class StateDownload {
       const offers = this.#offers()
       const waited = clock.now() - (this.#firstAnswer ?? Infinity)
       const answered = [...this.#said.keys()].filter((peer) => !peer.closed).length
-      if (offers.length > 0 && (answered >= peersWanted || waited >= morePeers)) return offers[0]
+      // No other peer is known: none would come.
+      const isEach = peers.seeksMore === false && answered === peers.all().length
+      if (offers.length > 0 && (isEach || answered >= peersWanted || waited >= morePeers)) return offers[0]
       if (offers.length === 0 && waited >= noOffer) return undefined
       await this.#timeouts.within(new Promise<never>(() => {}), lookInterval)
     }

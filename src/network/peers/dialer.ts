@@ -82,6 +82,11 @@ export class Dialer {
     return dial
   }
 
+  /** Whether a dial is on its way, or one is due. */
+  get isBusy(): boolean {
+    return this.#dials.size > 0 || this.#options.book.addresses().some((known) => this.#isDue(known))
+  }
+
   /** The address at which a peer was dialled. */
   addressOf({ link }: PeerRecord): KnownAddress | undefined {
     return this.#addresses.get(link)

@@ -85,6 +85,8 @@ export class PeerManager implements LinkHandler {
   readonly #book: AddressBook
   readonly #connections: PeerConnections
   readonly #dialer: Dialer
+  /** Peers that owe an answer with addresses. */
+  #asking = 0
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
@@ -159,6 +161,11 @@ export class PeerManager implements LinkHandler {
   /** Peers whose handshake is done. */
   all(): readonly Peer[] {
     return this.#connections.all()
+  }
+
+  /** Whether it knows an address that it may soon be connected to, or has asked for some. */
+  get seeksMore(): boolean {
+    return this.#asking > 0 || this.#dialer.isBusy
   }
 
   /**
@@ -386,10 +393,13 @@ export class PeerManager implements LinkHandler {
   }
 
   async #askAddresses(peer: PeerRecord): Promise<void> {
+    this.#asking++
     try {
       takeAddresses(peer, await peer.ask(addressesExchange, undefined), this.#book, this.#now())
     } catch (error) {
       if (!(error instanceof LinkError || error instanceof RuleError)) throw error
+    } finally {
+      this.#asking--
     }
   }
 

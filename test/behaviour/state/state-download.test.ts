@@ -45,10 +45,15 @@ interface Taking {
   /** Replaces the check of the state. */
   readonly check?: (parts: AsyncIterable<Part>) => Promise<CheckedState>
   readonly days?: number
+  /** Whether more peers may come; absent: that is not known. */
+  readonly seeksMore?: boolean
+  /** Takes the milliseconds until an offer was chosen. */
+  readonly onChosen?: (waited: number) => void
 }
 
 /** Takes the state that peers have, in a time that goes on while something waits for it. */
-async function take({ test, peers, directory = fresh(), check, days = 0 }: Taking): Promise<CheckedState | undefined> {
+async function take(taking: Taking): Promise<CheckedState | undefined> {
+  const { test, peers, directory = fresh(), check, days = 0, seeksMore, onChosen = () => {} } = taking
   const { spec, chain } = test
   const time = new ManualTime(chain.tip.header.time * 1000 + days * 86_400_000)
   const all = () => peers.filter(({ closed }) => !closed)
@@ -62,13 +67,17 @@ async function take({ test, peers, directory = fresh(), check, days = 0 }: Takin
     clock: time,
     timers: time,
     log: quietLog(),
-    peers: { all, events },
+    peers: { all, events, ...(seeksMore !== undefined && { seeksMore }) },
     parts,
     progress,
   }
   const download = new StateDownload(options)
   let isOver = false
-  const usual = (some: AsyncIterable<Part>) => checkState(some, { spec, verifier, clock: time })
+  const begun = time.now()
+  const usual = (some: AsyncIterable<Part>) => {
+    onChosen(time.now() - begun)
+    return checkState(some, { spec, verifier, clock: time })
+  }
   const taken = download.run(check ?? usual).finally(() => (isOver = true))
   taken.catch(() => {})
   while (!isOver) {
@@ -128,6 +137,22 @@ describe.each([
     const mixed = [new TestPeer(test), peer(), new TestPeer(test)]
     expect(await take({ test, peers: mixed })).toMatchObject({ height: stateHeight })
     expect(penaltiesOf(...mixed)).toEqual(['', '', ''])
+  })
+
+  it('waits two seconds for more peers, unless no further one is known or some have not answered', async () => {
+    const silent = () => peer().answering(stateListExchange, () => new Promise(() => {}))
+    const waited = async (peers: TestPeer[], seeksMore?: boolean) => {
+      let chosen = NaN
+      const onChosen = (after: number) => (chosen = after)
+      const more = seeksMore === undefined ? {} : { seeksMore }
+      expect(await take({ test, peers, onChosen, ...more })).toMatchObject({ height: stateHeight })
+      return chosen
+    }
+    expect(await waited([peer()])).toBeGreaterThanOrEqual(2_000)
+    expect(await waited([peer()], true)).toBeGreaterThanOrEqual(2_000)
+    expect(await waited([peer(), silent()], false)).toBeGreaterThanOrEqual(2_000)
+    expect(await waited([peer(), peer()], false)).toBeLessThan(1_000)
+    expect(await waited([peer()], false)).toBeLessThan(1_000)
   })
 
   it('costs the sender alone whose part is another one than all list', async () => {

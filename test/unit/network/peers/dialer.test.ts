@@ -150,6 +150,19 @@ const addressOf = (i: number) => `${i}.1.0.1:1`
 const numberOf = (address: string) => Number(address.split('.')[0])
 
 describe('the dials of a node', () => {
+  it('is busy while a dial is on its way or due', async () => {
+    const scene = await Scene.of(4)
+    expect(scene.dialer.isBusy).toBe(false)
+    scene.learn(2)
+    expect(scene.dialer.isBusy).toBe(true)
+    scene.dialer.fill()
+    expect([...scene.dialled].sort()).toEqual([addressOf(1), addressOf(2)])
+    await scene.arrives(addressOf(1), 1)
+    expect(scene.dialer.isBusy).toBe(true)
+    await scene.fails(addressOf(2))
+    expect(scene.dialer.isBusy).toBe(false)
+  })
+
   it('go to all configured addresses, whatever places there are', async () => {
     const scene = await Scene.of(0)
     for (let i = 1; i < 8; i++) scene.book.configure(addressOf(i))
