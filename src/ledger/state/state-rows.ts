@@ -26,6 +26,7 @@ import { Overlay } from '../storage/write/overlay.js'
 import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
 import { DocumentThread } from './document-thread.js'
+import { JoinedDays } from './joined-days.js'
 import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
 import { kept, type LeafOfHistory, type LeafRecord, textOf } from './leaf-record.js'
 
@@ -48,8 +49,7 @@ interface JoiningDid {
 
 /**
  * Makes the rows of a state in an empty database, while it is checked. They are those that a node has which connected every block up to
- * it, without what docs/schema.md names as not had; `Chain.open` adds the days. A database that was not finished is of no
- * use.
+ * it, without what docs/schema.md names as not had. A database that was not finished is of no use.
  */
 export class StateRows implements StateTaker {
   readonly #database: Database
@@ -67,6 +67,7 @@ export class StateRows implements StateTaker {
   #asked: { dids: JoiningDid[]; bytes: number } = { dids: [], bytes: 0 }
   /** Batches of documents that are made, the oldest first. */
   readonly #made: Promise<void>[] = []
+  readonly #days = new JoinedDays()
   #tip: Header
   #chainWork: bigint
 
@@ -108,7 +109,8 @@ export class StateRows implements StateTaker {
     await this.#writeFull()
   }
 
-  async block({ height, hash }: Header, { coinbase, transactions }: BlockOutline): Promise<void> {
+  async block({ height, hash, time }: Header, { coinbase, transactions }: BlockOutline): Promise<void> {
+    this.#days.block(time, transactions.length + 1)
     // The coins of genesis are among those that come, unless they were spent. All headers are here: what follows reads them.
     if (height === 1) await this.#dropCoins()
     const record = present(tables.header.get(this.#database, hash), 'a header of the state')
@@ -144,6 +146,7 @@ export class StateRows implements StateTaker {
   async leaf(record: LeafRecord, leaf: LeafOfHistory, indices: readonly number[]): Promise<void> {
     if (this.#map.begins(leaf.key)) await runCooperatively(this.#map.closeSteps(leaf.key))
     this.#map.add(leaf)
+    for (const entry of record.entries) this.#days.operation(entry)
     const operations = record.entries.map((entry, i) => ({ ...entry, index: indices[i] as number }))
     for (const [i, position] of kept(record).entries()) {
       const { height, index } = operations[position] as Location
@@ -239,8 +242,9 @@ export class StateRows implements StateTaker {
       meta.joined.put(last, height)
       putIndexUndoFrom(last, height + 1)
     }
-    // The days are counted anew, as in a database that had none.
-    last.del(meta.days.key)
+    this.#days.put(last)
+    // What the transactions up to it paid is not known.
+    meta.days.put(last, height)
     await this.#written()
     await this.#database.checkpoint({ height, hash })
   }
