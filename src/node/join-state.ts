@@ -24,10 +24,11 @@ import { ageWarning, takenText } from './taken-state.js'
 export const fromPeers = 'peers'
 const mebibyte = 1024 * 1024
 /**
- * Rows come in another order than that of their keys: in fewer, larger tables LevelDB sorts them with a third less work.
+ * Rows come in another order than that of their keys: in fewer, larger tables LevelDB sorts them with half of the work. There are two
+ * at a time.
  * @tuning bytes: rows of a state that LevelDB gathers before it writes a table
  */
-const writeBuffer = 32 * mebibyte
+const writeBuffer = 64 * mebibyte
 
 /** How far it is: the MiB of the state that were taken, and how many it has. */
 export interface JoinStep {
