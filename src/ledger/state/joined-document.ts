@@ -2,11 +2,12 @@ import { mapKey, putUint32 } from '../../base/primitives/bytes.js'
 import { didMethod } from '../../base/primitives/did-method.js'
 import * as form from '../../base/primitives/forms.js'
 import { Reader, Writer } from '../../base/primitives/codec.js'
-import { finish } from '../../base/primitives/steps.js'
+import { finish, type Steps } from '../../base/primitives/steps.js'
 import { payloadOf } from '../../base/primitives/transaction-parts.js'
 import { documentText } from '../../identity/did/canonical.js'
 import { documentOfPayload } from '../../identity/did/known-document.js'
-import { type DocumentTokens, tokenSteps } from '../../identity/did-index/document-tokens.js'
+import type { DidDocument } from '../../identity/did/model.js'
+import { type DocumentTokens, documentTokenSteps, tokenSteps } from '../../identity/did-index/document-tokens.js'
 import { operationOf } from '../storage/rows/did-reader.js'
 
 /** The documents of a state's transactions, as one thread asks another one for them. */
@@ -53,8 +54,15 @@ export const noTokens = documentTokens.encode(new Map())
 /** The document in a DID's transaction that a chain accepted; an InvariantError where it cannot have done so. */
 export function joinedDocument(transaction: Uint8Array): JoinedDocument {
   const { payload } = operationOf(payloadOf(transaction))
-  const text = Buffer.from(documentText(documentOfPayload(payload, didMethod)))
-  return { text, tokens: documentTokens.encode(finish(tokenSteps(text))) }
+  const document = documentOfPayload(payload, didMethod)
+  const text = Buffer.from(documentText(document))
+  return { text, tokens: documentTokens.encode(finish(stepsOf(document, text))) }
+}
+
+/** The tokens of a document by its text, or by what was read of it: claims alone are there in another form. */
+function stepsOf({ id, keys, services, credentials, expires }: DidDocument, text: Uint8Array): Steps<DocumentTokens> {
+  if (credentials.length > 0) return tokenSteps(text)
+  return documentTokenSteps({ id, publicKey: keys, service: services, expires })
 }
 
 /** Length of a part in a message between the threads, u32. */

@@ -13,7 +13,7 @@ import { tokenSteps } from '../../../../src/identity/did-index/document-tokens.j
 import { DocumentThread } from '../../../../src/ledger/state/document-thread.js'
 import { documentTokens, joinedDocument, noTokens } from '../../../../src/ledger/state/joined-document.js'
 import { compileModules } from '../../../support/process/compiled.js'
-import { type Holder, holder } from '../../../support/builders/did.js'
+import { authorizationKey, type Holder, holder } from '../../../support/builders/did.js'
 
 const compiled = compileModules(['ledger/state/document-worker.ts'])
 const worker = compiled.url('ledger/state/document-worker.js')
@@ -31,7 +31,12 @@ const empty = {
 const bytesOf = (operation: DidOperation) => new Transaction({ ...empty, payload: { type: 10, operation } }).bytes
 const services = [{ id: '#about', type: 'About', serviceEndpoint: 'https://example.org/é' }]
 const holders = Array.from({ length: 5 }, holder)
-const operations = holders.map((one) => one.create({ services }))
+// Those with credentials have their tokens from the text, others from what was read.
+const operations = holders.map((one, i) => {
+  const other = holders[(i + 1) % holders.length] as Holder
+  const keys = [...one.plan.keys, authorizationKey('other', other.primary, other.did)]
+  return one.create({ services, ...(i % 2 === 0 ? { keys } : { credentials: [one.issue(one.did)] }) })
+})
 const transactions = operations.map(bytesOf)
 const expected = operations.map(({ payload }) => {
   const text = fromUtf8(documentText(documentOfPayload(payload, didMethod)))
