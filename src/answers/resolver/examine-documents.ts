@@ -18,6 +18,11 @@ const sampleBytes = 64 * 1024
 /** Part of the bytes of documents beyond which all is parsed. */
 const partAtMost = 0.6
 
+/** @tuning count: documents in which a search looks for the texts of its condition before it looks whether that is worth it */
+const soughtAtLeast = 64
+/** Part of the documents beyond which that spares less than it takes: the others need no parsing. */
+const partWithTexts = 0.75
+
 /** Parts of a search that an examination uses. */
 export interface ExamineTask {
   readonly rows: FrozenRows
@@ -39,8 +44,9 @@ export interface Examined {
 export class Examiner {
   readonly #task: ExamineTask
   readonly #rest: () => Promise<void>
-  /** Texts of the condition: a document without one of them is not parsed. */
-  readonly #texts: readonly Buffer[]
+  /** Texts of the condition: a document without one of them is not parsed. None where nearly all documents have them. */
+  #texts: readonly Buffer[]
+  readonly #sought = { documents: 0, having: 0 }
   /** Whether a part of each document is parsed. */
   #isPartial: boolean
   readonly #bytes = { parsed: 0, all: 0 }
@@ -81,7 +87,16 @@ export class Examiner {
   }
 
   #matches(key: Key, value: Buffer): boolean {
-    return this.#texts.every((text) => value.includes(text)) && this.#task.matcher.matches(this.#read(key, value))
+    return this.#hasTexts(value) && this.#task.matcher.matches(this.#read(key, value))
+  }
+
+  #hasTexts(value: Buffer): boolean {
+    if (this.#texts.length === 0) return true
+    const hasThem = this.#texts.every((text) => value.includes(text))
+    const sought = this.#sought
+    if (hasThem) sought.having++
+    if (++sought.documents >= soughtAtLeast && sought.having > sought.documents * partWithTexts) this.#texts = []
+    return hasThem
   }
 
   /** The members of a document that the condition looks at, or all. */

@@ -245,14 +245,18 @@ export class SearchRun {
       for (const [key, value] of some) {
         if (this.#examiner.matches(key, value) && this.#page.wanted(1) !== undefined) this.#page.add(value)
         if (this.#page.isFull && known.total !== undefined) return
-        await this.#rest()
+        // Asked here: a promise for each document would be a part of what it takes.
+        if (this.#yielder.over) await this.#giveWay()
       }
     }
   }
 
   /** Lets other work run between slices. */
   async #rest(): Promise<void> {
-    if (!this.#yielder.over) return
+    if (this.#yielder.over) await this.#giveWay()
+  }
+
+  async #giveWay(): Promise<void> {
     await this.#yielder.next()
     this.#task.goOn()
   }

@@ -16,31 +16,58 @@ export function arePlain(names: readonly string[]): boolean {
 }
 
 /**
- * Parses those members of an object that `names` lists, each once and all plain, of JSON without white space, and steps over all others: in
- * a third of the time of parsing them. Undefined where the bytes have another form, as an escape in a name; then JSON.parse has to read
- * all. Steps over values without a look at their grammar, so the bytes have to be known as JSON.
+ * Parses those members of an object that `names` lists, each once and all plain, of JSON without white space and needless escapes, and
+ * steps over all others: in a third of the time of parsing them. Undefined where the bytes have another form, as an escape in a name;
+ * then JSON.parse has to read all. Steps over values without a look at their grammar, so the bytes have to be known as JSON.
  */
 export function someMembers(json: Buffer, names: readonly string[]): SomeMembers | undefined {
-  // A character for each byte, which V8 searches faster than a buffer: all that is looked for is ASCII.
-  const text = json.toString('latin1')
+  const text = json.toString('utf8')
+  return text.startsWith('{"') ? membersFrom(text, 1, names) : undefined
+}
+
+/** Those members from a place on where a name begins: from the first one until all are found, from a later one to the end of the text. */
+function membersFrom(text: string, start: number, names: readonly string[]): SomeMembers | undefined {
+  const isFirst = start === 1
   const members: Record<string, unknown> = {}
   let parsed = 0
   let found = 0
-  if (!text.startsWith('{"')) return undefined
-  for (let at = 1; ;) {
+  let mayLeap = isFirst
+  for (let at = start; ;) {
     const nameEnd = stringEnd(text, at)
     const name = text.slice(at + 1, nameEnd - 1)
     if (text.charCodeAt(nameEnd) !== colon || name.includes('\\')) return undefined
+    const isWanted = names.includes(name)
+    if (mayLeap && !isWanted) {
+      const last = lastMembers(text, at, found === 0 ? names : names.filter((one) => !Object.hasOwn(members, one)))
+      if (last !== undefined) return { members: Object.assign(members, last.members), parsed: parsed + last.parsed }
+      mayLeap = false
+    }
     const end = valueEnd(text, nameEnd + 1)
-    if (names.includes(name)) {
-      members[name] = JSON.parse(json.toString('utf8', nameEnd + 1, end))
+    if (isWanted) {
+      members[name] = JSON.parse(text.slice(nameEnd + 1, end))
       parsed += end - nameEnd
-      if (++found === names.length) return { members, parsed }
+      if (++found === names.length && isFirst) return { members, parsed }
     }
     if (text.charCodeAt(end) === closeObject && end + 1 === text.length) return { members, parsed }
     if (text.charCodeAt(end) !== comma || text.charCodeAt(end + 1) !== quote) return undefined
     at = end + 1
   }
+}
+
+/**
+ * The same for members that follow a place, where they are nearer to the end of the object than to that place: what is between is not
+ * looked at. Undefined where the first of these names may be one of an object within.
+ */
+function lastMembers(text: string, after: number, names: readonly string[]): SomeMembers | undefined {
+  let first = text.length
+  for (const name of names) {
+    // No string begins behind a comma within a string, nor ends there before a name.
+    const place = text.indexOf(`,"${name}":`, after) + 1
+    if (place > 0 && place < first) first = place
+  }
+  if (first === text.length) return { members: {}, parsed: 0 }
+  // Members of an object within end before the text does.
+  return text.length - first < first - after ? membersFrom(text, first, names) : undefined
 }
 
 /** The place behind a string that begins at a quote; beyond the end where it has none. */

@@ -152,7 +152,8 @@ export class StoredRows implements Rows {
         const rows = await ahead
         if (rows.length === 0) return
         ahead = read()
-        yield rows.map(([key, value]) => [key, unseal(key, value)])
+        for (const row of rows) row[1] = unseal(row[0], row[1])
+        yield rows
       }
     } catch (error) {
       throw accessFailure(error, 'read')

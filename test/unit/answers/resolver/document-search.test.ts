@@ -187,6 +187,17 @@ describe('a search', () => {
     expect(shelf.open).toBe(0)
   })
 
+  it.each([1, 3, 50])('finds a text that all but one in %i documents have', async (rest) => {
+    const texts = numbered(300, 'often').map((text, n) => {
+      if (n % rest === 0) return text.replace('"often"', n % 2 === 0 ? '"never"' : '"never","other":"often"')
+      return text
+    })
+    const having = Array.from({ length: 300 }, (_, n) => n).filter((n) => n % rest > 0)
+    const shelf = await Shelf.of(texts)
+    const found = await shelf.find({ query: { filler: { $regex: 'ofte' } }, limit: 300 })
+    expect([found.total, ids(found)]).toEqual([having.length, having])
+  })
+
   it('gives so many documents unless told otherwise, and never more than so many', async () => {
     const shelf = await Shelf.of(numbered(queryLimits.documents + 5))
     expect(await shelf.find({ query: {} })).toMatchObject({ total: 1005, count: queryLimits.documentsUnasked })
@@ -209,7 +220,7 @@ describe('a search', () => {
 
   it('sees one state, whatever is written meanwhile', async () => {
     // Several pages of documents, so that the writing comes in between.
-    const texts = numbered(400, 'x'.repeat(1600))
+    const texts = numbered(400, 'x'.repeat(6400))
     const shelf = await Shelf.of(texts)
     const found = shelf.find({ query: { even: true }, limit: 1 })
     await shelf.put(texts.map((text) => text.replace(/"even":\w+/, '"even":true')))
