@@ -7,7 +7,7 @@ import { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
 import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
-import { digestOf } from '../storage/care/table-digest.js'
+import { digestOf, rowsAtOnce } from '../storage/care/table-digest.js'
 import { joinedHeight, type LackingHeights, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { derivedTables, type LeftBranchRow, meta, rangeOf, stateTables, tables } from '../storage/rows/tables.js'
 import { indexUndoFrom } from '../storage/rows/token-index.js'
@@ -148,9 +148,9 @@ export async function verifyChain(
 /** Reads every row, which verifies the checksums of those that nothing else reads too. */
 export async function readEveryRow(database: Database, progress: (step: VerifyStep) => void): Promise<void> {
   let rows = 0
-  for await (const row of database.scan({})) {
-    void row
-    progress({ stage: 'rows', done: ++rows })
+  for await (const page of database.pages({}, rowsAtOnce)) {
+    rows += page.length
+    progress({ stage: 'rows', done: rows })
   }
 }
 

@@ -28,7 +28,7 @@ describe('the look at a chain that prunes', () => {
     expect(await verifyPruned((await scene()).chain, (step) => steps.push(step))).toBeUndefined()
     const blocks = steps.filter(({ stage }) => stage === 'blocks')
     expect(blocks).toEqual([1, 2, 3, 3, 4, 5].map((done) => ({ stage: 'blocks', done, total: 6 })))
-    expect(steps[0]).toEqual({ stage: 'rows', done: 1 })
+    expect(steps[0]).toMatchObject({ stage: 'rows' })
   })
 
   it.each([1, 3, 4, 6])('finds that the confirm of block %i is gone', async (height) => {
