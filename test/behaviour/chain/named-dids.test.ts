@@ -9,6 +9,7 @@ import { stateDigest } from '../../../src/ledger/chain/replay-chain.js'
 import { neededFee } from '../../../src/clients/wallet/fee.js'
 import type { Fees } from '../../../src/base/primitives/fees.js'
 import type { DidOperation } from '../../../src/base/primitives/did-operation.js'
+import { longestName } from '../../../src/base/primitives/did-name.js'
 import type { Transaction } from '../../../src/base/primitives/transaction.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
@@ -300,9 +301,9 @@ describe('answers about a DID with a name', () => {
     const services = [{ id: '#site', type: 'LinkedDomains', serviceEndpoint: 'https://example.org' }]
     const keys = [authenticationKey('own', quickSigner())]
     const parts = { by: [bob], plan: { services, keys } }
-    const longest = named('x'.repeat(30))
-    const created = await publish(createNamed(namedDocument('x'.repeat(30), parts), bob), longest)
-    await publish(updateNamed(namedDocument('x'.repeat(30), parts), created, bob), longest)
+    const longest = named('x'.repeat(longestName))
+    const created = await publish(createNamed(namedDocument('x'.repeat(longestName), parts), bob), longest)
+    await publish(updateNamed(namedDocument('x'.repeat(longestName), parts), created, bob), longest)
     await publish(cyd.update(lastOf(cyd.did) ?? '', { services }), cyd.did)
     const server = await serve(contextOf(test))
     for (const proof of [true, 'history']) {

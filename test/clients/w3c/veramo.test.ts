@@ -230,7 +230,7 @@ describe.each(doors)('Veramo through %s', (door, methods) => {
     for (const [text, error] of [
       [named(name('free')), 'notFound'],
       [named('Shop'), 'invalidDid'],
-      [named('x'.repeat(31)), 'invalidDid'],
+      [named('x'.repeat(117)), 'invalidDid'],
     ] as const) {
       const { didDocument, didResolutionMetadata } = await agent().resolveDid({ didUrl: text })
       expect([didDocument, errorName(didResolutionMetadata.error)]).toEqual([null, error])
