@@ -82,7 +82,7 @@ describe('didledger driver', () => {
     expect(JSON.parse(taken.text)).toMatchObject({ didDocument: { id: 'did:ledger:shop', controller: did } })
     // A client may encode the colons.
     expect(await both(encodeURIComponent('did:ledger:shop'))).toEqual(taken)
-    for (const target of ['did:ledger:Shop', `did:ledger:${'x'.repeat(31)}`, 'did:ledger:-shop'])
+    for (const target of ['did:ledger:Shop', `did:ledger:${'x'.repeat(117)}`, 'did:ledger:-shop'])
       expect((await both(target)).status).toBe(400)
     await runJson('did', 'name', 'deactivate', 'shop', ...by)
     expect((await both('did:ledger:shop')).status).toBe(410)

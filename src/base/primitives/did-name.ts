@@ -14,7 +14,7 @@ export function isDidName(text: string): boolean {
 }
 
 /** The form of names in words. */
-export const nameRule = `1 to ${longestName} of a-z 0-9 . _ -, of which the first is a letter or digit; not 34 beginning with i`
+export const nameRule = `1 to ${longestName} of a-z 0-9 . _ -, the first a letter or digit; no 34 that begin with i`
 
 /** Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts. */
 export function capitalsFault(text: string): string {
