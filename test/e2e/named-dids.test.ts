@@ -117,7 +117,7 @@ describe('a DID of three people, two of whom sign', () => {
     expect((await as(0, 'name', 'create', 'club')).err).toContain('deactivated')
   })
 
-  it('has a name as long as ids leave room for, in commands, answers, proofs and the check of the chain', async () => {
+  it('has a name as long as ids leave room for, in commands, answers and proofs', async () => {
     const name = 'a-name.of_116'.padEnd(longestName, '-characters')
     const whole = `did:ledger:${name}`
     expect(await as(0, 'name', 'create', `${name}x`)).toMatchObject({

@@ -110,9 +110,11 @@ export class Dependents {
     yield
     if (time < this.#nextExpiry) return
     this.#nextExpiry = Infinity
+    let looked = 0
     for (const [expiresAt, entries] of this.#expiring) {
       if (expiresAt <= time) yield* touchSteps(entries, touch)
       else this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt)
+      if (++looked % atOnce === 0) yield
     }
   }
 
