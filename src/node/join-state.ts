@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { UserError } from '../base/errors/rule-error.js'
 import type { Verifier } from '../base/crypto/verifier.js'
 import { workOf } from '../base/primitives/compact.js'
@@ -28,7 +29,7 @@ const mebibyte = 1024 * 1024
  * at a time.
  * @tuning bytes: rows of a state that LevelDB gathers before it writes a table
  */
-const writeBuffer = 64 * mebibyte
+const writeBuffer = 32 * mebibyte
 
 /** How far it is: the MiB of the state that were taken, and how many it has. */
 export interface JoinStep {
@@ -44,7 +45,7 @@ interface JoinSettings extends Pick<PeeringNode, 'spec' | 'env' | 'tuning'> {
 type JoiningNode = JoinSettings & PeeringNode
 
 /** Directories that a join has to do with. */
-type JoinDirectory = Pick<DataDirectory, 'database' | 'joining' | 'joiningPeers' | 'parts'>
+type JoinDirectory = Pick<DataDirectory, 'database' | 'joining' | 'joiningRows' | 'joiningPeers' | 'parts'>
 
 /** Wires and disk of a join; a simulation has its own. */
 export interface JoinSurroundings {
@@ -80,8 +81,11 @@ export async function dropJoin(directory: DataDirectory): Promise<void> {
   await diskFiles.remove(directory.joinLock)
 }
 
-async function removeLeftovers({ joining, joiningPeers, parts }: JoinDirectory, files: DiskFiles): Promise<void> {
-  for (const path of [joining, joiningPeers, parts]) await files.remove(path)
+async function removeLeftovers(
+  { joining, joiningRows, joiningPeers, parts }: JoinDirectory,
+  files: DiskFiles,
+): Promise<void> {
+  for (const path of [joining, joiningRows, joiningPeers, parts]) await files.remove(path)
 }
 
 /** {@link joinState}, within any surroundings. */
@@ -115,7 +119,7 @@ export async function joinWithin(
     await files.remove(directory.parts)
     return state
   } finally {
-    await files.remove(directory.joining)
+    for (const path of [directory.joining, directory.joiningRows]) await files.remove(path)
   }
 }
 
@@ -181,14 +185,16 @@ async function takeFromPeers(
 /** Checks the parts of a state and makes its rows, in a database beside that of the directory. */
 async function makeRows(
   parts: AsyncIterable<Part>,
-  { directory: { joining }, files }: JoinSurroundings,
+  { directory: { joining, joiningRows }, files }: JoinSurroundings,
   checking: Parameters<typeof checkState>[1],
   cache: number | undefined,
 ): Promise<CheckedState> {
-  await files.remove(joining)
+  for (const path of [joining, joiningRows]) await files.remove(path)
+  await files.makeDirectory(joiningRows)
   const database = await files.openDatabase(joining, cache, { writeBuffer })
   try {
-    const rows = await StateRows.begin(database, checking.spec)
+    const scratch = (name: string) => files.openScratch(join(joiningRows, name))
+    const rows = await StateRows.begin(database, checking.spec, scratch)
     try {
       const state = await checkState(parts, { ...checking, taker: rows })
       await rows.finish(state)

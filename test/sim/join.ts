@@ -166,6 +166,7 @@ export async function simulateJoin(
 const directory = {
   database: '/chain',
   joining: '/chain.joining',
+  joiningRows: '/chain.rows',
   joiningPeers: '/chain.peers',
   parts: '/chain.parts',
   history: '/chain.history',

@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path'
 import { Database } from '../../src/ledger/storage/database.js'
 import type { DiskFiles } from '../../src/ledger/storage/disk-files.js'
 import type { Chance } from '../support/builders/chance.js'
+import { memoryScratch } from '../support/builders/memory-scratch.js'
 import { Disk, type Fault, type Life, never, perform } from './disk.js'
 
 /** What is done to a path: a write of a file or of rows, a name that moves, a removal. */
@@ -50,6 +51,17 @@ export class SimulatedFiles {
       read: async (path) => (life.alive ? this.#read(path) : never()),
       write: (path, bytes) => touch(path, 'write', () => this.#files.set(path, bytes.slice())),
       rename: (from, to) => touch(to, 'rename', () => this.#rename(from, to)),
+      openScratch: async (path) => {
+        const memory = await memoryScratch()
+        return {
+          ...memory,
+          write: (bytes, at) => {
+            const copy = Buffer.from(bytes)
+            return touch(path, 'write', () => void memory.write(copy, at))
+          },
+          read: (at, into) => (life.alive ? memory.read(at, into) : never()),
+        }
+      },
       remove: (path) => touch(path, 'remove', () => this.#remove(path)),
       openDatabase: async (path) => {
         const ofRows = faulty(life, () => fault({ path, what: 'rows' }))

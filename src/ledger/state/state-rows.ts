@@ -16,28 +16,40 @@ import { genesisInto } from '../chain/block-records.js'
 import { putTip } from '../chain/reorganise.js'
 import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
+import { accessFailure } from '../storage/failure.js'
+import type { ScratchFile } from '../storage/disk-files.js'
 import { didKey } from '../storage/rows/did-reader.js'
 import { putMapComplete } from '../storage/rows/map/map-rows.js'
 import { OrderedMap } from '../storage/rows/map/ordered-map.js'
-import { present } from '../storage/rows/row-reader.js'
-import { type Balance, type DidHeadRow, type Location, meta, tables } from '../storage/rows/tables.js'
+import { present, type StagedRows } from '../storage/rows/row-reader.js'
+import { type Balance, type DidHeadRow, type Key, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
 import { Overlay } from '../storage/write/overlay.js'
+import type { UnloggedRows } from '../storage/write/unlogged-rows.js'
 import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
+import { createdDid } from './created-did.js'
 import { DocumentThread } from './document-thread.js'
 import { JoinedDays } from './joined-days.js'
 import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
 import { kept, type LeafOfHistory, type LeafRecord, textOf } from './leaf-record.js'
+import { Spool } from './spool.js'
 
 /** @tuning bytes: rows of a state that are written in one batch */
 const batchBytes = 2 * 1024 * 1024
+/** @tuning bytes: tokens of documents whose postings are made together; in memory they take many times as much */
+const tokensAtOnce = 64 * 1024
 /** @tuning bytes: rows that are read in one step to make others of them */
 const pageBytes = 256 * 1024
 /** @tuning bytes: transactions of which another thread makes documents in one batch */
 const documentsBytes = 256 * 1024
 /** @tuning count: such batches at once */
 const documentBatches = 4
+/** @tuning count: parts of the chain whose rows are put in order together */
+const lanes = 128
+
+/** Names of what comes in the order of the map and goes to rows in that of the chain, each in a file of its own. */
+export type SpooledRows = 'transactions' | 'documents' | 'created'
 
 /** A DID whose document is being made. */
 interface JoiningDid {
@@ -54,9 +66,7 @@ interface JoiningDid {
 export class StateRows implements StateTaker {
   readonly #database: Database
   readonly #spec: Spec
-  #overlay: Overlay
-  /** Bytes of its rows. */
-  #size = 0
+  #batch: UnloggedRows
   /** The write of the batch before, while the next one is gathered. */
   #writing: Promise<void> = Promise.resolve()
   readonly #documents = new DocumentThread()
@@ -68,28 +78,56 @@ export class StateRows implements StateTaker {
   /** Batches of documents that are made, the oldest first. */
   readonly #made: Promise<void>[] = []
   readonly #days = new JoinedDays()
+  readonly #spools: Readonly<Record<SpooledRows, Spool>>
+  readonly #allSpools: readonly Spool[]
   #tip: Header
   #chainWork: bigint
 
-  private constructor(database: Database, spec: Spec, genesis: Header) {
+  private constructor(
+    database: Database,
+    spec: Spec,
+    genesis: Header,
+    files: Readonly<Record<SpooledRows, ScratchFile>>,
+  ) {
     this.#database = database
     this.#spec = spec
-    this.#overlay = new Overlay(database)
+    this.#batch = database.unlogged()
     this.#tip = genesis
     this.#chainWork = workOf(genesis.bits)
+    // All headers come before what is spooled.
+    const laneOf = (height: number) => Math.floor((height * lanes) / (this.#tip.height + 1))
+    const spool = (file: ScratchFile) => new Spool(file, laneOf)
+    const { transactions, documents, created } = files
+    this.#spools = { transactions: spool(transactions), documents: spool(documents), created: spool(created) }
+    this.#allSpools = Object.values(this.#spools)
   }
 
-  static async begin(database: Database, spec: Spec): Promise<StateRows> {
+  /** `scratch`: opens a file of that name for rows that come in another order than that of their keys. */
+  static async begin(
+    database: Database,
+    spec: Spec,
+    scratch: (name: SpooledRows) => Promise<ScratchFile>,
+  ): Promise<StateRows> {
     const genesis = genesisBlock(spec)
-    const rows = new StateRows(database, spec, genesis.header)
-    await genesisInto(rows.#overlay, genesis, { map: false })
-    await rows.#written()
-    return rows
+    const [transactions, documents, created] = [
+      await scratch('transactions'),
+      await scratch('documents'),
+      await scratch('created'),
+    ]
+    const rows = new StateRows(database, spec, genesis.header, { transactions, documents, created })
+    try {
+      await rows.#commit((overlay) => genesisInto(overlay, genesis, { map: false }))
+      return rows
+    } catch (error) {
+      await rows.close()
+      throw error
+    }
   }
 
   async close(): Promise<void> {
     await this.#documents.close()
     await Promise.allSettled([this.#writing, ...this.#made])
+    await Promise.allSettled(this.#allSpools.map((spool) => spool.close()))
   }
 
   async header(header: Header, auxPow: AuxPow | undefined): Promise<void> {
@@ -115,7 +153,7 @@ export class StateRows implements StateTaker {
     if (height === 1) await this.#dropCoins()
     const record = present(tables.header.get(this.#database, hash), 'a header of the state')
     this.#put(tables.header.key(hash), tables.header.encode({ ...record, transactionCount: transactions.length + 1 }))
-    this.#put(tables.transaction.key(height, 0), coinbase.bytes)
+    this.#spools.transactions.add({ height, index: 0 }, coinbase.bytes)
     for (const [index, txid] of [coinbase.hash, ...transactions.map((one) => one.txid)].entries()) {
       this.#put(tables.location.key(txid), tables.location.encode({ height, index }))
     }
@@ -150,7 +188,7 @@ export class StateRows implements StateTaker {
     const operations = record.entries.map((entry, i) => ({ ...entry, index: indices[i] as number }))
     for (const [i, position] of kept(record).entries()) {
       const { height, index } = operations[position] as Location
-      this.#put(tables.transaction.key(height, index), record.transactions[i] as Uint8Array)
+      this.#spools.transactions.add({ height, index }, record.transactions[i] as Uint8Array)
     }
     if (record.credential === undefined) await this.#did(record, leaf, operations)
     else this.#credential(record, record.credential, operations)
@@ -192,7 +230,7 @@ export class StateRows implements StateTaker {
       (documents) => {
         for (const [i, joining] of dids.entries()) {
           const { text, tokens } = documents[i] as JoinedDocument
-          this.#put(tables.didDocument.key(joining.place), text)
+          this.#spools.documents.add(joining.place, text)
           this.#create(joining, tokens)
         }
       },
@@ -207,7 +245,7 @@ export class StateRows implements StateTaker {
   }
 
   #create({ did, head, place }: JoiningDid, tokens: Uint8Array): void {
-    this.#put(tables.created.key(place), tables.created.encode({ did, head, tokens }))
+    this.#spools.created.add(place, createdDid.encode({ did, head, tokens }))
   }
 
   #credential(signer: LeafRecord, id: string, operations: readonly (Entry & Location)[]): void {
@@ -227,26 +265,41 @@ export class StateRows implements StateTaker {
     await Promise.all(this.#made.splice(0))
   }
 
-  /** Makes the rows that are in another order than what came, and at last those that say where the chain stands. */
+  /**
+   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most bytes are in rows by the
+   * place of their transaction. They come last and in order, into tables of LevelDB that no other row is in, which it need not merge.
+   */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
     await runCooperatively(this.#map.closeSteps())
+    await this.#ordinals()
     await this.#written()
     await this.#balances()
-    await this.#ordinals()
     await this.#declared()
-    const last = this.#overlay
-    putTip(last, this.#spec, { height, hash })
-    putMapComplete(last, height)
-    if (height > 0) {
-      meta.pruned.put(last, height)
-      meta.joined.put(last, height)
-      putIndexUndoFrom(last, height + 1)
-    }
-    this.#days.put(last)
-    // What the transactions up to it paid is not known.
-    meta.days.put(last, height)
     await this.#written()
+    await this.#database.compact()
+    await this.#putSpooled(this.#spools.transactions, ({ height, index }) => tables.transaction.key(height, index))
+    await this.#putSpooled(this.#spools.documents, (place) => tables.didDocument.key(place))
+    await this.#written()
+    await this.#commit((last) => {
+      putTip(last, this.#spec, { height, hash })
+      putMapComplete(last, height)
+      if (height > 0) {
+        meta.pruned.put(last, height)
+        meta.joined.put(last, height)
+        putIndexUndoFrom(last, height + 1)
+      }
+      this.#days.put(last)
+      // What the transactions up to it paid is not known.
+      meta.days.put(last, height)
+    })
     await this.#database.checkpoint({ height, hash })
+  }
+
+  async #putSpooled(spool: Spool, keyOf: (place: Location) => Key): Promise<void> {
+    for await (const values of spool.sorted()) {
+      for (const [place, value] of values) this.#put(keyOf(place), value)
+      await this.#writeFull()
+    }
   }
 
   async #dropCoins(): Promise<void> {
@@ -279,24 +332,24 @@ export class StateRows implements StateTaker {
   async #ordinals(): Promise<void> {
     let ordinal = 0
     let index = new TokenIndexChanges()
+    let tokenBytes = 0
     const end = async () => {
-      // Numbers of documents are read by the next ones.
+      // Numbers of documents that the batch before wrote are read.
       await this.#writing
-      await index.put(this.#overlay, { areNew: true })
+      await index.put(this.#staged, { areNew: true })
       index = new TokenIndexChanges()
+      tokenBytes = 0
       await this.#write()
     }
-    for await (const page of this.#database.pages(tables.created.range(), pageBytes)) {
-      for (const [key, row] of page) {
-        const { did, head, tokens } = tables.created.decode(row)
+    for await (const created of this.#spools.created.sorted()) {
+      for (const [place, value] of created) {
+        const { did, head, tokens } = createdDid.decode(value)
         this.#put(tables.didHead.key(did), tables.didHead.encode({ ...head, ordinal }))
-        index.create(this.#overlay, ordinal, tables.created.fields(key)[0])
+        index.create(this.#staged, ordinal, place)
         index.change(ordinal++, { before: undefined, after: documentTokens.decode(tokens) })
-        this.#del(key)
-        // Memory of the tokens.
-        this.#size += 10 * tokens.length
+        tokenBytes += tokens.length
         // Whole chunks, which have no row before.
-        if (this.#size > batchBytes && ordinal % chunkOrdinals === 0) await end()
+        if (tokenBytes > tokensAtOnce && ordinal % chunkOrdinals === 0) await end()
       }
     }
     await end()
@@ -323,31 +376,49 @@ export class StateRows implements StateTaker {
   }
 
   #put(key: Buffer, value: Uint8Array): void {
-    this.#overlay.encoded.put(key, value)
-    this.#size += key.length + value.length
+    this.#batch.put(key, value)
   }
 
   #del(key: Buffer): void {
-    this.#overlay.encoded.del(key)
-    this.#size += key.length
+    this.#batch.del(key)
+  }
+
+  /** The batch as a writer of other rooms takes it. Reads do not see it: they have rows of batches that were written. */
+  get #staged(): StagedRows {
+    return {
+      get: (key) => this.#database.get(key),
+      getMany: (keys) => this.#database.getMany(keys),
+      put: (key, value) => this.#put(key, value),
+      del: (key) => this.#del(key),
+    }
   }
 
   async #writeFull(): Promise<void> {
-    if (this.#size > batchBytes) await this.#write()
+    if (this.#batch.size > batchBytes) await this.#write()
+    for (const spool of this.#allSpools) if (spool.isFull) await spool.settle()
   }
 
   /** Has the rows written while the next ones are gathered: two batches are in memory at most. */
   async #write(): Promise<void> {
     await this.#writing
-    const overlay = this.#overlay
-    ;[this.#overlay, this.#size] = [new Overlay(this.#database), 0]
-    const { hash, height } = this.#tip
-    this.#writing = overlay.commit({ kind: 'state', height, hash }, { sync: false })
+    const batch = this.#batch
+    this.#batch = this.#database.unlogged()
+    this.#writing = batch.write().catch((error: unknown) => {
+      throw accessFailure(error, 'written')
+    })
     this.#writing.catch(() => {})
   }
 
   async #written(): Promise<void> {
     await this.#write()
     await this.#writing
+  }
+
+  /** Writes rows that others make, in a batch of their own. */
+  async #commit(make: (overlay: Overlay) => void | Promise<void>): Promise<void> {
+    const overlay = new Overlay(this.#database)
+    await make(overlay)
+    const { hash, height } = this.#tip
+    await overlay.commit({ kind: 'state', height, hash }, { sync: false })
   }
 }

@@ -20,6 +20,7 @@ import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { BatchRows } from './write/batch-rows.js'
 import { type Changes, changesOf, type CommitInfo, type RowsBelow } from './write/row-changes.js'
 import { CoinCache } from './write/coin-cache.js'
+import { UnloggedRows } from './write/unlogged-rows.js'
 import { Outbox, type OutboxPosition, type ShippingTerms } from './write/outbox.js'
 import type { OutboxRows } from './write/outbox-rows.js'
 import { accessFailure, openFailure } from './failure.js'
@@ -241,9 +242,23 @@ export class Database extends StoredRows implements RowSource {
 
   /** Writes rows of another database as they are there, those of its journal too: into a copy that nothing else writes. */
   async putCopied(rows: readonly (readonly [Buffer, Buffer])[]): Promise<void> {
-    const batch = rowBatchOf(this.#level)
-    for (const [key, value] of rows) batch.put(key, seal(key, value))
-    await batch.write({ sync: false })
+    const batch = this.unlogged()
+    for (const [key, value] of rows) batch.put(key, value)
+    await batch.write()
+  }
+
+  /**
+   * A batch without a journal row, for a database that is of no use before its {@link checkpoint}: nothing else finds out that the log has lost some
+   * of it. LevelDB takes rows in the order of their keys without merging them, and the journal's are before all of the chain.
+   */
+  unlogged(): UnloggedRows {
+    return new UnloggedRows(rowBatchOf(this.#level))
+  }
+
+  /** Merges the tables until each key is in one of them. */
+  async compact(): Promise<void> {
+    await this.#begun
+    await this.#compact(Buffer.of(0), Buffer.of(0xff, 0xff))
   }
 
   /**
@@ -286,13 +301,15 @@ export class Database extends StoredRows implements RowSource {
   async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
     await this.#begun
     // Compacting an empty range makes LevelDB flush its memory first; there is no call for that alone.
-    if (isLevelDb(this.#level)) {
-      const compacting = this.#level.compactRange(Buffer.of(0xff), Buffer.of(0xff, 0xff))
-      await compacting.catch((error: unknown) => {
-        throw accessFailure(error, 'written')
-      })
-    }
+    await this.#compact(Buffer.of(0xff), Buffer.of(0xff, 0xff))
     await this.commit(changesOf(new Map()), { ...info, kind: 'checkpoint' }, { sync: true })
+  }
+
+  async #compact(from: Buffer, to: Buffer): Promise<void> {
+    if (!isLevelDb(this.#level)) return
+    await this.#level.compactRange(from, to).catch((error: unknown) => {
+      throw accessFailure(error, 'written')
+    })
   }
 
   async close(): Promise<void> {

@@ -110,7 +110,12 @@ export class DataDirectory {
 
   /** Whether there is something of a join that is under way, or was ended halfway. */
   get hasJoin(): boolean {
-    return [this.joining, this.joiningPeers, this.parts].some((path) => existsSync(path))
+    return [this.joining, this.joiningRows, this.joiningPeers, this.parts].some((path) => existsSync(path))
+  }
+
+  /** Directory for rows that are put in order before that database gets them. */
+  get joiningRows(): string {
+    return `${this.database}.rows`
   }
 
   /** Directory of the lock of the process that makes it. */

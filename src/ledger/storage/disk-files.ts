@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { Database } from './database.js'
+
+/** A file for what does not fit into memory: of no use to a later run. */
+export interface ScratchFile {
+  write(bytes: Uint8Array, at: number): Promise<void>
+  /** Fills memory with bytes that were written; rejects where the file has fewer. */
+  read(at: number, into: Buffer): Promise<void>
+  close(): Promise<void>
+}
 
 /** Files and databases of a data directory, by their paths. A simulation has a disk of its own. */
 export interface DiskFiles {
@@ -9,6 +17,8 @@ export interface DiskFiles {
   read(path: string): Promise<Uint8Array>
   write(path: string, bytes: Uint8Array): Promise<void>
   rename(from: string, to: string): Promise<void>
+  /** An empty file; its directory is there. */
+  openScratch(path: string): Promise<ScratchFile>
   /** Removes a file, or a directory with all below it; there may be none. */
   remove(path: string): Promise<void>
   /** As {@link Database.open}. */
@@ -22,6 +32,26 @@ export const diskFiles: DiskFiles = {
   read: (path) => readFile(path),
   write: (path, bytes) => writeFile(path, bytes, { mode: 0o600 }),
   rename: (from, to) => rename(from, to),
+  openScratch,
   remove: (path) => rm(path, { recursive: true, force: true }),
   openDatabase: (...options) => Database.open(...options),
+}
+
+async function openScratch(path: string): Promise<ScratchFile> {
+  const file = await open(path, 'w+', 0o600)
+  return {
+    async write(bytes, at) {
+      for (let from = 0; from < bytes.length;) {
+        from += (await file.write(bytes, from, bytes.length - from, at + from)).bytesWritten
+      }
+    },
+    async read(at, into) {
+      for (let from = 0; from < into.length;) {
+        const { bytesRead } = await file.read(into, from, into.length - from, at + from)
+        if (bytesRead === 0) throw new Error(`${path} ends before byte ${at + into.length}`)
+        from += bytesRead
+      }
+    },
+    close: () => file.close(),
+  }
 }

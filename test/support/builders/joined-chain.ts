@@ -13,6 +13,7 @@ import { checkJournal } from '../../../src/ledger/storage/care/check-journal.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { dayCounters, meta, tables } from '../../../src/ledger/storage/rows/tables.js'
 import { memoryStore, quietLog, type Store, TestChain } from './chain.js'
+import { memoryScratch } from './memory-scratch.js'
 import type { SpecOverrides } from './spec.js'
 
 const verifier = createInlineVerifier()
@@ -22,7 +23,7 @@ async function joinedStore(test: TestChain, options?: WritingOptions): Promise<S
   const { spec, clock } = test
   const store = memoryStore()
   const fresh = await Database.over(store)
-  const rows = await StateRows.begin(fresh, spec)
+  const rows = await StateRows.begin(fresh, spec, memoryScratch)
   const parts = readParts(stateFile(stateParts(test.chain, latestState(test.chain), options)))
   await rows.finish(await checkState(parts, { spec, verifier, clock, taker: rows }))
   await rows.close()

@@ -39,7 +39,6 @@
  *   23 public key of a peer, or a host in UTF-8    → end and reason of its ban (network/)
  *   24 block hash                                  → body of a block in the vote (voting/)
  *   25 height u32, view u32, kind u8, key of the validator 33 → two contradicting messages of one validator (voting/)
- *   26 height u32, index u16 of the DID's create operation → DID and head, while a state is taken (join-tables.ts)
  *   27 program hash of the holder, height u32, index u16 → fragment of a credential that it declared, while a state is taken
  *   f0 sequence u64                                → changes of a batch for shards (outbox-row.ts)
  *

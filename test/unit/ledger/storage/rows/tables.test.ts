@@ -96,7 +96,6 @@ const rows: Values<typeof tables, Coded> = {
   declared: text,
   declaredCount: u32,
   didHead,
-  created: fc.record({ did: programHash, head: didHead, tokens: bytes(1, 60) }),
   declaring: text,
   didOperation: fc.record({
     height: u32,

@@ -1,0 +1,215 @@
+import type { ScratchFile } from '../storage/disk-files.js'
+import type { Location } from '../storage/rows/tables.js'
+
+/** @tuning bytes: values of a lane that stand together in the file; the memory of each lane */
+const pieceBytes = 64 * 1024
+/** @tuning bytes: pieces that are written together */
+const writtenBytes = 1024 * 1024
+/** @tuning bytes: pieces on their way to the file beyond which who adds has to wait */
+const underWayBytes = 4 * writtenBytes
+/** @tuning bytes: a lane that is read at once; the values of a longer one are read a few at a time */
+const heldBytes = 32 * 1024 * 1024
+/** @tuning count: values that are given out together */
+const groupSize = 256
+
+/** A value of one place in the chain: one of a transaction. */
+export type Spooled = readonly [Location, Uint8Array]
+
+/** Values of neighbouring blocks: they are read and sorted together. */
+interface Lane {
+  /** Those that are in no piece yet, and how many bytes of it they fill. */
+  readonly buffer: Buffer
+  used: number
+  /** Places of the others in the file. */
+  readonly pieces: Piece[]
+}
+
+interface Piece {
+  readonly at: number
+  readonly length: number
+}
+
+/** The value of a place, by its bytes in the file or in the memory of its lane. */
+interface Spot extends Piece {
+  readonly place: Location
+}
+
+/** Bytes before a value: height u32, index u16, length u32. */
+const headSize = 4 + 2 + 4
+
+/**
+ * Values of places in the chain, which come in any order, lie in a file meanwhile, and come out in the order of their places: LevelDB merges
+ * tables whose rows came in another order than that of their keys again and again, and takes those that come in order as they are.
+ *
+ *   add -> lane of its block, 64 KiB of memory -> piece, in a file with those of the other lanes
+ *   sorted -> lane by lane: its pieces from the file, values by their places
+ */
+export class Spool {
+  readonly #file: ScratchFile
+  readonly #laneOf: (height: number) => number
+  readonly #lanes = new Map<number, Lane>()
+  /** The pieces that come next in the file, and how many bytes of it they fill. */
+  #next: Buffer = Buffer.alloc(0)
+  #nextUsed = 0
+  /** Memory of pieces that the file has. */
+  readonly #free: Buffer[] = []
+  /** Memory of the lane that is read. */
+  #held: Buffer = Buffer.alloc(0)
+  /** Offset at which they begin. */
+  #size = 0
+  #underWay = 0
+  readonly #writes: Promise<void>[] = []
+
+  /** `laneOf`: the lane of the blocks of a height; it rises with the height. */
+  constructor(file: ScratchFile, laneOf: (height: number) => number) {
+    this.#file = file
+    this.#laneOf = laneOf
+  }
+
+  /** Adds a value, whose bytes are copied. Each place has one. */
+  add({ height, index }: Location, value: Uint8Array): void {
+    const lane = this.#laneFor(height)
+    const size = headSize + value.length
+    if (lane.used + size > pieceBytes) this.#endPiece(lane)
+    if (size > pieceBytes) {
+      const alone = Buffer.allocUnsafe(size)
+      writeValue(alone, 0, { height, index }, value)
+      lane.pieces.push(this.#append(alone))
+    } else lane.used = writeValue(lane.buffer, lane.used, { height, index }, value)
+  }
+
+  /** Whether {@link settle} comes before the next value. */
+  get isFull(): boolean {
+    return this.#underWay > underWayBytes
+  }
+
+  /** Waits until the file has what is on its way there; rejects where it could not be written. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#writes.splice(0))
+  }
+
+  /** All values in the order of their places, each until the next ones are asked for; nothing is added any more. */
+  async *sorted(): AsyncGenerator<readonly Spooled[], void, void> {
+    const all = [...this.#lanes].sort(([a], [b]) => a - b)
+    const lanes = all.map(([, lane]) => {
+      this.#endPiece(lane)
+      return lane.pieces
+    })
+    this.#lanes.clear()
+    this.#write()
+    await this.settle()
+    this.#free.length = 0
+    for (const pieces of lanes) yield* this.#sorted(pieces)
+    this.#held = Buffer.alloc(0)
+  }
+
+  close(): Promise<void> {
+    return this.settle().finally(() => this.#file.close())
+  }
+
+  #laneFor(height: number): Lane {
+    const number = this.#laneOf(height)
+    let lane = this.#lanes.get(number)
+    if (lane === undefined) {
+      this.#lanes.set(number, (lane = { buffer: Buffer.allocUnsafeSlow(pieceBytes), used: 0, pieces: [] }))
+    }
+    return lane
+  }
+
+  #endPiece(lane: Lane): void {
+    if (lane.used > 0) lane.pieces.push(this.#append(lane.buffer.subarray(0, lane.used)))
+    lane.used = 0
+  }
+
+  /** Copies a piece to the end of what goes to the file; returns where it is then. */
+  #append(piece: Buffer): Piece {
+    if (this.#nextUsed + piece.length > this.#next.length) {
+      this.#write()
+      const free = piece.length <= writtenBytes ? this.#free.pop() : undefined
+      this.#next = free ?? Buffer.allocUnsafeSlow(Math.max(writtenBytes, piece.length))
+    }
+    const at = this.#size + this.#nextUsed
+    piece.copy(this.#next, this.#nextUsed)
+    this.#nextUsed += piece.length
+    return { at, length: piece.length }
+  }
+
+  #write(): void {
+    const memory = this.#next
+    const bytes = memory.subarray(0, this.#nextUsed)
+    const written = this.#file.write(bytes, this.#size).then(() => {
+      this.#underWay -= bytes.length
+      if (memory.length === writtenBytes) this.#free.push(memory)
+    })
+    // Who settles meets it.
+    written.catch(() => {})
+    this.#writes.push(written)
+    this.#underWay += bytes.length
+    this.#size += bytes.length
+    this.#next = Buffer.alloc(0)
+    this.#nextUsed = 0
+  }
+
+  async *#sorted(pieces: readonly Piece[]): AsyncGenerator<readonly Spooled[], void, void> {
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    const held = size <= heldBytes ? await this.#hold(pieces, size) : undefined
+    const spots = held === undefined ? await this.#spots(pieces) : spotsIn(held, 0)
+    spots.sort(byPlace)
+    for (let from = 0; from < spots.length; from += groupSize) {
+      const group = spots.slice(from, from + groupSize)
+      if (held !== undefined) yield group.map(({ place, at, length }) => [place, held.subarray(at, at + length)])
+      else yield await Promise.all(group.map(async (spot) => [spot.place, await this.#read(spot)] as const))
+    }
+  }
+
+  /** The pieces of a lane, in memory that the next one takes. */
+  async #hold(pieces: readonly Piece[], size: number): Promise<Buffer> {
+    if (size > this.#held.length) this.#held = Buffer.allocUnsafeSlow(Math.min(2 * size, heldBytes))
+    const held = this.#held.subarray(0, size)
+    let to = 0
+    const reads = pieces.map(({ at, length }) => {
+      const into = held.subarray(to, to + length)
+      to += length
+      return this.#file.read(at, into)
+    })
+    await Promise.all(reads)
+    return held
+  }
+
+  /** Places of the values of pieces in the file. */
+  async #spots(pieces: readonly Piece[]): Promise<Spot[]> {
+    const spots: Spot[] = []
+    for (const piece of pieces) for (const spot of spotsIn(await this.#read(piece), piece.at)) spots.push(spot)
+    return spots
+  }
+
+  async #read({ at, length }: Piece): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(length)
+    await this.#file.read(at, bytes)
+    return bytes
+  }
+}
+
+/** Writes a value behind its head; returns where the next one begins. */
+function writeValue(into: Buffer, at: number, { height, index }: Location, value: Uint8Array): number {
+  const from = into.writeUInt32LE(value.length, into.writeUInt16LE(index, into.writeUInt32LE(height, at)))
+  into.set(value, from)
+  return from + value.length
+}
+
+/** The values in bytes that begin at an offset. */
+function spotsIn(bytes: Buffer, offset: number): Spot[] {
+  const spots: Spot[] = []
+  for (let at = 0; at < bytes.length;) {
+    const place = { height: bytes.readUInt32LE(at), index: bytes.readUInt16LE(at + 4) }
+    const length = bytes.readUInt32LE(at + 6)
+    at += headSize
+    spots.push({ place, at: offset + at, length })
+    at += length
+  }
+  return spots
+}
+
+function byPlace({ place: a }: Spot, { place: b }: Spot): number {
+  return a.height - b.height || a.index - b.index
+}

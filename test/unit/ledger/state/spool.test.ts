@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Spool, type Spooled } from '../../../../src/ledger/state/spool.js'
+import { diskFiles, type ScratchFile } from '../../../../src/ledger/storage/disk-files.js'
+import { memoryScratch } from '../../../support/builders/memory-scratch.js'
+
+const laneOf = (height: number) => Math.floor(height / 10)
+
+/** All values that come out, copied: they last until the next ones. */
+async function sorted(spool: Spool): Promise<Spooled[]> {
+  const all: Spooled[] = []
+  for await (const values of spool.sorted()) for (const [place, value] of values) all.push([place, Buffer.from(value)])
+  return all
+}
+
+function byPlace([a]: Spooled, [b]: Spooled): number {
+  return a.height - b.height || a.index - b.index
+}
+
+/** Runs with a file on the disk. */
+async function withFile<T>(run: (file: ScratchFile) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'spool-'))
+  const file = await diskFiles.openScratch(join(directory, 'file'))
+  try {
+    return await run(file)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+const value = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  // About as long as a piece, where its head does and does not fit.
+  fc.integer({ min: 64 * 1024 - 12, max: 64 * 1024 + 2 }).map((length) => new Uint8Array(length).fill(length)),
+)
+const place = fc.record({ height: fc.integer({ min: 0, max: 99 }), index: fc.integer({ min: 0, max: 0xffff }) })
+
+describe('a spool', () => {
+  it('gives values of places in the order of these, however they came', async () => {
+    const property = fc.asyncProperty(
+      fc.uniqueArray(fc.tuple(place, value), { selector: ([{ height, index }]) => height * 0x10000 + index }),
+      async (values) => {
+        const spool = new Spool(await memoryScratch(), laneOf)
+        for (const [at, bytes] of values) {
+          spool.add(at, bytes)
+          // What was given may change: it was copied.
+          if (spool.isFull) await spool.settle()
+        }
+        const expected = values.map(([at, bytes]): Spooled => [at, Buffer.from(bytes)]).sort(byPlace)
+        expect(await sorted(spool)).toEqual(expected)
+        await spool.close()
+      },
+    )
+    await fc.assert(property)
+  })
+
+  it('reads the values of a lane that is too long for memory one by one', async () => {
+    await withFile(async (file) => {
+      let longest = 0
+      const counted: ScratchFile = {
+        ...file,
+        read: (at, into) => ((longest = Math.max(longest, into.length)), file.read(at, into)),
+      }
+      const spool = new Spool(counted, laneOf)
+      const bytes = Buffer.alloc(30_000)
+      const count = 1200
+      for (let i = 0; i < count; i++) {
+        bytes.fill(i & 0xff)
+        spool.add({ height: 9 - (i % 10), index: count - i }, bytes)
+        if (spool.isFull) await spool.settle()
+      }
+      let before: Spooled[0] = { height: -1, index: 0 }
+      let seen = 0
+      for await (const values of spool.sorted()) {
+        for (const [at, one] of values) {
+          expect(byPlace([before, one], [at, one])).toBeLessThan(0)
+          expect(at.height).toBe(9 - ((count - at.index) % 10))
+          expect(one.length === bytes.length && one.every((byte) => byte === ((count - at.index) & 0xff))).toBe(true)
+          before = at
+          seen++
+        }
+      }
+      expect(seen).toBe(count)
+      expect(longest).toBeLessThanOrEqual(64 * 1024)
+      await spool.close()
+    })
+  })
+
+  it('has who adds wait while much is on its way to the file', async () => {
+    let letWrite = () => {}
+    const writing = new Promise<void>((resolve) => (letWrite = resolve))
+    const memory = await memoryScratch()
+    const slow: ScratchFile = { ...memory, write: (bytes, at) => writing.then(() => memory.write(bytes, at)) }
+    const spool = new Spool(slow, laneOf)
+    const bytes = Buffer.alloc(60_000)
+    let added = 0
+    while (!spool.isFull) spool.add({ height: 1, index: added++ }, bytes)
+    expect(added * bytes.length).toBeLessThan(8 * 1024 * 1024)
+    letWrite()
+    await spool.settle()
+    expect(spool.isFull).toBe(false)
+    expect(await sorted(spool)).toHaveLength(added)
+  })
+
+  it('rejects where the file could not be written', async () => {
+    const full: ScratchFile = { ...(await memoryScratch()), write: () => Promise.reject(new Error('no space left')) }
+    const spool = new Spool(full, laneOf)
+    spool.add({ height: 1, index: 1 }, Buffer.of(1))
+    await expect(sorted(spool)).rejects.toThrow('no space left')
+  })
+
+  it('rejects where the file has lost its end', async () => {
+    await withFile(async (file) => {
+      const spool = new Spool({ ...file, write: (bytes, at) => file.write(bytes.subarray(0, -1), at) }, laneOf)
+      spool.add({ height: 1, index: 1 }, Buffer.of(1, 2, 3))
+      await expect(sorted(spool)).rejects.toThrow('ends before byte')
+      await spool.close()
+    })
+  })
+})
