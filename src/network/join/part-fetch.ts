@@ -10,6 +10,8 @@ import type { StateOffer } from './state-offers.js'
 
 /** Parts that are fetched ahead of the one that is checked, for each peer. */
 const aheadOfCheck = 2
+/** @tuning bytes: parts that are kept in memory from their arrival until they are checked; of others the file is read */
+const heldBytes = 24 * 1024 * 1024
 /** Answers that a peer may owe before it is asked no more. */
 const failuresAtMost = 3
 /** Milliseconds after which another peer is asked for a part too. */
@@ -36,6 +38,9 @@ export class PartFetch {
   #next = 0
   /** Indices of parts that are in files, from the wanted one on. */
   readonly #there = new Set<number>()
+  /** Bytes of some of these, whose hash was compared as they came. */
+  readonly #held = new Map<number, Uint8Array>()
+  #heldSize = 0
   /** The part that each peer fetches, and since when. */
   readonly #busy = new Map<SyncPeer, { readonly index: number; readonly since: number }>()
   readonly #failures = new Map<SyncPeer, number>()
@@ -75,7 +80,7 @@ export class PartFetch {
   async #take(index: number, hash: ListedPart['hash']): Promise<Uint8Array> {
     for (;;) {
       const wasThere = this.#there.has(index)
-      const bytes = await this.#options.parts.get(hash)
+      const bytes = this.#release(index) ?? (await this.#options.parts.get(hash))
       if (bytes !== undefined) {
         if (!this.#there.delete(index)) this.#counted(bytes.length)
         this.#next = index + 1
@@ -90,6 +95,19 @@ export class PartFetch {
       if (this.#busy.size === 0) throw new SourcesGone()
       await this.#awaken()
     }
+  }
+
+  /** Keeps a part in memory where there is room: its file is there for the next start. */
+  #hold(index: number, bytes: Uint8Array): void {
+    if (this.#heldSize + bytes.length > heldBytes) return
+    this.#held.set(index, bytes)
+    this.#heldSize += bytes.length
+  }
+
+  #release(index: number): Uint8Array | undefined {
+    const bytes = this.#held.get(index)
+    if (bytes !== undefined && this.#held.delete(index)) this.#heldSize -= bytes.length
+    return bytes
   }
 
   /** Waits for a part, or until a peer is overdue with one. */
@@ -140,8 +158,9 @@ export class PartFetch {
     const part = offer.parts.at(index)
     try {
       // From an earlier run, or of an offer that was wrong elsewhere.
-      if ((await parts.get(part.hash)) === undefined) {
-        const bytes = await this.#bytesOf(peer, index, part)
+      let bytes = await parts.get(part.hash)
+      if (bytes === undefined) {
+        bytes = await this.#bytesOf(peer, index, part)
         if (bytes === undefined) {
           this.#failed(peer)
           return
@@ -155,6 +174,7 @@ export class PartFetch {
       this.#failures.delete(peer)
       if (index < this.#next || this.#there.has(index)) return
       this.#there.add(index)
+      this.#hold(index, bytes)
       this.#counted(part.length)
     } catch (error) {
       // Of the own disk.
