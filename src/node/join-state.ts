@@ -29,7 +29,7 @@ const mebibyte = 1024 * 1024
  * at a time.
  * @tuning bytes: rows of a state that LevelDB gathers before it writes a table
  */
-const writeBuffer = 32 * mebibyte
+const writeBuffer = 16 * mebibyte
 
 /** How far it is: the MiB of the state that were taken, and how many it has. */
 export interface JoinStep {

@@ -52,7 +52,50 @@ describe('A batch of rows', () => {
     expect(await rowsOf(memory)).toEqual(expected)
   })
 
-  it('leaves nothing that the store would have to close', async () => {
+  it('takes the memory of one that was written, unless that is large', async () => {
+    let made = 0
+    const real = Reflect.get(level, '_chainedBatch') as () => object
+    Reflect.set(level, '_chainedBatch', () => {
+      made++
+      return real.call(level)
+    })
+    const key = (number: number) => Buffer.of(number)
+    const write = async (rows: number, size: number) => {
+      const batch = rowBatchOf(level)
+      for (let i = 0; i < rows; i++) batch.put(key(i), Buffer.alloc(size))
+      await batch.write({ sync: false })
+    }
+    for (let i = 0; i < 5; i++) await write(4, 1024 * 1024 - 1)
+    expect(made).toBe(1)
+    // Two at a time, and three: two are kept.
+    await Promise.all([write(1, 1), write(1, 1), write(1, 1)])
+    expect(made).toBe(3)
+    await Promise.all([write(1, 1), write(1, 1)])
+    expect(made).toBe(3)
+    await write(4, 1024 * 1024)
+    await Promise.all([write(1, 1), write(1, 1)])
+    expect(made).toBe(4)
+  })
+
+  it('has no row of the one whose memory it takes', async () => {
+    const put = async (name: string) => {
+      const batch = rowBatchOf(level)
+      batch.put(Buffer.from(name), Buffer.from(name))
+      await batch.write({ sync: false })
+    }
+    await put('a')
+    const removing = rowBatchOf(level)
+    removing.del(Buffer.from('a'))
+    await removing.write({ sync: false })
+    await put('b')
+    expect(await rowsOf(level)).toEqual([[Buffer.from('b'), Buffer.from('b')]])
+    await level.close()
+    await level.open()
+    await put('c')
+    expect(await rowsOf(level)).toHaveLength(2)
+  })
+
+  it('leaves two that the store has to close', async () => {
     let attached = 0
     const count = (change: number, of: 'attachResource' | 'detachResource') => {
       const real = Reflect.get(level, of) as (resource: object) => void
@@ -63,11 +106,13 @@ describe('A batch of rows', () => {
     }
     count(1, 'attachResource')
     count(-1, 'detachResource')
-    const batch = rowBatchOf(level)
-    expect(attached).toBe(1)
-    batch.put(Buffer.from('a'), Buffer.from('b'))
-    await batch.write({ sync: false })
-    expect(attached).toBe(0)
+    const batches = Array.from({ length: 5 }, () => rowBatchOf(level))
+    expect(attached).toBe(5)
+    for (const batch of batches) {
+      batch.put(Buffer.from('a'), Buffer.from('b'))
+      await batch.write({ sync: false })
+    }
+    expect(attached).toBe(2)
   })
 
   it('is refused by a store that was closed meanwhile', async () => {
