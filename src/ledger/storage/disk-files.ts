@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { Database } from './database.js'
+import { onOwnFile } from './failure.js'
 
 /** A file for what does not fit into memory: of no use to a later run. */
 export interface ScratchFile {
@@ -38,20 +39,24 @@ export const diskFiles: DiskFiles = {
 }
 
 async function openScratch(path: string): Promise<ScratchFile> {
-  const file = await open(path, 'w+', 0o600)
+  const file = await onOwnFile(`${path} cannot be made`, () => open(path, 'w+', 0o600))
   return {
-    async write(bytes, at) {
-      for (let from = 0; from < bytes.length;) {
-        from += (await file.write(bytes, from, bytes.length - from, at + from)).bytesWritten
-      }
-    },
-    async read(at, into) {
-      for (let from = 0; from < into.length;) {
-        const { bytesRead } = await file.read(into, from, into.length - from, at + from)
-        if (bytesRead === 0) throw new Error(`${path} ends before byte ${at + into.length}`)
-        from += bytesRead
-      }
-    },
+    write: (bytes, at) => onOwnFile(`${path} cannot be written`, () => writeAll(file, bytes, at)),
+    read: (at, into) => onOwnFile(`${path} cannot be read`, () => readAll(file, at, into)),
     close: () => file.close(),
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  for (let from = 0; from < bytes.length;) {
+    from += (await file.write(bytes, from, bytes.length - from, at + from)).bytesWritten
+  }
+}
+
+async function readAll(file: FileHandle, at: number, into: Buffer): Promise<void> {
+  for (let from = 0; from < into.length;) {
+    const { bytesRead } = await file.read(into, from, into.length - from, at + from)
+    if (bytesRead === 0) throw new Error(`the file ends before byte ${at + into.length}`)
+    from += bytesRead
   }
 }
