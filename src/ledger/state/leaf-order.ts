@@ -3,7 +3,7 @@ import { didKey, didText, operationAt } from '../storage/rows/did-reader.js'
 import { present } from '../storage/rows/row-reader.js'
 import { isOfLongName } from '../../base/primitives/did-key.js'
 import { nextOrdinal } from '../storage/rows/token-index.js'
-import { tables } from '../storage/rows/tables.js'
+import { type Location, tables } from '../storage/rows/tables.js'
 import type { FrozenRows } from '../storage/stored-rows.js'
 import { didMapKey, type Leaf, type MapKey } from '../../identity/proofs/map-tree.js'
 import { kept, leafOf, type LeafRecord } from './leaf-record.js'
@@ -14,6 +14,11 @@ const itemSize = 32 + 21
 /** Keys are sorted by their first byte before all others. */
 const buckets = 256
 const pageBytes = 64 * 1024
+/**
+ * Each may have two transactions of the greatest length in memory.
+ * @tuning count: DIDs whose rows are read in one call
+ */
+const didsAtOnce = 16
 
 /** The leaves of the map after a block in the order of their keys, from rows that later blocks may have added to. */
 export class LeafOrder {
@@ -52,48 +57,64 @@ export class LeafOrder {
   }
 
   async *leaves(): AsyncGenerator<Leaf, void, void> {
-    for await (const record of this.#records()) yield leafOf(record)
+    for await (const group of this.#groups()) for (const { record } of group) yield leafOf(record)
   }
 
   /** The same with their transactions. */
   async *records(): AsyncGenerator<LeafRecord, void, void> {
-    for await (const record of this.#records()) {
-      const wanted = kept(record).map((i) => {
-        const { txid } = present(record.entries[i], 'an operation')
-        const { height, index } = present(tables.location.get(this.#rows, txid), 'the place of an operation')
-        return tables.transaction.key(height, index)
-      })
-      const transactions = (await this.#rows.getMany(wanted)).map((bytes) => present(bytes, 'a transaction'))
-      yield { ...record, transactions }
+    for await (const group of this.#groups()) {
+      const wanted = group.map(({ record, places }) => kept(record).map((i) => places[i] as Location))
+      const keys = wanted.flat().map(({ height, index }) => tables.transaction.key(height, index))
+      const transactions = (await this.#rows.getMany(keys)).map((bytes) => present(bytes, 'a transaction')).values()
+      for (const [i, { record }] of group.entries()) {
+        const ofRecord = (wanted[i] as readonly Location[]).map(() => transactions.next().value as Buffer)
+        yield { ...record, transactions: ofRecord }
+      }
     }
   }
 
-  async *#records(): AsyncGenerator<Omit<LeafRecord, 'transactions'>, void, void> {
+  /** All leaves, some at a time: rows of many are read in one call. */
+  async *#groups(): AsyncGenerator<readonly FoundLeaf[], void, void> {
     for (const [first, bucket] of this.#dids.entries()) {
       const dids = bucket.inOrder()
       let next = 0
       for await (const credential of this.#credentials(first)) {
-        for (; next < dids.length && Buffer.compare((dids[next] as Keyed).key, credential.key) < 0; next++) {
-          yield* this.#did(dids[next] as Keyed)
-        }
-        yield credential.record
+        let end = next
+        while (end < dids.length && Buffer.compare((dids[end] as Keyed).key, credential.key) < 0) end++
+        yield* this.#ofDids(dids.slice(next, end))
+        next = end
+        yield [credential]
       }
-      for (; next < dids.length; next++) yield* this.#did(dids[next] as Keyed)
+      yield* this.#ofDids(dids.slice(next))
     }
   }
 
-  /** The record of a DID; none where it was created later. */
-  async *#did({ did }: Keyed): AsyncGenerator<Omit<LeafRecord, 'transactions'>, void, void> {
-    const entries: LeafRecord['entries'][number][] = []
-    for (const [, row] of await this.#rows.rows(tables.didOperation.range(did), {})) {
-      const entry = tables.didOperation.decode(row)
-      if (entry.height <= this.#height) entries.push(entry)
+  async *#ofDids(dids: readonly Keyed[]): AsyncGenerator<readonly FoundLeaf[], void, void> {
+    for (let at = 0; at < dids.length; at += didsAtOnce) yield await this.#found(dids.slice(at, at + didsAtOnce))
+  }
+
+  /** The leaves of DIDs, without those that were created later. */
+  async #found(dids: readonly Keyed[]): Promise<FoundLeaf[]> {
+    const heads = await this.#rows.getMany(dids.map(({ did }) => tables.didHead.key(did)))
+    const keys = dids.map(({ did }, i) => {
+      const { operationCount } = tables.didHead.decode(present(heads[i], 'a DID'))
+      return Array.from({ length: operationCount }, (_, number) => tables.didOperation.key(did, number))
+    })
+    const rows = (await this.#rows.getMany(keys.flat())).values()
+    const leaves: FoundLeaf[] = []
+    for (const [i, { key, did }] of dids.entries()) {
+      const entries = (keys[i] as readonly Buffer[])
+        .map(() => tables.didOperation.decode(present(rows.next().value, 'an operation')))
+        .filter(({ height }) => height <= this.#height)
+      if (entries.length === 0) continue
+      const record = { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
+      leaves.push({ key, record, places: entries })
     }
-    if (entries.length > 0) yield { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
+    return leaves
   }
 
   /** The credentials whose keys begin with a byte. */
-  async *#credentials(first: number) {
+  async *#credentials(first: number): AsyncGenerator<FoundLeaf, void, void> {
     const { gte, lt } = tables.credential.range()
     const from = Buffer.concat([gte, Buffer.of(first)])
     const to = first === buckets - 1 ? lt : Buffer.concat([gte, Buffer.of(first + 1)])
@@ -108,7 +129,8 @@ export class LeafOrder {
           'the credential of an operation',
         )
         const did = present(didKey(signer), 'the key of a signer')
-        yield { key, record: { did, ...(isOfLongName(did) && { text: signer }), credential: id, entries } }
+        const record = { did, ...(isOfLongName(did) && { text: signer }), credential: id, entries }
+        yield { key, record, places: entries }
       }
     }
   }
@@ -127,6 +149,14 @@ function createdUpTo(rows: FrozenRows, height: number): number {
 interface Keyed {
   readonly key: MapKey
   readonly did: Uint8Array
+}
+
+/** A leaf without its transactions, and the places of these. */
+interface FoundLeaf {
+  readonly key: MapKey
+  readonly record: Omit<LeafRecord, 'transactions'>
+  /** Places of all its entries, in their order. */
+  readonly places: readonly Location[]
 }
 
 /** Keys and program hashes, one after another in memory that grows. */
