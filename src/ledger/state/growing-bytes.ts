@@ -1,20 +1,33 @@
-/** Bytes in one piece of memory, which doubles as they grow: many small arrays would take several times as much. */
+/** @tuning bytes: memory that is taken at once */
+const pieceSize = 64 * 1024
+
+/** Bytes in a few pieces of memory: many small arrays would take several times as much, and one that grows is there twice while it is copied. */
 export class GrowingBytes {
-  #memory = Buffer.alloc(0)
+  readonly #pieces: Buffer[] = []
   length = 0
 
   add(bytes: Uint8Array): void {
-    if (this.length + bytes.length > this.#memory.length) {
-      const larger = Buffer.allocUnsafe(Math.max(1024, this.length + bytes.length, 2 * this.#memory.length))
-      this.#memory.copy(larger, 0, 0, this.length)
-      this.#memory = larger
+    for (let from = 0; from < bytes.length;) {
+      const at = this.length % pieceSize
+      if (at === 0) this.#pieces.push(Buffer.allocUnsafeSlow(pieceSize))
+      const some = bytes.subarray(from, from + pieceSize - at)
+      this.#pieces.at(-1)?.set(some, at)
+      from += some.length
+      this.length += some.length
     }
-    this.#memory.set(bytes, this.length)
-    this.length += bytes.length
   }
 
-  /** A view, which stays as it is when more is added. */
+  /** The bytes from an offset to another, up to the last one: a view of them, or a copy where they lie in several pieces. */
   part(start: number, end: number): Buffer {
-    return this.#memory.subarray(start, Math.min(end, this.length))
+    const to = Math.min(end, this.length)
+    const parts: Buffer[] = []
+    for (let at = start; at < to;) {
+      const inPiece = at % pieceSize
+      const piece = this.#pieces[Math.floor(at / pieceSize)] as Buffer
+      const some = piece.subarray(inPiece, inPiece + Math.min(to - at, pieceSize - inPiece))
+      parts.push(some)
+      at += some.length
+    }
+    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
   }
 }
