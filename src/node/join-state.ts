@@ -25,11 +25,10 @@ import { ageWarning, takenText } from './taken-state.js'
 export const fromPeers = 'peers'
 const mebibyte = 1024 * 1024
 /**
- * Rows come in another order than that of their keys: in fewer, larger tables LevelDB sorts them with half of the work. There are two
- * at a time.
- * @tuning bytes: rows of a state that LevelDB gathers before it writes a table
+ * LevelDB opens each table that it has written, and little is read again: the indexes of a thousand would take 80 MB.
+ * @tuning count: tables of a database that is made of a state whose indexes are in memory
  */
-const writeBuffer = 16 * mebibyte
+const openTables = 64
 
 /** How far it is: the MiB of the state that were taken, and how many it has. */
 export interface JoinStep {
@@ -191,7 +190,7 @@ async function makeRows(
 ): Promise<CheckedState> {
   for (const path of [joining, joiningRows]) await files.remove(path)
   await files.makeDirectory(joiningRows)
-  const database = await files.openDatabase(joining, cache, { writeBuffer })
+  const database = await files.openDatabase(joining, cache, { openTables })
   try {
     const scratch = (name: string) => files.openScratch(join(joiningRows, name))
     const rows = await StateRows.begin(database, checking.spec, scratch)

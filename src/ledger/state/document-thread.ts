@@ -6,7 +6,7 @@ import { type JoinedDocument, joinedDocument, packed, unpacked } from './joined-
  * It holds a few batches; the default is many times as much.
  * @tuning bytes: young objects of the thread, in its heap
  */
-const youngBytes = 16 * 1024 * 1024
+const youngBytes = 8 * 1024 * 1024
 
 interface Batch {
   readonly transactions: readonly Uint8Array[]

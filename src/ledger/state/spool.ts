@@ -2,7 +2,7 @@ import type { ScratchFile } from '../storage/disk-files.js'
 import type { Location } from '../storage/rows/tables.js'
 
 /** @tuning bytes: values of a lane that stand together in the file; the memory of each lane */
-const pieceBytes = 64 * 1024
+const pieceBytes = 32 * 1024
 /** @tuning bytes: pieces that are written together */
 const writtenBytes = 1024 * 1024
 /** @tuning bytes: pieces on their way to the file beyond which who adds has to wait */
@@ -20,18 +20,13 @@ interface Lane {
   /** Those that are in no piece yet, and how many bytes of it they fill. */
   readonly buffer: Buffer
   used: number
-  /** Places of the others in the file. */
-  readonly pieces: Piece[]
+  /** Places of the others in the file, offset and length of each by turns: there are many. */
+  readonly pieces: number[]
 }
 
 interface Piece {
   readonly at: number
   readonly length: number
-}
-
-/** The value of a place, by its bytes in the file or in the memory of its lane. */
-interface Spot extends Piece {
-  readonly place: Location
 }
 
 /** Bytes before a value: height u32, index u16, length u32. */
@@ -41,7 +36,7 @@ const headSize = 4 + 2 + 4
  * Values of places in the chain, which come in any order, lie in a file meanwhile, and come out in the order of their places: LevelDB merges
  * tables whose rows came in another order than that of their keys again and again, and takes those that come in order as they are.
  *
- *   add -> lane of its block, 64 KiB of memory -> piece, in a file with those of the other lanes
+ *   add -> lane of its block, 32 KiB of memory -> piece, in a file with those of the other lanes
  *   sorted -> lane by lane: its pieces from the file, values by their places
  */
 export class Spool {
@@ -74,7 +69,7 @@ export class Spool {
     if (size > pieceBytes) {
       const alone = Buffer.allocUnsafe(size)
       writeValue(alone, 0, { height, index }, value)
-      lane.pieces.push(this.#append(alone))
+      this.#append(lane, alone)
     } else lane.used = writeValue(lane.buffer, lane.used, { height, index }, value)
   }
 
@@ -99,7 +94,7 @@ export class Spool {
     this.#write()
     await this.settle()
     this.#free.length = 0
-    for (const pieces of lanes) yield* this.#sorted(pieces)
+    for (const pieces of lanes) yield* this.#sorted(piecesOf(pieces))
     this.#held = Buffer.alloc(0)
   }
 
@@ -117,21 +112,20 @@ export class Spool {
   }
 
   #endPiece(lane: Lane): void {
-    if (lane.used > 0) lane.pieces.push(this.#append(lane.buffer.subarray(0, lane.used)))
+    if (lane.used > 0) this.#append(lane, lane.buffer.subarray(0, lane.used))
     lane.used = 0
   }
 
-  /** Copies a piece to the end of what goes to the file; returns where it is then. */
-  #append(piece: Buffer): Piece {
+  /** Copies a piece of a lane to the end of what goes to the file. */
+  #append(lane: Lane, piece: Buffer): void {
     if (this.#nextUsed + piece.length > this.#next.length) {
       this.#write()
       const free = piece.length <= writtenBytes ? this.#free.pop() : undefined
       this.#next = free ?? Buffer.allocUnsafeSlow(Math.max(writtenBytes, piece.length))
     }
-    const at = this.#size + this.#nextUsed
+    lane.pieces.push(this.#size + this.#nextUsed, piece.length)
     piece.copy(this.#next, this.#nextUsed)
     this.#nextUsed += piece.length
-    return { at, length: piece.length }
   }
 
   #write(): void {
@@ -153,18 +147,18 @@ export class Spool {
   async *#sorted(pieces: readonly Piece[]): AsyncGenerator<readonly Spooled[], void, void> {
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
     const held = size <= heldBytes ? await this.#hold(pieces, size) : undefined
-    const spots = held === undefined ? await this.#spots(pieces) : spotsIn(held, 0)
-    spots.sort(byPlace)
-    for (let from = 0; from < spots.length; from += groupSize) {
-      const group = spots.slice(from, from + groupSize)
-      if (held !== undefined) yield group.map(({ place, at, length }) => [place, held.subarray(at, at + length)])
-      else yield await Promise.all(group.map(async (spot) => [spot.place, await this.#read(spot)] as const))
+    const spots = new Spots()
+    if (held !== undefined) spots.add(held, 0)
+    else for (const piece of pieces) spots.add(await this.#read(piece), piece.at)
+    for (const group of spots.inOrder()) {
+      if (held !== undefined) yield group.map(([place, { at, length }]) => [place, held.subarray(at, at + length)])
+      else yield await Promise.all(group.map(async ([place, piece]) => [place, await this.#read(piece)] as const))
     }
   }
 
   /** The pieces of a lane, in memory that the next one takes. */
   async #hold(pieces: readonly Piece[], size: number): Promise<Buffer> {
-    if (size > this.#held.length) this.#held = Buffer.allocUnsafeSlow(Math.min(2 * size, heldBytes))
+    if (size > this.#held.length) this.#held = Buffer.allocUnsafeSlow(Math.min(heldBytes, size + (size >>> 2)))
     const held = this.#held.subarray(0, size)
     let to = 0
     const reads = pieces.map(({ at, length }) => {
@@ -176,18 +170,17 @@ export class Spool {
     return held
   }
 
-  /** Places of the values of pieces in the file. */
-  async #spots(pieces: readonly Piece[]): Promise<Spot[]> {
-    const spots: Spot[] = []
-    for (const piece of pieces) for (const spot of spotsIn(await this.#read(piece), piece.at)) spots.push(spot)
-    return spots
-  }
-
   async #read({ at, length }: Piece): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(length)
     await this.#file.read(at, bytes)
     return bytes
   }
+}
+
+function piecesOf(numbers: readonly number[]): Piece[] {
+  return Array.from({ length: numbers.length / 2 }, (_, i) => {
+    return { at: numbers[2 * i] as number, length: numbers[2 * i + 1] as number }
+  })
 }
 
 /** Writes a value behind its head; returns where the next one begins. */
@@ -197,19 +190,35 @@ function writeValue(into: Buffer, at: number, { height, index }: Location, value
   return from + value.length
 }
 
-/** The values in bytes that begin at an offset. */
-function spotsIn(bytes: Buffer, offset: number): Spot[] {
-  const spots: Spot[] = []
-  for (let at = 0; at < bytes.length;) {
-    const place = { height: bytes.readUInt32LE(at), index: bytes.readUInt16LE(at + 4) }
-    const length = bytes.readUInt32LE(at + 6)
-    at += headSize
-    spots.push({ place, at: offset + at, length })
-    at += length
-  }
-  return spots
-}
+/** Offsets of the values of a lane, in the file or in its memory: numbers in a few lists, for an object of each would be collected late. */
+class Spots {
+  /** Height and index, in one number. */
+  readonly #places: number[] = []
+  readonly #offsets: number[] = []
+  readonly #lengths: number[] = []
 
-function byPlace({ place: a }: Spot, { place: b }: Spot): number {
-  return a.height - b.height || a.index - b.index
+  /** Adds the values in bytes that begin at an offset. */
+  add(bytes: Buffer, offset: number): void {
+    for (let at = 0; at < bytes.length;) {
+      const length = bytes.readUInt32LE(at + 6)
+      this.#places.push(bytes.readUInt32LE(at) * 0x10000 + bytes.readUInt16LE(at + 4))
+      at += headSize
+      this.#offsets.push(offset + at)
+      this.#lengths.push(length)
+      at += length
+    }
+  }
+
+  /** Their places and where they are, in groups. */
+  *inOrder(): Generator<(readonly [Location, Piece])[], void> {
+    const places = this.#places
+    const order = Uint32Array.from(places.keys()).sort((a, b) => (places[a] as number) - (places[b] as number))
+    for (let from = 0; from < order.length; from += groupSize) {
+      yield Array.from(order.subarray(from, from + groupSize), (i) => {
+        const place = places[i] as number
+        const location = { height: Math.floor(place / 0x10000), index: place % 0x10000 }
+        return [location, { at: this.#offsets[i] as number, length: this.#lengths[i] as number }] as const
+      })
+    }
+  }
 }

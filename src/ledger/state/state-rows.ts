@@ -6,6 +6,7 @@ import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
+import { collectGarbage } from '../../base/runtime/collect-garbage.js'
 import { runCooperatively, Yielder } from '../../base/runtime/cooperative.js'
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { didPart } from '../../identity/did/identifier.js'
@@ -36,9 +37,7 @@ import { kept, type LeafOfHistory, type LeafRecord, textOf } from './leaf-record
 import { Spool } from './spool.js'
 
 /** @tuning bytes: rows of a state that are written in one batch */
-const batchBytes = 2 * 1024 * 1024
-/** @tuning bytes: tokens of documents whose postings are made together; in memory they take many times as much */
-const tokensAtOnce = 64 * 1024
+const batchBytes = 1024 * 1024
 /** @tuning bytes: rows that are read in one step to make others of them */
 const pageBytes = 256 * 1024
 /** @tuning bytes: transactions of which another thread makes documents in one batch */
@@ -263,6 +262,8 @@ export class StateRows implements StateTaker {
   async end(): Promise<void> {
     this.#askAll()
     await Promise.all(this.#made.splice(0))
+    // Its memory is room for what follows.
+    await this.#documents.close()
   }
 
   /**
@@ -271,12 +272,15 @@ export class StateRows implements StateTaker {
    */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
     await runCooperatively(this.#map.closeSteps())
+    // The check has ended: places of transactions took 66 bytes of each.
+    collectGarbage()
     await this.#ordinals()
     await this.#written()
     await this.#balances()
     await this.#declared()
     await this.#written()
     await this.#database.compact()
+    collectGarbage()
     await this.#putSpooled(this.#spools.transactions, ({ height, index }) => tables.transaction.key(height, index))
     await this.#putSpooled(this.#spools.documents, (place) => tables.didDocument.key(place))
     await this.#written()
@@ -332,13 +336,11 @@ export class StateRows implements StateTaker {
   async #ordinals(): Promise<void> {
     let ordinal = 0
     let index = new TokenIndexChanges()
-    let tokenBytes = 0
     const end = async () => {
       // Numbers of documents that the batch before wrote are read.
       await this.#writing
       await index.put(this.#staged, { areNew: true })
       index = new TokenIndexChanges()
-      tokenBytes = 0
       await this.#write()
     }
     for await (const created of this.#spools.created.sorted()) {
@@ -347,9 +349,8 @@ export class StateRows implements StateTaker {
         this.#put(tables.didHead.key(did), tables.didHead.encode({ ...head, ordinal }))
         index.create(this.#staged, ordinal, place)
         index.change(ordinal++, { before: undefined, after: documentTokens.decode(tokens) })
-        tokenBytes += tokens.length
-        // Whole chunks, which have no row before.
-        if (tokenBytes > tokensAtOnce && ordinal % chunkOrdinals === 0) await end()
+        // Whole chunks, which have no row before. Of more documents at once V8 would keep what it takes for long-lived.
+        if (ordinal % chunkOrdinals === 0) await end()
       }
     }
     await end()

@@ -35,7 +35,7 @@ import { encodings, type FrozenRows, frozenRows, type RowSource, StoredRows, Vie
  * A damaged log can lose no more than two of these.
  * @tuning bytes: rows that LevelDB gathers before it writes a table
  */
-export const writeBufferSize = 8 * 1024 * 1024
+const writeBufferSize = 8 * 1024 * 1024
 /**
  * A start checks the indexes of all of them, and LevelDB keeps no more than a thousand open.
  * @tuning bytes: a table of LevelDB
@@ -119,24 +119,27 @@ export class Database extends StoredRows implements RowSource {
   }
 
   /**
-   * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. With another `writeBuffer` more may be lost with a
-   * damaged log than a start looks for: it is for one that is of no use before its {@link checkpoint}. `ships`: its batches are for shards too.
+   * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. `openTables`: tables whose indexes stay in
+   * memory, all by default. `ships`: its batches are for shards too.
    * `durable`: whether it survives a failure of power, the default; without it a batch need not wait for the disk.
    */
   static async open(
     directory: string,
     cache: number = cacheSize,
     {
-      writeBuffer = writeBufferSize,
+      openTables,
       ships,
       durable = true,
-    }: { writeBuffer?: number; ships?: ShippingTerms | undefined; durable?: boolean } = {},
+    }: { openTables?: number; ships?: ShippingTerms | undefined; durable?: boolean } = {},
   ): Promise<Database> {
     // LevelDB takes a directory without CURRENT for an empty one, and deletes the files in it.
     const createIfMissing =
       !existsSync(directory) || !readdirSync(directory).some((name) => /^MANIFEST|\.(ldb|log)$/.test(name))
-    const options = { ...levelOptions, writeBufferSize: writeBuffer, cacheSize: cache, createIfMissing }
-    const level = new NativeLevel(directory, options)
+    const options = { ...levelOptions, cacheSize: cache, createIfMissing }
+    const level = new NativeLevel(directory, {
+      ...options,
+      ...(openTables !== undefined && { maxOpenFiles: openTables }),
+    })
     level.durable = durable
     return Database.over(level, directory, ships)
   }

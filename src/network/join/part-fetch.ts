@@ -11,7 +11,7 @@ import type { StateOffer } from './state-offers.js'
 /** Parts that are fetched ahead of the one that is checked, for each peer. */
 const aheadOfCheck = 2
 /** @tuning bytes: parts that are kept in memory from their arrival until they are checked; of others the file is read */
-const heldBytes = 24 * 1024 * 1024
+const heldBytes = 8 * 1024 * 1024
 /** Answers that a peer may owe before it is asked no more. */
 const failuresAtMost = 3
 /** Milliseconds after which another peer is asked for a part too. */
@@ -186,17 +186,17 @@ export class PartFetch {
   /** Asks for all slices of a part; undefined where the peer does not have one of them any more. */
   async #bytesOf(peer: SyncPeer, index: number, { length }: ListedPart): Promise<Uint8Array | undefined> {
     const block = this.#options.offer.header.hash
-    const slices: Uint8Array[] = []
+    const bytes = Buffer.allocUnsafeSlow(length)
     for (let from = 0; from < length;) {
       if (this.#closed) return undefined
       const slice = await peer.ask(stateSliceExchange, { block, index, from })
       if (slice.length === 0) return undefined
-      // In drops it would take as long as it likes.
-      if (slice.length !== Math.min(sliceBytes, length - from)) return Buffer.concat([...slices, slice])
-      slices.push(slice)
+      bytes.set(slice.subarray(0, length - from), from)
+      // In drops it would take as long as it likes. The hash of a part that is cut, or has more, is another one.
+      if (slice.length !== Math.min(sliceBytes, length - from)) return bytes.subarray(0, from)
       from += slice.length
     }
-    return Buffer.concat(slices)
+    return bytes
   }
 
   #failed(peer: SyncPeer): void {

@@ -34,7 +34,7 @@ async function withFile<T>(run: (file: ScratchFile) => Promise<T>): Promise<T> {
 const value = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   // About as long as a piece, where its head does and does not fit.
-  fc.integer({ min: 64 * 1024 - 12, max: 64 * 1024 + 2 }).map((length) => new Uint8Array(length).fill(length)),
+  fc.integer({ min: 32 * 1024 - 12, max: 32 * 1024 + 2 }).map((length) => new Uint8Array(length).fill(length)),
 )
 const place = fc.record({ height: fc.integer({ min: 0, max: 99 }), index: fc.integer({ min: 0, max: 0xffff }) })
 
@@ -84,7 +84,7 @@ describe('a spool', () => {
         }
       }
       expect(seen).toBe(count)
-      expect(longest).toBeLessThanOrEqual(64 * 1024)
+      expect(longest).toBeLessThanOrEqual(32 * 1024)
       await spool.close()
     })
   })
