@@ -19,6 +19,8 @@ const pageBytes = 64 * 1024
  * @tuning count: DIDs whose rows are read in one call
  */
 const didsAtOnce = 16
+/** @tuning count: operations of a DID that are read one by one; those of more come from one walk through them */
+const fewOperations = 32
 
 /** The leaves of the map after a block in the order of their keys, from rows that later blocks may have added to. */
 export class LeafOrder {
@@ -96,15 +98,23 @@ export class LeafOrder {
   /** The leaves of DIDs, without those that were created later. */
   async #found(dids: readonly Keyed[]): Promise<FoundLeaf[]> {
     const heads = await this.#rows.getMany(dids.map(({ did }) => tables.didHead.key(did)))
-    const keys = dids.map(({ did }, i) => {
-      const { operationCount } = tables.didHead.decode(present(heads[i], 'a DID'))
-      return Array.from({ length: operationCount }, (_, number) => tables.didOperation.key(did, number))
+    const counts = heads.map((head) => tables.didHead.decode(present(head, 'a DID')).operationCount)
+    const keys = dids.flatMap(({ did }, i) => {
+      const count = counts[i] as number
+      return Array.from({ length: count > fewOperations ? 0 : count }, (_, number) =>
+        tables.didOperation.key(did, number),
+      )
     })
-    const rows = (await this.#rows.getMany(keys.flat())).values()
+    const rows = (await this.#rows.getMany(keys)).values()
     const leaves: FoundLeaf[] = []
     for (const [i, { key, did }] of dids.entries()) {
-      const entries = (keys[i] as readonly Buffer[])
-        .map(() => tables.didOperation.decode(present(rows.next().value, 'an operation')))
+      const count = counts[i] as number
+      const stored =
+        count > fewOperations
+          ? (await this.#rows.rows(tables.didOperation.range(did), {})).map(([, row]) => row)
+          : Array.from({ length: count }, () => present(rows.next().value, 'an operation'))
+      const entries = stored
+        .map((row) => tables.didOperation.decode(row))
         .filter(({ height }) => height <= this.#height)
       if (entries.length === 0) continue
       const record = { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
