@@ -17,6 +17,9 @@ const failuresAtMost = 3
 /** Milliseconds after which another peer is asked for a part too. */
 const overdueAfter = 20_000
 
+/** In place of the bytes of a part whose sender keeps to no form: no part is empty. */
+const noPart = Buffer.alloc(0)
+
 /** No peer is left that has the parts. */
 export class SourcesGone extends Error {}
 
@@ -81,6 +84,8 @@ export class PartFetch {
     for (;;) {
       const wasThere = this.#there.has(index)
       const bytes = this.#release(index) ?? (await this.#options.parts.get(hash))
+      // It may have come in between.
+      this.#release(index)
       if (bytes !== undefined) {
         if (!this.#there.delete(index)) this.#counted(bytes.length)
         this.#next = index + 1
@@ -165,7 +170,7 @@ export class PartFetch {
           this.#failed(peer)
           return
         }
-        if (!equalBytes(hashOf(bytes), part.hash)) {
+        if (bytes.length !== part.length || !equalBytes(hashOf(bytes), part.hash)) {
           penaliseAndDrop(peer, 'peer-state', `part ${part.kind}/${part.number} is another one than it listed`)
           return
         }
@@ -186,14 +191,16 @@ export class PartFetch {
   /** Asks for all slices of a part; undefined where the peer does not have one of them any more. */
   async #bytesOf(peer: SyncPeer, index: number, { length }: ListedPart): Promise<Uint8Array | undefined> {
     const block = this.#options.offer.header.hash
-    const bytes = Buffer.allocUnsafeSlow(length)
+    let bytes = Buffer.alloc(0)
     for (let from = 0; from < length;) {
       if (this.#closed) return undefined
       const slice = await peer.ask(stateSliceExchange, { block, index, from })
       if (slice.length === 0) return undefined
-      bytes.set(slice.subarray(0, length - from), from)
-      // In drops it would take as long as it likes. The hash of a part that is cut, or has more, is another one.
-      if (slice.length !== Math.min(sliceBytes, length - from)) return bytes.subarray(0, from)
+      // In drops it would take as long as it likes.
+      if (slice.length !== Math.min(sliceBytes, length - from)) return noPart
+      // Room for all of it once it sends some.
+      if (from === 0) bytes = Buffer.allocUnsafeSlow(length)
+      bytes.set(slice, from)
       from += slice.length
     }
     return bytes
