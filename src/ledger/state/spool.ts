@@ -1,4 +1,6 @@
+import { crc32 } from 'node:zlib'
 import type { ScratchFile } from '../storage/disk-files.js'
+import { StorageError } from '../storage/failure.js'
 import type { Location } from '../storage/rows/tables.js'
 
 /** @tuning bytes: values of a lane that stand together in the file; the memory of each lane */
@@ -11,6 +13,8 @@ const underWayBytes = 4 * writtenBytes
 const heldBytes = 32 * 1024 * 1024
 /** @tuning count: values that are given out together */
 const groupSize = 256
+/** @tuning bytes: values that are given out together, unless one has more */
+const groupBytes = 512 * 1024
 
 /** A value of one place in the chain: one of a transaction. */
 export type Spooled = readonly [Location, Uint8Array]
@@ -20,13 +24,15 @@ interface Lane {
   /** Those that are in no piece yet, and how many bytes of it they fill. */
   readonly buffer: Buffer
   used: number
-  /** Places of the others in the file, offset and length of each by turns: there are many. */
+  /** Places of the others in the file: offset, length and CRC-32 of each in turn, for there are many. */
   readonly pieces: number[]
 }
 
 interface Piece {
   readonly at: number
   readonly length: number
+  /** CRC-32 of its bytes. */
+  readonly sum: number
 }
 
 /** Bytes before a value: height u32, index u16, length u32. */
@@ -46,12 +52,12 @@ export class Spool {
   /** The pieces that come next in the file, and how many bytes of it they fill. */
   #next: Buffer = Buffer.alloc(0)
   #nextUsed = 0
+  /** Offset at which they begin. */
+  #size = 0
   /** Memory of pieces that the file has. */
   readonly #free: Buffer[] = []
   /** Memory of the lane that is read. */
   #held: Buffer = Buffer.alloc(0)
-  /** Offset at which they begin. */
-  #size = 0
   #underWay = 0
   readonly #writes: Promise<void>[] = []
 
@@ -123,7 +129,7 @@ export class Spool {
       const free = piece.length <= writtenBytes ? this.#free.pop() : undefined
       this.#next = free ?? Buffer.allocUnsafeSlow(Math.max(writtenBytes, piece.length))
     }
-    lane.pieces.push(this.#size + this.#nextUsed, piece.length)
+    lane.pieces.push(this.#size + this.#nextUsed, piece.length, crc32(piece))
     piece.copy(this.#next, this.#nextUsed)
     this.#nextUsed += piece.length
   }
@@ -148,8 +154,8 @@ export class Spool {
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
     const held = size <= heldBytes ? await this.#hold(pieces, size) : undefined
     const spots = new Spots()
-    if (held !== undefined) spots.add(held, 0)
-    else for (const piece of pieces) spots.add(await this.#read(piece), piece.at)
+    if (held !== undefined) spots.add(held, 0, true)
+    else for (const piece of pieces) spots.add(await this.#read(piece), piece.at, false)
     for (const group of spots.inOrder()) {
       if (held !== undefined) yield group.map(([place, { at, length }]) => [place, held.subarray(at, at + length)])
       else yield await Promise.all(group.map(async ([place, piece]) => [place, await this.#read(piece)] as const))
@@ -161,26 +167,42 @@ export class Spool {
     if (size > this.#held.length) this.#held = Buffer.allocUnsafeSlow(Math.min(heldBytes, size + (size >>> 2)))
     const held = this.#held.subarray(0, size)
     let to = 0
-    const reads = pieces.map(({ at, length }) => {
-      const into = held.subarray(to, to + length)
-      to += length
-      return this.#file.read(at, into)
+    const reads = pieces.map((piece) => {
+      const into = held.subarray(to, to + piece.length)
+      to += piece.length
+      return this.#readInto(piece, into)
     })
     await Promise.all(reads)
     return held
   }
 
-  async #read({ at, length }: Piece): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafeSlow(length)
-    await this.#file.read(at, bytes)
+  async #read(piece: Piece): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(piece.length)
+    await this.#readInto(piece, bytes)
     return bytes
+  }
+
+  /** Reads what was written: rows of it get checksums of their own, by which no reader would find a change. */
+  async #readInto({ at, sum }: Piece, into: Buffer): Promise<void> {
+    await this.#file.read(at, into)
+    if (crc32(into) !== sum) throw otherBytes()
   }
 }
 
 function piecesOf(numbers: readonly number[]): Piece[] {
-  return Array.from({ length: numbers.length / 2 }, (_, i) => {
-    return { at: numbers[2 * i] as number, length: numbers[2 * i + 1] as number }
+  return Array.from({ length: numbers.length / 3 }, (_, i) => {
+    const [at, length, sum] = numbers.slice(3 * i, 3 * i + 3) as [number, number, number]
+    return { at, length, sum }
   })
+}
+
+function otherBytes(): StorageError {
+  const what = 'the disk gave back other bytes than it was given'
+  return new StorageError(
+    `${what}; look at the disk and at the log of the system, then start again`,
+    'environment',
+    what,
+  )
 }
 
 /** Writes a value behind its head; returns where the next one begins. */
@@ -196,15 +218,17 @@ class Spots {
   readonly #places: number[] = []
   readonly #offsets: number[] = []
   readonly #lengths: number[] = []
+  readonly #sums: number[] = []
 
-  /** Adds the values in bytes that begin at an offset. */
-  add(bytes: Buffer, offset: number): void {
+  /** Adds the values in bytes that begin at an offset. `isRead`: they are read from these, and need no sums. */
+  add(bytes: Buffer, offset: number, isRead: boolean): void {
     for (let at = 0; at < bytes.length;) {
       const length = bytes.readUInt32LE(at + 6)
       this.#places.push(bytes.readUInt32LE(at) * 0x10000 + bytes.readUInt16LE(at + 4))
       at += headSize
       this.#offsets.push(offset + at)
       this.#lengths.push(length)
+      this.#sums.push(isRead ? 0 : crc32(bytes.subarray(at, at + length)))
       at += length
     }
   }
@@ -213,12 +237,18 @@ class Spots {
   *inOrder(): Generator<(readonly [Location, Piece])[], void> {
     const places = this.#places
     const order = Uint32Array.from(places.keys()).sort((a, b) => (places[a] as number) - (places[b] as number))
-    for (let from = 0; from < order.length; from += groupSize) {
-      yield Array.from(order.subarray(from, from + groupSize), (i) => {
-        const place = places[i] as number
-        const location = { height: Math.floor(place / 0x10000), index: place % 0x10000 }
-        return [location, { at: this.#offsets[i] as number, length: this.#lengths[i] as number }] as const
-      })
+    let [group, size]: [(readonly [Location, Piece])[], number] = [[], 0]
+    for (const i of order) {
+      const place = places[i] as number
+      const location = { height: Math.floor(place / 0x10000), index: place % 0x10000 }
+      const length = this.#lengths[i] as number
+      if (group.length === groupSize || (group.length > 0 && size + length > groupBytes)) {
+        yield group
+        ;[group, size] = [[], 0]
+      }
+      group.push([location, { at: this.#offsets[i] as number, length, sum: this.#sums[i] as number }])
+      size += length
     }
+    if (group.length > 0) yield group
   }
 }

@@ -108,12 +108,7 @@ export class StateRows implements StateTaker {
     scratch: (name: SpooledRows) => Promise<ScratchFile>,
   ): Promise<StateRows> {
     const genesis = genesisBlock(spec)
-    const [transactions, documents, created] = [
-      await scratch('transactions'),
-      await scratch('documents'),
-      await scratch('created'),
-    ]
-    const rows = new StateRows(database, spec, genesis.header, { transactions, documents, created })
+    const rows = new StateRows(database, spec, genesis.header, await openAll(scratch))
     try {
       await rows.#commit((overlay) => genesisInto(overlay, genesis, { map: false }))
       return rows
@@ -301,8 +296,10 @@ export class StateRows implements StateTaker {
 
   async #putSpooled(spool: Spool, keyOf: (place: Location) => Key): Promise<void> {
     for await (const values of spool.sorted()) {
-      for (const [place, value] of values) this.#put(keyOf(place), value)
-      await this.#writeFull()
+      for (const [place, value] of values) {
+        this.#put(keyOf(place), value)
+        if (this.#batch.size > batchBytes) await this.#write()
+      }
     }
   }
 
@@ -422,4 +419,20 @@ export class StateRows implements StateTaker {
     const { hash, height } = this.#tip
     await overlay.commit({ kind: 'state', height, hash }, { sync: false })
   }
+}
+
+/** Opens the files of all spooled rows; where one does not open the others are closed. */
+async function openAll(
+  scratch: (name: SpooledRows) => Promise<ScratchFile>,
+): Promise<Readonly<Record<SpooledRows, ScratchFile>>> {
+  const names = ['transactions', 'documents', 'created'] as const
+  const opened = await Promise.allSettled(names.map(scratch))
+  const files = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failed = opened.find((one) => one.status === 'rejected')
+  if (failed !== undefined) {
+    await Promise.allSettled(files.map((file) => file.close()))
+    throw failed.reason
+  }
+  const [transactions, documents, created] = files as [ScratchFile, ScratchFile, ScratchFile]
+  return { transactions, documents, created }
 }

@@ -120,7 +120,7 @@ export class Database extends StoredRows implements RowSource {
 
   /**
    * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. `openTables`: tables whose indexes stay in
-   * memory, all by default. `ships`: its batches are for shards too.
+   * memory, some thousand by default. `ships`: its batches are for shards too.
    * `durable`: whether it survives a failure of power, the default; without it a batch need not wait for the disk.
    */
   static async open(
@@ -251,8 +251,8 @@ export class Database extends StoredRows implements RowSource {
   }
 
   /**
-   * A batch without a journal row, for a database that is of no use before its {@link checkpoint}: nothing else finds out that the log has lost some
-   * of it. LevelDB takes rows in the order of their keys without merging them, and the journal's are before all of the chain.
+   * A batch without a journal row, for a database that is of no use before its {@link checkpoint}: a start would not find that the log has lost it.
+   * LevelDB takes rows in the order of their keys without merging them, and the journal's are before all of the chain.
    */
   unlogged(): UnloggedRows {
     return new UnloggedRows(rowBatchOf(this.#level))

@@ -71,6 +71,19 @@ describe('a state on a disk', () => {
     expect(left()).toEqual([])
   })
 
+  it.each(names)('is refused where the file of %s does not open, and leaves nothing', async (which) => {
+    let open = 0
+    const joining = joinWith('cut', async (path) => {
+      if (path.endsWith(which)) throw new Error('no more files')
+      open++
+      const scratch = await diskFiles.openScratch(path)
+      return { ...scratch, close: () => scratch.close().then(() => void open--) }
+    })
+    await expect(joining).rejects.toThrow('no more files')
+    expect(open).toBe(0)
+    expect(left()).toEqual([])
+  })
+
   it.runIf(existsSync('/dev/full'))('says so where there is no room', async () => {
     const words = /^\/dev\/full cannot be written: the disk is full \(ENOSPC.*\); free some space, then start again$/
     await expect(joinWith('full', () => diskFiles.openScratch('/dev/full'))).rejects.toThrow(words)

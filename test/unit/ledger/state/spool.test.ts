@@ -112,6 +112,66 @@ describe('a spool', () => {
     await expect(sorted(spool)).rejects.toThrow('no space left')
   })
 
+  it('gives out few bytes at a time', async () => {
+    const spool = new Spool(await memoryScratch(), laneOf)
+    const long = 200_000
+    for (let index = 0; index < 12; index++)
+      spool.add({ height: 1, index }, Buffer.alloc(index === 5 ? 4 * long : long))
+    const groups: number[] = []
+    for await (const values of spool.sorted()) groups.push(values.reduce((sum, [, { length }]) => sum + length, 0))
+    expect(groups).toEqual([2, 2, 1, 4, 2, 2, 2].map((n) => n * long))
+    await spool.close()
+  })
+
+  const readings = [
+    ['in one', 1000],
+    ['value by value', 34_000_000 / 1000],
+  ] as const
+  it.each(readings)('rejects where a lane that is read %s comes back with a bit turned', async (_, length) => {
+    const memory = await memoryScratch()
+    let turned = -1
+    const file: ScratchFile = {
+      ...memory,
+      read: async (at, into) => {
+        await memory.read(at, into)
+        const inside = turned - at
+        if (inside >= 0 && inside < into.length) into.writeUInt8(into.readUInt8(inside) ^ 1, inside)
+      },
+    }
+    const added = async () => {
+      const spool = new Spool(file, laneOf)
+      for (let index = 0; index < 1000; index++) {
+        spool.add({ height: 1, index }, Buffer.alloc(length, index))
+        if (spool.isFull) await spool.settle()
+      }
+      return spool
+    }
+    for (const place of [0, 5, 9, 10, 10 + length, 500 * length]) {
+      turned = place
+      await expect(sorted(await added())).rejects.toThrow('other bytes than it was given')
+    }
+    turned = -1
+    expect(await sorted(await added())).toHaveLength(1000)
+  })
+
+  it('rejects where a value that is read a second time comes back changed', async () => {
+    const memory = await memoryScratch()
+    const file: ScratchFile = {
+      ...memory,
+      read: async (at, into) => {
+        await memory.read(at, into)
+        // Pieces are read first, with the heads of their values.
+        if (into.length === 20_000) into.fill(9)
+      },
+    }
+    const spool = new Spool(file, laneOf)
+    for (let index = 0; index < 1800; index++) {
+      spool.add({ height: 1, index }, Buffer.alloc(20_000, 1))
+      if (spool.isFull) await spool.settle()
+    }
+    await expect(sorted(spool)).rejects.toThrow('other bytes than it was given')
+  })
+
   it('rejects where the file has lost its end', async () => {
     await withFile(async (file) => {
       const spool = new Spool({ ...file, write: (bytes, at) => file.write(bytes.subarray(0, -1), at) }, laneOf)
