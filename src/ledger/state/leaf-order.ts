@@ -91,36 +91,43 @@ export class LeafOrder {
     }
   }
 
-  async *#ofDids(dids: readonly Keyed[]): AsyncGenerator<readonly FoundLeaf[], void, void> {
-    for (let at = 0; at < dids.length; at += didsAtOnce) yield await this.#found(dids.slice(at, at + didsAtOnce))
+  /** The leaves of DIDs, without those that were created later. A long history comes alone: there may be room for one, and not for many. */
+  async *#ofDids(all: readonly Keyed[]): AsyncGenerator<readonly FoundLeaf[], void, void> {
+    for (let at = 0; at < all.length; at += didsAtOnce) {
+      const dids = all.slice(at, at + didsAtOnce)
+      const heads = await this.#rows.getMany(dids.map(({ did }) => tables.didHead.key(did)))
+      const counts = heads.map((head) => tables.didHead.decode(present(head, 'a DID')).operationCount)
+      const keys = dids.flatMap(({ did }, i) => {
+        const count = counts[i] as number
+        return Array.from({ length: count > fewOperations ? 0 : count }, (_, n) => tables.didOperation.key(did, n))
+      })
+      const rows = (await this.#rows.getMany(keys)).values()
+      let leaves: FoundLeaf[] = []
+      for (const [i, one] of dids.entries()) {
+        const count = counts[i] as number
+        if (count > fewOperations) {
+          yield leaves
+          leaves = []
+          const stored = await this.#rows.rows(tables.didOperation.range(one.did), {})
+          yield this.#leafOf(
+            one,
+            stored.map(([, row]) => row),
+          )
+        } else {
+          const stored = Array.from({ length: count }, () => present(rows.next().value, 'an operation'))
+          leaves.push(...this.#leafOf(one, stored))
+        }
+      }
+      yield leaves
+    }
   }
 
-  /** The leaves of DIDs, without those that were created later. */
-  async #found(dids: readonly Keyed[]): Promise<FoundLeaf[]> {
-    const heads = await this.#rows.getMany(dids.map(({ did }) => tables.didHead.key(did)))
-    const counts = heads.map((head) => tables.didHead.decode(present(head, 'a DID')).operationCount)
-    const keys = dids.flatMap(({ did }, i) => {
-      const count = counts[i] as number
-      return Array.from({ length: count > fewOperations ? 0 : count }, (_, number) =>
-        tables.didOperation.key(did, number),
-      )
-    })
-    const rows = (await this.#rows.getMany(keys)).values()
-    const leaves: FoundLeaf[] = []
-    for (const [i, { key, did }] of dids.entries()) {
-      const count = counts[i] as number
-      const stored =
-        count > fewOperations
-          ? (await this.#rows.rows(tables.didOperation.range(did), {})).map(([, row]) => row)
-          : Array.from({ length: count }, () => present(rows.next().value, 'an operation'))
-      const entries = stored
-        .map((row) => tables.didOperation.decode(row))
-        .filter(({ height }) => height <= this.#height)
-      if (entries.length === 0) continue
-      const record = { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
-      leaves.push({ key, record, places: entries })
-    }
-    return leaves
+  /** The leaf of a DID by the rows of its operations; none where it was created later. */
+  #leafOf({ key, did }: Keyed, rows: readonly Uint8Array[]): FoundLeaf[] {
+    const entries = rows.map((row) => tables.didOperation.decode(row)).filter(({ height }) => height <= this.#height)
+    if (entries.length === 0) return []
+    const record = { did, ...(isOfLongName(did) && { text: didText(this.#rows, did) }), entries }
+    return [{ key, record, places: entries }]
   }
 
   /** The credentials whose keys begin with a byte. */
