@@ -25,7 +25,7 @@ import { ageWarning, takenText } from './taken-state.js'
 export const fromPeers = 'peers'
 const mebibyte = 1024 * 1024
 /**
- * LevelDB opens each table that it has written, and little is read again: the indexes of a thousand would take 80 MB.
+ * LevelDB opens each table that it has written, and little is read again: the indexes of all would stay in memory until the end.
  * @tuning count: tables of a database that is made of a state whose indexes are in memory
  */
 const openTables = 64

@@ -77,6 +77,13 @@ export class StateRows implements StateTaker {
   /** Batches of documents that are made, the oldest first. */
   readonly #made: Promise<void>[] = []
   readonly #days = new JoinedDays()
+  /** The batch as a writer of other rooms takes it. Reads do not see it: they have rows of batches that were written. */
+  readonly #staged: StagedRows = {
+    get: (key) => this.#database.get(key),
+    getMany: (keys) => this.#database.getMany(keys),
+    put: (key, value) => this.#put(key, value),
+    del: (key) => this.#del(key),
+  }
   readonly #spools: Readonly<Record<SpooledRows, Spool>>
   readonly #allSpools: readonly Spool[]
   #tip: Header
@@ -379,16 +386,6 @@ export class StateRows implements StateTaker {
 
   #del(key: Buffer): void {
     this.#batch.del(key)
-  }
-
-  /** The batch as a writer of other rooms takes it. Reads do not see it: they have rows of batches that were written. */
-  get #staged(): StagedRows {
-    return {
-      get: (key) => this.#database.get(key),
-      getMany: (keys) => this.#database.getMany(keys),
-      put: (key, value) => this.#put(key, value),
-      del: (key) => this.#del(key),
-    }
   }
 
   async #writeFull(): Promise<void> {

@@ -120,7 +120,7 @@ export class Database extends StoredRows implements RowSource {
 
   /**
    * Opens the LevelDB in a directory, creating it if absent, with a cache of so many bytes. `openTables`: tables whose indexes stay in
-   * memory, some thousand by default. `ships`: its batches are for shards too.
+   * memory, about a thousand by default. `ships`: its batches are for shards too.
    * `durable`: whether it survives a failure of power, the default; without it a batch need not wait for the disk.
    */
   static async open(
