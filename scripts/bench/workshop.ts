@@ -38,7 +38,8 @@ import { type QuickSigner, quickSigner } from '../../test/support/builders/signa
 
 /** Chains, blocks, coins, transactions and operations for measurements. */
 
-const fee = 100n
+/** Fee of a transaction, of any size. */
+export const fee = 100n
 /** Prices by which blocks and pools take a transaction of any size for {@link fee}. */
 const flatFees = { minimum: '99', perByte: '1', freeBytes: 2 ** 32 - 1, leaf: '1' }
 export const quiet = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }

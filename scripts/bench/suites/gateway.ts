@@ -36,7 +36,7 @@ export async function suite(): Promise<Row[]> {
 
 async function answerRows(directory: string, count: number): Promise<Row[]> {
   const source = join(directory, 'source')
-  const { file, dids } = await chainOfDids(directory, source, count)
+  const { file, dids } = await chainOfDids(directory, source, { dids: count })
   const server = await PostgresServer.create()
   const parts = [await PostgresServer.create(), await PostgresServer.create(), await PostgresServer.create()]
   const nodes: RunningNode[] = []

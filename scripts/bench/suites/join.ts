@@ -37,7 +37,8 @@ async function joinRows(directory: string): Promise<Row[]> {
 async function joinOne(directory: string, dids: number): Promise<Row[]> {
   await mkdir(directory)
   const source = join(directory, 'source')
-  const { file } = await chainOfDids(directory, source, dids)
+  const size = { dids, coins: dids }
+  const { file } = await chainOfDids(directory, source, size)
   const peer = await runNode(following(file, source))
   const [address = ''] = peer.p2p
   try {
@@ -45,7 +46,7 @@ async function joinOne(directory: string, dids: number): Promise<Row[]> {
     const kept = async () => (await readdir(states).catch(() => [])).find((name) => name.endsWith('.dls'))
     let name: string | undefined
     while ((name = await kept()) === undefined) await pause(100)
-    const { size } = await stat(join(states, name))
+    const { size: bytes } = await stat(join(states, name))
     const learn = async (dataDir: string, ...more: string[]) => {
       let memory = 0
       let sampling: NodeJS.Timeout | undefined
@@ -55,7 +56,7 @@ async function joinOne(directory: string, dids: number): Promise<Row[]> {
       const args = [...following(file, join(directory, dataDir), [address]), ...more]
       const time = await timeOf(async () => {
         const node = await runNode(args, undefined, sample)
-        await reach(topOf(dids), node, 3600)
+        await reach(topOf(size), node, 3600)
         clearInterval(sampling)
         await node.stop()
       })
@@ -65,9 +66,9 @@ async function joinOne(directory: string, dids: number): Promise<Row[]> {
     const synced = await learn('synced')
     const share = joined.seconds / synced.seconds
     return [
-      row(`sync all blocks of a chain with ${shown(dids)} DIDs`, synced.seconds, 's'),
+      row(`sync all blocks of a chain with ${shown(dids)} DIDs and as many coins`, synced.seconds, 's'),
       row('join it by the state of a peer', joined.seconds, 's', { ratio: [share, 'syncing'], most: 0.2 }),
-      row('  bytes of the state, a DID', size / dids, 'B', { most: 5200 }),
+      row('  bytes of the state, a DID with a coin', bytes / dids, 'B', { most: 5200 }),
       // Tables of LevelDB that are mapped come beside it; the system takes these back where it needs the room.
       row('  memory of a node that joins, at most, without mapped files', joined.memory, 'MB', { most: 400 }),
     ]

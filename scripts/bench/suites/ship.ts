@@ -26,7 +26,7 @@ export async function suite(): Promise<Row[]> {
 
 async function shipRows(directory: string, count: number): Promise<Row[]> {
   const source = join(directory, 'source')
-  const { file } = await chainOfDids(directory, source, count)
+  const { file } = await chainOfDids(directory, source, { dids: count })
   const server = await PostgresServer.create()
   const peer = await runNode(following(file, source))
   try {
@@ -34,8 +34,9 @@ async function shipRows(directory: string, count: number): Promise<Row[]> {
     const sync = async (name: string, ships: boolean) => {
       const more = ships ? ['--ship', server.url] : []
       const node = await runNode([...following(file, join(directory, name), peer.p2p), ...more])
-      await reach(topOf(count), node, patience)
-      while (ships && Number(server.sql('SELECT height FROM didledger.shard')) < topOf(count)) await pause(100)
+      await reach(topOf({ dids: count }), node, patience)
+      while (ships && Number(server.sql('SELECT height FROM didledger.shard')) < topOf({ dids: count }))
+        await pause(100)
       const spent = processorTime([node.process.pid])
       const atServer = ships ? processorTime(server.pids()) : 0
       await node.stop()
