@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { ScratchFile } from '../storage/disk-files.js'
 import { StorageError } from '../storage/failure.js'
-import type { Location } from '../storage/rows/tables.js'
 
 /** @tuning bytes: values of a lane that stand together in the file; the memory of each lane */
 const pieceBytes = 32 * 1024
@@ -16,10 +15,10 @@ const groupSize = 256
 /** @tuning bytes: values that are given out together, unless one has more */
 const groupBytes = 512 * 1024
 
-/** A value of one place in the chain: one of a transaction. */
-export type Spooled = readonly [Location, Uint8Array]
+/** A number below 2^48, and a value that comes out behind those of lower ones. */
+export type Spooled = readonly [number, Buffer]
 
-/** Values of neighbouring blocks: they are read and sorted together. */
+/** Values of neighbouring numbers: they are read and sorted together. */
 interface Lane {
   /** Those that are in no piece yet, and how many bytes of it they fill. */
   readonly buffer: Buffer
@@ -35,19 +34,24 @@ interface Piece {
   readonly sum: number
 }
 
-/** Bytes before a value: height u32, index u16, length u32. */
-const headSize = 4 + 2 + 4
+/** Place of a value. */
+interface Spot extends Piece {
+  readonly order: number
+}
+
+/** Bytes before a value: its number u48, length u32. */
+const headSize = 6 + 4
 
 /**
- * Values of places in the chain, which come in any order, lie in a file meanwhile, and come out in the order of their places: LevelDB merges
- * tables whose rows came in another order than that of their keys again and again, and takes those that come in order as they are.
+ * Values that come in any order lie in a file meanwhile, and come out in the order of their numbers: LevelDB merges tables whose rows came
+ * in another order than that of their keys again and again, and takes those that come in order as they are.
  *
- *   add -> lane of its block, 32 KiB of memory -> piece, in a file with those of the other lanes
- *   sorted -> lane by lane: its pieces from the file, values by their places
+ *   add -> lane of its number, 32 KiB of memory -> piece, in a file with those of the other lanes
+ *   sorted -> lane by lane: its pieces from the file, values by their numbers
  */
 export class Spool {
   readonly #file: ScratchFile
-  readonly #laneOf: (height: number) => number
+  readonly #laneOf: (order: number) => number
   readonly #lanes = new Map<number, Lane>()
   /** The pieces that come next in the file, and how many bytes of it they fill. */
   #next: Buffer = Buffer.alloc(0)
@@ -61,22 +65,22 @@ export class Spool {
   #underWay = 0
   readonly #writes: Promise<void>[] = []
 
-  /** `laneOf`: the lane of the blocks of a height; it rises with the height. */
-  constructor(file: ScratchFile, laneOf: (height: number) => number) {
+  /** `laneOf`: the lane of a number; it rises with the number. */
+  constructor(file: ScratchFile, laneOf: (order: number) => number) {
     this.#file = file
     this.#laneOf = laneOf
   }
 
-  /** Adds a value, whose bytes are copied. Each place has one. */
-  add({ height, index }: Location, value: Uint8Array): void {
-    const lane = this.#laneFor(height)
+  /** Adds a value, whose bytes are copied. */
+  add(order: number, value: Uint8Array): void {
+    const lane = this.#laneFor(order)
     const size = headSize + value.length
     if (lane.used + size > pieceBytes) this.#endPiece(lane)
     if (size > pieceBytes) {
       const alone = Buffer.allocUnsafe(size)
-      writeValue(alone, 0, { height, index }, value)
+      writeValue(alone, 0, order, value)
       this.#append(lane, alone)
-    } else lane.used = writeValue(lane.buffer, lane.used, { height, index }, value)
+    } else lane.used = writeValue(lane.buffer, lane.used, order, value)
   }
 
   /** Whether {@link settle} comes before the next value. */
@@ -89,7 +93,7 @@ export class Spool {
     await Promise.all(this.#writes.splice(0))
   }
 
-  /** All values in the order of their places, each until the next ones are asked for; nothing is added any more. */
+  /** All values in the order of their numbers, each until the next ones are asked for; nothing is added any more. */
   async *sorted(): AsyncGenerator<readonly Spooled[], void, void> {
     const all = [...this.#lanes].sort(([a], [b]) => a - b)
     const lanes = all.map(([, lane]) => {
@@ -108,8 +112,8 @@ export class Spool {
     return this.settle().finally(() => this.#file.close())
   }
 
-  #laneFor(height: number): Lane {
-    const number = this.#laneOf(height)
+  #laneFor(order: number): Lane {
+    const number = this.#laneOf(order)
     let lane = this.#lanes.get(number)
     if (lane === undefined) {
       this.#lanes.set(number, (lane = { buffer: Buffer.allocUnsafeSlow(pieceBytes), used: 0, pieces: [] }))
@@ -157,9 +161,33 @@ export class Spool {
     if (held !== undefined) spots.add(held, 0, true)
     else for (const piece of pieces) spots.add(await this.#read(piece), piece.at, false)
     for (const group of spots.inOrder()) {
-      if (held !== undefined) yield group.map(([place, { at, length }]) => [place, held.subarray(at, at + length)])
-      else yield await Promise.all(group.map(async ([place, piece]) => [place, await this.#read(piece)] as const))
+      if (held !== undefined) yield group.map(({ order, at, length }) => [order, held.subarray(at, at + length)])
+      else yield await this.#readGroup(group)
     }
+  }
+
+  /** Values that lie one behind the other, as those of one number do, are read together. */
+  async #readGroup(group: readonly Spot[]): Promise<Spooled[]> {
+    const runs: Spot[][] = []
+    let end = -1
+    for (const spot of group) {
+      if (spot.at !== end + headSize) runs.push([])
+      runs.at(-1)?.push(spot)
+      end = spot.at + spot.length
+    }
+    return (await Promise.all(runs.map((run) => this.#readRun(run)))).flat()
+  }
+
+  async #readRun(run: readonly Spot[]): Promise<Spooled[]> {
+    const from = (run[0] as Spot).at
+    const last = run.at(-1) as Spot
+    const bytes = Buffer.allocUnsafeSlow(last.at + last.length - from)
+    await this.#file.read(from, bytes)
+    return run.map(({ order, at, length, sum }) => {
+      const value = bytes.subarray(at - from, at - from + length)
+      if (crc32(value) !== sum) throw otherBytes()
+      return [order, value]
+    })
   }
 
   /** The pieces of a lane, in memory that the next one takes. */
@@ -206,16 +234,15 @@ function otherBytes(): StorageError {
 }
 
 /** Writes a value behind its head; returns where the next one begins. */
-function writeValue(into: Buffer, at: number, { height, index }: Location, value: Uint8Array): number {
-  const from = into.writeUInt32LE(value.length, into.writeUInt16LE(index, into.writeUInt32LE(height, at)))
+function writeValue(into: Buffer, at: number, order: number, value: Uint8Array): number {
+  const from = into.writeUInt32LE(value.length, into.writeUIntLE(order, at, 6))
   into.set(value, from)
   return from + value.length
 }
 
-/** Offsets of the values of a lane, in the file or in its memory: numbers in a few lists, for an object of each would be collected late. */
+/** Places of the values of a lane, in the file or in its memory: numbers in a few lists, for an object of each would be collected late. */
 class Spots {
-  /** Height and index, in one number. */
-  readonly #places: number[] = []
+  readonly #orders: number[] = []
   readonly #offsets: number[] = []
   readonly #lengths: number[] = []
   readonly #sums: number[] = []
@@ -224,7 +251,7 @@ class Spots {
   add(bytes: Buffer, offset: number, isRead: boolean): void {
     for (let at = 0; at < bytes.length;) {
       const length = bytes.readUInt32LE(at + 6)
-      this.#places.push(bytes.readUInt32LE(at) * 0x10000 + bytes.readUInt16LE(at + 4))
+      this.#orders.push(bytes.readUIntLE(at, 6))
       at += headSize
       this.#offsets.push(offset + at)
       this.#lengths.push(length)
@@ -233,20 +260,21 @@ class Spots {
     }
   }
 
-  /** Their places and where they are, in groups. */
-  *inOrder(): Generator<(readonly [Location, Piece])[], void> {
-    const places = this.#places
-    const order = Uint32Array.from(places.keys()).sort((a, b) => (places[a] as number) - (places[b] as number))
-    let [group, size]: [(readonly [Location, Piece])[], number] = [[], 0]
-    for (const i of order) {
-      const place = places[i] as number
-      const location = { height: Math.floor(place / 0x10000), index: place % 0x10000 }
+  /** They in the order of their numbers, in groups; those of one number as they came. */
+  *inOrder(): Generator<Spot[], void> {
+    const orders = this.#orders
+    const sorted = Uint32Array.from(orders.keys()).sort(
+      (a, b) => (orders[a] as number) - (orders[b] as number) || a - b,
+    )
+    let [group, size]: [Spot[], number] = [[], 0]
+    for (const i of sorted) {
       const length = this.#lengths[i] as number
       if (group.length === groupSize || (group.length > 0 && size + length > groupBytes)) {
         yield group
         ;[group, size] = [[], 0]
       }
-      group.push([location, { at: this.#offsets[i] as number, length, sum: this.#sums[i] as number }])
+      const at = this.#offsets[i] as number
+      group.push({ order: orders[i] as number, at, length, sum: this.#sums[i] as number })
       size += length
     }
     if (group.length > 0) yield group

@@ -7,7 +7,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { collectGarbage } from '../../base/runtime/collect-garbage.js'
-import { runCooperatively, Yielder } from '../../base/runtime/cooperative.js'
+import { runCooperatively } from '../../base/runtime/cooperative.js'
 import { InvariantError, RuleError } from '../../base/errors/rule-error.js'
 import { didPart } from '../../identity/did/identifier.js'
 import { chunkOrdinals } from '../../identity/did-index/posting-chunk.js'
@@ -15,7 +15,6 @@ import type { Entry } from '../../identity/proofs/history.js'
 import { credentialMapKey } from '../../identity/proofs/map-tree.js'
 import { genesisInto } from '../chain/block-records.js'
 import { putTip } from '../chain/reorganise.js'
-import { coinRowSize } from '../consensus/coin-root.js'
 import type { Database } from '../storage/database.js'
 import { accessFailure } from '../storage/failure.js'
 import type { ScratchFile } from '../storage/disk-files.js'
@@ -23,14 +22,16 @@ import { didKey } from '../storage/rows/did-reader.js'
 import { putMapComplete } from '../storage/rows/map/map-rows.js'
 import { OrderedMap } from '../storage/rows/map/ordered-map.js'
 import { present, type StagedRows } from '../storage/rows/row-reader.js'
-import { type Balance, type DidHeadRow, type Key, type Location, meta, tables } from '../storage/rows/tables.js'
+import { type DidHeadRow, type Key, type Location, meta, tables } from '../storage/rows/tables.js'
 import { putIndexUndoFrom, TokenIndexChanges } from '../storage/rows/token-index.js'
 import { Overlay } from '../storage/write/overlay.js'
+import type { RowBuffer } from '../storage/write/row-buffer.js'
 import type { UnloggedRows } from '../storage/write/unlogged-rows.js'
 import type { BlockOutline } from './block-outline.js'
 import type { CheckedState, StateTaker } from './check-state.js'
 import { createdDid } from './created-did.js'
 import { DocumentThread } from './document-thread.js'
+import { JoinedCoins, ownerLane } from './joined-coins.js'
 import { JoinedDays } from './joined-days.js'
 import { documentTokens, type JoinedDocument, noTokens } from './joined-document.js'
 import { kept, type LeafOfHistory, type LeafRecord, textOf } from './leaf-record.js'
@@ -44,11 +45,12 @@ const pageBytes = 256 * 1024
 const documentsBytes = 256 * 1024
 /** @tuning count: such batches at once */
 const documentBatches = 4
-/** @tuning count: parts of the chain whose rows are put in order together */
+/** @tuning count: parts of the chain, and of the addresses of one prefix, whose rows are put in order together */
 const lanes = 128
 
-/** Names of what comes in the order of the map and goes to rows in that of the chain, each in a file of its own. */
-export type SpooledRows = 'transactions' | 'documents' | 'created'
+/** Kinds of what comes in another order than that of its rows, each in a file of its own. */
+export const spooledRows = ['transactions', 'documents', 'created', 'owned'] as const
+export type SpooledRows = (typeof spooledRows)[number]
 
 /** A DID whose document is being made. */
 interface JoiningDid {
@@ -77,6 +79,7 @@ export class StateRows implements StateTaker {
   /** Batches of documents that are made, the oldest first. */
   readonly #made: Promise<void>[] = []
   readonly #days = new JoinedDays()
+  readonly #coins: JoinedCoins
   /** The batch as a writer of other rooms takes it. Reads do not see it: they have rows of batches that were written. */
   readonly #staged: StagedRows = {
     get: (key) => this.#database.get(key),
@@ -101,11 +104,23 @@ export class StateRows implements StateTaker {
     this.#tip = genesis
     this.#chainWork = workOf(genesis.bits)
     // All headers come before what is spooled.
-    const laneOf = (height: number) => Math.floor((height * lanes) / (this.#tip.height + 1))
+    const laneOf = (order: number) => Math.floor((placeOf(order).height * lanes) / (this.#tip.height + 1))
     const spool = (file: ScratchFile) => new Spool(file, laneOf)
-    const { transactions, documents, created } = files
-    this.#spools = { transactions: spool(transactions), documents: spool(documents), created: spool(created) }
+    const { transactions, documents, created, owned } = files
+    this.#spools = {
+      transactions: spool(transactions),
+      documents: spool(documents),
+      created: spool(created),
+      owned: new Spool(owned, (order) => ownerLane(order, lanes)),
+    }
     this.#allSpools = Object.values(this.#spools)
+    const target = {
+      putRow: (row: RowBuffer) => this.#batch.putRow(row),
+      writeFull: () => this.#writeFull(),
+      written: () => this.#written(),
+      getMany: (keys: Key[]) => database.getMany(keys),
+    }
+    this.#coins = new JoinedCoins(target, this.#spools.owned)
   }
 
   /** `scratch`: opens a file of that name for rows that come in another order than that of their keys. */
@@ -154,7 +169,7 @@ export class StateRows implements StateTaker {
     if (height === 1) await this.#dropCoins()
     const record = present(tables.header.get(this.#database, hash), 'a header of the state')
     this.#put(tables.header.key(hash), tables.header.encode({ ...record, transactionCount: transactions.length + 1 }))
-    this.#spools.transactions.add({ height, index: 0 }, coinbase.bytes)
+    this.#spools.transactions.add(orderOf({ height, index: 0 }), coinbase.bytes)
     for (const [index, txid] of [coinbase.hash, ...transactions.map((one) => one.txid)].entries()) {
       this.#put(tables.location.key(txid), tables.location.encode({ height, index }))
     }
@@ -168,18 +183,8 @@ export class StateRows implements StateTaker {
     }
   }
 
-  async coins(rows: Uint8Array): Promise<void> {
-    const yielder = new Yielder()
-    for (let at = 0; at < rows.length; at += coinRowSize) {
-      const key = Buffer.from(rows.subarray(at, at + 35))
-      const value = rows.subarray(at + 35, at + coinRowSize)
-      const coin = tables.coin.decode(value)
-      this.#put(key, value)
-      const owned = tables.addressCoin.key(coin.owner, coin.height, tables.coin.fields(key)[0])
-      this.#put(owned, tables.addressCoin.encode(coin.value))
-      await this.#writeFull()
-      if (yielder.over) await yielder.next()
-    }
+  coins(rows: Uint8Array): Promise<void> {
+    return this.#coins.take(rows)
   }
 
   async leaf(record: LeafRecord, leaf: LeafOfHistory, indices: readonly number[]): Promise<void> {
@@ -188,8 +193,7 @@ export class StateRows implements StateTaker {
     for (const entry of record.entries) this.#days.operation(entry)
     const operations = record.entries.map((entry, i) => ({ ...entry, index: indices[i] as number }))
     for (const [i, position] of kept(record).entries()) {
-      const { height, index } = operations[position] as Location
-      this.#spools.transactions.add({ height, index }, record.transactions[i] as Uint8Array)
+      this.#spools.transactions.add(orderOf(operations[position] as Location), record.transactions[i] as Uint8Array)
     }
     if (record.credential === undefined) await this.#did(record, leaf, operations)
     else this.#credential(record, record.credential, operations)
@@ -231,7 +235,7 @@ export class StateRows implements StateTaker {
       (documents) => {
         for (const [i, joining] of dids.entries()) {
           const { text, tokens } = documents[i] as JoinedDocument
-          this.#spools.documents.add(joining.place, text)
+          this.#spools.documents.add(orderOf(joining.place), text)
           this.#create(joining, tokens)
         }
       },
@@ -246,7 +250,7 @@ export class StateRows implements StateTaker {
   }
 
   #create({ did, head, place }: JoiningDid, tokens: Uint8Array): void {
-    this.#spools.created.add(place, createdDid.encode({ did, head, tokens }))
+    this.#spools.created.add(orderOf(place), createdDid.encode({ did, head, tokens }))
   }
 
   #credential(signer: LeafRecord, id: string, operations: readonly (Entry & Location)[]): void {
@@ -269,8 +273,9 @@ export class StateRows implements StateTaker {
   }
 
   /**
-   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most bytes are in rows by the
-   * place of their transaction. They come last and in order, into tables of LevelDB that no other row is in, which it need not merge.
+   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most are by the owner of a
+   * coin, and most bytes by the place of a transaction. They come last and in order, into tables of LevelDB that no other row is in, which
+   * it need not merge.
    */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
     await runCooperatively(this.#map.closeSteps())
@@ -278,11 +283,11 @@ export class StateRows implements StateTaker {
     collectGarbage()
     await this.#ordinals()
     await this.#written()
-    await this.#balances()
     await this.#declared()
     await this.#written()
     await this.#database.compact()
     collectGarbage()
+    await this.#coins.end()
     await this.#putSpooled(this.#spools.transactions, ({ height, index }) => tables.transaction.key(height, index))
     await this.#putSpooled(this.#spools.documents, (place) => tables.didDocument.key(place))
     await this.#written()
@@ -303,8 +308,8 @@ export class StateRows implements StateTaker {
 
   async #putSpooled(spool: Spool, keyOf: (place: Location) => Key): Promise<void> {
     for await (const values of spool.sorted()) {
-      for (const [place, value] of values) {
-        this.#put(keyOf(place), value)
+      for (const [order, value] of values) {
+        this.#put(keyOf(placeOf(order)), value)
         if (this.#batch.size > batchBytes) await this.#write()
       }
     }
@@ -315,25 +320,6 @@ export class StateRows implements StateTaker {
       for (const [key] of await this.#database.rows(range())) this.#del(key)
     }
     await this.#written()
-  }
-
-  async #balances(): Promise<void> {
-    let [last, sum]: [Buffer, Balance] = [Buffer.alloc(0), { sum: 0n, count: 0 }]
-    const end = () => {
-      if (sum.count > 0) this.#put(tables.balance.key(last), tables.balance.encode(sum))
-    }
-    for await (const page of this.#database.pages(tables.addressCoin.range(), pageBytes)) {
-      for (const [key, value] of page) {
-        const [owner] = tables.addressCoin.fields(key)
-        if (!equalBytes(owner, last)) {
-          end()
-          ;[last, sum] = [owner, { sum: 0n, count: 0 }]
-        }
-        sum = { sum: sum.sum + tables.addressCoin.decode(value), count: sum.count + 1 }
-      }
-      await this.#writeFull()
-    }
-    end()
   }
 
   /** DIDs in the order of their creation, with what their documents are found by. */
@@ -348,10 +334,10 @@ export class StateRows implements StateTaker {
       await this.#write()
     }
     for await (const created of this.#spools.created.sorted()) {
-      for (const [place, value] of created) {
+      for (const [order, value] of created) {
         const { did, head, tokens } = createdDid.decode(value)
         this.#put(tables.didHead.key(did), tables.didHead.encode({ ...head, ordinal }))
-        index.create(this.#staged, ordinal, place)
+        index.create(this.#staged, ordinal, placeOf(order))
         index.change(ordinal++, { before: undefined, after: documentTokens.decode(tokens) })
         // Whole chunks, which have no row before. Of more documents at once V8 would keep what it takes for long-lived.
         if (ordinal % chunkOrdinals === 0) await end()
@@ -418,18 +404,25 @@ export class StateRows implements StateTaker {
   }
 }
 
+/** Number of a place in the chain by which its rows are sorted. */
+function orderOf({ height, index }: Location): number {
+  return height * 0x10000 + index
+}
+
+function placeOf(order: number): Location {
+  return { height: Math.floor(order / 0x10000), index: order % 0x10000 }
+}
+
 /** Opens the files of all spooled rows; where one does not open the others are closed. */
 async function openAll(
   scratch: (name: SpooledRows) => Promise<ScratchFile>,
 ): Promise<Readonly<Record<SpooledRows, ScratchFile>>> {
-  const names = ['transactions', 'documents', 'created'] as const
-  const opened = await Promise.allSettled(names.map(scratch))
+  const opened = await Promise.allSettled(spooledRows.map(scratch))
   const files = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = opened.find((one) => one.status === 'rejected')
   if (failed !== undefined) {
     await Promise.allSettled(files.map((file) => file.close()))
     throw failed.reason
   }
-  const [transactions, documents, created] = files as [ScratchFile, ScratchFile, ScratchFile]
-  return { transactions, documents, created }
+  return Object.fromEntries(spooledRows.map((name, i) => [name, files[i]])) as Record<SpooledRows, ScratchFile>
 }

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { spooledRows } from '../../../src/ledger/state/state-rows.js'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { stateFile } from '../../../src/ledger/state/parts.js'
@@ -14,7 +15,6 @@ import { oneValidator, quietLog, type TestChain } from '../../support/builders/c
 
 const place = mkdtempSync(join(tmpdir(), 'join-disk-'))
 const file = join(place, 'state.dls')
-const names = ['transactions', 'documents', 'created']
 let test: TestChain
 
 beforeAll(async () => {
@@ -52,12 +52,12 @@ describe('a state on a disk', () => {
       return diskFiles.openScratch(path)
     })
     expect(state).toMatchObject({ height: stateHeight })
-    expect(opened).toEqual(names.map((name) => join(place, 'whole.rows', name)))
+    expect(opened).toEqual(spooledRows.map((name) => join(place, 'whole.rows', name)))
     expect(left()).toEqual(['whole'])
     rmSync(join(place, 'whole'), { recursive: true })
   })
 
-  const faults = names.flatMap((which) => (['write', 'read'] as const).map((fault) => [which, fault] as const))
+  const faults = spooledRows.flatMap((which) => (['write', 'read'] as const).map((fault) => [which, fault] as const))
   it.each(faults)('is refused where the file of %s fails to %s, and leaves nothing', async (which, fault) => {
     const closed: string[] = []
     const joining = joinWith('cut', async (path) => {
@@ -67,11 +67,11 @@ describe('a state on a disk', () => {
       return path.endsWith(which) ? fails : { ...scratch, close }
     })
     await expect(joining).rejects.toThrow('as a disk fails')
-    expect(closed).toHaveLength(names.length)
+    expect(closed).toHaveLength(spooledRows.length)
     expect(left()).toEqual([])
   })
 
-  it.each(names)('is refused where the file of %s does not open, and leaves nothing', async (which) => {
+  it.each(spooledRows)('is refused where the file of %s does not open, and leaves nothing', async (which) => {
     let open = 0
     const joining = joinWith('cut', async (path) => {
       if (path.endsWith(which)) throw new Error('no more files')

@@ -35,11 +35,22 @@ export class RowBuffer {
   }
 }
 
-/** A table whose rows have one size. */
-interface SizedTable<K extends readonly unknown[], V> {
+interface Sizes {
   readonly number: number
   readonly keySize: number | undefined
   readonly valueSize?: number
+}
+
+/** Memory for a row of a table whose rows have one size. */
+export function rowBufferOf({ number, keySize, valueSize }: Sizes): RowBuffer {
+  if (keySize === undefined || valueSize === undefined) throw new InvariantError('rows of that table differ in size')
+  const buffer = new RowBuffer(keySize, valueSize)
+  buffer.key[0] = number
+  return buffer
+}
+
+/** A table whose rows have one size. */
+interface SizedTable<K extends readonly unknown[], V> extends Sizes {
   readonly fill: (into: Key, key: K) => Key
   readonly write: (writer: Writer, value: V) => Writer
 }
@@ -55,10 +66,8 @@ interface ReusedRows<K extends readonly unknown[], V> {
  * `key` and `encode` of the table make.
  */
 export function reusedRows<K extends readonly unknown[], V>(table: SizedTable<K, V>): ReusedRows<K, V> {
-  const { number, keySize, valueSize, fill, write } = table
-  if (keySize === undefined || valueSize === undefined) throw new InvariantError('rows of that table differ in size')
-  const buffer = new RowBuffer(keySize, valueSize)
-  buffer.key[0] = number
+  const { fill, write } = table
+  const buffer = rowBufferOf(table)
   return {
     key: (...key) => fill(buffer.key, key),
     row: (value, ...key) => {
