@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { setTimeout } from 'node:timers/promises'
 import { authorizationIn, sha256, signatureOf } from './s3-signature.js'
 
 /** A request that a store got. */
@@ -26,8 +25,8 @@ export interface ObjectStoreOptions {
   readonly together?: boolean
   /** Names in a page, where a request asks for more. */
   readonly page?: number
-  /** Milliseconds before an answer. */
-  readonly pause?: number
+  /** Requests that are under way before the first object is taken, which waits 50 ms for more of them. */
+  readonly gathered?: number
   /** An answer instead of that of the store; undefined: the store answers. */
   readonly instead?: (request: StoreRequest, count: number) => Given | undefined
 }
@@ -49,9 +48,12 @@ export class ObjectStore {
   readonly #options: ObjectStoreOptions
   readonly #server: Server
   #underWay = 0
+  #gathered = () => {}
+  readonly #gathering: Promise<void> | undefined
 
   private constructor(options: ObjectStoreOptions) {
     this.#options = options
+    if (options.gathered !== undefined) this.#gathering = new Promise((resolve) => (this.#gathered = resolve))
     this.#server = createServer((request, response) => void this.#take(request, response))
   }
 
@@ -77,12 +79,13 @@ export class ObjectStore {
 
   async #take(asked: IncomingMessage, response: ServerResponse): Promise<void> {
     this.peak = Math.max(this.peak, ++this.#underWay)
+    if (this.#underWay === this.#options.gathered) setTimeout(this.#gathered, 50)
     response.once('close', () => this.#underWay--)
     const body = await buffer(asked).catch(() => undefined)
     if (body === undefined) return
     const request = { method: asked.method ?? '', target: asked.url ?? '', headers: asked.headers, body }
     this.requests.push(request)
-    if (this.#options.pause !== undefined) await setTimeout(this.#options.pause)
+    if (request.method === 'PUT') await this.#gathering
     const {
       status,
       headers,

@@ -109,7 +109,7 @@ describe('requests to an object store', () => {
   })
 
   it('are 32 at a time, and not one more', async () => {
-    const { objects, store } = await opened({ pause: 10 })
+    const { objects, store } = await opened({ gathered: 32 })
     await Promise.all([store.putAll(mirrorFiles(150)), store.putAll(mirrorFiles(150, 'more')), store.has('head')])
     expect(objects.peak).toBe(32)
   })
