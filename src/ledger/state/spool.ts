@@ -3,13 +3,13 @@ import type { ScratchFile } from '../storage/disk-files.js'
 import { StorageError } from '../storage/failure.js'
 
 /** @tuning bytes: values of a lane that stand together in the file; the memory of each lane */
-const pieceBytes = 32 * 1024
+const pieceBytes = 16 * 1024
 /** @tuning bytes: pieces that are written together */
 const writtenBytes = 1024 * 1024
 /** @tuning bytes: pieces on their way to the file beyond which who adds has to wait */
 const underWayBytes = 4 * writtenBytes
 /** @tuning bytes: a lane that is read at once; the values of a longer one are read a few at a time */
-const heldBytes = 32 * 1024 * 1024
+const heldBytes = 16 * 1024 * 1024
 /** @tuning count: values that are given out together */
 const groupSize = 256
 /** @tuning bytes: values that are given out together, unless one has more */
@@ -34,6 +34,12 @@ interface Piece {
   readonly sum: number
 }
 
+interface LoadedLane {
+  readonly pieces: readonly Piece[]
+  /** Its pieces, one behind the other; undefined where they are too long for memory. */
+  readonly held: Buffer | undefined
+}
+
 /** Place of a value. */
 interface Spot extends Piece {
   readonly order: number
@@ -46,7 +52,7 @@ const headSize = 6 + 4
  * Values that come in any order lie in a file meanwhile, and come out in the order of their numbers: LevelDB merges tables whose rows came
  * in another order than that of their keys again and again, and takes those that come in order as they are.
  *
- *   add -> lane of its number, 32 KiB of memory -> piece, in a file with those of the other lanes
+ *   add -> lane of its number, 16 KiB of memory -> piece, in a file with those of the other lanes
  *   sorted -> lane by lane: its pieces from the file, values by their numbers
  */
 export class Spool {
@@ -60,8 +66,8 @@ export class Spool {
   #size = 0
   /** Memory of pieces that the file has. */
   readonly #free: Buffer[] = []
-  /** Memory of the lane that is read. */
-  #held: Buffer = Buffer.alloc(0)
+  /** Memory of the lane whose values are given out, and of the one that is read meanwhile. */
+  readonly #held: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)]
   #underWay = 0
   readonly #writes: Promise<void>[] = []
 
@@ -104,8 +110,15 @@ export class Spool {
     this.#write()
     await this.settle()
     this.#free.length = 0
-    for (const pieces of lanes) yield* this.#sorted(piecesOf(pieces))
-    this.#held = Buffer.alloc(0)
+    let ahead = this.#load(lanes[0], 0)
+    for (const i of lanes.keys()) {
+      const lane = await ahead
+      ahead = this.#load(lanes[i + 1], (i + 1) % 2)
+      // It is met where its turn comes; a caller that stops before that does not need it.
+      ahead.catch(() => {})
+      yield* this.#sorted(lane)
+    }
+    this.#held.fill(Buffer.alloc(0))
   }
 
   close(): Promise<void> {
@@ -154,9 +167,13 @@ export class Spool {
     this.#nextUsed = 0
   }
 
-  async *#sorted(pieces: readonly Piece[]): AsyncGenerator<readonly Spooled[], void, void> {
+  async #load(numbers: readonly number[] = [], into: number): Promise<LoadedLane> {
+    const pieces = piecesOf(numbers)
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
-    const held = size <= heldBytes ? await this.#hold(pieces, size) : undefined
+    return { pieces, held: size <= heldBytes ? await this.#hold(pieces, size, into) : undefined }
+  }
+
+  async *#sorted({ pieces, held }: LoadedLane): AsyncGenerator<readonly Spooled[], void, void> {
     const spots = new Spots()
     if (held !== undefined) spots.add(held, 0, true)
     else for (const piece of pieces) spots.add(await this.#read(piece), piece.at, false)
@@ -190,10 +207,12 @@ export class Spool {
     })
   }
 
-  /** The pieces of a lane, in memory that the next one takes. */
-  async #hold(pieces: readonly Piece[], size: number): Promise<Buffer> {
-    if (size > this.#held.length) this.#held = Buffer.allocUnsafeSlow(Math.min(heldBytes, size + (size >>> 2)))
-    const held = this.#held.subarray(0, size)
+  /** The pieces of a lane, in memory that the one after the next takes. */
+  async #hold(pieces: readonly Piece[], size: number, into: number): Promise<Buffer> {
+    if (size > (this.#held[into] as Buffer).length) {
+      this.#held[into] = Buffer.allocUnsafeSlow(Math.min(heldBytes, size + (size >>> 2)))
+    }
+    const held = (this.#held[into] as Buffer).subarray(0, size)
     let to = 0
     const reads = pieces.map((piece) => {
       const into = held.subarray(to, to + piece.length)

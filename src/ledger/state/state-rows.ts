@@ -46,7 +46,7 @@ const documentsBytes = 256 * 1024
 /** @tuning count: such batches at once */
 const documentBatches = 4
 /** @tuning count: parts of the chain, and of the addresses of one prefix, whose rows are put in order together */
-const lanes = 128
+const lanes = 256
 
 /** Kinds of what comes in another order than that of its rows, each in a file of its own. */
 export const spooledRows = ['transactions', 'documents', 'created', 'owned'] as const
@@ -288,7 +288,9 @@ export class StateRows implements StateTaker {
     await this.#database.compact()
     collectGarbage()
     await this.#coins.end()
+    await this.#flushed()
     await this.#putSpooled(this.#spools.transactions, ({ height, index }) => tables.transaction.key(height, index))
+    await this.#flushed()
     await this.#putSpooled(this.#spools.documents, (place) => tables.didDocument.key(place))
     await this.#written()
     await this.#commit((last) => {
@@ -393,6 +395,12 @@ export class StateRows implements StateTaker {
   async #written(): Promise<void> {
     await this.#write()
     await this.#writing
+  }
+
+  /** Ends a table of LevelDB: one with rows of two kinds would span all kinds between them, and be merged with their tables. */
+  async #flushed(): Promise<void> {
+    await this.#written()
+    await this.#database.flush()
   }
 
   /** Writes rows that others make, in a batch of their own. */

@@ -302,10 +302,15 @@ export class Database extends StoredRows implements RowSource {
    * log.
    */
   async checkpoint(info: Omit<CommitInfo, 'kind'>): Promise<void> {
-    await this.#begun
-    // Compacting an empty range makes LevelDB flush its memory first; there is no call for that alone.
-    await this.#compact(Buffer.of(0xff), Buffer.of(0xff, 0xff))
+    await this.flush()
     await this.commit(changesOf(new Map()), { ...info, kind: 'checkpoint' }, { sync: true })
+  }
+
+  /** Moves all rows from LevelDB's memory into a table of their own, in which no later row is. */
+  async flush(): Promise<void> {
+    await this.#begun
+    // Compacting an empty range does that first; there is no call for it alone.
+    await this.#compact(Buffer.of(0xff), Buffer.of(0xff, 0xff))
   }
 
   async #compact(from: Buffer, to: Buffer): Promise<void> {

@@ -34,7 +34,7 @@ async function withFile<T>(run: (file: ScratchFile) => Promise<T>): Promise<T> {
 const value = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   // About as long as a piece, where its head does and does not fit.
-  fc.integer({ min: 32 * 1024 - 12, max: 32 * 1024 + 2 }).map((length) => new Uint8Array(length).fill(length)),
+  fc.integer({ min: 16 * 1024 - 12, max: 16 * 1024 + 2 }).map((length) => new Uint8Array(length).fill(length)),
 )
 const order = fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.integer({ min: 0, max: 3 }))
 
@@ -100,7 +100,7 @@ describe('a spool', () => {
       const seen: (readonly [number, number])[] = []
       for await (const values of spool.sorted()) for (const [at, one] of values) seen.push([at, one.readUInt32LE()])
       expect(seen).toEqual(expected.sort(([a], [b]) => a - b))
-      const pieces = Math.ceil(count / Math.floor((32 * 1024) / 1010))
+      const pieces = Math.ceil(count / Math.floor((16 * 1024) / 1010))
       expect(reads).toBeLessThan(pieces + count / 256 + 2 * (count / 100))
       await spool.close()
     })
