@@ -5,7 +5,7 @@ import { type Balance, type Key, tables } from '../storage/rows/tables.js'
 import { reusedRows, type RowBuffer, rowBufferOf } from '../storage/write/row-buffer.js'
 import type { Spool } from './spool.js'
 
-/** @tuning count: balances that are summed at once, of owners whose first bytes are equal */
+/** @tuning count: balances that are summed in memory */
 const balancesAtOnce = 4096
 
 /** Gathers and writes the rows of a state. */
@@ -23,9 +23,12 @@ function orderOf(key: Key): number {
   return key.readUIntBE(1, 6)
 }
 
-/** Lane of such a number, of `lanes` for each prefix of program hashes. */
-export function ownerLane(order: number, lanes: number): number {
-  return Math.floor(order / (2 ** 40 / lanes))
+/** Numbers of a lane: 256 lanes for each prefix of program hashes. */
+const laneNumbers = 2 ** 32
+
+/** Lane of such a number. */
+export function ownerLane(order: number): number {
+  return Math.floor(order / laneNumbers)
 }
 
 /** Makes the rows of coins, which come in the order of their outpoints: as they come, those by their owners at the end. */
@@ -60,14 +63,13 @@ export class JoinedCoins {
     const row = rowBufferOf(tables.addressCoin)
     const balances = new Balances(this.#target)
     let last = -1
-    for await (const coins of this.#owned.sorted()) {
+    for await (const coins of this.#owned.sorted({ inParts: true })) {
       for (const [order, bytes] of coins) {
-        if (order !== last) await balances.end()
+        await balances.reach(order, last)
         last = order
         row.bytes.set(bytes)
         this.#target.putRow(row)
         balances.add(mapKey(tables.addressCoin.fields(row.key)[0]), tables.addressCoin.decode(row.value))
-        if (balances.isFull) await balances.put()
       }
       await this.#target.writeFull()
     }
@@ -75,20 +77,35 @@ export class JoinedCoins {
   }
 }
 
-/** Balances of owners whose first bytes are equal: usually one. A sender can pay to a million of them, which is more than memory takes. */
+/**
+ * Sums what owners have. Usually their coins come one behind the other. Not so those of owners whose first bytes are equal, and of lanes that
+ * come in several parts: senders can pay to a million of such owners, and a million times to one, which is more than memory takes.
+ */
 class Balances {
   readonly #target: CoinTarget
   readonly #rows = reusedRows(tables.balance)
   readonly #sums = new Map<string, Balance>()
-  /** Whether rows have what came before. */
-  #hasRows = false
+  /** Whether owners that come may have a row. */
+  #haveRows = false
+  /** Whether a part of this lane was before. */
+  #again = false
 
   constructor(target: CoinTarget) {
     this.#target = target
   }
 
-  get isFull(): boolean {
-    return this.#sums.size >= balancesAtOnce
+  /** Makes rows of what came, where coins of an owner with this number follow one with `last`. */
+  async reach(order: number, last: number): Promise<void> {
+    if (this.#sums.size >= balancesAtOnce) {
+      await this.#put()
+      this.#haveRows = true
+    }
+    if (order === last) return
+    const inLane = ownerLane(order) === ownerLane(last)
+    if (this.#again && inLane) return
+    await this.end()
+    this.#again = inLane && order < last
+    this.#haveRows = this.#again
   }
 
   add(owner: string, value: bigint): void {
@@ -96,18 +113,15 @@ class Balances {
     this.#sums.set(owner, { sum: sum + value, count: count + 1 })
   }
 
-  /** Makes rows of them; more of the same owners may come. */
-  async put(): Promise<void> {
-    if (this.#hasRows) await this.#addRows()
-    for (const [owner, balance] of this.#sums) this.#target.putRow(this.#rows.row(balance, owner))
-    this.#sums.clear()
-    this.#hasRows = true
+  async end(): Promise<void> {
+    await this.#put()
+    this.#haveRows = false
   }
 
-  /** Makes rows of the last of them; other owners follow. */
-  async end(): Promise<void> {
-    await this.put()
-    this.#hasRows = false
+  async #put(): Promise<void> {
+    if (this.#haveRows) await this.#addRows()
+    for (const [owner, balance] of this.#sums) this.#target.putRow(this.#rows.row(balance, owner))
+    this.#sums.clear()
   }
 
   async #addRows(): Promise<void> {

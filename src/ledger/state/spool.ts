@@ -58,6 +58,7 @@ const headSize = 6 + 4
 export class Spool {
   readonly #file: ScratchFile
   readonly #laneOf: (order: number) => number
+  readonly #heldBytes: number
   readonly #lanes = new Map<number, Lane>()
   /** The pieces that come next in the file, and how many bytes of it they fill. */
   #next: Buffer = Buffer.alloc(0)
@@ -71,10 +72,11 @@ export class Spool {
   #underWay = 0
   readonly #writes: Promise<void>[] = []
 
-  /** `laneOf`: the lane of a number; it rises with the number. */
-  constructor(file: ScratchFile, laneOf: (order: number) => number) {
+  /** `laneOf`: the lane of a number; it rises with the number. `held`: bytes of a lane that are read at once. */
+  constructor(file: ScratchFile, laneOf: (order: number) => number, held: number = heldBytes) {
     this.#file = file
     this.#laneOf = laneOf
+    this.#heldBytes = held
   }
 
   /** Adds a value, whose bytes are copied. */
@@ -99,12 +101,16 @@ export class Spool {
     await Promise.all(this.#writes.splice(0))
   }
 
-  /** All values in the order of their numbers, each until the next ones are asked for; nothing is added any more. */
-  async *sorted(): AsyncGenerator<readonly Spooled[], void, void> {
+  /**
+   * All values in the order of their numbers, each until the next ones are asked for; nothing is added any more. Those of a lane that is too
+   * long for memory are read one by one; `inParts`: as many at once as memory takes, so that their numbers begin anew with each part.
+   */
+  async *sorted({ inParts = false } = {}): AsyncGenerator<readonly Spooled[], void, void> {
     const all = [...this.#lanes].sort(([a], [b]) => a - b)
-    const lanes = all.map(([, lane]) => {
+    const lanes = all.flatMap(([, lane]) => {
       this.#endPiece(lane)
-      return lane.pieces
+      const pieces = piecesOf(lane.pieces)
+      return inParts ? partsOf(pieces, this.#heldBytes) : [pieces]
     })
     this.#lanes.clear()
     this.#write()
@@ -167,10 +173,9 @@ export class Spool {
     this.#nextUsed = 0
   }
 
-  async #load(numbers: readonly number[] = [], into: number): Promise<LoadedLane> {
-    const pieces = piecesOf(numbers)
+  async #load(pieces: readonly Piece[] = [], into: number): Promise<LoadedLane> {
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
-    return { pieces, held: size <= heldBytes ? await this.#hold(pieces, size, into) : undefined }
+    return { pieces, held: size <= this.#heldBytes ? await this.#hold(pieces, size, into) : undefined }
   }
 
   async *#sorted({ pieces, held }: LoadedLane): AsyncGenerator<readonly Spooled[], void, void> {
@@ -179,38 +184,14 @@ export class Spool {
     else for (const piece of pieces) spots.add(await this.#read(piece), piece.at, false)
     for (const group of spots.inOrder()) {
       if (held !== undefined) yield group.map(({ order, at, length }) => [order, held.subarray(at, at + length)])
-      else yield await this.#readGroup(group)
+      else yield await Promise.all(group.map(async (spot) => [spot.order, await this.#read(spot)] as const))
     }
-  }
-
-  /** Values that lie one behind the other, as those of one number do, are read together. */
-  async #readGroup(group: readonly Spot[]): Promise<Spooled[]> {
-    const runs: Spot[][] = []
-    let end = -1
-    for (const spot of group) {
-      if (spot.at !== end + headSize) runs.push([])
-      runs.at(-1)?.push(spot)
-      end = spot.at + spot.length
-    }
-    return (await Promise.all(runs.map((run) => this.#readRun(run)))).flat()
-  }
-
-  async #readRun(run: readonly Spot[]): Promise<Spooled[]> {
-    const from = (run[0] as Spot).at
-    const last = run.at(-1) as Spot
-    const bytes = Buffer.allocUnsafeSlow(last.at + last.length - from)
-    await this.#file.read(from, bytes)
-    return run.map(({ order, at, length, sum }) => {
-      const value = bytes.subarray(at - from, at - from + length)
-      if (crc32(value) !== sum) throw otherBytes()
-      return [order, value]
-    })
   }
 
   /** The pieces of a lane, in memory that the one after the next takes. */
   async #hold(pieces: readonly Piece[], size: number, into: number): Promise<Buffer> {
     if (size > (this.#held[into] as Buffer).length) {
-      this.#held[into] = Buffer.allocUnsafeSlow(Math.min(heldBytes, size + (size >>> 2)))
+      this.#held[into] = Buffer.allocUnsafeSlow(Math.min(this.#heldBytes, size + (size >>> 2)))
     }
     const held = (this.#held[into] as Buffer).subarray(0, size)
     let to = 0
@@ -241,6 +222,21 @@ function piecesOf(numbers: readonly number[]): Piece[] {
     const [at, length, sum] = numbers.slice(3 * i, 3 * i + 3) as [number, number, number]
     return { at, length, sum }
   })
+}
+
+/** The pieces of a lane in groups that memory takes. */
+function partsOf(pieces: readonly Piece[], most: number): Piece[][] {
+  const parts: Piece[][] = []
+  let size = most
+  for (const piece of pieces) {
+    if (size + piece.length > most) {
+      parts.push([])
+      size = 0
+    }
+    parts.at(-1)?.push(piece)
+    size += piece.length
+  }
+  return parts
 }
 
 function otherBytes(): StorageError {

@@ -45,7 +45,7 @@ const pageBytes = 256 * 1024
 const documentsBytes = 256 * 1024
 /** @tuning count: such batches at once */
 const documentBatches = 4
-/** @tuning count: parts of the chain, and of the addresses of one prefix, whose rows are put in order together */
+/** @tuning count: parts of the chain whose rows are put in order together */
 const lanes = 256
 
 /** Kinds of what comes in another order than that of its rows, each in a file of its own. */
@@ -111,7 +111,7 @@ export class StateRows implements StateTaker {
       transactions: spool(transactions),
       documents: spool(documents),
       created: spool(created),
-      owned: new Spool(owned, (order) => ownerLane(order, lanes)),
+      owned: new Spool(owned, ownerLane),
     }
     this.#allSpools = Object.values(this.#spools)
     const target = {
@@ -273,9 +273,8 @@ export class StateRows implements StateTaker {
   }
 
   /**
-   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most are by the owner of a
-   * coin, and most bytes by the place of a transaction. They come last and in order, into tables of LevelDB that no other row is in, which
-   * it need not merge.
+   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most bytes are in rows by
+   * the place of a transaction. They come last and in order, into tables of LevelDB that no other row is in, which it need not merge.
    */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
     await runCooperatively(this.#map.closeSteps())

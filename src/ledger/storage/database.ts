@@ -306,7 +306,7 @@ export class Database extends StoredRows implements RowSource {
     await this.commit(changesOf(new Map()), { ...info, kind: 'checkpoint' }, { sync: true })
   }
 
-  /** Moves all rows from LevelDB's memory into a table of their own, in which no later row is. */
+  /** Moves the rows that were written from LevelDB's memory into a table, in which no later row is. */
   async flush(): Promise<void> {
     await this.#begun
     // Compacting an empty range does that first; there is no call for it alone.

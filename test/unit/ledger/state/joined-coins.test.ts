@@ -50,9 +50,9 @@ class Target {
 }
 
 /** The rows that coins make, and those that their tables say. */
-async function joined(coins: readonly Coin[]) {
+async function joined(coins: readonly Coin[], held?: number) {
   const target = new Target()
-  const spool = new Spool(await memoryScratch(), (order) => ownerLane(order, 128))
+  const spool = new Spool(await memoryScratch(), ownerLane, held)
   const expected = new Map<string, Buffer>()
   const balances = new Map<string, { sum: bigint; count: number }>()
   const chunk = coins.map(({ owner, value }, i) => {
@@ -79,9 +79,9 @@ async function joined(coins: readonly Coin[]) {
 
 describe('coins of a state', () => {
   it('make their rows, those by owner, and balances', async () => {
-    const prefixes = [0x21, 0x12, 0x4b, 0x1f, 0x67]
+    const prefixes = [0x21, 0x12, 0x67]
     const coins = Array.from({ length: 3000 }, (_, i) => ({
-      owner: ownerOf(i % 700, prefixes[i % 5]),
+      owner: ownerOf(i % 700, prefixes[i % 3]),
       value: BigInt(i) << 40n,
     }))
     const { order, reads } = await joined(coins)
@@ -103,6 +103,21 @@ describe('coins of a state', () => {
   it('sum to balances of as many owners with equal first bytes as are in memory', async () => {
     const coins = Array.from({ length: 4096 }, (_, i) => ({ owner: ownerOf(i, 0x21, true), value: 3n }))
     await joined(coins)
+  })
+
+  it('sum to balances where a lane is longer than memory', async () => {
+    // Four pieces of 16 KiB at once; a third of 20,000 coins are of one owner, a third of others of its lane.
+    const near = (n: number) => Buffer.concat([ownerOf(0).subarray(0, 2), digest(n).subarray(0, 19)])
+    const owners = [() => near(0), (i: number) => near(i % 5001), (i: number) => ownerOf(i % 900)] as const
+    const coins = Array.from({ length: 20_000 }, (_, i) => {
+      return { owner: (owners[i % 3] as (i: number) => Uint8Array)(i), value: BigInt(i) }
+    })
+    const { reads } = await joined(coins, 64 * 1024)
+    expect(reads).toBeGreaterThan(0)
+    await joined(
+      coins.filter((_, i) => i % 3 === 0),
+      64 * 1024,
+    )
   })
 
   it('make no rows where there are none', async () => {
