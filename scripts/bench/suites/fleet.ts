@@ -101,8 +101,8 @@ async function prepare(directory: string, dataDir: string) {
 async function compare({ name, path, body, bodyAt }: Question, node: string): Promise<Row> {
   const header: Readonly<Record<string, string>> = bodyAt === undefined ? { 'x-min-height': String(height) } : {}
   const rates = await byTurns(rounds, figureOf, {
-    at: () => () => load(node + path, bodyAt ?? body, header),
     plain: () => () => load(node + path, body, {}),
+    at: () => () => load(node + path, bodyAt ?? body, header),
   })
   const [at, plain] = [median(rates['at'] ?? []), median(rates['plain'] ?? [])]
   return row(name, at, '/s', { ratio: [at / plain, 'the same without it'], least: 0.98 })

@@ -275,7 +275,7 @@ class Spots {
     }
   }
 
-  /** They in the order of their numbers, in groups; those of one number as they came. */
+  /** Places in the order of their numbers, in groups; those of one number as they came. */
   *inOrder(): Generator<Spot[], void> {
     const orders = this.#orders
     const sorted = Uint32Array.from(orders.keys()).sort(

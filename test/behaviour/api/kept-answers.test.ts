@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { KeptAnswers } from '../../../src/answers/api/http/kept-answers.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { apiLimits } from '../../../src/answers/api/api-limits.js'
@@ -158,6 +158,28 @@ describe('An answer that is kept', () => {
     for (const question of unkept) {
       await compare([question])
       expect(kept.bytes, JSON.stringify(question)).toBe(before)
+    }
+  })
+
+  it('is given to a call that names the height of the node, and not to one that names the next', async () => {
+    const context = contextOf(node, { limits: { heightWait: 50 } })
+    const own = new KeptAnswers({ chain: node.chain, resolver: context.resolver }, apiLimits.answerCache)
+    const server = await serve({ ...context, kept: own })
+    try {
+      const asked = (minHeight?: number) => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getblockcount', params: {}, minHeight })
+        return ask(server.port, '/rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      }
+      const { height } = node.reader
+      const { text } = await asked()
+      const get = vi.spyOn(own, 'get')
+      expect((await asked(height)).text).toBe(text)
+      expect(get.mock.results.map(({ value }) => value !== undefined)).toEqual([true])
+      get.mockClear()
+      expect((await asked(height + 1)).status).toBe(503)
+      expect(get).not.toHaveBeenCalled()
+    } finally {
+      await server.close()
     }
   })
 

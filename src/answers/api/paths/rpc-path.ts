@@ -48,7 +48,7 @@ export function nodeRpcPaths(
   const { resolver } = context
   const core = new RpcCore(context, rpcMethods(context), sharedAnswers, { kept })
   const keptFor = ({ body }: Exchange): HttpAnswer | undefined => {
-    const known = core.keptFor(body)
+    const known = core.keptFor(body, heights.height)
     return known && { headers: json, body: known }
   }
   const run = async (exchange: Exchange): Promise<HttpAnswer> => {

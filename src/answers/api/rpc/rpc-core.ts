@@ -127,16 +127,16 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     return behind === undefined ? this.#batch(requests, ids, caller) : this.#refuse(behind, began)
   }
 
-  /** The kept answer to a body that is one short call, found without waiting; undefined: {@link handle} answers. */
-  keptFor(body: Uint8Array | undefined): Buffer | undefined {
+  /** The kept answer at a height to a body that is one short call, found without waiting; undefined: {@link handle} answers. */
+  keptFor(body: Uint8Array | undefined, height: number): Buffer | undefined {
     if (this.#kept === undefined || body === undefined || body.length > longestQuestion) return undefined
     const began = performance.now()
     let call: Call
     try {
       const text = textOf(body)
       const request = parseBody(text)
-      // The height has to be waited for.
-      if (!isObject(request) || Object.hasOwn(request, 'minHeight')) return undefined
+      // A height above it has to be waited for.
+      if (!isObject(request) || (heightIn(request) ?? 0) > height) return undefined
       call = readCall(request, numericIdOf(request, text))
     } catch {
       return undefined
