@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useMethods } from './ask/methods.js'
 import { useLive } from './ask/use-answer.js'
 import { searchTarget } from './find/search-target.js'
@@ -62,7 +62,8 @@ export function App() {
   const main = useRef<HTMLElement>(null)
   const first = useRef(true)
   const { page, subject } = route
-  useEffect(() => {
+  // With the page, not after it was painted: a field in which something is typed by then would lose the focus.
+  useLayoutEffect(() => {
     document.title = `${titleOf(route)} · didledger`
     // Moves the focus of a screen reader to the new page, but not to the first one.
     if (!first.current) {
