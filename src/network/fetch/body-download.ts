@@ -1,4 +1,5 @@
 import { maxAuxPowSize } from '../../base/primitives/auxpow.js'
+import { ownCopy } from '../../base/primitives/bytes.js'
 import { blocksAtOnce, blocksExchange } from '../wire/blocks-message.js'
 import { type Assignment, Assignments } from './assignments.js'
 import { keepsAll, type PeerProgresses, serves } from './peer-progress.js'
@@ -202,7 +203,7 @@ export class BodyDownload {
       const bytes = given[i]
       if (bytes === undefined || bytes.length === 0 || block.body !== undefined) continue
       // A copy: the buffer of the answer may be much larger.
-      block.give(Uint8Array.from(bytes), peer)
+      block.give(ownCopy(bytes), peer)
     }
   }
 

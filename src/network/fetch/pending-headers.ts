@@ -1,4 +1,5 @@
 import { reorganisationDepth } from '../../ledger/chain/branches.js'
+import type { Chain } from '../../ledger/chain/chain.js'
 import type { HeaderIndex, KnownHeader } from '../../ledger/chain/header-index.js'
 import type { Ancestry } from '../../ledger/consensus/context.js'
 import { InvariantError } from '../../base/errors/rule-error.js'
@@ -76,10 +77,12 @@ export class PendingHeaders {
   }
 
   /** Moves the base up over blocks that the chain has connected or stored as side blocks. */
-  advance(headers: HeaderIndex): void {
-    let connected = 0
-    let base = headers.get(this.#base.header.hash) ?? this.#base
-    for (const { unit } of this.#blocks) {
+  advance({ headers, tip }: Pick<Chain, 'headers' | 'tip'>): void {
+    // Blocks up to the tip are connected: their rows need not be read.
+    const onTip = this.has(tip.header)
+    let connected = onTip ? tip.header.height - this.#base.header.height : 0
+    let base = onTip ? tip : (headers.get(this.#base.header.hash) ?? this.#base)
+    for (const { unit } of connected === 0 ? this.#blocks : this.#blocks.slice(connected)) {
       const known = headers.get(unit.header.hash)
       if (known?.status !== 'active' && known?.status !== 'side') break
       base = known

@@ -1,6 +1,6 @@
 import { brokenRule } from '../../base/errors/broken-rule.js'
 import { RuleError } from '../../base/errors/rule-error.js'
-import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
+import { equalBytes, mapKey, ownCopy } from '../../base/primitives/bytes.js'
 import { type Hash, sha256d } from '../../base/primitives/hash.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
 import type { Env } from '../../base/runtime/env.js'
@@ -224,7 +224,7 @@ export class TransactionFetcher {
     const handedOut = answered.flatMap(({ digest }, i) => {
       const bytes = answer[i] ?? new Uint8Array(0)
       return bytes.length > 0 && (digest === undefined || equalBytes(sha256d(bytes), digest))
-        ? [{ digest, bytes: Uint8Array.from(bytes) }]
+        ? [{ digest, bytes: ownCopy(bytes) }]
         : []
     })
     const promised = (list: readonly Pick<AnnouncedTx, 'digest'>[]) =>

@@ -10,6 +10,8 @@ import type { FailedEvent, SyncPeer } from '../fetch/sync-peer.js'
  * @tuning bytes: checked blocks that wait for the writer
  */
 const matchedBytes = 2 * 1024 * 1024
+/** Bodies that one look at the pending blocks finds: thousands of small ones are pending at a time. */
+const portion = 64
 
 /** `checked`: a block passed its body check. `bad-body`: blocks have to be fetched again. */
 export type BodyCheckEvent = { readonly type: 'checked' | 'bad-body' } | FailedEvent
@@ -39,30 +41,52 @@ export class BodyChecks {
   }
 
   async #run(): Promise<void> {
-    for (let block = this.#next(); block !== undefined; block = this.#next()) {
-      const body = block.body as Uint8Array
-      try {
-        const { header, auxPow } = block.unit
-        const matched = await matchBody(body, this.#chain.sanity, { hash: header.hash, auxPow })
+    for (let blocks = this.#next(); blocks.length > 0; blocks = this.#next()) {
+      for (const block of blocks) {
+        if (!this.#isWaiting(block)) continue
+        await this.#check(block, block.body as Uint8Array)
         if (this.#stopped) return
-        // Two answers may deliver the same block.
-        block.match(body, matched)
-        this.#emit({ type: 'checked' })
-      } catch (error) {
-        if (!(error instanceof RuleError)) throw error
-        this.#discard(block, block.giver as SyncPeer, error)
       }
     }
     this.#running = false
   }
 
-  #next(): PendingBlock | undefined {
+  async #check(block: PendingBlock, body: Uint8Array): Promise<void> {
+    try {
+      const { header, auxPow } = block.unit
+      const matched = await matchBody(body, this.#chain.sanity, { hash: header.hash, auxPow })
+      if (this.#stopped) return
+      // Two answers may deliver the same block.
+      block.match(body, matched)
+      this.#emit({ type: 'checked' })
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error
+      this.#discard(block, block.giver as SyncPeer, error)
+    }
+  }
+
+  /** Whether a block still is to be checked: it may have been cut off, and its body dropped, while others were. */
+  #isWaiting({ unit, body, matched }: PendingBlock): boolean {
+    return body !== undefined && matched === undefined && this.#headers.branch.has(unit.header)
+  }
+
+  /** The lowest bodies to check: as many as may wait for the writer, but the lowest block in any case. */
+  #next(): readonly PendingBlock[] {
     const { blocks } = this.#headers.branch
-    const next = blocks.find(({ body, matched }) => body !== undefined && matched === undefined)
+    let bytes = 0
     // Blocks that the writer connects already do not count: its next batch needs others.
-    const waiting = blocks.filter(({ matched, isConnecting }) => matched !== undefined && !isConnecting)
-    const bytes = waiting.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
-    return bytes < matchedBytes || next === blocks[0] ? next : undefined
+    for (const { body, matched, isConnecting } of blocks) {
+      if (matched !== undefined && !isConnecting) bytes += body?.length ?? 0
+    }
+    const chosen: PendingBlock[] = []
+    for (const block of blocks) {
+      const { body, matched } = block
+      if (body === undefined || matched !== undefined) continue
+      if (chosen.length === portion || (bytes >= matchedBytes && block !== blocks[0])) break
+      chosen.push(block)
+      bytes += body.length
+    }
+    return chosen
   }
 
   /** Drops a broken body, and all unchecked ones of the same peer, which are fetched from others. */

@@ -148,7 +148,7 @@ export class HeaderDownload {
   refresh(): void {
     const { chain } = this.#options
     const branch = this.#branch
-    branch.advance(chain.headers)
+    branch.advance(chain)
     if (this.#assumed !== undefined && chain.tip.header.height >= this.#assumed.height) this.#assumed = undefined
     const onTip = equalBytes(branch.base.header.hash, chain.tip.header.hash)
     const better = chain.spec.hasValidators ? onTip : branch.work > chain.tip.chainWork
