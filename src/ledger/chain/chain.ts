@@ -67,12 +67,13 @@ import { putTip, type Reorganised } from './reorganise.js'
 import { resumeChain, type Resuming } from './resume-chain.js'
 import { type ChangeInfo, replaceBlocks, type RewoundChain, rewindChain } from './rewind-chain.js'
 import { checkConfirmOf } from './run-confirms.js'
+import { VerifiedConfirms } from './verified-confirms.js'
 
 /** @limit count: blocks and other jobs that wait for the writer */
 const queueLimit = 256
 /**
- * About 13 MB when all of a batch of headers are ahead of their bodies.
- * @tuning count: cached signatures of confirms
+ * About 13 MB when full.
+ * @tuning count: cached signatures of votes
  */
 const confirmSignatureEntries = 131_072
 
@@ -110,8 +111,10 @@ export class Chain {
   readonly headers: HeaderIndex
   readonly events = new EventEmitter<ChainEvents>()
   readonly database: Database
-  /** Signatures of confirms verified before their blocks arrived, singly or as votes. */
+  /** Signatures of confirms that hold singly: verified as votes, or made by the own validator. */
   readonly confirmSignatures = new SignatureCache(confirmSignatureEntries)
+  /** Confirms verified with headers that arrived before their blocks. */
+  readonly verifiedConfirms = new VerifiedConfirms()
   readonly assumedConfirms: AssumedConfirms
   readonly #documents = new KnownDocuments()
   /** Parts of the map of DIDs that need not be hashed again. */
@@ -142,7 +145,7 @@ export class Chain {
     this.sanity = { spec: options.spec, assetId: registerAssetTransaction(options.spec).hash }
     this.headers = new HeaderIndex(options.database)
     this.assumedConfirms = new AssumedConfirms(options)
-    const { sanity, confirmSignatures } = this
+    const { sanity, confirmSignatures, verifiedConfirms } = this
     const { mapMemory } = this
     const genesis = this.genesis.header.hash
     const coinRoots = new CoinRoots({ ...options, genesis })
@@ -152,6 +155,7 @@ export class Chain {
       sanity,
       genesis,
       confirmSignatures,
+      verifiedConfirms,
       documents: this.#documents,
       mapMemory,
       coinRoots,

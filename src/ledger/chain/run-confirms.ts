@@ -11,6 +11,7 @@ import { cooperate } from '../../base/runtime/cooperative.js'
 import { checkConfirm } from '../consensus/check-confirm.js'
 import type { SanityContext } from '../consensus/rule-context.js'
 import type { IncomingBlock } from './chain-change.js'
+import type { VerifiedConfirms } from './verified-confirms.js'
 
 /**
  * Enough to keep two threads busy for 6 ms. The few signatures of one confirm would stay below the size from which the verifier uses
@@ -22,8 +23,10 @@ const checksAtOnce = 256
 /** Context for checking confirms. */
 export interface ConfirmChecking {
   readonly sanity: SanityContext
-  /** Signatures of confirms verified before their blocks arrived. */
+  /** Signatures of confirms that hold singly: verified as votes, or made by the own validator. */
   readonly confirmSignatures: SignatureCache
+  /** Confirms verified with headers that arrived before their blocks. */
+  readonly verifiedConfirms: VerifiedConfirms
   readonly verifier: Verifier
 }
 
@@ -31,9 +34,19 @@ export interface ConfirmChecking {
 export async function checkConfirmOf(
   header: Header,
   bytes: Uint8Array | undefined,
-  { sanity: { spec }, confirmSignatures, verifier }: ConfirmChecking,
+  checking: ConfirmChecking,
 ): Promise<void> {
-  await runChecks(confirmSignatures.unknown(signaturesOf(spec, header, bytes)), verifier)
+  await runChecks(unverifiedOf(header, bytes, checking), checking.verifier)
+}
+
+/** The signature checks of a confirm that are left to do; throws the RuleError of another rule that it breaks. */
+function unverifiedOf(
+  header: Header,
+  bytes: Uint8Array | undefined,
+  { sanity: { spec }, confirmSignatures, verifiedConfirms }: ConfirmChecking,
+): readonly SignatureCheck[] {
+  if (spec.hasValidators && bytes !== undefined && verifiedConfirms.has(header, bytes)) return []
+  return confirmSignatures.unknown(signaturesOf(spec, header, bytes))
 }
 
 /** The signature checks of a confirm; throws the RuleError of another rule that it breaks. */
@@ -135,8 +148,9 @@ export class RunConfirms {
   }
 
   #unverified({ block, confirm, matched }: IncomingBlock): readonly SignatureCheck[] {
-    const { sanity, confirmSignatures } = this.#checking
-    const checks = signaturesOf(sanity.spec, matched?.header ?? Header.read(new Reader(block)), confirm)
-    return this.#assumed ? [] : confirmSignatures.unknown(checks)
+    const header = matched?.header ?? Header.read(new Reader(block))
+    if (!this.#assumed) return unverifiedOf(header, confirm, this.#checking)
+    signaturesOf(this.#checking.sanity.spec, header, confirm)
+    return []
   }
 }

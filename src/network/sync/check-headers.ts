@@ -42,27 +42,40 @@ export function checkLinks(units: readonly HeaderUnit[]): void {
   }
 }
 
-/** Signature checks of the confirm of a header; none without validators, where a confirm is an error. */
-function confirmChecks({ spec }: Chain, { header, confirm }: HeaderUnit): readonly SignatureCheck[] {
+/**
+ * Signature checks of the confirm of a header that are left to do; none without validators, where a confirm is an error. A confirm that was
+ * verified before, with an announcement or a branch that was cut, takes one hash. Single signatures are looked up only for the height that is
+ * voted on: votes are of no later one.
+ */
+function confirmChecks(
+  { spec, tip, confirmSignatures, verifiedConfirms }: Chain,
+  { header, confirm }: HeaderUnit,
+): readonly SignatureCheck[] {
   if (!spec.hasValidators) {
     if (confirm.length > 0) throw brokenRule('confirm-unexpected')
     return []
   }
   if (confirm.length === 0) throw brokenRule('confirm-missing')
-  return checkConfirm(spec, header, parseConfirm(confirm))
+  if (verifiedConfirms.has(header, confirm)) return []
+  const checks = checkConfirm(spec, header, parseConfirm(confirm))
+  return header.height > tip.header.height + 1 ? checks : confirmSignatures.unknown(checks)
 }
 
-/** Verifies signatures of confirms and caches valid ones, so that connecting the blocks skips them. */
-async function verifySignatures(checks: readonly SignatureCheck[], { chain, verifier }: HeaderChecking): Promise<void> {
-  const unknown = chain.confirmSignatures.unknown(checks)
-  await runChecks(unknown, verifier)
-  chain.confirmSignatures.add(unknown)
+/** Verifies the signatures of the confirms of headers, and has the chain skip these confirms when it connects the blocks. */
+async function verifyConfirms(
+  checks: readonly SignatureCheck[],
+  units: readonly HeaderUnit[],
+  { chain, verifier }: HeaderChecking,
+): Promise<void> {
+  await runChecks(checks, verifier)
+  if (!chain.spec.hasValidators) return
+  for (const { header, confirm } of units) chain.verifiedConfirms.add(header, confirm)
 }
 
 /** Verifies a header without its ancestors: its work, and on a chain with validators its confirm. Rejects with a RuleError. */
 export async function checkProof(unit: HeaderUnit, checking: HeaderChecking): Promise<void> {
   checkProofOfWork(checking.chain.spec, unit.header, parseAuxPow(unit.auxPow))
-  await verifySignatures(confirmChecks(checking.chain, unit), checking)
+  await verifyConfirms(confirmChecks(checking.chain, unit), [unit], checking)
 }
 
 /**
@@ -87,7 +100,8 @@ export async function extendBranch(
       if (!(error instanceof RuleError)) throw error
       failure = error
     }
-    await verifySignatures(passed.checks, checking)
+    const verified = passed.units.filter(({ assumed }) => !assumed).map(({ unit }) => unit)
+    await verifyConfirms(passed.checks, verified, checking)
     if (moved()) return
     for (const { unit, assumed } of passed.units) branch.push(unit, source, assumed)
     if (failure !== undefined) throw failure

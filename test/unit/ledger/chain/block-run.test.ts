@@ -4,7 +4,7 @@ import { BlockRunError } from '../../../../src/ledger/chain/block-run.js'
 import type { IncomingBlock } from '../../../../src/ledger/chain/block-run.js'
 import { stateDigest } from '../../../../src/ledger/chain/replay-chain.js'
 import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
-import type { Block } from '../../../../src/base/primitives/block.js'
+import { Block } from '../../../../src/base/primitives/block.js'
 import type { DidOperation } from '../../../../src/base/primitives/did-operation.js'
 import type { SignatureCheck } from '../../../../src/base/primitives/signature.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
@@ -189,6 +189,24 @@ describe('a run of blocks', () => {
     const { index, rule } = await failureOf(target.chain.acceptBlocks(broken))
     expect({ index, code: rule.code }).toEqual({ index: at, code: 'confirm-signature' })
     expect(target.chain.tip.header.height).toBe(at)
+  })
+
+  it('verifies no confirm that was verified with its header, but another one of that block', async () => {
+    const { source, run } = await emptyChains(3)
+    const { target, calls } = await countingChain()
+    const [first, second, third] = run as [IncomingBlock, IncomingBlock, IncomingBlock]
+    for (const { block, confirm } of [first, second, third]) {
+      target.chain.verifiedConfirms.add(Block.fromBytes(block).header, confirm as Uint8Array)
+    }
+    const bad = await failureOf(target.chain.acceptBlocks([first, withBadVote(second), third]))
+    expect([bad.index, bad.rule.code]).toEqual([1, 'confirm-signature'])
+    expect(target.chain.tip.header.height).toBe(1)
+    calls.length = 0
+    await target.chain.acceptBlocks([second])
+    await target.chain.acceptBlock(third.block, third.confirm)
+    expect(target.chain.tip.header.height).toBe(3)
+    expect(calls.reduce((sum, count) => sum + count, 0)).toBe(0)
+    await Promise.all([source.close(), target.close()])
   })
 
   it('names the confirm of a block before what its body breaks, and both before those of the next block', async () => {
