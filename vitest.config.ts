@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { ClosingLine } from './scripts/config/closing-line.js'
+import { LongestFirst } from './scripts/config/longest-first.js'
 import { pollPatience, testPatience } from './test/support/process/patience.js'
 
 /**
@@ -30,6 +31,7 @@ const replacesModules = [
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
+    sequence: { sequencer: LongestFirst },
     teardownTimeout: testPatience,
     // The groups run one after another; the workers of each are what a machine with two cores can carry.
     projects: [
@@ -41,7 +43,7 @@ export default defineConfig({
           include: ['test/{unit,behaviour,rules,vectors,limits,docs,soak,sim,pools}/**/*.test.ts'],
           exclude: replacesModules,
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
@@ -50,7 +52,7 @@ export default defineConfig({
           ...common,
           name: 'replaced modules',
           include: replacesModules,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
@@ -61,7 +63,7 @@ export default defineConfig({
           name: 'processes',
           include: ['test/{e2e,crash}/**/*.test.ts'],
           isolate: false,
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },
       },
