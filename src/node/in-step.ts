@@ -6,9 +6,9 @@ import { alonePatience, askPatience, blocksOnTheWay, fetchPatience, mostAhead, t
 /**
  * Decides whether a node is in step with its chain: whether it may say that something does not exist, and what is so now.
  *
- * It rests on the chain. A tip that is young by its own time cannot be had without the validators, or the work, of now; what a
- * peer says can only make the answer no. A node that was in step stays so while a block is on its way, and one that was not
- * becomes so when nothing is on its way: it changes once in a join.
+ * The decision rests on the chain: only the present validators, or miners, can make a recent tip. Claims of peers can only turn it to no.
+ * A node in step stays so while a block is being fetched; one that is not gets in step when none is being fetched. So it changes once in a
+ * join.
  */
 
 /** The facts on which the decision rests. Times in milliseconds. */
@@ -131,7 +131,7 @@ function ageLack(facts: StepFacts): Lack | undefined {
   return { reason: 'old', missing: `a chain that goes on has a block of the last ${Math.round(patience / 1000)} s` }
 }
 
-/** Strangers who claim more and stay silent hold it up together once, not one after the other. */
+/** Peers that claim more and send nothing delay a node by `askPatience` together, not each. */
 function askedLack({ beyond: { asking, arriving }, before, asked }: StepFacts): Lack | undefined {
   if (before || !asking || (!arriving && asked > askPatience)) return undefined
   return { reason: 'behind', missing: 'a peer that says it has more blocks is being asked for them' }

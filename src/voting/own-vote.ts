@@ -58,7 +58,7 @@ export class OwnVote {
     return { height, bestPeerHeight, isBehind, alone, fresh: parent.header.time * 1000 > this.#freshAfter }
   }
 
-  /** Warns of a key that does not vote, unless that passes without a person. */
+  /** Warns that the key does not vote, if an operator has to act. */
   logState(open: OpenHeight): void {
     const { signer, log } = this.#dependencies
     const signing = this.state(open)

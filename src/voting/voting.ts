@@ -31,7 +31,7 @@
  *   15. voting/proposed-bodies         valid body on disk -> verdict to the machine
  *   16. primitives/confirm             `confirmed`: q precommits -> bytes of the confirm
  *   17. chain/chain                    acceptBlock: the prepared rows and the confirm, as one change
- *   18. chain/block-run                checkConfirmOf: signatures are cached by 9
+ *   18. chain/run-confirms             checkConfirmOf: signatures are cached by 9
  *   19. consensus/check-confirm        a quorum of the validators in force
  *   20. storage/database               batch, synced -> new tip -> voting opens the next height
  *

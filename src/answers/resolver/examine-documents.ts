@@ -20,7 +20,7 @@ const partAtMost = 0.6
 
 /** @tuning count: documents in which a search looks for the texts of its condition before it looks whether that is worth it */
 const soughtAtLeast = 64
-/** Part of the documents beyond which that spares less than it takes: the others need no parsing. */
+/** Share of documents with the texts above which that search is dropped: it spares too little parsing. */
 const partWithTexts = 0.75
 
 /** Parts of a search that an examination uses. */

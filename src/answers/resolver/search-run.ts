@@ -34,7 +34,7 @@ const answersAtOnce = 32
 /** Sources of postings read at once: more would hold the event loop. */
 const sourcesAtOnce = 64
 
-/** How many documents have a token whose documents are not counted: one, or for a month some. */
+/** Estimated documents of a token without a stored count: one, or several of a month. */
 const uncounted = { few: 1, month: 4096 }
 
 /** Input of a search. */

@@ -45,8 +45,8 @@ export interface Failed {
 }
 
 /**
- * Splits answers into those that hold and those that fail. Answers of miners are tested again: another server may have shown a chain with
- * more work.
+ * Splits answers into valid and failed ones. On a chain of work the valid ones are checked again: another server may have shown a chain with
+ * more work meanwhile.
  */
 export function settled<P extends ProvedAnswer>(
   asked: readonly (Held<P> | Failed)[],

@@ -88,7 +88,7 @@ function evidenceOf(sides: Contradiction['sides'], chain: string): Omit<ForkEvid
   }
 }
 
-/** The ways of the histories of two sides to their blocks. */
+/** Merkle paths from the history, or the map root, of either side to its block. */
 function waysOf({ leaf: one, block: { anchor: a } }: Side, { leaf: other, block: { anchor: b } }: Side) {
   if (a === undefined || b === undefined) return {}
   const shown = { coinbases: [a.coinbase, b.coinbase] as const, branches: [a.branch, b.branch] as const }

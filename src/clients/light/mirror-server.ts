@@ -88,7 +88,7 @@ export class MirrorServer implements Server {
     return this.#answering(() => this.#call(method, params))
   }
 
-  /** Makes an answer of the files. A mirror with a tree of its own has names that fit to bytes of which none can be made. */
+  /** Makes an answer from the files. An unexpected error becomes `mirror-file`: a mirror may serve malformed files under the right hashes. */
   async #answering<T>(make: () => Promise<T>): Promise<T> {
     try {
       return await make()

@@ -27,7 +27,7 @@ export interface TrustBasis {
    * Returns whether anything followed.
    */
   follow(server: Server, now: number, found: (followed: Followed) => void): Promise<boolean>
-  /** Returns the foundation with what followed; the same value if that adds nothing or contradicts it. */
+  /** Returns the basis with what followed; the same value if that adds nothing or contradicts it. */
   apply(followed: Followed): TrustBasis
   /** Its part of the saved state. */
   readonly memory: Omit<LightMemory, 'seen'>

@@ -2,8 +2,7 @@ import type { DocumentPlan, ElementPlan, SearchPlan } from './plan.js'
 import { everythingToken, kindOf, mayOverflow, overflowToken, type Token, type TokenKind, tokenKind } from './token.js'
 
 /**
- * Tokens and DIDs of which every document that meets a condition has one at least: a document without any of them need not be held against
- * the condition.
+ * Tokens and DIDs of which every document that meets a condition has at least one. A document without any of them need not be tested.
  */
 export interface Cover {
   readonly tokens: ReadonlySet<Token>

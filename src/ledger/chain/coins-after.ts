@@ -9,7 +9,7 @@ import { outpointKey } from '../../base/primitives/input.js'
 import { HeaderIndex } from './header-index.js'
 import { eachTransaction } from './read-body.js'
 
-/** The coins of an earlier state: those there are now without newer ones, and those that later blocks spent. */
+/** Computes the coins at an earlier height: the present ones, without those created later, with those spent later. */
 
 /** @tuning count: coins spent by later blocks that are held at a time; where there are more, their keys are gone through in parts */
 export const spentAtOnce = 200_000

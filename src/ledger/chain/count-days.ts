@@ -11,7 +11,7 @@ import { type DayCounters, type Location, meta, tables, type TipRow } from '../s
 import { Overlay } from '../storage/write/overlay.js'
 import type { HeaderIndex } from './header-index.js'
 
-/** Makes and checks the counters of days by the blocks. What a block gave up no longer tells its fees, but everything else. */
+/** Makes and checks the counters of days from the blocks. A pruned block gives all of them but its fees. */
 
 interface CountedChain {
   readonly database: Database

@@ -18,7 +18,7 @@ const follows = new Map<number, Follow>([
   ],
 ])
 
-/** The range whose first row is read with a row before that one is there: the last operation of a DID stands at the end of them. */
+/** The range to read together with a row, before its value is known: the last operation of a DID is the last row of its range. */
 export function rangeBeside(key: Buffer): EngineRange | undefined {
   if (key[0] !== tables.didHead.number) return undefined
   const [did] = tables.didHead.fields(key)

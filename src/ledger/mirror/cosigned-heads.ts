@@ -3,9 +3,9 @@ import { type MirrorHead, mostCosignedHeads } from '../../identity/proofs/mirror
 import { readCosignature } from '../../identity/proofs/witness-note.js'
 
 /**
- * The heads with cosignatures after another one, newest first: each that no newer one replaces, which has all of its witnesses. The first
- * witness of a new block would else take from readers what several have signed before. Heads below `floor`, whose files may be gone, are
- * left out; where there are too many, of those before the newest the ones with the fewest witnesses, the older first.
+ * Adds a head, and returns those with cosignatures, newest first. A head is dropped when one newer head has all of its witnesses: a newer
+ * one with fewer must not displace what several have signed. So are heads below `floor`, whose files may be gone. Where there are too many,
+ * those with the fewest witnesses go, the oldest first, but never the newest head.
  */
 export function withCosigned(heads: readonly MirrorHead[], head: MirrorHead, floor: number): MirrorHead[] {
   const kept: { readonly head: MirrorHead; readonly witnesses: ReadonlySet<string> }[] = []

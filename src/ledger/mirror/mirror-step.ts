@@ -236,7 +236,7 @@ class Step {
     return this.#continues ? Math.max(whole, this.#blocks.head?.height ?? 0) : whole
   }
 
-  /** Files of last headers that whole files stand for now, and that of the tip before. */
+  /** Files of last headers to delete: those whose headers whole files have now, and that of the previous tip. */
   #goneHeaders(): readonly string[] {
     const { head } = this.#blocks
     if (head === undefined || !this.#continues) return []
@@ -248,7 +248,7 @@ class Step {
     return [...new Set([...ended, ...own])].filter((name) => !needed.has(name) && !this.#leads(name))
   }
 
-  /** Whether a file of last headers is one by which later ones lead back. */
+  /** Whether later files of last headers link to this one. */
   #leads(name: string): boolean {
     const { tip } = this.#source
     const first = wholeFiles(this.#source) * headersInFile

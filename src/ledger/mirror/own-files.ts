@@ -148,7 +148,7 @@ export class OwnFiles {
   }
 }
 
-/** The times at which lists were noted, in Unix milliseconds: none later than that of the next one, since a clock may have been ahead. */
+/** Times at which lists were noted, in Unix milliseconds, each capped by that of the next list: the clock may have been ahead. */
 function timesOf(lists: readonly GoneList[]): number[] {
   const times = lists.map(({ at }) => at)
   for (let i = times.length - 2; i >= 0; i--) times[i] = Math.min(times[i] as number, times[i + 1] as number)

@@ -1,6 +1,6 @@
 import type { Timers } from '../../base/runtime/env.js'
 
-/** Rings some time after it was set last, until it is set again or stopped. */
+/** A timer that calls back a fixed time after it was last set, and counts as ringing until it is set again or stopped. */
 export class Alarm {
   readonly #timers: Timers
   readonly #milliseconds: number

@@ -76,8 +76,8 @@ export async function judgeShards(
 }
 
 /**
- * Whether databases have the shards of the list, or those of a list with so many times fewer: these are divided, each over its own database
- * and those behind it.
+ * Whether databases have the shards of the list, or of a list with a divisor of their number: then each shard is divided over its own
+ * database and those behind it.
  */
 function arePlaced(states: readonly (ShardState | undefined)[]): boolean {
   const databases = states.length

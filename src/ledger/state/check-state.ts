@@ -76,7 +76,7 @@ export interface CheckedState {
   readonly work: bigint
 }
 
-/** Takes what a state has, as it is checked: what it is told may turn out wrong as long as the check has not ended. */
+/** Receives the content of a state while it is checked. It has to be discarded unless the whole check succeeds. */
 export interface StateTaker {
   /** The next header up to the state, from block 1 on, before any block; on a chain of work with its AuxPow. */
   header(header: Header, auxPow: AuxPow | undefined): Promise<void>
@@ -107,8 +107,8 @@ export async function checkState(parts: AsyncIterable<Part>, options: StateCheck
 }
 
 /**
- * The check of one state. A confirm of its validators, or the work of its headers, stands behind the block that commits to its coins; the
- * hashes of headers bind all blocks below, these their transactions, and the coinbase of the state's block the map.
+ * Checks one state. A confirm, or the work of the headers, proves the block that commits to the coins. Hashes of headers bind the blocks
+ * below it, blocks bind their transactions, and the coinbase of the state's block binds the map.
  */
 class StateCheck {
   readonly #options: StateCheckOptions

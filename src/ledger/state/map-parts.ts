@@ -36,7 +36,7 @@ export function subtreeOf(leaves: readonly Leaf[], depth: number): Subtree {
   return joined(subtreeOf(leaves.slice(0, split), depth + 1), subtreeOf(leaves.slice(split), depth + 1))
 }
 
-/** The subtree over two that are side by side. */
+/** Parent of two subtrees that are siblings; a single leaf beside an empty one moves up unchanged. */
 function joined(left: Subtree, right: Subtree): Subtree {
   if (left.kind + right.kind < 2) return left.kind === 1 ? left : right
   return { kind: 2, hash: innerHash(left.hash, right.hash) }

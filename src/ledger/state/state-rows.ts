@@ -61,8 +61,8 @@ interface JoiningDid {
 }
 
 /**
- * Makes the rows of a state in an empty database, while it is checked. They are those that a node has which connected every block up to
- * it, without what docs/schema.md names as not had. A database that was not finished is of no use.
+ * Writes the rows of a state into an empty database while it is checked: those of a node that connected every block up to it, except
+ * the ones that docs/schema.md lists as missing. A database that was not finished is unusable.
  */
 export class StateRows implements StateTaker {
   readonly #database: Database
@@ -273,8 +273,8 @@ export class StateRows implements StateTaker {
   }
 
   /**
-   * Makes the rows that are in another order than what came, and at last those that say where the chain stands. Most bytes are in rows by
-   * the place of a transaction. They come last and in order, into tables of LevelDB that no other row is in, which it need not merge.
+   * Writes the rows that had to be sorted, and the tip at last. Rows by the place of a transaction have most of the bytes: they are written
+   * late and in the order of their keys, into LevelDB tables of their own, which need no merge.
    */
   async finish({ height, hash }: Pick<CheckedState, 'height' | 'hash'>): Promise<void> {
     await runCooperatively(this.#map.closeSteps())

@@ -16,7 +16,7 @@ import { headersAtOnce, headersExchange, type HeaderUnit } from '../wire/headers
 const lookAgain = 1_000
 /** Milliseconds for which a peer is passed over that did not hand out what was asked for. */
 const passedOver = 60_000
-/** Part of the time that verifying takes; what came to the tip has the rest. */
+/** Share of the time for verifying; the rest is left to new blocks. */
 const share = 0.5
 
 export interface HistoryOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
@@ -39,8 +39,9 @@ export class HistoryError extends Error {
 }
 
 /**
- * Fetches the blocks whose hashes a node knows, from the first one on, and has a chain verify them: slowly, beside everything else. A peer
- * that sends anything else is passed over; what a hash pins cannot be another peer's fault, and is a {@link HistoryError}.
+ * Fetches blocks whose hashes are known, from the first one on, and has a chain verify them in about half of the time. Peers that send
+ * other bytes are skipped for a while. A block with the known hash that breaks a rule is a {@link HistoryError}: the state is wrong, not
+ * the peer.
  */
 export class HistoryDownload {
   readonly #options: HistoryOptions

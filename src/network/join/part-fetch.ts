@@ -68,7 +68,7 @@ export class PartFetch {
     }
   }
 
-  /** Removes the part that was given out last, which turned out wrong, and what was fetched ahead of it: nothing else would pay for its room. */
+  /** Deletes the last part returned, which failed its check, and those fetched ahead. Otherwise a false offer would leave them on disk. */
   async discard(): Promise<void> {
     const { parts, offer } = this.#options
     const ahead = [this.#next - 1, ...this.#there].filter((index) => index >= 0)

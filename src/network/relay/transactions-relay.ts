@@ -303,7 +303,7 @@ export class TransactionRelay {
     }
   }
 
-  /** The names in the pool of a peer. They take much memory: undefined when they come late and others have the places. */
+  /** Ids of the transactions in a peer's pool; undefined when they come late, as few such lists, which are large, are held at a time. */
   async #poolList(peer: Peer): Promise<readonly TransactionName[] | undefined> {
     const cancel = this.#options.timers.after(poolPatience, () => {
       this.#poolsAsked.set(peer, false)

@@ -33,7 +33,7 @@ export async function requireOwnShards(engine: RowEngine, spec: Spec): Promise<v
   }
 }
 
-/** Throws what an engine did not answer at a start, in words for its user. */
+/** Throws a failure of an engine at the start as a UserError, and any other error as it is. */
 export function refused(error: unknown): never {
   if (error instanceof EngineDown || error instanceof RuleError) throw new UserError(error.message)
   throw error

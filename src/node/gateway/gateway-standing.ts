@@ -22,9 +22,8 @@ export interface GatewayFacts {
 }
 
 /**
- * Decides whether a gateway may say what is so now: by the blocks that its nodes have, where it was given some; by the age of its tip, as a
- * light resolver does, which has no peers either; and by when a node was at the shards, which it is each ten seconds while it lives. A node
- * that does not answer is no reason against it: the rows may be of another one.
+ * Decides whether a gateway is in step: it is not behind the nodes that it was given, its tip is recent, and a node has written to the
+ * shards lately, as each does every ten seconds. A node that cannot be reached does not count: another one may ship the rows.
  */
 export function gatewayStanding(facts: GatewayFacts, { staleAfter, always }: StepPolicy): Standing {
   const { tip, now } = facts
@@ -41,7 +40,7 @@ export function gatewayStanding(facts: GatewayFacts, { staleAfter, always }: Ste
   return { height, age, inStep: false, reason: 'old', missing, answers }
 }
 
-/** {@link gatewayStanding} of the facts at the time of a call. Every request asks several times: facts as they were give the standing as it was. */
+/** Returns a getter of the current standing. It keeps the last one while the facts are equal: each request reads it several times. */
 export function standingOf(policy: StepPolicy, factsNow: () => GatewayFacts): () => Standing {
   let known: { readonly facts: GatewayFacts; readonly standing: Standing } | undefined
   return () => {

@@ -6,8 +6,8 @@ import { defined } from '../../base/primitives/defined.js'
 /** Parts of a node that a gateway lacks: whatever an answer reads of them, a node has to give it. */
 
 /**
- * Anything of a part needs a node, but what is known of it. A proxy has the form of what it stands for, whose members no list names: the
- * next method that reads another one is passed on as well.
+ * A stand-in for a part: has the known members, and throws {@link NeedsNode} where another one is read. A Proxy needs no list of members,
+ * so answers that read new ones are forwarded to a node as well.
  */
 function lacking<Part extends object>(known: Partial<Part> = {}): Part {
   return new Proxy(known as Part, {

@@ -31,8 +31,8 @@ export interface OwnProofsOptions {
 }
 
 /**
- * Checks one of many answers about DIDs as a light resolver does, from the genesis block on: the rows may have been changed by who can make
- * their checksums. The answer is on its way by then; one is checked at a time, and others pass unchecked meanwhile.
+ * Verifies one of many answers about DIDs with a light resolver, from the genesis block on, to find rows that were changed together with
+ * their checksums. The answer is not delayed. One check runs at a time; answers meanwhile are not checked.
  */
 export class OwnProofs {
   /** Counters since the start. */
@@ -152,7 +152,7 @@ function isShown({ transaction }: ResolveResult, proved: ResolveResult): boolean
   return JSON.stringify(transaction) === JSON.stringify(proved.transaction)
 }
 
-/** The contradiction between rows of which each has its checksum. */
+/** Message of an error that says that rows contradict each other, though their checksums hold; undefined for other errors. */
 function contradictionIn(error: unknown): string | undefined {
   if (error instanceof StorageError && error.kind === 'damage') return error.message.replace(`; ${reindexHint}`, '')
   return error instanceof CodecError ? error.message : undefined
