@@ -125,7 +125,9 @@ export async function connectOn(
   verify?: (checks: readonly SignatureCheck[], transaction: Transaction) => void,
 ): Promise<ConnectedBlock> {
   const onTheWay = [await loadCoins(overlay, block), await loadDids(overlay, block)]
-  const time = () => blockTime(overlay, block.header.previous)
+  // Each operation on a DID asks: the header is read once.
+  let parentTime: number | undefined
+  const time = () => (parentTime ??= blockTime(overlay, block.header.previous))
   const connector = new BlockConnector(block, new StoredState(overlay, { time, documents }), sanity)
   let next = 1
   const steps = connector.steps(({ checks }) => verify?.(checks, block.transactions[next++] as Transaction))
