@@ -5,7 +5,7 @@ import { equalBytes } from '../base/primitives/bytes.js'
 import { Reader } from '../base/primitives/codec.js'
 import type { Hash } from '../base/primitives/hash.js'
 import { Header } from '../base/primitives/header.js'
-import { cooperate } from '../base/runtime/cooperative.js'
+import { cooperate, Yielder } from '../base/runtime/cooperative.js'
 import { JobQueue } from '../base/runtime/job-queue.js'
 import { StorageError } from '../ledger/storage/failure.js'
 import { tables } from '../ledger/storage/rows/tables.js'
@@ -103,7 +103,10 @@ async function headersAfter({ chain }: ChainAnswers, { locator, count }: Headers
 async function blocksOf(answers: ChainAnswers, hashes: readonly Hash[]): Promise<Uint8Array[]> {
   const blocks: Uint8Array[] = []
   let size = 0
+  // Rows of small blocks are read in the same turn.
+  const yielder = new Yielder()
   for (const hash of hashes) {
+    if (yielder.over) await yielder.next()
     const block = (await blockOf(answers, hash)) ?? new Uint8Array(0)
     blocks.push(block)
     size += block.length
