@@ -24,6 +24,8 @@ import { SeedThread } from './seed-thread.js'
 
 /** DIDs of one round: coins for all of them in one transaction, then a transaction for each. */
 const didsOfRound = 1000
+/** The same of the first round: until its thread has made it there is nothing to connect. */
+const didsOfFirstRound = 200
 /** DIDs that the thread makes for one request. */
 const didsOfRequest = 50
 /** More bytes than a create of a seeded DID has without its signatures. */
@@ -54,15 +56,16 @@ export async function seedDids(
   const thread = new SeedThread()
   try {
     const first: string[] = []
-    let next = makeRound(parts, thread, { from: 0, count })
-    for (let from = 0; from < count; from += didsOfRound) {
+    let next = makeRound(parts, thread, { from: 0, end: Math.min(didsOfFirstRound, count) })
+    for (let done = 0; done < count;) {
       const { dids, creates } = await next
+      done += dids.length
       // Its thread makes the next round while this one connects.
-      next = makeRound(parts, thread, { from: from + didsOfRound, count })
+      next = makeRound(parts, thread, { from: done, end: Math.min(done + didsOfRound, count) })
       next.catch(() => {})
       first.push(...dids.slice(0, 3 - first.length))
       await register(parts, creates)
-      progress(Math.min(from + didsOfRound, count))
+      progress(done)
     }
     return { count, first }
   } finally {
@@ -79,9 +82,8 @@ interface Round {
 async function makeRound(
   { chain, clock }: SeedingParts,
   thread: SeedThread,
-  { from, count }: { readonly from: number; readonly count: number },
+  { from, end }: { readonly from: number; readonly end: number },
 ): Promise<Round> {
-  const end = Math.min(from + didsOfRound, count)
   const starts = Array.from({ length: Math.ceil((end - from) / didsOfRequest) }, (_, i) => from + i * didsOfRequest)
   const dids = await Promise.all(
     starts.map((first) => thread.ask({ kind: 'dids', first, count: Math.min(didsOfRequest, end - first) })),
