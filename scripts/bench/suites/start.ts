@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { quickSigner } from '../../../src/base/crypto/quick-signer.js'
 import { callRpc, type RpcParams } from '../../../src/clients/client/rpc.js'
 import { didSizes, writeDids } from '../did-rows.js'
 import { byTurns, median, rateOf, spentOn, timeOf, type Work } from '../measure.js'
@@ -15,9 +14,6 @@ const settle = 5000
 const blocks = 1000
 /** Blocks of one measurement, one a call. */
 const singles = 200
-const seeded = 10_000
-/** Transaction, operation and document of a seeded DID, and the credential of two of three. */
-const signaturesOfSeeded = 3 + 2 / 3
 const transactionsPerBlock = 1000
 const blocksAtOnce = 16
 
@@ -45,7 +41,6 @@ export async function suite(): Promise<Row[]> {
     row('devnet, empty blocks by dev_mine', await miningRate([]), '/s', { least: 1000 }),
     row('the same in a kept directory', kept, '/s', { least: 1000 }),
     ...(await singleBlocks()),
-    ...(await seeding()),
     ...(await largeStarts()),
   ]
 }
@@ -93,26 +88,6 @@ async function singleBlocks(): Promise<Row[]> {
   } finally {
     await devnet.stop()
   }
-}
-
-/** A devnet with seeded DIDs until its first answer, against signing as much as it signs, in this process. */
-async function seeding(): Promise<Row[]> {
-  const { sign } = quickSigner()
-  const message = new Uint8Array(2048)
-  const signing = async () => {
-    for (let i = 0; i < seeded * signaturesOfSeeded; i++) sign(message)
-  }
-  const { seed, bare } = await byTurns({ warmUp: 0, measured: 3 }, startTime, {
-    seed: () => () => answering(['--seed-dids', String(seeded), '--log-level', 'error']),
-    bare: () => () => signing(),
-  })
-  const ratio = [median(seed) / median(bare), 'signing as often'] as const
-  return [
-    row(`devnet, start with ${shown(seeded)} seeded DIDs to first answer`, median(seed) / 1000, 's', {
-      ratio,
-      most: 4,
-    }),
-  ]
 }
 
 /** The start of a node with many transactions and as many DIDs, until it serves, against one with an empty directory. */
