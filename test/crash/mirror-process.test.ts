@@ -49,8 +49,8 @@ async function grow(): Promise<void> {
 interface Place {
   files(): ReadonlyMap<string, Uint8Array>
   start(): CommandProcess
-  /** Kills a command in its midst, unless it ends before. */
-  killed(command: CommandProcess): Promise<Finished>
+  /** Kills a command in its midst, unless it ends before; with `early` it does not. */
+  killed(command: CommandProcess, early: boolean): Promise<Finished>
 }
 
 const mirrorTo = (to: string, env: Record<string, string> = {}) =>
@@ -72,13 +72,13 @@ class Folder implements Place {
     return mirrorTo(this.#path)
   }
 
-  async killed(command: CommandProcess): Promise<Finished> {
+  async killed(command: CommandProcess, early: boolean): Promise<Finished> {
     let ended = false
     void command.finished.then(() => (ended = true))
     // It opens the folder when it has loaded the chain.
     const unfinished = join(this.#path, '.new')
     while (!ended && !existsSync(unfinished)) await sleep(1)
-    await sleep(random.below(60))
+    if (!early) await sleep(random.below(60))
     command.kill('SIGKILL')
     return command.finished
   }
@@ -96,8 +96,8 @@ class Bucket implements Place {
     return mirrorTo(`s3://${store.bucket}/${this.#prefix}`, store.variables)
   }
 
-  killed(command: CommandProcess): Promise<Finished> {
-    let left = 1 + random.below(40)
+  killed(command: CommandProcess, early: boolean): Promise<Finished> {
+    let left = 1 + random.below(early ? 4 : 40)
     onRequest = () => {
       if (--left === 0) command.kill('SIGKILL')
     }
@@ -139,7 +139,7 @@ describe.each([
     for (let step = 0; step < 3; step++) {
       await grow()
       for (let kill = 0; kill < kills; kill++) {
-        const { signal } = await place.killed(place.start())
+        const { signal } = await place.killed(place.start(), kill === 0)
         if (signal === 'SIGKILL') killed++
         await expectReadable(place.files())
       }
