@@ -303,7 +303,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Ids of the transactions in a peer's pool; undefined when they come late, as few such lists, which are large, are held at a time. */
+  /** Names of the transactions in a peer's pool. Such lists are large: undefined if this one comes late and no place for one is free. */
   async #poolList(peer: Peer): Promise<readonly TransactionName[] | undefined> {
     const cancel = this.#options.timers.after(poolPatience, () => {
       this.#poolsAsked.set(peer, false)

@@ -24,7 +24,7 @@ import { SeedThread } from './seed-thread.js'
 
 /** DIDs of one round: coins for all of them in one transaction, then a transaction for each. */
 const didsOfRound = 1000
-/** The same of the first round: until its thread has made it there is nothing to connect. */
+/** DIDs of the first round: until the thread has made it, this one has nothing to connect. */
 const didsOfFirstRound = 200
 /** DIDs that the thread makes for one request. */
 const didsOfRequest = 50
