@@ -1,4 +1,4 @@
-import { isDidName } from '../../base/primitives/did-name.js'
+import { isDidName, longestName } from '../../base/primitives/did-name.js'
 import { identifierFault } from '../../identity/did/identifier-fault.js'
 import { isDerivedIdentifier } from '../../identity/did/identifier.js'
 import { percentDecoded } from '../../identity/did/resolution-options.js'
@@ -22,8 +22,8 @@ const idchar = `(?:[A-Za-z0-9._-]|${percent})`
 const rest = `((?:/${pchar}*)*)(?:\\?((?:${pchar}|[/?])*))?(?:#((?:${pchar}|[/?])*))?$`
 /** The rule `did-url` of DID Core §3.2: method, identifier, {@link rest}. */
 const didUrl = new RegExp(`^did:([a-z0-9]+):((?:${idchar}*:)*${idchar}+)${rest}`)
-/** Pattern of the texts that {@link readDidUrl} takes; the identifier has a checksum besides. */
-export const didUrlForm = `^did:${didMethod}:i[1-9A-HJ-NP-Za-km-z]{33}${rest}`
+/** Pattern of the texts that {@link readDidUrl} takes; an identifier that is no name has a checksum besides. */
+export const didUrlForm = `^did:${didMethod}:(?:i[1-9A-HJ-NP-Za-km-z]{33}|[a-z0-9][a-z0-9._-]{0,${longestName - 1}})${rest}`
 
 /**
  * Reads the last part of a path as it was sent; percent signs are decoded once. `INVALID_DID` and, for text with a path, a query

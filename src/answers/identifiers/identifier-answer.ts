@@ -3,7 +3,14 @@ import type { AnswerAge } from '../../identity/did/resolution.js'
 import { encodeBase64url } from '../../identity/did/base64url.js'
 import { defined } from '../../base/primitives/defined.js'
 import { sha256 } from '../../base/primitives/hash.js'
-import { dereferencingType, type MediaType, type ResultType, uriListType } from './media-types.js'
+import {
+  dereferencingType,
+  type DereferencingType,
+  isDereferencing,
+  type MediaType,
+  type ResultType,
+  uriListType,
+} from './media-types.js'
 
 /** An answer of HTTP. */
 export interface IdentifierAnswer {
@@ -55,7 +62,11 @@ export type Dereference = (typeof dereferenceForms)[number]
 /** 200 with `location` as content: in a result, or as the one line of a list (RFC 2483). */
 export function locationAnswer(type: MediaType, location: string, said: ResultMetadata): IdentifierAnswer {
   if (type === uriListType) return textAnswer(200, uriListType, `${location}\r\n`)
-  return dereferencingAnswer(200, uriListType, location, said)
+  return dereferencingAnswer(200, isDereferencing(type) ? type : dereferencingType, {
+    held: uriListType,
+    content: location,
+    said,
+  })
 }
 
 /** Metadata of an answer, beside its content. */
@@ -75,8 +86,8 @@ export function resultAnswer(
   content: object | null,
   { process, document, proved }: ResultMetadata,
 ): IdentifierAnswer {
-  if (frame === dereferencingType)
-    return dereferencingAnswer(status, contentType, content, { process, document, proved })
+  if (isDereferencing(frame))
+    return dereferencingAnswer(status, frame, { held: contentType, content, said: { process, document, proved } })
   const metadata = { contentType, ...process, proved }
   return jsonAnswer(status, frame, {
     didDocument: content,
@@ -85,15 +96,20 @@ export function resultAnswer(
   })
 }
 
-/** A result of dereferencing, whose content is of `held`. */
+/** Content of a result of dereferencing; `held` is its media type. */
+interface Held {
+  readonly held: string
+  readonly content: object | string | null
+  readonly said: ResultMetadata
+}
+
 function dereferencingAnswer(
   status: number,
-  held: string,
-  content: object | string | null,
-  { process, document, proved }: ResultMetadata,
+  frame: DereferencingType,
+  { held, content, said: { process, document, proved } }: Held,
 ): IdentifierAnswer {
   // The text of the specification has one name for it, its examples and its test suite another.
-  return jsonAnswer(status, dereferencingType, {
+  return jsonAnswer(status, frame, {
     content,
     contentStream: content,
     dereferencingMetadata: { contentType: held, ...defined({ age: process['age'] }), proved },
@@ -119,7 +135,7 @@ export function errorAnswer(
   const answer = jsonAnswer(
     status,
     frame,
-    frame === dereferencingType
+    isDereferencing(frame)
       ? { content: null, contentStream: null, dereferencingMetadata: said, contentMetadata: {} }
       : { didDocument: null, didResolutionMetadata: said, didDocumentMetadata: {} },
   )

@@ -27,7 +27,15 @@ import {
 } from './identifier-answer.js'
 import { metadataProof, type MetadataProof } from './metadata-proof.js'
 import { partOf, serviceLocation, withSelectedServices } from './dereference.js'
-import { dereferencingType, earlierResolutionType, jsonLdTypes, resolutionType, uriListType } from './media-types.js'
+import {
+  dereferencingType,
+  earlierResolutionType,
+  isDereferencing,
+  jsonLdTypes,
+  resolutionType,
+  type ResultType,
+  uriListType,
+} from './media-types.js'
 import { Problem } from './problem.js'
 import {
   frameOf,
@@ -169,13 +177,12 @@ function answerOf(question: Question, version: FoundVersion, dereference: Derefe
   const status = isGone ? 410 : 200
   const process = { height: asOf.height, blockHash: asOf.blockHash, ...defined({ age: outOfStep?.age }) }
   const said = { process, document: { ...metadata, ...proof }, proved }
-  const isResult = type === resolutionType || type === earlierResolutionType || type === dereferencingType
-  const isDereferenced = type === dereferencingType || type === uriListType || isPart(url)
-  const frame = isDereferenced ? dereferencingType : type === earlierResolutionType ? type : resolutionType
+  const isResult = type === resolutionType || type === earlierResolutionType || isDereferencing(type)
+  const frame = frameIn(question)
   if (document === null) return resultAnswer(status, frame, null, said)
   if (url.path !== '') throw new Problem('NOT_FOUND', 'nothing is below the DID by path')
   const selected = selectsServices(parameters) ? withSelectedServices(document, parameters) : document
-  const isLocated = selected !== document && (type === dereferencingType || type === uriListType)
+  const isLocated = selected !== document && (isDereferencing(type) || type === uriListType)
   // A deactivated DID leads nowhere any more: its earlier document is shown instead.
   if (isLocated && !isGone) {
     const location = serviceLocation(selected, parameters, url.fragment)
@@ -186,6 +193,13 @@ function answerOf(question: Question, version: FoundVersion, dereference: Derefe
   if (isGone || isResult) return resultAnswer(status, frame, content, said)
   const context = isWhole || !jsonLdTypes.includes(type) ? undefined : document['@context']
   return jsonAnswer(status, type, context === undefined ? content : { '@context': context, ...content })
+}
+
+/** The frame of the result of a question. */
+function frameIn({ url, type }: Question): ResultType {
+  if (isDereferencing(type)) return type
+  if (type === uriListType || isPart(url)) return dereferencingType
+  return type === earlierResolutionType ? type : resolutionType
 }
 
 /** A request that HTTP itself refuses, before it is read. */

@@ -5,6 +5,8 @@ export const dereferencingType = 'application/did-url-dereferencing'
 export const uriListType = 'text/uri-list'
 /** The result of resolution as clients from before 2025 ask for it, and the Universal Resolver still does. */
 export const earlierResolutionType = 'application/ld+json;profile="https://w3id.org/did-resolution"'
+/** The result of dereferencing as clients from before 2025 ask for it. */
+export const earlierDereferencingType = 'application/ld+json;profile="https://w3id.org/did-url-dereferencing"'
 /** The representations of a document, or of a part of it. */
 export const documentTypes = [
   'application/did',
@@ -21,12 +23,19 @@ export const mediaTypes = [
   dereferencingType,
   uriListType,
   earlierResolutionType,
+  earlierDereferencingType,
 ] as const
 
 export type MediaType = (typeof mediaTypes)[number]
 
-/** The types of whole results: of a resolution in either form, or of dereferencing. */
-export type ResultType = typeof resolutionType | typeof earlierResolutionType | typeof dereferencingType
+/** The types of whole results: of a resolution or of dereferencing, in either form. */
+export type ResultType = typeof resolutionType | typeof earlierResolutionType | DereferencingType
+
+export type DereferencingType = typeof dereferencingType | typeof earlierDereferencingType
+
+export function isDereferencing(type: MediaType): type is DereferencingType {
+  return type === dereferencingType || type === earlierDereferencingType
+}
 
 /** Representations in JSON-LD, of which any part needs a context. */
 export const jsonLdTypes: readonly MediaType[] = ['application/did+ld+json', 'application/ld+json']
@@ -48,7 +57,7 @@ const fullWeight = 1000
  * Without Accept, and if only the full wildcard matches it, `first` if that is acceptable. Undefined: none is acceptable.
  *
  * Accept is a hint (RFC 9110 §12.4.1), so what is malformed refuses nothing: such members are ignored, a header of nothing else is no
- * Accept, and a weight that is no number counts as 1. Parameters other than `q` and the profile of {@link earlierResolutionType} are
+ * Accept, and a weight that is no number counts as 1. Parameters other than `q` and the profiles of the earlier types are
  * ignored.
  */
 export function negotiate(
@@ -82,7 +91,9 @@ function matchOf(
 ): { readonly weight: number; readonly specificity: number } | undefined {
   // No wildcard means a form that only its name asks for.
   const names =
-    type === earlierResolutionType ? ['', '', type] : [wildcard, `${type.slice(0, type.indexOf('/'))}/*`, type]
+    type === earlierResolutionType || type === earlierDereferencingType
+      ? ['', '', type]
+      : [wildcard, `${type.slice(0, type.indexOf('/'))}/*`, type]
   for (let specificity = 2; specificity >= 0; specificity--) {
     const weight = ranges.get(names[specificity] as string)
     if (weight !== undefined) return { weight, specificity }
@@ -106,12 +117,12 @@ function rangeOf(member: string): MediaRange | undefined {
   if (type === undefined) return undefined
   const q = valueOf(parameters, 'q')
   const weight = q === undefined ? fullWeight : thousandthsOf(q)
-  const asksEarlier = type === 'application/ld+json' && profiles.test(valueOf(parameters, 'profile') ?? '')
-  return { type: asksEarlier ? earlierResolutionType : type, weight }
+  const profile = type === 'application/ld+json' ? valueOf(parameters, 'profile')?.split(/\s+/) : undefined
+  const earlier = [earlierResolutionType, earlierDereferencingType].find((one) =>
+    profile?.some((uri) => one.endsWith(`"${uri}"`)),
+  )
+  return { type: earlier ?? type, weight }
 }
-
-/** A list of URIs that has the one of {@link earlierResolutionType}. */
-const profiles = /(?:^|\s)https:\/\/w3id\.org\/did-resolution(?:\s|$)/
 
 /** The value of a parameter, without quotes. */
 function valueOf(parameters: readonly string[], name: string): string | undefined {

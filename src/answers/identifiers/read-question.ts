@@ -2,6 +2,7 @@ import { type DidUrl, readDidUrl } from './did-url.js'
 import {
   dereferencingType,
   documentTypes,
+  earlierDereferencingType,
   earlierResolutionType,
   mediaTypes,
   type MediaType,
@@ -58,6 +59,7 @@ function availableTypes(url: DidUrl, parameters: Parameters): readonly MediaType
     ...(isPart(url) ? [] : ([resolutionType, earlierResolutionType] as const)),
     ...documentTypes,
     dereferencingType,
+    earlierDereferencingType,
     ...(selectsServices(parameters) ? ([uriListType] as const) : []),
   ]
 }
@@ -67,6 +69,6 @@ export function frameOf({ identifier, accept }: Pick<IdentifierRequest, 'identif
   const [before = ''] = identifier.split(/[?#]|%3f|%23/i)
   const ofPart = /\/|%2f/i.test(before) || /#|%23/i.test(identifier)
   const type = negotiate(accept, mediaTypes, ofPart ? dereferencingType : resolutionType)
-  if (type === resolutionType || type === earlierResolutionType) return type
+  if (type === resolutionType || type === earlierResolutionType || type === earlierDereferencingType) return type
   return ofPart || type === dereferencingType || type === uriListType ? dereferencingType : resolutionType
 }

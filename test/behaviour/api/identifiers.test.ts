@@ -185,6 +185,27 @@ describe('a DID', () => {
     expect(refusalOf(await encoded(homeId(), earlier))).toEqual([406, 'REPRESENTATION_NOT_SUPPORTED'])
   })
 
+  it('is that of dereferencing as clients from before 2025 ask for it', async () => {
+    const type = 'application/ld+json;profile="https://w3id.org/did-url-dereferencing"'
+    for (const [url, accept] of [
+      [homeId(), type],
+      [`${ada.did}?service=home&relativeRef=c`, `${type}, text/html;q=0.1`],
+      [ada.did, `application/ld+json; profile="x https://w3id.org/did-url-dereferencing"`],
+    ] as const) {
+      const answer = await encoded(url, accept)
+      const plain = await encoded(url, 'application/did-url-dereferencing')
+      expect([answer.status, answer.text, answer.headers.location]).toEqual([
+        plain.status,
+        plain.text,
+        plain.headers.location,
+      ])
+      if (answer.status === 200) expect(answer.headers['content-type']).toBe(type)
+    }
+    const absent = await encoded(`${ada.did}#none`, type)
+    expect([absent.status, absent.headers['content-type']]).toEqual([404, type])
+    expect(JSON.parse(absent.text)).toMatchObject({ content: null, contentMetadata: {} })
+  })
+
   it('answers HEAD like GET without the body', async () => {
     const [whole, head] = [await get(ada.did), await get(ada.did, undefined, { method: 'HEAD' })]
     const { date: _, ...headers } = whole.headers

@@ -3,6 +3,7 @@ import { didUrlForm } from '../../identifiers/did-url.js'
 import {
   dereferencingType,
   documentTypes,
+  earlierDereferencingType,
   earlierResolutionType,
   resolutionType,
   uriListType,
@@ -38,7 +39,7 @@ const identifier = {
   in: 'path',
   required: true,
   description:
-    'a DID, or a DID URL, encoded as a whole; its identifier ends with a checksum, its query has the options below',
+    'a DID, or a DID URL, encoded as a whole; an identifier of a key ends with a checksum; the query has the options below',
   schema: { type: 'string', pattern: didUrlForm, format: 'did-url' },
 }
 
@@ -82,6 +83,7 @@ function results(document: TSchema, content: TSchema, said: TSchema) {
     [resolutionType]: { schema: closed(resolved) },
     [earlierResolutionType]: { schema: closed(resolved) },
     [dereferencingType]: { schema: closed(dereferenced) },
+    [earlierDereferencingType]: { schema: closed(dereferenced) },
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import {
+  earlierDereferencingType,
   earlierResolutionType,
   mediaTypes,
   negotiate,
@@ -96,7 +97,10 @@ describe('negotiate', () => {
     fc.assert(
       fc.property(members, (list) => {
         const weightOf = (type: string) => {
-          const names = type === earlierResolutionType ? [type] : [type, `${type.split('/')[0]}/*`, '*/*']
+          const names =
+            type === earlierResolutionType || type === earlierDereferencingType
+              ? [type]
+              : [type, `${type.split('/')[0]}/*`, '*/*']
           const found = names.map((name) => list.find((one) => one.type === name)).find((one) => one !== undefined)
           return found?.tenths ?? 0
         }
