@@ -163,7 +163,9 @@ function beside(held: number, come: (ws: EventEmitter, socket: EventEmitter) => 
       limits: apiLimits,
       held: { bytes: held },
       rate: { take: () => true },
-      core: { handle: () => Promise.resolve('answered') },
+      core: {
+        handle: (_body: Buffer, _caller: object, refusal?: Error) => Promise.resolve(refusal?.message ?? 'answered'),
+      },
       events: { of: () => ({ size: 0, begin: () => {}, close: () => {} }) },
       makeRoom: () => false,
     }

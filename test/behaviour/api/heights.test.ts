@@ -236,7 +236,10 @@ describe('minHeight of a call', () => {
     expect((await batch(0, 1)).body).toMatchObject([{ result: 1 }, { result: 1 }])
     expect((await batch(0, 'x')).body).toMatchObject([{ result: 1 }, { error: { code: -32600 } }])
     const { status, body } = await batch(2, 0)
-    expect([status, body]).toMatchObject([503, { id: null, error: { code: -32022 } }])
+    const refused = { id: 7, error: { code: -32022 } }
+    expect([status, body]).toMatchObject([503, [refused, refused]])
+    const notifications = await rpc('[{"jsonrpc":"2.0","method":"getcurrentheight","minHeight":2}]')
+    expect(notifications).toMatchObject({ status: 503, text: '' })
     const asked = batch(0, 2, 1)
     await pause(50)
     await node.mine()

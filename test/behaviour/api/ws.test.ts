@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -87,6 +88,38 @@ async function deaf(port: number, messages: readonly object[]): Promise<{ socket
   socket.pause()
   return { socket }
 }
+
+/** A request for a WebSocket, with changes of its lines. */
+function handshake(change: (lines: string[]) => string[] = (lines) => lines, first = 'GET /rpc HTTP/1.1'): string {
+  const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  const lines = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', key]
+  return [first, ...change(lines), '', ''].join('\r\n')
+}
+
+describe('a request for a WebSocket', () => {
+  it.each([
+    ['as clients send it', handshake()],
+    ['by its whole URL', handshake(undefined, 'GET http://x/rpc HTTP/1.1')],
+    ['among other protocols', handshake((lines) => lines.map((one) => one.replace('websocket', 'websocket, foo/2')))],
+  ])('is taken: %s', async (_, bytes) => {
+    const { server } = await served()
+    const socket = connect(server.port, '127.0.0.1')
+    cleaning.push(async () => void socket.destroy())
+    socket.write(bytes)
+    const [head] = (await once(socket, 'data')) as [Buffer]
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 101 /)
+  })
+
+  it.each([
+    ['without Host', 400, handshake((lines) => lines.slice(1))],
+    ['with two of them', 400, handshake((lines) => ['Host: y', ...lines])],
+    ['in HTTP/1.0', 426, handshake(undefined, 'GET /rpc HTTP/1.0')],
+    ['for another path', 404, handshake(undefined, 'GET http://x/other HTTP/1.1')],
+  ])('is refused: %s', async (_, status, bytes) => {
+    const { server } = await served()
+    expect(await raw(server.port, bytes)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
+})
 
 describe('JSON-RPC over WebSocket', () => {
   it('answers as over HTTP: ids, batches, notifications and errors', async () => {
@@ -255,12 +288,28 @@ describe('JSON-RPC over WebSocket', () => {
       await client.until(() => client.told.length >= before + count)
       return client.told.slice(before)
     }
-    const refusal = { id: null, error: { code: -32005, data: expect.stringContaining('requests') } }
+    const refusal = { id: 'x', error: { code: -32005, data: expect.stringContaining('requests') } }
     // All at once, well within the window.
     const answered = { id: 'x', result: 1 }
     expect(await ask(other)).toMatchObject([answered])
     expect(await ask(one, 3)).toMatchObject([answered, answered, refusal])
     await expect.poll(() => ask(other), { interval: 50 }).toMatchObject([answered])
+  })
+
+  it.each([
+    [16 * 1024, 'id'],
+    [16 * 1024 + 1, 'close'],
+  ])('refuses a message of %d bytes beyond the rate by its %s', async (size, how) => {
+    const limits = { rateRequests: 1, rateWindow: 60_000, rateSparesLoopback: false }
+    const { connect: open } = await served({ limits })
+    const client = await open()
+    const calls = (count: number) => Array.from({ length: count }, (_, i) => ({ id: i, method: 'getblockcount' }))
+    await client.call('getblockcount')
+    const body = JSON.stringify(calls(2))
+    client.ws.send(body + ' '.repeat(size - body.length))
+    if (how === 'close') return expect(await client.closed).toMatchObject({ code: 1013 })
+    await client.until(() => client.told.length === 1)
+    expect(client.told[0]).toMatchObject([0, 1].map((id) => ({ id, error: { code: -32005 } })))
   })
 
   it('speaks no compression', async () => {

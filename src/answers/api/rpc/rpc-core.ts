@@ -106,9 +106,9 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
 
   /**
    * The answer to a body; undefined for notifications alone, for which a stream may also be empty. Never rejects, but a stream
-   * may, on a failure after its beginning.
+   * may, on a failure after its beginning. `refusal`: why none of its calls is run, which each of them is answered.
    */
-  async handle(body: Uint8Array | undefined, caller: RpcCaller): Promise<RpcAnswer | undefined> {
+  async handle(body: Uint8Array | undefined, caller: RpcCaller, refusal?: RuleError): Promise<RpcAnswer | undefined> {
     const began = performance.now()
     let requests: unknown
     let ids: readonly (string | undefined)[]
@@ -121,10 +121,10 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
     } catch (error) {
       return this.#refuse(error, began)
     }
-    const height = leastHeightOf(requests)
-    const behind = height === undefined ? undefined : await this.#awaitHeight(height, body, caller)
-    if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller, behind)
-    return behind === undefined ? this.#batch(requests, ids, caller) : this.#refuse(behind, began)
+    const height = refusal === undefined ? leastHeightOf(requests) : undefined
+    const refused = height === undefined ? refusal : await this.#awaitHeight(height, body, caller)
+    if (!Array.isArray(requests)) return this.#answer(requests, ids[0], caller, refused)
+    return this.#batch(requests, ids, caller, refused)
   }
 
   /** The kept answer at a height to a body that is one short call, found without waiting; undefined: {@link handle} answers. */
@@ -161,12 +161,17 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
   }
 
   /** Runs requests one after another: a batch counts as one client. Later requests run only when the client reads. */
-  async *#batch(requests: readonly unknown[], ids: readonly (string | undefined)[], caller: RpcCaller): AnswerStream {
+  async *#batch(
+    requests: readonly unknown[],
+    ids: readonly (string | undefined)[],
+    caller: RpcCaller,
+    refused: RuleError | undefined,
+  ): AnswerStream {
     let separator = '['
     let size = 0
     for (const [i, request] of requests.entries()) {
       const refusal = size > this.#limits.batchAnswers ? batchIsFull() : undefined
-      const answer = await this.#answer(request, ids[i], caller, refusal)
+      const answer = await this.#answer(request, ids[i], caller, refused ?? refusal)
       if (answer === undefined) continue
       yield separator
       separator = ','

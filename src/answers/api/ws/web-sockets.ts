@@ -6,7 +6,7 @@
  *
  * - A connection that reads too slowly is closed; others continue.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { RuleError } from '../../../base/errors/rule-error.js'
@@ -23,7 +23,7 @@ import { statusOf } from '../http/failures.js'
 import { answerAndClose, type UpgradeHandler } from '../http/listeners.js'
 import type { ServerMetrics } from '../metrics/server-metrics.js'
 import { loopbackHosts } from '../http/origin.js'
-import { pathOf } from '../http/request-path.js'
+import { originForm, pathOf } from '../http/request-path.js'
 import { rpcMethods } from '../rpc/all-methods.js'
 import { HeightGate } from '../http/height-gate.js'
 import { RpcCore } from '../rpc/rpc-core.js'
@@ -115,7 +115,7 @@ export class WebSockets {
   get onRestPort(): UpgradeHandler {
     return {
       wants: ({ method, url = '/', headers }) =>
-        method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && webSocketPaths.includes(pathOf(url)),
+        method === 'GET' && asksWebSocket(headers) && webSocketPaths.includes(pathOf(originForm(url))),
       take: (request, socket, head, host) => {
         // From here on it counts as a WebSocket, and no longer as a connection of REST.
         if (this.sharesOf(host).admit(socket)) this.#upgrade(request, socket, head)
@@ -129,7 +129,7 @@ export class WebSockets {
     return {
       wants: () => true,
       take: (request, socket, head) => {
-        const path = pathOf(request.url ?? '/')
+        const path = pathOf(originForm(request.url ?? '/'))
         if (rpcPaths.includes(path)) this.#upgrade(request, socket, head)
         else refuse(socket, new RuleError('request-path', `nothing is at ${path.slice(0, 200)}`))
       },
@@ -157,7 +157,13 @@ export class WebSockets {
     const { refusal } = this.#events
     if (this.#closing !== undefined) refuse(socket, new RuleError('busy', 'the node is stopping'))
     else if (refusal !== undefined) refuse(socket, refusal)
-    else this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
+    else this.#handshake(request, socket, head)
+  }
+
+  #handshake(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // The library takes no list of protocols.
+    if (asksWebSocket(request.headers)) request.headers.upgrade = webSocket
+    this.#protocol.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, request))
   }
 
   #accept(ws: WebSocket, socket: Duplex, request: IncomingMessage): void {
@@ -193,6 +199,13 @@ export class WebSockets {
   }
 }
 
+const webSocket = 'websocket'
+
+/** Whether WebSocket is one of the protocols that a request asks for. */
+function asksWebSocket({ upgrade }: IncomingHttpHeaders): boolean {
+  return upgrade?.split(',').some((one) => one.trim().toLowerCase() === webSocket) === true
+}
+
 /** The answer to a request that is refused before it has a WebSocket. */
 export function answerOf(error: RuleError): { status: number; body: string } {
   return { status: statusOf(error), body: failure('rpc', error) }
@@ -207,4 +220,4 @@ export function upgradeError(reason: string): RuleError {
   return new RuleError('request-upgrade', `WebSocket version 13 is spoken here: ${reason}`)
 }
 
-const upgradeLines = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+const upgradeLines = ['Upgrade: websocket', 'Connection: upgrade', 'Sec-WebSocket-Version: 13']

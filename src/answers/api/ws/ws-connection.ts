@@ -6,7 +6,6 @@ import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import type { Log } from '../../../base/runtime/env.js'
 import type { ApiLimits } from '../api-limits.js'
-import { rpcFailure } from '../http/answer-forms.js'
 import { idleRanks } from '../http/connections.js'
 import { ruleErrorOf } from '../http/failures.js'
 import type { HeightGate } from '../http/height-gate.js'
@@ -217,8 +216,12 @@ export class WsConnection implements Subscriber, EventConnection {
 
   async #answer(message: Buffer): Promise<void> {
     const refusal = this.#refusal()
-    const answer =
-      refusal === undefined ? await this.#shared.core.handle(message, this.#caller) : rpcFailure('null', refusal)
+    if (refusal !== undefined && message.length > longestRefused) {
+      this.close(closeCode.tryLater, refusal.message)
+      this.#hold(-message.length)
+      return
+    }
+    const answer = await this.#shared.core.handle(message, this.#caller, refusal)
     const isWhole = typeof answer === 'string' || Buffer.isBuffer(answer)
     const sending = isWhole ? this.#send(Buffer.from(answer as string)) : answer && this.#stream(answer)
     this.#hold(-message.length)
@@ -277,7 +280,7 @@ export class WsConnection implements Subscriber, EventConnection {
     return this.#waitForRoom
   }
 
-  /** Reason to refuse a message unread. */
+  /** Reason to run nothing of a message. */
   #refusal(): RuleError | undefined {
     const { held, limits, rate, makeRoom } = this.#shared
     const spared = limits.rateSparesLoopback && this.#local
@@ -323,6 +326,13 @@ export class WsConnection implements Subscriber, EventConnection {
     this.#recount()
   }
 }
+
+/**
+ * A refused message is read for the ids of its calls: clients find their calls by these. For a longer one the connection ends, which
+ * all calls of a client learn of.
+ * @tuning bytes: longest message that is read although none of its calls is run
+ */
+const longestRefused = 16 * 1024
 
 /** Bytes of a reason in a close frame. */
 const reasonSize = 123
