@@ -3,7 +3,7 @@ import { type Dereference, dereferenceForms } from '../identifiers/identifier-an
 import { oneOf, onOrOff, optionsFor, wholeNumber } from '../../base/runtime/option.js'
 import { accessDefaults, type AccessOptions } from './http/access-options.js'
 import { type ApiLimits, apiLimits } from './api-limits.js'
-import { loopbackHosts } from './http/origin.js'
+import { configuredName, loopbackHosts } from './http/origin.js'
 
 /** Settings made by the options of REST, JSON-RPC and WebSocket. */
 export interface ApiTarget extends ApiLimits, AccessOptions {
@@ -38,7 +38,8 @@ export const apiOptions = table('api', {
     schema: Type.Array(Type.String({ minLength: 1 }), { maxItems: 16, uniqueItems: true }),
     default: [],
     description: 'names in Host by which the node may be changed, beside those of this machine',
-    expects: 'a list of at most 16 different names',
+    expects: 'a list of at most 16 different names, without scheme, port and *',
+    check: (names) => names.every((name) => configuredName(name) !== undefined),
   }),
   trustedProxies: option({
     flag: '--trusted-proxy <address...>',

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { codingOf } from '../../../src/answers/api/http/compression.js'
+import { HeaderList } from '../../../src/answers/api/http/header-list.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { TestChain } from '../../support/builders/chain.js'
 import { contextOf, serve } from '../../support/client/api.js'
@@ -55,6 +57,29 @@ it.each([
     expect(plain.bytes.length / coded.bytes.length).toBeGreaterThan(ratio)
   }
 })
+
+it('an answer that the client has says what the whole one says, and no length', async () => {
+  const path = '/api/v1/block/details/height/1'
+  const whole = await ask(path, 'gzip')
+  for (const method of ['GET', 'HEAD']) {
+    const headers = { 'accept-encoding': 'gzip', 'if-none-match': String(whole.headers.etag) }
+    const sent = request({ host: '127.0.0.1', port: server.port, path, method, headers, agent: false }).end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.resume()
+    const { statusCode, headers: said } = response
+    expect([statusCode, said.vary, said.etag]).toEqual([304, whole.headers.vary, whole.headers.etag])
+    expect(said).not.toHaveProperty('content-length')
+  }
+})
+
+it.each(['application/did-resolution', 'application/did', 'application/did-url-dereferencing'])(
+  'results and documents of DIDs are texts: %s',
+  (type) => {
+    const headers = { 'accept-encoding': 'gzip' }
+    expect(codingOf({ headers, method: 'GET' }, new HeaderList(['content-type', type]))).toBe('gzip')
+    expect(codingOf({ headers, method: 'GET' }, new HeaderList(['content-type', `${type}x`]))).toBeUndefined()
+  },
+)
 
 it('a short answer is sent as it stands', async () => {
   for (const [path, body] of [['/api/v1/block/height'], ['/rpc', call('getcurrentheight')]] as const) {

@@ -157,6 +157,22 @@ describe('a driver', () => {
     expect(log.errors).toEqual([])
   })
 
+  it('does not take a node for unreachable that takes no more requests for now', async () => {
+    const body = {
+      id: 1,
+      jsonrpc: '2.0',
+      error: { code: -32005, message: 'Too many requests.', data: 'more than 4 requests' },
+    }
+    const fake = await pretend(JSON.stringify(body))
+    const { driver, log } = await drive(nodeAt((fake.address() as AddressInfo).port))
+    const { status, body: said } = await ask(driver.port, '/readyz')
+    expect([status, said]).toEqual([
+      503,
+      { status: 'busy', reason: expect.stringContaining('no more requests') as string },
+    ])
+    expect(log.errors).toEqual([])
+  })
+
   it('names neither the address nor the failure of a node that is not there', async () => {
     const { driver, log } = await drive(nodeAt(1))
     const answers = await Promise.all([path, '/readyz', '/healthz'].map((asked) => ask(driver.port, asked)))

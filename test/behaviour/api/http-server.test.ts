@@ -125,9 +125,54 @@ describe('bytes that are no request', () => {
     const get = 'GET /api/v1/block/height HTTP/1.'
     expect(rawAnswer(await talk(port, `${get}1\r\n\r\n`))).toEqual({ status: 400, body: envelope(41003) })
     expect(rawAnswer(await talk(port, `${get}0\r\n\r\n`)).status).toBe(200)
+    for (const hosts of [
+      ['a', 'b'],
+      ['localhost', 'evil.example'],
+      ['a b'],
+      ['a@localhost'],
+      ['localhost/b'],
+      ['[::1'],
+    ]) {
+      const lines = hosts.map((host) => `Host: ${host}\r\n`).join('')
+      expect(rawAnswer(await talk(port, `${get}1\r\n${lines}\r\n`)), hosts.join()).toEqual({
+        status: 400,
+        body: envelope(41003),
+      })
+    }
+    for (const host of ['', 'a:', 'a:1', '[::1]:1', 'ä.example'])
+      expect(rawAnswer(await talk(port, `${get}1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status, host).toBe(
+        200,
+      )
     const expecting = `${get}1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n`
     expect(rawAnswer(await talk(port, expecting)).status).toBe(200)
   })
+})
+
+describe('a body', () => {
+  const body = '{"id":1,"method":"getblockcount"}'
+  const headers = { 'content-type': 'application/json' }
+
+  test.each(['/rpc', '/api/v1/transaction', '/1.0/identifiers/did:ledger:a'])(
+    'with a coding is refused: %s',
+    async (path) => {
+      const { port } = await start()
+      for (const coding of ['gzip', 'br', 'x']) {
+        const answer = await ask(port, path, {
+          method: 'POST',
+          body,
+          headers: { ...headers, 'content-encoding': coding },
+        })
+        expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
+        expect(answer.text).toContain(`Content-Encoding ${coding}`)
+      }
+      const plain = await ask(port, path, {
+        method: 'POST',
+        body,
+        headers: { ...headers, 'content-encoding': 'Identity' },
+      })
+      expect(plain.status).not.toBe(415)
+    },
+  )
 })
 
 describe('time', () => {
@@ -321,6 +366,13 @@ describe('amounts', () => {
     const rest = await ask(port, '/api/v1/block/height')
     expect([rest.status, rest.body]).toEqual([429, envelope(45002)])
     expect(Number(rest.headers['retry-after'])).toBeGreaterThan(0)
+  })
+
+  test('supervisors are answered beyond the rate', async () => {
+    const { port } = await start({ rateRequests: 1, rateSparesLoopback: false })
+    await ask(port, '/api/v1/block/height')
+    for (const probe of ['/healthz', '/readyz']) expect((await ask(port, probe)).status).toBe(200)
+    expect((await ask(port, '/api/v1/block/height')).status).toBe(429)
   })
 
   test('JSON-RPC too', async () => {

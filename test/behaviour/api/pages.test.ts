@@ -66,7 +66,15 @@ describe('pages', () => {
     })
   })
 
-  test.each(["a.example; script-src 'unsafe-inline'", 'a.example, b.example', 'x'.repeat(300), 'a b'])(
+  test.each(["a.example; script-src 'unsafe-inline'", 'a b', 'a.example/'])(
+    'a Host that is none is answered without a policy: %s',
+    async (host) => {
+      const { status, headers } = await ask(portOf(withPages), '/', { headers: { ...html, host } })
+      expect([status, headers['content-security-policy']]).toEqual([400, undefined])
+    },
+  )
+
+  test.each(["a.example;script-src'unsafe-inline'", 'a.example,b.example', 'x'.repeat(300)])(
     'a Host adds nothing else to the policy: %s',
     async (host) => {
       const { headers } = await ask(portOf(withPages), '/', { headers: { ...html, host } })

@@ -29,7 +29,7 @@ export const samples: Readonly<Record<OptionKey, { readonly accepted: string; re
   'mirror.keepBlocks': { accepted: '16', refused: '15' },
   'mirror.keepSeconds': { accepted: '0', refused: '-1' },
   'api.host': { accepted: '127.0.0.1,::1', refused: '127.0.0.1,' },
-  'api.hostNames': { accepted: 'node.example.org,node', refused: 'node,' },
+  'api.hostNames': { accepted: 'node.example.org,node', refused: 'node.example:443' },
   'api.trustedProxies': { accepted: '192.0.2.7,10.0.0.0/8', refused: '192.0.2.7,192.0.2.7' },
   'api.clientHeader': { accepted: 'x-real-ip', refused: 'x real ip' },
   'api.pages': { accepted: 'false', refused: 'no' },

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { Agent, request as httpRequest } from 'node:http'
 import type { ApiContext } from '../../../src/answers/api/api-context.js'
 import { ApiServer, type ApiServerOptions } from '../../../src/answers/api/servers/node-server.js'
@@ -47,8 +48,9 @@ export function ask(
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
         response.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
           const { statusCode: status = 0, headers: answered } = response
+          const bytes = Buffer.concat(chunks)
+          const text = (answered['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString()
           const isJson = text !== '' && answered['content-type']?.startsWith('text/') !== true
           resolve({ status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined })
         })

@@ -5,7 +5,7 @@ import { UserError } from '../../../base/errors/rule-error.js'
 import type { AccessOptions } from './access-options.js'
 import { adminRefusal } from './admin-token.js'
 import type { AllowedOrigins, PageRefusal } from './allowed-origins.js'
-import { hostRefusal, isCrossSite, isLoopback, isOwnHost } from './origin.js'
+import { configuredName, hostRefusal, isCrossSite, isLoopback, isOwnHost } from './origin.js'
 
 /** The parts of a request on which access depends. */
 export interface AccessRequest {
@@ -48,7 +48,7 @@ export class Access {
     origins?: AllowedOrigins,
   ) {
     this.#origins = origins
-    this.#names = [...options.hostNames, ...hosts].map((name) => name.toLowerCase())
+    this.#names = [...options.hostNames, ...hosts].map((name) => configuredName(name) ?? name.toLowerCase())
     this.#proxies = options.trustedProxies.length === 0 ? undefined : listOf(options.trustedProxies)
     this.#header = options.clientHeader.toLowerCase()
     this.#token = token
@@ -175,9 +175,10 @@ function listOf(proxies: readonly string[]): BlockList {
 /** Addresses in a header, in order: a list as in X-Forwarded-For, or the elements of Forwarded. */
 function forwarded(name: string, headers: IncomingHttpHeaders): string[] {
   const value = headers[name]
-  const texts = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',')
-  if (name !== 'forwarded') return texts.map((text) => bare(text.trim()))
-  return texts.map((text) => bare(/(?:^|;)\s*for="?([^;"]*)"?/i.exec(text.trim())?.[1] ?? ''))
+  const all = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',').map((text) => text.trim())
+  const texts = all.filter((text) => text !== '')
+  if (name !== 'forwarded') return texts.map((text) => bare(text.replace(/^"(.*)"$/, '$1')))
+  return texts.map((text) => bare(/(?:^|;)\s*for="?([^;"]*)"?/i.exec(text)?.[1] ?? ''))
 }
 
 /** Strips port and brackets from an address. */

@@ -17,7 +17,8 @@ export const compressedAtOnce = 8
  */
 export const mostAtOnce = 1024 * 1024
 
-const text = /^(text\/|application\/(?:.*\+)?(?:json|javascript|yaml)|image\/svg)/
+const text =
+  /^(text\/|application\/(?:.*\+)?(?:json|javascript|yaml)|application\/did(?:-resolution|-url-dereferencing)?(?:;|$)|image\/svg)/
 
 let running = 0
 /** Streams that are compressed: each as long as its client reads, so they take no place from whole answers. */
@@ -78,10 +79,25 @@ async function* counted(body: AnswerStream, coding: string): AnswerStream {
  * (RFC 9110 §8.8.1).
  */
 export function codedHeaders(headers: HeaderList, coding: string): HeaderList {
+  const coded = variedHeaders(headers)
+  coded.set('content-encoding', coding)
+  return coded
+}
+
+/**
+ * Headers of a 304: with a weak tag, those that the whole answer may have had (RFC 9110 §15.4.5), whose length is not at hand. A strong one
+ * may be that of bytes which are never coded.
+ */
+export function knownHeaders({ headers }: Pick<Exchange, 'headers'>, answer: HeaderList): HeaderList {
+  const accepted = headers['accept-encoding']
+  const mayBeCoded = String(answer.get('etag')).startsWith('W/')
+  return !mayBeCoded || accepted === undefined || codingFor(accepted) === undefined ? answer : variedHeaders(answer)
+}
+
+function variedHeaders(headers: HeaderList): HeaderList {
   const coded = new HeaderList(headers.items)
   const [vary, etag] = [headers.get('vary'), headers.get('etag')]
   if (etag !== undefined && !String(etag).startsWith('W/')) coded.set('etag', `W/${etag}`)
-  coded.set('content-encoding', coding)
   coded.set('vary', vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`)
   return coded
 }

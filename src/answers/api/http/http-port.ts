@@ -174,9 +174,10 @@ export class HttpPort {
 
   /** Throws for a request that is refused whatever its body. */
   #admit(exchange: Exchange, row: PathRow): void {
-    this.#countRequest(exchange)
+    if (row.isProbe !== true) this.#countRequest(exchange)
     if (row.headers !== undefined) exchange.answerHeaders.setAll(row.headers)
     row.refuse?.(exchange)
+    if (row.body !== undefined && exchange.method === 'POST') refuseCoded(exchange)
   }
 
   /** Throws `request-rate` where the address has sent too many. */
@@ -257,6 +258,18 @@ export class HttpPort {
     const name = `${request.method} ${request.url}`
     log.live.write('calls', callLine({ via: 'rest', name, status, failure, milliseconds }))
   }
+}
+
+/** Throws for a body that would have to be decoded. */
+function refuseCoded({ headers, answerHeaders }: Exchange): void {
+  const coding = headers['content-encoding']
+  if (coding === undefined || /^(?:identity)?$/i.test(coding.trim())) return
+  // What would be taken (RFC 9110 §12.5.3).
+  answerHeaders.set('accept-encoding', 'identity')
+  throw new RuleError(
+    'request-media-type',
+    `Content-Encoding ${coding.slice(0, 40)}: bodies are taken uncompressed alone`,
+  )
 }
 
 const anyOriginItems = Object.entries(anyOrigin).flat()

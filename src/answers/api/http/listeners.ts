@@ -15,7 +15,7 @@ import {
   watchBodies,
 } from './connections.js'
 import { tunnelMethod } from './failures.js'
-import { anyOrigin } from './origin.js'
+import { anyOrigin, isHostForm } from './origin.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -161,8 +161,9 @@ function buildServer(options: HostOptions, host: string): Server {
   server.setTimeout(limits.socketTimeout)
   boundUnread(server, limits.unread)
   const serve = inTurn(limits.pipelined, (request, response) => {
-    if (request.headers.host === undefined && request.httpVersionMinor > 0) {
-      const { status, contentType = jsonType, body } = parserAnswer('no Host header', request.url)
+    const fault = hostFault(request)
+    if (fault !== undefined) {
+      const { status, contentType = jsonType, body } = parserAnswer(fault, request.url)
       const own = { 'content-type': contentType, 'content-length': Buffer.byteLength(body), connection: 'close' }
       response.writeHead(status, { ...anyOrigin, ...own }).end(body)
       return
@@ -174,7 +175,9 @@ function buildServer(options: HostOptions, host: string): Server {
     server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
       const socket = stream as Socket
       // Bytes of another protocol would come into the answer under way.
+      const fault = hostFault(request)
       if (currentAnswer(socket) !== undefined) socket.destroy()
+      else if (fault !== undefined) answerAndClose(socket, parserAnswer(fault, request.url), anyOriginLines)
       else upgrade.take(request, socket, head, host)
     })
   }
@@ -206,6 +209,19 @@ function buildServer(options: HostOptions, host: string): Server {
   return server
 }
 
+/** A fault of the host that a request names (RFC 9112 §3.2); undefined: none. */
+function hostFault({ headers: { host }, httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
+  if (host === undefined) return httpVersionMinor > 0 ? 'no Host header' : undefined
+  // Of several, Node shows the first.
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') found++
+  }
+  if (found > 1) return 'more than one Host header'
+  return isHostForm(host) ? undefined : 'a Host header that names no host'
+}
+
 const asked = Symbol('asked')
 
 /**
@@ -218,7 +234,8 @@ function upgradingRequest({ wants }: UpgradeHandler): typeof IncomingMessage {
     declare [asked]: unknown
 
     get upgrade(): boolean {
-      return this[asked] === true && (this.method === 'CONNECT' || wants(this))
+      // HTTP/1.0 has no upgrade (RFC 9110 §7.8).
+      return this[asked] === true && (this.method === 'CONNECT' || (this.httpVersionMinor > 0 && wants(this)))
     }
 
     set upgrade(value: unknown) {

@@ -31,7 +31,7 @@ export function originOf(text: string): string | undefined {
 
 /** Whether a remote address is this machine. */
 export function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)
+  return address !== undefined && /^(::ffff:)?127\.|^::ffff:7f[0-9a-f]{2}:|^::1$/.test(address)
 }
 
 /**
@@ -41,7 +41,7 @@ export function isLoopback(address: string | undefined): boolean {
 export function hostRefusal({ host }: IncomingHttpHeaders, names: readonly string[]): string | undefined {
   // Only programs leave it out.
   if (host === undefined) return undefined
-  const own = hostName(`http://${host}`)
+  const own = nameIn(host)
   if (own !== undefined && (isLoopbackName(own) || names.includes(own))) return undefined
   return `Host is ${host.slice(0, 200)}, which api.hostNames does not name; this is refused by such a name`
 }
@@ -61,7 +61,7 @@ export function isCrossSite(headers: IncomingHttpHeaders, names: readonly string
 
 /** Whether Host is an address, a name of this machine, or a configured name: a page cannot make these its own. */
 export function isOwnHost({ host = '' }: IncomingHttpHeaders, names: readonly string[]): boolean {
-  const own = hostName(`http://${host}`)
+  const own = nameIn(host)
   return own !== undefined && (isLoopbackName(own) || familyOf(own) !== 0 || names.includes(own))
 }
 
@@ -81,6 +81,21 @@ export function isLoopbackName(name: string): boolean {
 export function isLoopbackUrl(url: string): boolean {
   const name = hostName(url)
   return name !== undefined && isLoopbackName(name)
+}
+
+function nameIn(host: string): string | undefined {
+  return isHostForm(host) ? hostName(`http://${host}`) : undefined
+}
+
+/** Whether a header Host has the form of one: a name or an address, and perhaps a port (RFC 9112 §3.2). */
+export function isHostForm(host: string): boolean {
+  return /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:[\]\\]*)(?::\d*)?$/.test(host)
+}
+
+/** A name or address as {@link hostName} finds it in Host; undefined for what is more than that, such as one with a port. */
+export function configuredName(text: string): string | undefined {
+  const host = familyOf(text) === 6 ? `[${text}]` : text
+  return isHostForm(host) && !/:\d*$/.test(host) && !host.includes('*') ? hostName(`http://${host}`) : undefined
 }
 
 /** The host of a URL in lowercase, without brackets and a dot at its end. */

@@ -42,6 +42,8 @@ export interface PathRow {
   readonly ownSite?: boolean
   /** Whether its answers are calls, which the live log shows one by one. */
   readonly showsCalls?: boolean
+  /** Whether supervisors ask it: they restart what does not answer, so it counts for no rate. */
+  readonly isProbe?: boolean
   /** Headers of every answer that {@link run} gives or refuses. */
   readonly headers?: Readonly<Record<string, string>>
   /** The chain that it answers from, at whose height a request may have to wait; absent: answers name no height. */

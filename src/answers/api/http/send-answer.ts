@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { AnswerStream } from '../streams/answer-stream.js'
-import { codedHeaders, codingOf, compressed, compressing } from './compression.js'
+import { codedHeaders, codingOf, compressed, compressing, knownHeaders } from './compression.js'
 import { leastCompressed } from './content-coding.js'
 import type { Exchange } from './exchange.js'
 import type { HeaderList } from './header-list.js'
@@ -15,7 +15,8 @@ const longestInOnePiece = 512
 /** Sends an answer, unless the client is gone; HEAD gets its headers alone. */
 export function sendAnswer(exchange: Exchange, { status = 200, headers, body, sent }: HttpAnswer): void {
   const { response, method } = exchange
-  const all = exchange.answerHeaders.with(headers)
+  const own = exchange.answerHeaders.with(headers)
+  const all = status === 304 ? knownHeaders(exchange, own) : own
   if (sent !== undefined) response.once('finish', sent)
   if (typeof body === 'object' && !Buffer.isBuffer(body)) {
     if (method === 'HEAD' || response.destroyed) {
@@ -37,9 +38,8 @@ export function sendAnswer(exchange: Exchange, { status = 200, headers, body, se
     return
   }
   if (body !== undefined) all.set('content-length', length)
-  else if ((method === 'HEAD' || !empty.includes(status)) && all.get('content-length') === undefined) {
-    all.set('content-length', 0)
-  }
+  // A length in a 304 would be that of the content which is not sent (RFC 9110 §8.6).
+  else if (!empty.includes(status) && all.get('content-length') === undefined) all.set('content-length', 0)
   response.writeHead(status, all.items)
   if (method === 'HEAD') response.end()
   // In one piece with the headers: Node hands text over with them, and bytes as a second piece.

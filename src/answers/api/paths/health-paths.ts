@@ -3,7 +3,7 @@ import type { PathRow } from '../http/path-row.js'
 
 /** State of the node behind a program, as `/readyz` shows it. */
 export interface Readiness {
-  readonly status: 'ready' | 'out of step' | 'unproved' | 'unreachable'
+  readonly status: 'ready' | 'out of step' | 'unproved' | 'busy' | 'unreachable'
   readonly reason?: string
 }
 
@@ -16,6 +16,7 @@ export function healthPaths(readinessOf: () => Promise<Readiness>): PathRow[] {
     path,
     methods: ['GET', 'HEAD'],
     form: jsonForm('standard'),
+    isProbe: true,
     run: async () => {
       const said = await state()
       const status = said.status === 'ready' || said.status === 'ok' ? 200 : 503

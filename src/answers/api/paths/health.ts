@@ -10,6 +10,7 @@ import { failure, readiness, type warningMetrics } from '../metrics/readiness.js
 export const healthRoutes: readonly PlainRoute[] = [
   {
     path: '/healthz',
+    isProbe: true,
     summary: 'Whether the node lives: 503 once it cannot go on.',
     fails: 'the node cannot go on',
     answer: ({ health }) => {
@@ -19,6 +20,7 @@ export const healthRoutes: readonly PlainRoute[] = [
   },
   {
     path: '/readyz',
+    isProbe: true,
     summary: 'Whether the node knows the chain and can be asked: 503 with the reason while it cannot.',
     query: {
       within: { kind: 'depth', meaning: 'blocks by which the node may be behind the best proved block that it knows' },

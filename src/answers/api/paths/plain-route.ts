@@ -15,6 +15,8 @@ export interface PlainRoute {
   readonly path: string
   /** Whether pages of other sites may not read it. */
   readonly ownSite?: boolean
+  /** Whether supervisors ask it. */
+  readonly isProbe?: boolean
   /** One sentence for the reference. */
   readonly summary: string
   /** Parameters of the query, with their forms and meanings. */

@@ -15,11 +15,12 @@ export function plainRoutesOf({ metricsApart = false }: Pick<ApiContext, 'metric
 
 /** Rows of routes. */
 export function plainPaths(routes: readonly PlainRoute[], context: ApiContext): PathRow[] {
-  return routes.map(({ path, ownSite = false, answer }) => ({
+  return routes.map(({ path, ownSite = false, isProbe = false, answer }) => ({
     path,
     methods: ['GET'],
     form: jsonForm('standard'),
     ownSite,
+    isProbe,
     run: async ({ query }) => {
       const { status, contentType, body } = await answer(context, query)
       // A cached state would be outdated.

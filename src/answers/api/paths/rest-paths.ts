@@ -95,6 +95,7 @@ async function ofOneTip<T extends { tip: unknown; lasts: boolean; body: Uint8Arr
 async function answer(route: RestRoute, exchange: Exchange, port: NodePort, tag: () => string): Promise<HttpAnswer> {
   const { context, access, sharedAnswers, kept, restart } = port
   if (route.control) {
+    if (exchange.method === 'HEAD') throw new RuleError('request-method', 'HEAD: this path changes the node')
     const refusal = access.strangerRefusal(exchange)
     if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
   }

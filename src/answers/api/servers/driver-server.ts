@@ -77,6 +77,9 @@ async function readinessOf(source: IdentifierSource): Promise<Readiness> {
     if (error instanceof RuleError && error.code === 'answer-unproved') {
       return { status: 'unproved', reason: error.message.slice(0, error.message.indexOf(':')) }
     }
+    if (error instanceof RuleError && error.code === 'busy') {
+      return { status: 'busy', reason: 'the node answers, but takes no more requests for now' }
+    }
     // The address of the node is none of the client's business; the log has it.
     return { status: 'unreachable', reason: 'the node does not answer' }
   }

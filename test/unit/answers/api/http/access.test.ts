@@ -49,6 +49,25 @@ describe('Host', () => {
   })
 })
 
+test.each([
+  ['münchen.example', 'xn--mnchen-3ya.example'],
+  ['node.example.', 'node.example'],
+  ['[2001:db8::1]', '[2001:db8::1]:80'],
+  ['2001:0db8:0:0::1', '[2001:db8::1]'],
+])('a configured name is the one in Host, however it is written: %s', (name, host) => {
+  const request = { headers: { host }, address: '127.0.0.1' }
+  expect(accessOf({ hostNames: [name] }).strangerRefusal(request)).toBeUndefined()
+  expect(accessOf({ hostNames: ['other.example'] }).strangerRefusal(request)).toContain('api.hostNames')
+})
+
+test.each([
+  ['[::ffff:127.0.0.1]', true],
+  ['[::ffff:7f00:1]', true],
+  ['[::ffff:8000:1]', false],
+])('an address of IPv4 within IPv6 is this machine: %s, %s', (host, own) => {
+  expect(accessOf().strangerRefusal({ headers: { host }, address: '127.0.0.1' }) === undefined).toBe(own)
+})
+
 describe('restart by GET', () => {
   it('takes the token where a page may be behind it', () => {
     const headers = { host: 'localhost:20334' }
