@@ -22,15 +22,20 @@ export function generateMnemonic(random: Random, words: 12 | 24 = 12): string {
   return entropyToMnemonic(random.bytes(words === 12 ? 16 : 32), wordlist)
 }
 
+/** A mnemonic as its seed is made from it: in NFKD, as BIP39 has it, in lowercase, with single spaces. */
+export function plainMnemonic(text: string): string {
+  return text.normalize('NFKD').trim().toLowerCase().split(/\s+/).join(' ')
+}
+
 /** Whether `text` is an English BIP39 mnemonic with a right checksum; case and the amount of white space do not matter. */
 export function isMnemonic(text: string): boolean {
-  return validateMnemonic(normalized(text), wordlist)
+  return validateMnemonic(plainMnemonic(text), wordlist)
 }
 
 /** The fault that keeps a text from being a mnemonic, without showing a word of it; undefined where it is one. */
 export function mnemonicFault(text: string): string | undefined {
   if (isMnemonic(text)) return undefined
-  const words = normalized(text).split(' ')
+  const words = plainMnemonic(text).split(' ')
   if (![12, 15, 18, 21, 24].includes(words.length)) {
     return `it has ${words.length} ${words.length === 1 ? 'word' : 'words'}, where 12, 15, 18, 21 or 24 are needed`
   }
@@ -42,7 +47,7 @@ export function mnemonicFault(text: string): string | undefined {
 /** The 64-byte BIP39 seed of a mnemonic; undefined for an invalid one. Takes a millisecond, in a web page some hundred. */
 export function seedOf(mnemonic: string, passphrase = ''): Uint8Array | undefined {
   if (!isMnemonic(mnemonic)) return undefined
-  const words = normalized(mnemonic)
+  const words = plainMnemonic(mnemonic)
   if (nodeCrypto === undefined) return mnemonicToSeedSync(words, passphrase)
   const salt = `mnemonic${passphrase.normalize('NFKD')}`
   return new Uint8Array(nodeCrypto.pbkdf2Sync(words, salt, seedRounds, 64, 'sha512'))
@@ -127,8 +132,4 @@ function parsePath(path: string): number[] | undefined {
     .map((step) => ({ index: Number.parseInt(step, 10), offset: /[0-9]$/.test(step) ? 0 : hardened }))
   if (indices.some(({ index }) => index >= hardened)) return undefined
   return indices.map(({ index, offset }) => index + offset)
-}
-
-function normalized(text: string): string {
-  return text.trim().toLowerCase().split(/\s+/).join(' ')
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { generateMnemonic, isMnemonic, mnemonicFault } from '../../base/crypto/hd.js'
+import { generateMnemonic, isMnemonic, mnemonicFault, plainMnemonic } from '../../base/crypto/hd.js'
 import { readPrivateKey } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
@@ -131,7 +131,7 @@ async function importedSecret(
     const { privateKeys, skipped } = readKeystoreDat(trimmed, password)
     return { secret: { kind: 'keys', privateKeys }, skipped }
   }
-  const mnemonic = trimmed.toLowerCase().split(/\s+/).join(' ')
+  const mnemonic = plainMnemonic(trimmed)
   if (isMnemonic(mnemonic)) return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
   refuseOtherThanKey(trimmed, json, mnemonic)
   const privateKey = readPrivateKey(trimmed, 'the private key to import')

@@ -6,6 +6,7 @@ import {
   isMnemonic,
   keyFromSeed,
   keyPath,
+  plainMnemonic,
   seedOf,
 } from '../../../../src/base/crypto/hd.js'
 import { isPrivateKey } from '../../../../src/base/crypto/keys.js'
@@ -33,6 +34,15 @@ describe('mnemonics', () => {
   it.each([words, junk, `  ${words.toUpperCase().replaceAll(' ', ' \t\n')} `])('accepts %j', (text) => {
     expect(isMnemonic(text)).toBe(true)
     expect(seedOf(text)).toEqual(seedOf(text.toLowerCase().trim().split(/\s+/).join(' ')))
+  })
+
+  it.each([
+    'ill bus skin neglect evidence loan cupboard nuclear govern rapid ﬁnd giraffe',
+    junk.replace('test', '\uff54est'),
+  ])('have the seed of their NFKD form, as BIP39 has it: %j', (text) => {
+    expect(isMnemonic(text)).toBe(true)
+    expect(toHex(seedOf(text) as Uint8Array)).toBe(toHex(mnemonicToSeedSync(text.normalize('NFKD'))))
+    expect(plainMnemonic(text)).toBe(text.normalize('NFKD'))
   })
 
   it.each([
