@@ -18,6 +18,7 @@ import type { CheckedState } from '../../ledger/state/check-state.js'
 import { StateError } from '../../ledger/state/check-state.js'
 import type { Part } from '../../ledger/state/parts.js'
 import type { PartStore } from '../../ledger/state/part-store.js'
+import { LinkError, type LinkFailure } from '../link.js'
 import { isUnanswered, penaliseAndDrop, type SyncPeer, type SyncPeers } from '../fetch/sync-peer.js'
 import { Timeouts } from '../fetch/timeouts.js'
 import { penaltyOf } from '../penalties.js'
@@ -30,6 +31,10 @@ const peersWanted = 3
 const morePeers = 2_000
 /** @tuning ms: wait for an offer once a peer has answered that it has none */
 const noOffer = 10_000
+/** @tuning ms: wait for those who had the state that was being taken, and have left or hand out nothing more; a restart is shorter */
+const comeBack = 300_000
+/** Questions to a peer without any answer after which it counts as one that has none. */
+const unansweredAtMost = 2
 /** Milliseconds without an answer of any peer after which that is said, and between two times. */
 const saidAfter = 5_000
 const saidAgain = 60_000
@@ -37,6 +42,9 @@ const saidAgain = 60_000
 const lookInterval = 200
 /** Milliseconds after which a peer without an offer is asked again. */
 const askAgain = 30_000
+
+/** Failures of a question after which the peer may still have a state. */
+const silences: readonly LinkFailure[] = ['closed', 'timeout', 'busy']
 
 export interface StateDownloadOptions extends OfferChecking, Pick<Env, 'timers'> {
   /** Without `seeksMore` another peer may come at any time. */
@@ -52,6 +60,8 @@ export type CheckParts = (parts: AsyncIterable<Part>) => Promise<CheckedState>
 /** The answer of a peer about the state that it has. */
 interface Said {
   readonly at: number
+  /** How often in a row it did not answer. */
+  readonly unanswered?: number
   readonly offer?: StateOffer
 }
 
@@ -63,6 +73,8 @@ export class StateDownload {
   /** Ids of offers that turned out wrong. */
   readonly #wrong = new Set<string>()
   #firstAnswer: number | undefined
+  /** When the peers were gone for the first time whose state was being taken. */
+  #goneAt: number | undefined
 
   constructor(options: StateDownloadOptions) {
     this.#options = options
@@ -96,7 +108,10 @@ export class StateDownload {
           await fetch.discard()
           this.#blame(offer, error.message, error.code)
         } else if (!(error instanceof SourcesGone)) throw error
-        else log.debug({}, 'no peer with the state is left; others are asked')
+        else {
+          this.#goneAt ??= this.#options.clock.now()
+          log.warn({}, 'no peer with the state is left; what was taken is kept, and peers are asked again')
+        }
       } finally {
         fetch.close()
       }
@@ -132,7 +147,8 @@ export class StateDownload {
       // No other peer is known: none would come.
       const isEach = peers.seeksMore === false && answered === peers.all().length
       if (offers.length > 0 && (isEach || answered >= peersWanted || waited >= morePeers)) return offers[0]
-      if (offers.length === 0 && waited >= noOffer) return undefined
+      const isGone = this.#goneAt === undefined || clock.now() - this.#goneAt >= comeBack
+      if (offers.length === 0 && waited >= noOffer && isGone) return undefined
       await this.#timeouts.within(new Promise<never>(() => {}), lookInterval)
     }
   }
@@ -172,14 +188,18 @@ export class StateDownload {
 
   async #ask(peer: SyncPeer): Promise<void> {
     const { clock, log } = this.#options
+    const unanswered = (this.#said.get(peer)?.unanswered ?? 0) + 1
     try {
       const offer = await askForState(peer, this.#options)
       this.#said.set(peer, { at: clock.now(), ...(offer && { offer }) })
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      this.#said.set(peer, { at: clock.now() })
+      this.#said.set(peer, { at: clock.now(), unanswered })
       if (error instanceof RuleError && penaltyOf(error.code) > 0) penaliseAndDrop(peer, error.code, error.message)
       log.debug({ peer: peer.name, error: String(error) }, 'a peer offers no state')
+      // One that is slow, or has just left, has not said that it has none.
+      const isSilent = error instanceof LinkError && silences.includes(error.failure)
+      if (isSilent && unanswered < unansweredAtMost) return
     }
     this.#firstAnswer ??= clock.now()
   }

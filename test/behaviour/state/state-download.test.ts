@@ -14,6 +14,7 @@ import { encodeHead, readHead } from '../../../src/ledger/state/state-head.js'
 import { StateKeeper } from '../../../src/ledger/state/state-keeper.js'
 import { latestState, stateParts } from '../../../src/ledger/state/write-state.js'
 import { TimeoutsClosed } from '../../../src/network/fetch/timeouts.js'
+import { LinkError } from '../../../src/network/link.js'
 import { StateDownload } from '../../../src/network/join/state-download.js'
 import { type StateList, stateListExchange, stateSliceExchange } from '../../../src/network/wire/state-message.js'
 import { busyChain, stateHeight } from '../../support/builders/busy-chain.js'
@@ -49,11 +50,13 @@ interface Taking {
   readonly seeksMore?: boolean
   /** Takes the milliseconds until an offer was chosen. */
   readonly onChosen?: (waited: number) => void
+  /** Runs at each step of the time. */
+  readonly meanwhile?: (time: ManualTime) => Promise<void>
 }
 
 /** Takes the state that peers have, in a time that goes on while something waits for it. */
 async function take(taking: Taking): Promise<CheckedState | undefined> {
-  const { test, peers, directory = fresh(), check, days = 0, seeksMore, onChosen = () => {} } = taking
+  const { test, peers, directory = fresh(), check, days = 0, seeksMore, onChosen = () => {}, meanwhile } = taking
   const { spec, chain } = test
   const time = new ManualTime(chain.tip.header.time * 1000 + days * 86_400_000)
   const all = () => peers.filter(({ closed }) => !closed)
@@ -82,6 +85,7 @@ async function take(taking: Taking): Promise<CheckedState | undefined> {
   taken.catch(() => {})
   while (!isOver) {
     await time.advance(100)
+    await meanwhile?.(time)
     await new Promise((resolve) => setTimeout(resolve, 0))
   }
   download.close()
@@ -241,6 +245,38 @@ describe.each([
     expect(penaltiesOf(...peers)).toEqual(['', '', ''])
     // It is asked a few times, and not for each part.
     expect(slicesOf(withholding)[0]).toBeLessThanOrEqual(3)
+  })
+
+  it('is taken from one that leaves in the middle and comes back, and is waited for no longer than minutes', async () => {
+    const leaving = peer()
+    let parts = 0
+    leaving.answering(stateSliceExchange, async (_, honest) => {
+      if (++parts > 1) leaving.close('it is started again')
+      return honest()
+    })
+    const back = peer()
+    const peers = [leaving]
+    const comes = (after: number) => async (time: ManualTime) => {
+      if (leaving.closed && !peers.includes(back)) await time.advance(after).then(() => peers.push(back))
+    }
+    expect(await take({ test, peers, meanwhile: comes(60_000) })).toMatchObject({ height: stateHeight })
+    const gone = peer().answering(stateSliceExchange, async () => {
+      gone.close('it left')
+      return new Uint8Array(0)
+    })
+    expect(await take({ test, peers: [gone, new TestPeer(test)] })).toBeUndefined()
+  })
+
+  it('is asked for twice where a peer does not answer at first', async () => {
+    let asked = 0
+    const slow = peer().answering(stateListExchange, async (_, honest) => {
+      if (++asked === 1) throw new LinkError('timeout', 'it is late')
+      return honest()
+    })
+    expect(await take({ test, peers: [slow] })).toMatchObject({ height: stateHeight })
+    const silent = peer().answering(stateListExchange, () => Promise.reject(new LinkError('timeout', 'it is late')))
+    expect(await take({ test, peers: [silent] })).toBeUndefined()
+    expect(silent.asked.get(stateListExchange.protocol.name)).toBeGreaterThanOrEqual(2)
   })
 
   it('does not wait for one that hands out drops, or is late', async () => {
