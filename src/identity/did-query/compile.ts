@@ -17,6 +17,7 @@ import { isMembers, type Members, Path, rootsOf, type Scope, type Test } from '.
 import { neededTexts } from './needed-texts.js'
 import { anyOf, type Clause, equalTo, has, operators } from './operators.js'
 import { below, quoted, refusal } from './query-error.js'
+import { beginFolding } from './case-folded.js'
 import { beginEffort, spend } from './work-budget.js'
 
 /** A compiled condition on documents. */
@@ -51,6 +52,7 @@ export function compileCondition(input: string | object): Matcher {
     names: [...new Set(namesOf(condition))],
     matches: (document) => {
       beginEffort()
+      beginFolding()
       return predicate(document)
     },
   }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
 import { isMembers, type Path, type Test } from './member-path.js'
-import { caseFolded } from './case-folded.js'
+import { foldedOnce } from './case-folded.js'
 import { below, refusal } from './query-error.js'
 import { spend } from './work-budget.js'
 
@@ -120,6 +120,8 @@ function remainder(operand: JsonValue, where: string): Test {
   return orElement((value) => typeof value === 'number' && Math.trunc(value) % (divisor as number) === rest)
 }
 
+/** Binary digits of the characters that take as long as an element. */
+const charactersBits = 6
 const metacharacters = /[\\^$.*+?()[\]{}|]/
 
 /** Text with `^` before it, `$` behind it, both or neither, compared literally: no expression is run. */
@@ -138,12 +140,16 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
     if (fromStart) return toEnd ? value === part : value.startsWith(part)
     return toEnd ? value.endsWith(part) : value.includes(part)
   }
-  return orElement((value) => typeof value === 'string' && compare(fold(value)))
+  return orElement((value) => {
+    if (typeof value !== 'string') return false
+    spend(value.length >> charactersBits)
+    return compare(fold(value))
+  })
 }
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
   if (!siblings.has('$options')) return (text) => text
-  if (siblings.get('$options') === 'i') return caseFolded
+  if (siblings.get('$options') === 'i') return foldedOnce
   throw refusal(where, '$options beside it can only be "i"')
 }
 

@@ -2,7 +2,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 
 /**
  * Takes a few milliseconds.
- * @limit count: elements of arrays that a search condition examines in one document
+ * @limit count: elements of arrays that a search condition examines in one document, and parts of 64 characters of texts in which it seeks others
  */
 export const effortLimit = 250_000
 
@@ -24,6 +24,6 @@ export function spend(elements: number): void {
   if (left >= 0) return
   throw new RuleError(
     'busy',
-    `the condition is too much work: a document has large arrays, and it looks at more than ${effortLimit} elements`,
+    `the condition is too much work: a document has large arrays or long texts, and it looks at more than ${effortLimit} elements`,
   )
 }

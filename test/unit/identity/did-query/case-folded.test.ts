@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, it, test } from 'vitest'
 import { caseFolded } from '../../../../src/identity/did-query/case-folded.js'
+import { compileCondition } from '../../../../src/identity/did-query/compile.js'
+import { effortLimit } from '../../../../src/identity/did-query/work-budget.js'
 
 /** Code points that have another case, by any of the two functions, and one that has none. */
 const cased = Array.from({ length: 0x1ffff }, (_, code) => code)
@@ -34,6 +36,23 @@ it('is the folding of each letter, whatever stands beside it', () => {
       expect(caseFolded(caseFolded(list.join('')))).toBe(caseFolded(list.join('')))
     }),
   )
+})
+
+it('is the same wherever in a long text a letter stands', () => {
+  for (const letter of ['É', '\u{10400}', '\ud801', '\udc00', 'A']) {
+    for (const before of [4094, 4095, 4096, 8191])
+      expect(caseFolded(`${'é'.repeat(before)}${letter}é`)).toBe(`${'é'.repeat(before)}${caseFolded(letter)}é`)
+  }
+})
+
+it('of a text is made once for all that seek in it, who together seek in so much of a document', () => {
+  const text = 'É'.repeat(320_000)
+  const condition = (count: number) =>
+    compileCondition({ a: { $or: Array.from({ length: count }, (_, i) => ({ $regex: `z${i}`, $options: 'i' })) } })
+  const fits = effortLimit / (text.length / 64)
+  expect(condition(fits).matches({ a: text })).toBe(false)
+  expect(() => condition(fits + 1).matches({ a: text })).toThrow(/long texts.*more than 250000/)
+  expect(condition(1).matches({ a: `${text}Z0` })).toBe(true)
 })
 
 test.each([
