@@ -136,6 +136,7 @@ function* optionsInEnvironment(
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith('DIDLEDGER_') || text === undefined || Object.hasOwn(otherVariables, variable)) continue
     const option = options.find((candidate) => variableOf(candidate) === variable)
+    if (option === undefined && isServiceLink(variable, text)) continue
     if (option === undefined) {
       const names = [...options.map(variableOf), ...Object.keys(otherVariables)]
       const ofOther = allOptions.some((candidate) => variableOf(candidate) === variable)
@@ -143,6 +144,19 @@ function* optionsInEnvironment(
     }
     yield { option, variable, text }
   }
+}
+
+/**
+ * Whether Kubernetes has set a variable, as it does in each pod for each Service of its namespace: one named `didledger` or `didledger-…`
+ * gives names that look like options.
+ */
+function isServiceLink(variable: string, text: string): boolean {
+  if (/_SERVICE_HOST$/.test(variable)) return true
+  if (/_SERVICE_PORT(_[A-Z0-9_]+)?$/.test(variable)) return /^\d+$/.test(text)
+  return (
+    /_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/.test(variable) &&
+    (/^[a-z]+:\/\//.test(text) || /_\d+_/.test(variable))
+  )
 }
 
 function unknown(

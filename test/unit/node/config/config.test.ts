@@ -162,3 +162,24 @@ it('a value has the type of its row', () => {
   const level: 'debug' | 'info' | 'warn' | 'error' | 'silent' = config.get(nodeOptions.logLevel)
   expect([size, level]).toEqual([20_000_000, 'warn'])
 })
+
+it.each([
+  ['DIDLEDGER_SERVICE_HOST', '10.96.0.7'],
+  ['DIDLEDGER_NODE_SERVICE_HOST', '10.96.0.7'],
+  ['DIDLEDGER_SERVICE_PORT', '20334'],
+  ['DIDLEDGER_SERVICE_PORT_REST', '20334'],
+  ['DIDLEDGER_PORT', 'tcp://10.96.0.7:20334'],
+  ['DIDLEDGER_PORT_20334_TCP', 'tcp://10.96.0.7:20334'],
+  ['DIDLEDGER_PORT_20334_TCP_ADDR', '10.96.0.7'],
+])('what Kubernetes sets for a Service named didledger is no option: %s', (variable, text) => {
+  const { settings } = configOf(undefined, { env: { [variable]: text } })
+  expect(settings.every(({ origin }) => origin === 'default')).toBe(true)
+})
+
+it.each([
+  ['DIDLEDGER_PORT', '20334'],
+  ['DIDLEDGER_SERVICE_PORT', 'tcp'],
+  ['DIDLEDGER_API_PORTS', 'tcp://10.96.0.7:20334'],
+])('a misspelt option is refused though it looks alike: %s=%s', (variable, text) => {
+  expect(refusalOf(() => configOf(undefined, { env: { [variable]: text } }))).toContain(`no option ${variable}`)
+})
