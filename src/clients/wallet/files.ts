@@ -3,7 +3,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { makeWithParents } from '../../base/runtime/make-with-parents.js'
 import { dirname } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { refuseShared } from '../../base/runtime/secret-access.js'
@@ -115,18 +115,6 @@ export function makeDirectory(path: string): void {
     makeWithParents(path)
   } catch (error) {
     throw new UserError(`cannot make the directory ${path}: ${fileReason(error)}`)
-  }
-}
-
-/** The recursive form of Node's mkdir never returns on file systems that refuse it. */
-function makeWithParents(path: string): void {
-  try {
-    mkdirSync(path)
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST' && statSync(path).isDirectory()) return
-    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error
-    makeWithParents(dirname(path))
-    mkdirSync(path)
   }
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
+import { makeWithParents } from '../../base/runtime/make-with-parents.js'
 import type { CliContext } from './cli-context.js'
 import { homeOf, userFolder } from './user-folders.js'
 
@@ -46,7 +47,7 @@ const digestSize = 32
 export function cacheFolder(env: CliContext['env']): string | undefined {
   try {
     const folder = userFolder('cache', { platform: process.platform, env, home: () => homeOf(env) })
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeWithParents(folder, 0o700)
     const { uid, mode } = statSync(folder)
     return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0) ? folder : undefined
   } catch {
@@ -94,7 +95,8 @@ function writeKept(kept: string, digest: string, code: Buffer): void {
     writeFileSync(written, Buffer.concat([digestOf(digest, code), code]), { mode: 0o600 })
     renameSync(written, kept)
   } catch {
-    // A full disk, say: it is compiled the next time too.
+    // A full disk, say: it is compiled the next time too. What was written of it would stay there.
+    rmSync(written, { force: true })
   }
 }
 
