@@ -49,7 +49,11 @@ export class Dialer {
   /** Starts the dials that are due. */
   fill(): void {
     const { book, outbound } = this.#options
-    for (const known of book.addresses()) if (known.configured && this.#isDue(known)) this.#begin(known)
+    for (const known of book.addresses()) {
+      if (!known.configured) continue
+      if (this.#isDue(known)) this.#begin(known)
+      else this.#sayBanned(known)
+    }
     const others = [...this.#dials.keys()].filter(({ configured }) => !configured)
     const open = this.#chosen()
     let room = Math.min(outbound - open.length - others.length, dialsAtOnce - others.length)
@@ -154,7 +158,8 @@ export class Dialer {
         book.connected(known, link.publicKey)
       } else if (error instanceof LinkError && error.failure === 'self') {
         const level = known.configured ? 'info' : 'debug'
-        this.#options.log[level]({ address: known.address }, 'an address of this node itself is left out')
+        const what = 'an address is left out at which this node itself is, or another one with a copy of its peer.key'
+        this.#options.log[level]({ address: known.address }, what)
         this.drop(known)
         book.failed(known)
       } else {
@@ -176,6 +181,18 @@ export class Dialer {
     this.#options.log[shouldWarn ? 'warn' : 'debug']({ address, reason, failures: failures + 1 }, 'could not connect')
   }
 
+  /** Says once that a configured address is not dialled for its ban. */
+  #sayBanned(known: KnownAddress): void {
+    if (!this.#isBanned(known)) return
+    if (this.#warned.get(known) === 'banned') return
+    this.#warned.set(known, 'banned')
+    this.#options.log.warn({ address: known.address, reason: 'it is banned' }, 'could not connect')
+  }
+
+  #isBanned(known: KnownAddress): boolean {
+    return this.#options.bans.find(provedKey(known), known.endpoint?.host ?? '') !== undefined
+  }
+
   /** Whether a peer claims so much more that peers which prune lack the next block. A false claim costs an order of dials alone. */
   #isFarBehind(): boolean {
     const { connections, height } = this.#options
@@ -185,13 +202,12 @@ export class Dialer {
 
   /** Whether to dial an address: back-off over, not connected, not banned. */
   #isDue(known: KnownAddress): boolean {
-    const { book, bans, connections } = this.#options
+    const { book, connections } = this.#options
     if (!book.due(known) || this.#dials.has(known)) return false
-    // A key without a connection is only a claim.
-    const publicKey = known.seen > 0 ? known.publicKey : undefined
+    const publicKey = provedKey(known)
     if (publicKey !== undefined && connections.ofKey(publicKey) !== undefined) return false
     if (publicKey !== undefined && connections.isApart(publicKey)) return false
-    return bans.find(publicKey, known.endpoint?.host ?? '') === undefined
+    return !this.#isBanned(known)
   }
 }
 
@@ -215,4 +231,9 @@ export function dialOrder(
   const order = [...drawn(random, first, first.length), ...drawn(random, then, then.length)]
   if (!wholeFirst) return order
   return [...order.filter((known) => !known.prunes), ...order.filter((known) => known.prunes)]
+}
+
+/** The key of a node that was connected at an address; a key without a connection is only a claim. */
+function provedKey({ seen, publicKey }: KnownAddress): Uint8Array | undefined {
+  return seen > 0 ? publicKey : undefined
 }

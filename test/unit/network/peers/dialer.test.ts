@@ -393,6 +393,18 @@ describe('a dial', () => {
       `info ${addressOf(2)}`,
     ])
   })
+
+  it('is not begun to a configured address that is banned, which is said once', async () => {
+    const scene = await Scene.of(8)
+    scene.book.configure(addressOf(5))
+    scene.bannedHost = '5.1.0.1'
+    for (let i = 0; i < 3; i++) scene.dialer.fill()
+    expect(scene.dialled).toEqual([])
+    expect(scene.log).toEqual([{ level: 'warn', address: addressOf(5), reason: 'it is banned' }])
+    scene.bannedHost = ''
+    scene.dialer.fill()
+    expect(scene.dialled).toEqual([addressOf(5)])
+  })
 })
 
 describe('a failed dial', () => {
