@@ -175,7 +175,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     throw error
   }
   stage = 'serving'
-  const openAt = hosts.filter((host) => !isLoopbackName(host))
+  const openAt = hosts.filter((host) => !isLoopbackName(host.replace(/^\[(.*)\]$/, '$1')))
   return { ports, metrics: metricsUrl, host: urlHost(hosts), openAt, close }
 }
 

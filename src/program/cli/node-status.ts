@@ -99,7 +99,7 @@ function stepText({ inStep }: Pick<Shown, 'inStep'>): string {
 }
 
 function votesRow({ height, view, signing, validators, quorum }: NonNullable<Shown['votes']>): [string, string] {
-  return ['votes', `height ${height}, view ${view}, ${quorum} of ${validators} confirm; this node: ${signing}`]
+  return ['votes', `height ${height}, view ${view}, ${quorum} of ${validators} are needed; this node: ${signing}`]
 }
 
 /** Seconds in the largest two units: `3 min 5 s`. */

@@ -30,7 +30,7 @@ describe('node status', () => {
     expect(out).toMatch(/\n {2}height {2}0 {2}8932a845/)
     expect(out).toMatch(/\n {2}tip .* old, 20\d\d-/)
     expect(out).toMatch(
-      /\n {2}peers {3}0\n {2}pool {4}0 transactions\n {2}votes {3}height 1, view 0, 1 of 1 confirm; this node: yes/,
+      /\n {2}peers {3}0\n {2}pool {4}0 transactions\n {2}votes {3}height 1, view 0, 1 of 1 are needed; this node: yes/,
     )
     expect(out).toMatch(/\n {2}sync {4}in step with the chain/)
   })
