@@ -55,7 +55,7 @@ export function hashIn(text: string): string | undefined {
   return /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1]?.toLowerCase()
 }
 
-/** The address of a page. Options that are undefined are left out. */
+/** The address of a page. Options that are undefined are left out; half of a surrogate pair, which no address can hold, is replaced. */
 export function linkTo(
   page: string,
   subject = '',
@@ -64,7 +64,10 @@ export function linkTo(
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
   const text = query.toString()
-  const path = subject === '' ? page : `${page}/${encodeURIComponent(subject).replaceAll('%3A', ':')}`
+  const path =
+    subject === ''
+      ? page
+      : `${page}/${encodeURIComponent(subject.replace(/\p{Cs}/gu, '\ufffd')).replaceAll('%3A', ':')}`
   return `#/${path}${text === '' ? '' : `?${text}`}`
 }
 

@@ -1,7 +1,8 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
 import { isDidName } from '../../base/primitives/did-name.js'
 import { didMethod } from '../../base/primitives/did-method.js'
-import { hashIn } from '../route.js'
+import { hashIn, readRoute } from '../route.js'
+import { withoutUnseen } from '../text/safe-text.js'
 
 /** Things that a text in the search box may name. Pure. */
 
@@ -9,30 +10,88 @@ export type SearchTarget =
   | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'text'; readonly text: string }
   | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
 
+const lead = `did:${didMethod}:`
 const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
+/** Quotes, brackets and separators that are copied along with an id. */
+const [before, behind] = [/^[\p{Ps}\p{Pi}"'`<]+/u, /[\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?][\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?.]*$/u]
+/** A DID URL alone: its fragment may hold anything, also blanks. */
+const didUrlForm = /^did(?::|%3a)[\w.:%-]+(?:[/?][^\s#]*)?(?:#.*)?$/is
+/** Ids within other text: a DID URL, a hash, an address or an identifier. */
+const idForms =
+  /(?<![\p{L}\p{N}])(?:did(?::|%3a)[a-z0-9]+(?::|%3a)[^\s\p{Ps}\p{Pe}\p{Pi}\p{Pf}"'`<>,;]*|(?:(?:0x)?[0-9a-f]{64}|[Ei][1-9A-HJ-NP-Za-km-z]{33})(?![\p{L}\p{N}]))/giu
+/** Pages whose subject is an id. */
+const pagesOfIds = ['address', 'block', 'credential', 'did', 'search', 'transaction']
 
 /** Reads a text of the search box; undefined for an empty one. `hash` may be a block or a transaction. */
 export function searchTarget(input: string): SearchTarget | undefined {
-  const text = input.trim()
-  if (text === '') return undefined
-  const height = text.replace(/^#|[\s\u202f,]/g, '')
+  const seen = withoutUnseen(input)
+  if (input.trim() === '') return undefined
+  if (seen === '') return { kind: 'text', text: input.trim() }
+  const bare = seen.replace(before, '').replace(behind, '')
+  return (
+    idAlone(seen) ?? idAlone(bare) ?? subjectOfPage(bare) ?? idWithin(seen) ?? { kind: 'text', text: trimmed(input) }
+  )
+}
+
+/** A text without what is unseen around it. What is unseen within belongs to some names: they join letters. */
+function trimmed(text: string): string {
+  const characters = [...text]
+  const isSeen = (character: string) => withoutUnseen(character) !== ''
+  return characters.slice(characters.findIndex(isSeen), characters.findLastIndex(isSeen) + 1).join('')
+}
+
+/** The target of a text that is an id and nothing else, or looks like one. */
+function idAlone(text: string): SearchTarget | undefined {
+  const height = text.replace(/^#|[\s,]/g, '')
   if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
-  const hash = hashIn(text)
-  if (hash !== undefined) return { kind: 'hash', text: hash }
-  const url = didUrlIn(text)
-  if (url !== undefined) return didTarget(url)
-  const address = parseAddress(text)
-  if (address?.[0] === prefix.did) return { kind: 'did', text: `did:${didMethod}:${text}` }
-  if (address !== undefined) return { kind: 'address', text }
-  if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) {
+  if (didUrlForm.test(text)) return didUrlTarget(text)
+  if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text) && parseAddress(text) === undefined) {
     return { kind: 'wrong', text, reason: 'This looks like an address or a DID, but its checksum is wrong.' }
   }
-  return { kind: 'text', text }
+  return hashOrAddress(text)
+}
+
+function hashOrAddress(text: string): SearchTarget | undefined {
+  const hash = hashIn(text)
+  if (hash !== undefined) return { kind: 'hash', text: hash }
+  const address = parseAddress(text)
+  if (address === undefined) return undefined
+  return address[0] === prefix.did ? { kind: 'did', text: `${lead}${text}` } : { kind: 'address', text }
+}
+
+/** A full stop ends the sentence, unless it is the last character of a name. */
+function didUrlTarget(text: string): SearchTarget {
+  const target = didTarget(text)
+  if (target.kind !== 'wrong') return target
+  const ended = didTarget(text.replace(/\.+$/, ''))
+  return ended.kind === 'wrong' ? target : ended
+}
+
+/** The subject of the page that an address of these pages names, as `http://127.0.0.1:20334/#/block/3`. */
+function subjectOfPage(text: string): SearchTarget | undefined {
+  const [hash] = /#\/\S*/.exec(text) ?? []
+  if (hash === undefined) return undefined
+  const { page, subject } = readRoute(hash)
+  return pagesOfIds.includes(page) ? idAlone(subject) : undefined
+}
+
+/** The one id that stands within a text, such as a DID in the address of a resolver; several are told. */
+function idWithin(text: string): SearchTarget | undefined {
+  const found = [...text.matchAll(idForms)].flatMap(({ 0: id, index }) => targetWithin(id, text[index - 1]) ?? [])
+  const right = new Map(found.filter(({ kind }) => kind !== 'wrong').map((target) => [target.text, target]))
+  if (right.size > 1) return { kind: 'wrong', text, reason: 'Several ids stand here: look for one of them.' }
+  return [...right.values()][0] ?? found[0]
+}
+
+/** The target of an id within a text; behind `=` it is a parameter, which `&` ends. */
+function targetWithin(id: string, last: string | undefined): SearchTarget | undefined {
+  if (!/^did(:|%3a)/i.test(id)) return hashOrAddress(id)
+  return didUrlTarget((last === '=' ? id.replace(/&.*$/, '') : id).replace(behind, ''))
 }
 
 /** The subject of a page about a DID: the identifier of one alone is taken as well. */
 export function didSubject(subject: string): SearchTarget {
-  const target = didTarget(subject.startsWith('did:') ? subject : `did:${didMethod}:${subject}`)
+  const target = didTarget(subject.startsWith('did:') ? subject : `${lead}${subject}`)
   return target.kind === 'credential'
     ? { kind: 'wrong', text: subject, reason: 'This is no DID, but the id of something that belongs to one.' }
     : target
@@ -44,16 +103,6 @@ export function credentialSubject(subject: string): SearchTarget {
   return target.kind === 'did'
     ? { kind: 'wrong', text: subject, reason: 'The id of a credential is a DID, then # and a name.' }
     : target
-}
-
-/**
- * The DID URL that a text is, or that stands in the address of a resolver, as `https://host/1.0/identifiers/did%3Aledger%3A…`; each part
- * of it may be percent-encoded, and quotes and commas may have been copied along. Undefined: there is none.
- */
-function didUrlIn(text: string): string | undefined {
-  const place = /^https?:\/\//i.test(text) ? /(?<=[/#=])did(?::|%3a)[^\s&]*/i : /^["'<]*(did(?::|%3a).*)$/is
-  const found = place.exec(text)
-  return (found?.[1] ?? found?.[0])?.replace(/["'>,;]+$/, '')
 }
 
 /** Text with its percent signs decoded once, as it stands where that is not possible. */
@@ -71,11 +120,8 @@ function didTarget(text: string): SearchTarget {
   const url = /[?#/]/.test(text) ? text : decoded(text)
   const fragment = /#(.*)$/s.exec(url)?.[1]
   const did = decoded(url.replace(/[?#/].*$/s, ''))
-  const identifier = did.slice(did.lastIndexOf(':') + 1)
-  if (!did.startsWith(`did:${didMethod}:`)) {
-    return { kind: 'wrong', text, reason: `DIDs of this chain begin with did:${didMethod}:` }
-  }
-  const reason = faultOf(identifier)
+  if (!did.startsWith(lead)) return { kind: 'wrong', text, reason: `DIDs of this chain begin with ${lead}` }
+  const reason = faultOf(did.slice(lead.length))
   if (reason !== undefined) return { kind: 'wrong', text, reason }
   return fragment === undefined || fragment === ''
     ? { kind: 'did', text: did }

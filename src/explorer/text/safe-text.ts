@@ -13,6 +13,15 @@ export function visible(text: string, keep = ''): string {
     .replace(piledMarks, '$1‹marks›')
 }
 
+/** A text without its unseen characters and lone surrogates; white space of any kind is one blank, and none is around it. */
+export function withoutUnseen(text: string): string {
+  return text
+    .replace(/\p{White_Space}/gu, ' ')
+    .replace(unseen, '')
+    .replace(/ +/g, ' ')
+    .trim()
+}
+
 function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
 }

@@ -41,3 +41,7 @@ it('a link leads to what it was made of', () => {
     ]),
   })
 })
+
+it('a link is made of any text, half of a surrogate pair too', () => {
+  expect(readRoute(linkTo('search', 'a\ud800b\udc00 😀')).subject).toBe('a\ufffdb\ufffd 😀')
+})

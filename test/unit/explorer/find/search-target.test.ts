@@ -37,6 +37,64 @@ it.each([
   `https://pages.example/show?id=${encoded}&lang=en`,
 ])('%s leads to the page of the DID', (input) => expect(searchTarget(input)).toEqual({ kind: 'did', text: known }))
 
+const address = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
+const around: readonly ((id: string) => string)[] = [
+  (id) => `\u200b${id}\ufeff`,
+  (id) => `${id.slice(0, 7)}\u00ad${id.slice(7, 9)}\u200f\u2060${id.slice(9)}`,
+  (id) => `“${id}”`,
+  (id) => `‘${id}’,`,
+  (id) => `(${id}).`,
+  (id) => `\`${id}\``,
+  (id) => `"${id}",`,
+  (id) => `[Ada](${id})`,
+  (id) => `{"id":"${id}"}`,
+  (id) => `${id}.`,
+  (id) => `the id: ${id}, and ${id} again`,
+  (id) => `https://explorer.example/tx/${id}`,
+  (id) => `127.0.0.1:20334/#/transaction/${id}?from=1`,
+]
+
+it.each(around.map((write) => [write('…'), write] as const))('an id is found in %j', (_, write) => {
+  expect(searchTarget(write(known))).toEqual({ kind: 'did', text: known })
+  expect(searchTarget(write(hash))).toEqual({ kind: 'hash', text: hash.toLowerCase() })
+  expect(searchTarget(write(`0x${hash}`))).toEqual({ kind: 'hash', text: hash.toLowerCase() })
+  expect(searchTarget(write(address))).toEqual({ kind: 'address', text: address })
+})
+
+it.each([
+  [`${hash}:0`, 'hash', hash.toLowerCase()],
+  ['http://127.0.0.1:20334/#/block/3', 'height', '3'],
+  ['[block 3](http://127.0.0.1:20334/#/block/3)', 'height', '3'],
+  ['[block 3](http://127.0.0.1:20334/#/block/3).', 'height', '3'],
+  [`http://127.0.0.1:20334/#/credential/${known}%23a%2Fb?x=1`, 'credential', `${known}#a/b`],
+  [`https://pages.example/show?id=${encoded}%23a&lang=en`, 'credential', `${known}#a`],
+  [`${known}#a(b)`, 'credential', `${known}#a(b)`],
+  ['did:ledger:shop.', 'did', 'did:ledger:shop.'],
+])('%s leads to a %s', (input, kind, text) => expect(searchTarget(input)).toEqual({ kind, text }))
+
+it.each([
+  `x${hash}`,
+  `${hash}0`,
+  `/${address}1`,
+  'http://127.0.0.1:20334/#/charts',
+  'did: a text',
+  'Ada \u200cL.',
+  '\u202e',
+])('no id is found in %j', (input) => expect(searchTarget(input)).toEqual({ kind: 'text', text: input }))
+
+it('a text is looked for without what is unseen around it', () => {
+  expect(searchTarget(' \u200bAda \u200cL.\u2060 ')).toEqual({ kind: 'text', text: 'Ada \u200cL.' })
+})
+
+it.each([
+  [`${known} ${hash}`, /Several ids/],
+  [`{"id":"${known}#a","issuer":"did:ledger:shop"}`, /Several ids/],
+  [`did:ledger:x:${known.slice('did:ledger:'.length)}`, /34 characters/],
+  ['see did:web:example.org', /begin with did:ledger:/],
+])('%s is refused with a reason', (input, reason) => {
+  expect(searchTarget(input)).toMatchObject({ kind: 'wrong', reason: expect.stringMatching(reason) as string })
+})
+
 it.each([
   `${known}?versionTime=2027-01-01T00:00:00Z#a b`,
   `${known}#a%20b`,
@@ -70,6 +128,8 @@ it('a page of a DID takes it in full or as its identifier, and no other text', (
     [`${did.slice(0, -1)}d`, /checksum is wrong/],
     ['did:ledger:EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG', /an address/],
     ['did:ledger:I', /34 characters/],
+    [`did:ledger:x:${identifier}`, /34 characters/],
+    [`${did} ${did}`, /34 characters/],
     ['', /34 characters/],
     ['did:web:example.org', /begin with did:ledger:/],
     [`${did}#key`, /the id of something/],

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginning, otherHost, outsideLink, shortened, visible } from '../../../../src/explorer/text/safe-text.js'
+import {
+  beginning,
+  otherHost,
+  outsideLink,
+  shortened,
+  visible,
+  withoutUnseen,
+} from '../../../../src/explorer/text/safe-text.js'
 
 describe('visible', () => {
   it.each([
@@ -34,6 +41,16 @@ describe('visible', () => {
       }),
     )
   })
+})
+
+describe('withoutUnseen', () => {
+  it.each([
+    ['\u200bA\u00add\u2060a\ufeff\u202e', 'Ada'],
+    [' Ada\u00a0\n\tLovelace\u2029', 'Ada Lovelace'],
+    ['a\ud800b 😀', 'ab 😀'],
+    ['Zoë 中文', 'Zoë 中文'],
+    ['\u200b ', ''],
+  ])('%j', (text, seen) => expect(withoutUnseen(text)).toBe(seen))
 })
 
 describe('beginning', () => {
