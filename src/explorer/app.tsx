@@ -21,7 +21,7 @@ import { Home } from './views/home.js'
 import { InterfacesPage } from './views/interfaces-page.js'
 import { NodePage } from './views/node-page.js'
 import { OperationsPage } from './views/operations.js'
-import { directLink, SearchPage } from './views/search-page.js'
+import { directLink, NamedDid, SearchPage } from './views/search-page.js'
 import { TransactionPage } from './views/transaction-page.js'
 import { ValidatorsPage } from './views/validators-page.js'
 
@@ -207,6 +207,7 @@ function NoPage({ name }: { name: string }) {
           <a href={linkTo('')}>what happens on the chain</a>.
         </p>
       </Panel>
+      <NamedDid text={name} />
     </>
   )
 }

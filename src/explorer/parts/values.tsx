@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useChainNow } from '../ask/chain-clock.js'
 import { useCoin, useValidatorName } from '../ask/chain-names.js'
+import { referredDid } from '../did/referred-did.js'
 import { linkTo } from '../route.js'
 import { amountParts, whole } from '../text/numbers.js'
 import { beginning, otherHost, outsideLink, shortened, visible } from '../text/safe-text.js'
@@ -43,9 +44,9 @@ export function Outside({ text }: { text: string }) {
   )
 }
 
-/** A text that may be a DID: a link to its page, else text. */
+/** A text that may be a DID of this chain: a link to its page, else text. */
 export function Reference({ text }: { text: string }) {
-  const [did] = /^did:[a-z0-9]+:[A-Za-z0-9]{1,64}(?=$|#)/.exec(text) ?? []
+  const did = referredDid(text)
   if (did === undefined || text.length > 400) return <Plain text={text} />
   return (
     <a href={linkTo('did', did)}>
@@ -134,9 +135,10 @@ export function AddressName(props: NameProps) {
   return <Name {...props} page="address" what="the address" />
 }
 
-/** A DID. */
+/** A DID; one of another method has no page. */
 export function DidName({ text, whole }: NameProps) {
   if (whole === true) return <Name text={text} whole page="did" what="the DID" />
+  if (referredDid(text) !== text) return <Plain text={text} />
   const at = text.lastIndexOf(':') + 1
   return (
     <a class="code" href={linkTo('did', text)} title={text}>

@@ -1,6 +1,7 @@
 import { isAboutCredential } from '../../base/primitives/did-operation.js'
 import type { Operation } from '../ask/shapes.js'
 import { asMembers, documentOf, type Members, payloadObject, textIn } from '../did/payload.js'
+import { referredDid } from '../did/referred-did.js'
 import { JsonView } from '../parts/json-view.js'
 import { Facts, Panel } from '../parts/panel.js'
 import { DidName, Expiry, Plain, Reference, TransactionName } from '../parts/values.js'
@@ -45,15 +46,13 @@ export function OperationPanel({ operation, txid }: { operation: Operation; txid
   )
 }
 
-const didForm = /^did:[a-z0-9]+:[A-Za-z0-9._-]{1,64}/
-
 /** The DID that an operation is about; of a credential, its holder. */
 function didOf({ payload, proof }: Operation, content: Members | undefined): string | undefined {
   const id = content === undefined ? payload : textIn(content, 'id')
   const subject = content === undefined ? undefined : textIn(asMembers(content['credentialSubject']) ?? {}, 'id')
   const texts = [id, subject, proof.verificationMethod]
   for (const text of texts) {
-    const [did] = didForm.exec(text ?? '') ?? []
+    const did = referredDid(text ?? '')
     if (did !== undefined) return did
   }
   return undefined

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import { didOf } from '../../base/primitives/did-key.js'
+import { isDidName } from '../../base/primitives/did-name.js'
 import { askAll } from '../ask/node-rpc.js'
 import { codes, Refusal } from '../ask/refusal.js'
 import type { DidCount, Found } from '../ask/shapes.js'
@@ -6,7 +8,7 @@ import { useAnswer, useCall } from '../ask/use-answer.js'
 import { conditionOf, type KindName } from '../find/condition.js'
 import { type SearchTarget, searchTarget } from '../find/search-target.js'
 import { Answered, Heading, Panel } from '../parts/panel.js'
-import { Plain } from '../parts/values.js'
+import { DidName, Plain } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { counted } from '../text/numbers.js'
 import { FoundTable } from './found-table.js'
@@ -101,8 +103,10 @@ function ByText({ text }: { text: string }) {
   return (
     <>
       <p class="quiet">
-        “<Plain text={text} />” is no height, hash, address, DID or credential, so it was looked for in names and types.
+        “<Plain text={text} />” is no height, hash, address, DID or credential, so it was looked for in the names of
+        DIDs and credentials, and in the types of services.
       </p>
+      <NamedDid text={text} />
       <Answered answer={count}>
         {({ valid }) => (
           <>
@@ -112,6 +116,22 @@ function ByText({ text }: { text: string }) {
         )}
       </Answered>
     </>
+  )
+}
+
+/** A link to the DID that has a text as its name; nothing where there is none. */
+export function NamedDid({ text }: { text: string }) {
+  const name = text.toLowerCase()
+  return isDidName(name) ? <DidIfThere did={didOf(name)} /> : null
+}
+
+function DidIfThere({ did }: { did: string }) {
+  const { value } = useCall<{ readonly status: number }>('resolvedid', { did, all: false }, { every: 'once' })
+  if (value === undefined || value.status === 3) return null
+  return (
+    <Panel title="The DID of this name">
+      <DidName text={did} whole />
+    </Panel>
   )
 }
 
