@@ -130,7 +130,9 @@ export function conditionOf(rows: readonly ConditionRow[], join: 'all' | 'any'):
   return { [join === 'all' ? '$and' : '$or']: parts }
 }
 
-/** A number, true, false or null as JSON writes it, else the text. */
+/** A text, and where it is written as a number, true, false or null, either: most claims are texts. A number that JSON cannot hold is a text. */
 function valueOf(text: string): Json {
-  return /^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(text) ? (JSON.parse(text) as Json) : text
+  if (!/^(-?(0|[1-9]\d*)(\.\d+)?|true|false|null)$/.test(text)) return text
+  const value = JSON.parse(text) as Json
+  return String(value) === text ? { $in: [value, text] } : text
 }

@@ -35,9 +35,24 @@ it('a row with a name needs it', () => {
   expect(isComplete(row('claimIs', 'x', { name: 'y' }))).toBe(true)
 })
 
-it('values are numbers where they look so', () => {
-  expect(conditionOf([row('path', '2', { name: 'service.priority' })], 'all')).toEqual({ 'service.priority': 2 })
-  expect(conditionOf([row('path', '02', { name: 'a' })], 'all')).toEqual({ a: '02' })
+it.each([
+  ['36', { $in: [36, '36'] }],
+  ['-1.5', { $in: [-1.5, '-1.5'] }],
+  ['true', { $in: [true, 'true'] }],
+  ['null', { $in: [null, 'null'] }],
+  ['02', '02'],
+  ['1.50', '1.50'],
+  ['-0', '-0'],
+  ['12345678901234567890', '12345678901234567890'],
+  ['Ada', 'Ada'],
+])('the value %s is a text, and what else it may be', (value, condition) => {
+  expect(conditionOf([row('path', value, { name: 'a.b' })], 'all')).toEqual({ 'a.b': condition })
+  const claim = conditionOf([row('claimIs', value, { name: 'age' })], 'all')
+  expect(claim).toEqual({ credential: { subject: { age: condition } } })
+  const { matches } = compileCondition(JSON.stringify(claim))
+  const holding = (age: unknown) => matches({ verifiableCredential: [{ credentialSubject: { age } }] })
+  expect([holding(value), holding(`${value}1`)]).toEqual([true, false])
+  if (typeof condition !== 'string') expect(holding(condition.$in[0])).toBe(true)
 })
 
 it.each(Object.keys(kinds) as KindName[])('the node takes the condition of a row: %s', (kind) => {
