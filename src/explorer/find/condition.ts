@@ -16,10 +16,14 @@ interface Kind {
 /** Claims of a credential that name its subject. */
 const nameClaims = ['name', 'alternateName', 'givenName', 'familyName', 'legalName', 'nickname']
 
-/** A test for texts that contain the value in any case, or begin with it where the operator for parts refuses one of its characters. */
-function containing(value: string): Json {
-  const isRefused = /[\\^$.|?*+()[\]{}]/.test(value)
-  return isRefused ? { $gte: value, $lt: `${value}\uffff` } : { $regex: value, $options: 'i' }
+/** A text as `$regex` takes it: with `\` before each character of regular expressions. */
+function escapedText(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
+
+/** A test for texts that contain the value in any case. */
+function containing(value: string) {
+  return { $regex: escapedText(value), $options: 'i' }
 }
 
 export const kinds = {
@@ -36,8 +40,7 @@ export const kinds = {
   endpoint: {
     label: 'has a service whose endpoint begins with',
     hint: 'https://example.org',
-    // The operator for parts of texts takes no dots.
-    condition: (value) => ({ service: { serviceEndpoint: { $gte: value, $lt: `${value}\uffff` } } }),
+    condition: (value) => ({ service: { serviceEndpoint: { $regex: `^${escapedText(value)}` } } }),
   },
   credential: {
     label: 'has a credential of type',
@@ -55,7 +58,7 @@ export const kinds = {
     // That a claim is there is in the index: documents without one are not read.
     condition: (value) => ({
       $or: nameClaims.map((name) => {
-        return { credential: { subject: { [name]: { $exists: true, ...(containing(value) as object) } } } }
+        return { credential: { subject: { [name]: { $exists: true, ...containing(value) } } } }
       }),
     }),
   },

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js'
+import { textPart } from './text-part.js'
 
 /** Text that JSON writes as it is, between quotes. */
 const plainText = /^[ !#-[\]-~]+$/
@@ -31,7 +32,7 @@ function textsOfOperator(name: string, operand: JsonValue, siblings: JsonObject)
     case '$eq':
       return typeof operand === 'string' ? [operand] : []
     case '$regex':
-      return typeof operand === 'string' && !siblings.has('$options') ? [operand.replace(/^\^|\$$/g, '')] : []
+      return typeof operand === 'string' && !siblings.has('$options') ? [textPart(operand, '').text] : []
     default:
       return []
   }

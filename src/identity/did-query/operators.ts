@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../base/primitives/strict-json.js
 import { isMembers, type Path, type Test } from './member-path.js'
 import { foldedOnce } from './case-folded.js'
 import { below, refusal } from './query-error.js'
+import { textPart } from './text-part.js'
 import { spend } from './work-budget.js'
 
 /** Whether the values at a path meet a part of a condition. */
@@ -122,18 +123,11 @@ function remainder(operand: JsonValue, where: string): Test {
 
 /** Binary digits of the characters that take as long as an element. */
 const charactersBits = 6
-const metacharacters = /[\\^$.*+?()[\]{}|]/
 
 /** Text with `^` before it, `$` behind it, both or neither, compared literally: no expression is run. */
 function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test {
   if (typeof operand !== 'string') throw refusal(where, 'a string is needed')
-  const fromStart = operand.startsWith('^')
-  const toEnd = operand.endsWith('$')
-  const text = operand.slice(fromStart ? 1 : 0, operand.length - (toEnd ? 1 : 0))
-  const found = metacharacters.exec(text)
-  if (found !== null) {
-    throw refusal(where, `only text with ^ before it and $ behind it is taken, so ${found[0]} cannot stand in it`)
-  }
+  const { text, fromStart, toEnd } = textPart(operand, where)
   const fold = foldCase(siblings, where)
   const part = fold(text)
   const compare = (value: string) => {

@@ -287,6 +287,11 @@ const regex: readonly Row[] = [
   ['the whole', claim({ $regex: '^Ada$' }), claiming({ x: 'Ada' }), claiming({ x: 'Ada ' })],
   ['no text at all', claim({ $regex: '^$' }), claiming({ x: '' }), claiming({ x: 'a' })],
   ['any text', claim({ $regex: '' }), claiming({ x: 'a' }), claiming({ x: 1 })],
+  ['escaped characters', claim({ $regex: 'r\\. \\(A\\)' }), claiming({ x: 'Dr. (A) L' }), claiming({ x: 'Dr, (A)' })],
+  ['an escaped end', claim({ $regex: '^5\\$' }), claiming({ x: '5$ each' }), claiming({ x: '5' })],
+  ['an escaped \\ before the end', claim({ $regex: 'a\\\\$' }), claiming({ x: 'xa\\' }), claiming({ x: 'a\\$' })],
+  ['an escaped beginning', claim({ $regex: '^\\^a' }), claiming({ x: '^ab' }), claiming({ x: 'ab' })],
+  ['any escaped case', claim({ $regex: 'R\\.', $options: 'i' }), claiming({ x: 'Dr.' }), claiming({ x: 'Dr' })],
   ['case counts', claim({ $regex: 'ada' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
   ['with i it does not', claim({ $regex: '^ÄDA$', $options: 'i' }), claiming({ x: 'äda' }), claiming({ x: 'ada' })],
   [

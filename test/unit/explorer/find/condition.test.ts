@@ -22,12 +22,28 @@ it('one row is its condition, several are joined, none is every DID', () => {
   expect(conditionOf([row('did', '  ')], 'all')).toEqual({})
 })
 
-it('a part of a text is looked for by the operator for parts, or from its beginning where that refuses it', () => {
+it('a part of a text is looked for in any case, whatever characters it has', () => {
   const type = (value: string) => conditionOf([row('servicePart', value)], 'all')
   expect(type('Hub')).toEqual({ service: { type: { $regex: 'Hub', $options: 'i' } } })
-  expect(type('Hub.v2')).toEqual({ service: { type: { $gte: 'Hub.v2', $lt: 'Hub.v2\uffff' } } })
-  const names = JSON.stringify(conditionOf([row('namePart', 'Dr. (h.c.) Ada')], 'all'))
-  expect(() => compileCondition(names)).not.toThrow()
+  expect(type('Hub.v2')).toEqual({ service: { type: { $regex: 'Hub\\.v2', $options: 'i' } } })
+  const name = 'Dr. Ada Lovelace (CEO) a+b [x] {y} ^|$ c\\d *?'
+  const parts = ['ada lovelace', 'dr. ada', 'Ada Lovelace (CEO)', 'lovelace (ceo)', 'A+B', '[x] {y} ^|$ C\\D *?', name]
+  for (const part of parts) {
+    const { matches } = compileCondition(JSON.stringify(conditionOf([row('namePart', part)], 'all')))
+    const named = (text: string) => matches({ verifiableCredential: [{ credentialSubject: { name: text } }] })
+    expect([part, named(name), named('Dr Ada Lovelace CEO')]).toEqual([part, true, part === 'ada lovelace'])
+  }
+})
+
+it('the beginning of an endpoint is looked for as it is written', () => {
+  const asked = conditionOf([row('endpoint', 'https://a.example/?x=(1)')], 'all')
+  const { matches, texts } = compileCondition(JSON.stringify(asked))
+  const at = (serviceEndpoint: string) => matches({ service: [{ serviceEndpoint }] })
+  expect(at('https://a.example/?x=(1)&y')).toBe(true)
+  for (const other of ['https://aXexample/?x=(1)', 'HTTPS://a.example/?x=(1)', 'see https://a.example/?x=(1)'])
+    expect(at(other)).toBe(false)
+  // Documents without it are not parsed.
+  expect(texts).toEqual(['https://a.example/?x=(1)'])
 })
 
 it('a row with a name needs it', () => {

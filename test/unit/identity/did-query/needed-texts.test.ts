@@ -10,6 +10,7 @@ describe('texts that a condition needs', () => {
   it.each([
     [{ id: 'did:x' }, ['did:x']],
     [{ service: { type: 'Hub', text: { $regex: '^how' } } }, ['Hub', 'how']],
+    [{ text: { $regex: '^a\\.b\\$' } }, ['a.b$']],
     [{ 'credential.type': ['A', 'B'] }, ['A', 'B']],
     [{ $and: [{ a: 'x' }, { b: { $eq: 'y' } }] }, ['x', 'y']],
     [{ a: { $all: ['x', { $elemMatch: { $regex: 'y$' } }] } }, ['x', 'y']],
@@ -40,7 +41,7 @@ describe('texts that a condition needs', () => {
     const text = fc.constantFrom('a', 'b', 'ab', 'a"b', 'ba\\')
     const value = fc.oneof(text, fc.array(text, { maxLength: 2 }), fc.record({ a: text }, { requiredKeys: [] }))
     const operators = fc.oneof(
-      fc.record({ $regex: fc.constantFrom('^a', 'b$', 'a', '^ab$') }),
+      fc.record({ $regex: fc.constantFrom('^a', 'b$', 'a', '^ab$', 'a\\\\$', '\\.') }),
       fc.record({ $eq: value }),
       fc.record({ $all: fc.array(text, { maxLength: 2 }) }),
       fc.record({ $elemMatch: fc.record({ a: text }) }),
