@@ -21,7 +21,7 @@ import { Home } from './views/home.js'
 import { InterfacesPage } from './views/interfaces-page.js'
 import { NodePage } from './views/node-page.js'
 import { OperationsPage } from './views/operations.js'
-import { directLink, NamedDid, SearchPage } from './views/search-page.js'
+import { directLink, NamedDid, SearchPage, SecretWarning } from './views/search-page.js'
 import { TransactionPage } from './views/transaction-page.js'
 import { ValidatorsPage } from './views/validators-page.js'
 
@@ -121,14 +121,17 @@ function skipTo(event: Event, main: HTMLElement | null): void {
 
 function Search() {
   const [text, setText] = useState('')
+  const [isSecret, setSecret] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const go = (event: Event) => {
     event.preventDefault()
     // What the field holds: who types and presses Enter at once is ahead of the state.
     const target = searchTarget(field.current?.value ?? text)
     if (target === undefined) return
-    location.hash = directLink(target) ?? linkTo('search', target.text)
+    setSecret(target.kind === 'secret')
     setText('')
+    if (target.kind === 'secret') return
+    location.hash = directLink(target) ?? linkTo('search', target.text)
   }
   return (
     <form class="search" role="search" onSubmit={go}>
@@ -146,6 +149,7 @@ function Search() {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <button type="submit">Search</button>
+      {isSecret && <SecretWarning />}
     </form>
   )
 }

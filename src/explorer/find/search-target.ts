@@ -10,6 +10,11 @@ export type SearchTarget =
   | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'text'; readonly text: string }
   | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
 
+/** Words that look like the secret of a wallet, which are neither sent nor kept. */
+export interface Secret {
+  readonly kind: 'secret'
+}
+
 const lead = `did:${didMethod}:`
 const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
 /** Quotes, brackets and separators that are copied along with an id. */
@@ -23,14 +28,21 @@ const idForms =
 const pagesOfIds = ['address', 'block', 'credential', 'did', 'search', 'transaction']
 
 /** Reads a text of the search box; undefined for an empty one. `hash` may be a block or a transaction. */
-export function searchTarget(input: string): SearchTarget | undefined {
+export function searchTarget(input: string): SearchTarget | Secret | undefined {
   const seen = withoutUnseen(input)
   if (input.trim() === '') return undefined
   if (seen === '') return { kind: 'text', text: input.trim() }
+  if (isMnemonicLike(seen)) return { kind: 'secret' }
   const bare = seen.replace(before, '').replace(behind, '')
   return (
     idAlone(seen) ?? idAlone(bare) ?? subjectOfPage(bare) ?? idWithin(seen) ?? { kind: 'text', text: trimmed(input) }
   )
+}
+
+/** Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. */
+function isMnemonicLike(text: string): boolean {
+  const words = text.split(' ')
+  return [12, 15, 18, 21, 24].includes(words.length) && words.every((word) => /^[a-z]{3,8}$/i.test(word))
 }
 
 /** A text without what is unseen around it. What is unseen within belongs to some names: they join letters. */

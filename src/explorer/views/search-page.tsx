@@ -6,7 +6,7 @@ import { codes, Refusal } from '../ask/refusal.js'
 import type { DidCount, Found } from '../ask/shapes.js'
 import { useAnswer, useCall } from '../ask/use-answer.js'
 import { conditionOf, type KindName } from '../find/condition.js'
-import { type SearchTarget, searchTarget } from '../find/search-target.js'
+import { type SearchTarget, searchTarget, type Secret } from '../find/search-target.js'
 import { Answered, Heading, Panel } from '../parts/panel.js'
 import { DidName, Plain } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
@@ -40,11 +40,22 @@ export function directLink(target: SearchTarget): string | undefined {
   }
 }
 
-function Target({ target }: { target: SearchTarget }) {
-  const link = directLink(target)
+/** Tells that a text was not looked for. */
+export function SecretWarning() {
+  return (
+    <p class="notice" role="alert">
+      These look like the words of a wallet. They were not looked for: nothing was sent to the node or kept. Who has
+      them has the wallet, so clear them from where you copied them to.
+    </p>
+  )
+}
+
+function Target({ target }: { target: SearchTarget | Secret }) {
+  const link = target.kind === 'secret' ? undefined : directLink(target)
   useEffect(() => {
     if (link !== undefined) location.replace(link)
   }, [link])
+  if (target.kind === 'secret') return <SecretWarning />
   if (target.kind === 'wrong') {
     return (
       <Panel title="Nothing found">

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { credentialSubject, didSubject, searchTarget } from '../../../../src/explorer/find/search-target.js'
 
 const hash = 'AB'.repeat(32)
@@ -115,6 +115,29 @@ it.each([
   'did:web:example.org',
   'did:ledger:EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG',
 ])('%s is mistyped', (input) => expect(searchTarget(input)).toMatchObject({ kind: 'wrong', text: input }))
+
+describe('words of a wallet', () => {
+  const words = (count: number, word = 'abandon') => Array(count).fill(word).join(' ')
+
+  it.each([12, 15, 18, 21, 24])('%i words of a to z are told apart, and not handed on', (count) => {
+    for (const text of [
+      words(count),
+      words(count, 'zoo'),
+      ` ${words(count).replaceAll(' ', '\n\t')} `,
+      words(count, 'Zoo'),
+    ])
+      expect(searchTarget(text)).toEqual({ kind: 'secret' })
+  })
+
+  it.each([
+    words(11),
+    words(13),
+    words(12, 'ab'),
+    words(12, 'abandoned'),
+    `${words(11)} caf\u00e9`,
+    `${words(11)} l33t`,
+  ])('%s is a text', (text) => expect(searchTarget(text)).toEqual({ kind: 'text', text }))
+})
 
 it('nothing is nothing', () => expect(searchTarget('  ')).toBeUndefined())
 
