@@ -1,6 +1,7 @@
 import { useChainNow } from '../ask/chain-clock.js'
 import { ask } from '../ask/node-rpc.js'
 import { type Answer, useAnswer } from '../ask/use-answer.js'
+import { documentPart } from '../did/document-part.js'
 import { textIn } from '../did/payload.js'
 import { credentialSubject } from '../find/search-target.js'
 import { Answered, Facts, Failure, Heading, Panel } from '../parts/panel.js'
@@ -12,7 +13,7 @@ import { secondsOf } from '../text/times.js'
 import { credentialStatusName } from '../text/type-names.js'
 import { checkCredential } from '../verify/chain-check.js'
 import { provedCredential } from '../verify/proved-view.js'
-import { saidCredential } from '../verify/said-view.js'
+import { saidCredential, saidVersion } from '../verify/said-view.js'
 import { type CredentialView, statusAt } from '../verify/views.js'
 import { Credential, CredentialBadge } from './did-credentials.js'
 import { NoSubject } from './no-subject.js'
@@ -23,7 +24,7 @@ import { credentialSteps, ProofPanel } from './proof-panel.js'
 export function CredentialPage({ subject }: Route) {
   const target = credentialSubject(subject)
   if (target.kind === 'wrong') return <NoSubject kind="Credential" target={target} />
-  return <Asked id={target.text} />
+  return <Asked key={target.text} id={target.text} />
 }
 
 function Asked({ id }: { id: string }) {
@@ -41,6 +42,7 @@ function Asked({ id }: { id: string }) {
           {said.value === undefined ? <Heading kind="Credential" /> : <Drawn view={said.value} of="said" />}
           <Answered answer={said}>{() => undefined}</Answered>
         </Word>
+        {said.value?.status === 3 && <InDocument id={id} />}
         {panel}
         <Word of="said">
           <RawJson method="did_resolveCredential" params={{ id }} />
@@ -54,6 +56,7 @@ function Asked({ id }: { id: string }) {
       <Word of="proved" ownClock={!checked.believed.root.devnet}>
         <Drawn view={view} of="proved" />
       </Word>
+      {view.status === 3 && <InDocument id={id} />}
       {panel}
       <Otherwise proved={view} answer={said} />
       <Word of="said">
@@ -95,6 +98,26 @@ function NotDeclared({ of }: { of: Source }) {
       its own proof, and the document it may stand in, are all there is. A revocation by an issuer counts once it is
       declared.
     </p>
+  )
+}
+
+const partNames = { key: 'a key', service: 'a service', credential: 'a credential in the document' } as const
+
+/** The word of the node on what has an id that is not declared: keys and services of a document have ids of the same form. */
+function InDocument({ id }: { id: string }) {
+  const did = id.slice(0, id.indexOf('#'))
+  const { value: document } = useAnswer(
+    async (signal) => saidVersion(did, await ask<unknown>('resolvedid', { did, all: false }, signal)),
+    ['document', did],
+  )
+  const part = document === undefined ? undefined : documentPart(document, id)
+  if (part === undefined) return null
+  return (
+    <Word of="said">
+      <p class="notice warn" role="status">
+        This is the id of {partNames[part]} of <DidName text={did} />, whose page shows it.
+      </p>
+    </Word>
   )
 }
 
