@@ -17,7 +17,7 @@ const emptyRow: ConditionRow = { kind: 'service', value: '', name: '', negated: 
 
 export function FindPage({ options }: Route) {
   const asked = options.get('q')
-  const skip = Number(options.get('skip') ?? 0) || 0
+  const skip = Math.max(0, Math.floor(Number(options.get('skip') ?? 0) || 0))
   const [parts, setParts] = useState<readonly ConditionRow[]>([emptyRow])
   const [join, setJoin] = useState<'all' | 'any'>('all')
   const [text, setText] = useState(asked ?? '{}')
@@ -177,11 +177,17 @@ function Results({ query, skip }: { query: string; skip: number }) {
                 </span>
               )}
             </p>
-            <FoundTable documents={document} />
+            {total > 0 && skip >= total ? (
+              <p class="empty">
+                This page is beyond the last one: <a href={page(0)}>show the first</a>.
+              </p>
+            ) : (
+              <FoundTable documents={document} />
+            )}
             <Pager
               label="parts of the result"
               words={['‹ before', 'more ›']}
-              back={skip > 0 ? page(Math.max(0, skip - rows)) : undefined}
+              back={skip > 0 && skip < total ? page(Math.max(0, skip - rows)) : undefined}
               on={count > 0 && start + count < total ? page(start + count) : undefined}
             />
           </>
