@@ -82,6 +82,38 @@ describe('what is wider than a phone', () => {
     await tab.close()
   })
 
+  it.each([320, 360])('is no page on a screen of %i pixels', async (width) => {
+    const tab = await browser.open(node.api?.rest ?? '', { width, height: 640 })
+    const paths = [
+      '',
+      'blocks',
+      `block/${node.chain.tip.hash}`,
+      `transaction/${scene.payment}`,
+      `transaction/${scene.versions[2]}`,
+      `address/${scene.address}`,
+      `did/${scene.ada}`,
+      `did/${scene.mallory}`,
+      `credential/${encodeURIComponent(scene.declared)}`,
+      'charts',
+      'find?q={}',
+      'validators',
+      'node',
+      'devnet',
+      'interfaces',
+      'search/lovelace',
+    ]
+    const wide: unknown[] = []
+    for (const path of paths) {
+      await tab.load(`/#/${path}`)
+      await tab.page.locator('main .panel').first().waitFor()
+      await expect.poll(() => tab.page.locator('main .awaited').count()).toBe(0)
+      const over = await tab.page.evaluate('document.scrollingElement.scrollWidth - innerWidth')
+      if (over !== 0) wide.push([path, over])
+    }
+    expect(wide).toEqual([])
+    await tab.close()
+  })
+
   const more = (tab: Explorer, selector: string) => tab.page.locator(selector).first().getAttribute('data-more')
   const shadow = (tab: Explorer, selector: string) =>
     tab.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).boxShadow`)
