@@ -196,6 +196,27 @@ describe('chain export and chain import', () => {
     expect(await runJson('chain', 'import', file, '--data-dir', directory)).toMatchObject({ added: 0 })
   })
 
+  const through = (script: string, ...args: string[]) =>
+    new CommandProcess(['chain', ...args], { through: ['sh', '-c', script, 'sh'] }).finished
+
+  it.each(['-', '/dev/stdout'])('write to standard output as %s, and words to standard error', async (name) => {
+    const copy = directories.fresh('blocks')
+    const args = ['export', name, '--data-dir', original]
+    const line = `wrote ${held.height} blocks to ${name}\n`
+    // A pipe, then a file.
+    for (const script of [`"$@" | cat > ${copy}`, `"$@" > ${copy}`]) {
+      expect(await through(script, ...args)).toMatchObject({ code: 0, out: '', err: line })
+      expect(readFileSync(copy).equals(readFileSync(file))).toBe(true)
+    }
+  })
+
+  it('write into a pipe that has a name', async () => {
+    const [pipe, copy] = [directories.fresh('pipe'), directories.fresh('blocks')]
+    const script = `mkfifo ${pipe} && (cat ${pipe} > ${copy} & "$@"; wait)`
+    expect(await through(script, 'export', pipe, '--data-dir', original)).toMatchObject({ code: 0, err: '' })
+    expect(readFileSync(copy).equals(readFileSync(file))).toBe(true)
+  })
+
   it.each<[string, RegExp, (copy: string) => void]>([
     [
       'is cut',

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -14,6 +15,7 @@ import {
 import { makeWithParents } from '../../base/runtime/make-with-parents.js'
 import { dirname } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
+import { type ReplacedFile, replacedFile } from '../../base/runtime/replaced-file.js'
 import { refuseShared } from '../../base/runtime/secret-access.js'
 import { parseJson } from './parse-json.js'
 
@@ -84,14 +86,28 @@ export function readJsonFile(path: string, what: string): unknown {
 
 /**
  * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives it its
- * name. An existing file is a {@link UserError} without `replace`.
+ * name. An existing file is a {@link UserError} without `replace`; with it links are followed, the permissions stay, and a device or
+ * pipe is written in place.
  */
 export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
+  try {
+    const replaced = options.replace ? replacedFile(path) : { path, mode: undefined }
+    if (replaced === undefined) return writeFileSync(path, text)
+    writeBeside(replaced, text, options)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
+    throw new UserError(`cannot write ${path}: ${fileReason(error)}`)
+  }
+}
+
+function writeBeside({ path, mode }: ReplacedFile, text: string, options: { mode: number; replace?: boolean }): void {
   const temporary = `${path}.${process.pid}.tmp`
   try {
     rmSync(temporary, { force: true })
-    const file = openSync(temporary, 'wx', options.mode)
+    const file = openSync(temporary, 'wx', mode ?? options.mode)
     try {
+      // The mask of the process has taken bits away.
+      if (mode !== undefined && (fstatSync(file).mode & 0o777) !== mode) fchmodSync(file, mode)
       writeFileSync(file, text)
       fsyncSync(file)
     } finally {
@@ -101,9 +117,6 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
     // A rename would silently replace a file that another process created since the check.
     else linkSync(temporary, path)
     syncDirectory(dirname(path))
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
-    throw new UserError(`cannot write ${path}: ${fileReason(error)}`)
   } finally {
     rmSync(temporary, { force: true })
   }

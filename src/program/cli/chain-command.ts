@@ -1,5 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { exportBlocks, importBlocks } from '../../ledger/chain/block-file.js'
 import { Chain } from '../../ledger/chain/chain.js'
@@ -26,7 +26,6 @@ import type { CheckpointJson } from '../../identity/proofs/make-trust.js'
 import type { Env } from '../../base/runtime/env.js'
 import { silentLog, systemEnv } from '../../base/runtime/process-env.js'
 import { Database } from '../../ledger/storage/database.js'
-import { syncFile } from '../../ledger/storage/replace-file.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { type LackingHeights, lackText } from '../../ledger/storage/rows/prune-rows.js'
 import { onOwnFile } from '../../ledger/storage/failure.js'
@@ -44,6 +43,7 @@ import { defaultDataDir } from './chain-data-dir.js'
 import { heldSpec } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
 import { openConsole } from './open-log.js'
+import { writeOutput } from './output-file.js'
 import { examples, report, formatTable } from './print-output.js'
 
 interface ChainOptions extends QuietOptions {
@@ -107,14 +107,17 @@ export function registerChain(program: Command, context: CliContext): void {
       'backup ./copy',
     ),
   ).action((to: string, options: ChainOptions & RestFlags) => backup(context, options, to))
-  command('export <file>', 'write the blocks of the active chain to a file', 'export blocks.bin').action(
-    (file: string, options: ChainOptions) =>
-      withTools(context, options, (tools) => exportTo(context, tools, options, file)),
+  command(
+    'export <file>',
+    'write the blocks of the active chain to a file; - is standard output',
+    'export blocks.bin',
+  ).action((file: string, options: ChainOptions) =>
+    withTools(context, options, (tools) => exportTo(context, tools, options, file)),
   )
   const state = chain.command('state').description('files of all coins, DIDs and credentials after a block')
   spoken(
     state.command('write <file>'),
-    'write the latest state whose coins a block commits to',
+    'write the latest state whose coins a block commits to; - is standard output',
     'state write state.dls',
   ).action((file: string, options: ChainOptions) =>
     withTools(context, options, (tools) =>
@@ -287,28 +290,21 @@ async function exportTo(context: CliContext, tools: Tools, options: ChainOptions
     if (lacks !== undefined) {
       throw new UserError(`${lacks}; export it where a node keeps all, or copy the directory by chain backup`)
     }
-    // The final name appears only once the file is complete.
-    const unfinished = `${file}.part`
-    const { progress } = tools
-    const total = chain.tip.header.height
-    await onFile(file, async () => {
-      const output = await open(unfinished, 'w')
-      try {
-        // The first piece is the head of the file.
-        let done = -1
-        for await (const piece of exportBlocks(chain)) {
-          await output.write(piece)
-          progress.show({ stage: 'blocks', unit: 'blocks', done: Math.min(++done, total), total })
-        }
-        await syncFile(output)
-      } finally {
-        await output.close()
-      }
-      await rename(unfinished, file)
-    })
+    const output = await writeOutput(context, file, blocksOf(chain, tools.progress))
     const { height, id: tip } = chain.tip.header
-    report(context, options, { height, tip, file }, [`wrote ${height} blocks to ${file}`])
+    report(output, options, { height, tip, file }, [`wrote ${height} blocks to ${file}`])
   })
+}
+
+/** The blocks of a chain as pieces of a file, with the progress. */
+async function* blocksOf(chain: Chain, progress: Progress): AsyncGenerator<Uint8Array, void, void> {
+  const total = chain.tip.header.height
+  // The first piece is the head of the file.
+  let done = -1
+  for await (const piece of exportBlocks(chain)) {
+    yield piece
+    progress.show({ stage: 'blocks', unit: 'blocks', done: Math.min(++done, total), total })
+  }
 }
 
 async function importFrom(context: CliContext, tools: Tools, options: ChainOptions, file: string): Promise<void> {

@@ -13,7 +13,6 @@ import { latestState, stateParts } from '../../ledger/state/write-state.js'
 import { isInUse } from '../../ledger/storage/care/level/lock.js'
 import type { DataDirectory } from '../../ledger/storage/directory.js'
 import { inUse } from '../../ledger/storage/failure.js'
-import { replaceFile } from '../../ledger/storage/replace-file.js'
 import type { joinState, JoinStep } from '../../node/join-state.js'
 import { withVerifier } from '../../node/open-ledger.js'
 import { ageWarning, joinUnits, takenText } from '../../node/taken-state.js'
@@ -23,6 +22,7 @@ import { type QuietOptions, withOutput } from './command-options.js'
 import { specOfState } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
 import { onFile } from '../../node/on-file.js'
+import { writeOutput } from './output-file.js'
 import { examples, formatTable, report } from './print-output.js'
 
 /** Files of a state: all coins, DIDs and credentials of a chain after one of its blocks. */
@@ -50,9 +50,9 @@ export async function writeState(
   options: QuietOptions,
 ): Promise<void> {
   const { state, committing } = latestState(chain)
-  await onFile(file, () => replaceFile(file, stateFile(stateParts(chain, { state, committing })), 0o644))
+  const output = await writeOutput(context, file, stateFile(stateParts(chain, { state, committing })))
   const shown = { file, height: state.header.height, hash: state.header.id, committing: committing.header.height }
-  report(context, options, shown, [
+  report(output, options, shown, [
     `wrote the state after block ${shown.height} to ${file}; block ${shown.committing} commits to its coins`,
   ])
 }

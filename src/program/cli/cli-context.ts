@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isatty } from 'node:tty'
-import { type Channel, columnsOf, standardError, writeTo } from '../console/output-channel.js'
+import { type Channel, columnsOf, standardError, writeBytes, writeTo } from '../console/output-channel.js'
 import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
 import { promptHidden } from './prompt.js'
@@ -11,6 +11,8 @@ interface Surroundings<Text, Question> {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Writes to standard output. */
   readonly out: (text: Text) => void
+  /** Writes bytes that are no text to standard output; resolves once it takes more. */
+  readonly bytes: (bytes: Uint8Array) => Promise<void>
   /** Writes to standard error. */
   readonly err: (text: Text) => void
   /** Width of the terminal behind standard output or standard error; undefined if it is not a terminal. */
@@ -25,8 +27,9 @@ interface Surroundings<Text, Question> {
 export type CliContext = Surroundings<Pieces, string>
 
 type Outside = Surroundings<ShownText, ShownText>
+type Absent = 'bytes' | 'columns' | 'errors'
 /** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
-export type EvaluationContext = Omit<Outside, 'columns' | 'errors'> & Partial<Pick<Outside, 'columns' | 'errors'>>
+export type EvaluationContext = Omit<Outside, Absent> & Partial<Pick<Outside, Absent>>
 
 /** EvaluationContext of a real process. */
 export function processSurroundings(): EvaluationContext {
@@ -56,6 +59,7 @@ export function contextIn(surroundings: EvaluationContext): CliContext {
     random,
     env: setVariables(env),
     out: (text) => out(throughDoor(text)),
+    bytes: surroundings.bytes ?? writeBytes,
     err: (text) => err(throughDoor(text)),
     columns,
     errors: surroundings.errors ?? (() => channelOf(err, columns)),

@@ -30,6 +30,15 @@ export function writeTo(stream: 'out' | 'err', text: ShownText): void {
   streamOf(stream).write(text)
 }
 
+/** Writes bytes to standard output; resolves once it takes more. A failure ends the process: {@link endWithOutput}. */
+export function writeBytes(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(bytes, (error) => {
+      if (error === null || error === undefined) resolve()
+    })
+  })
+}
+
 /** Width of the terminal behind a standard stream; undefined if it is not a terminal. */
 export function columnsOf(stream: 'out' | 'err'): number | undefined {
   return widthOf(streamOf(stream))

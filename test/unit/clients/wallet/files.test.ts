@@ -1,9 +1,26 @@
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
-import { isThere, makeDirectory, maxFileSize, readTextFile } from '../../../../src/clients/wallet/files.js'
+import {
+  isThere,
+  makeDirectory,
+  maxFileSize,
+  readTextFile,
+  writeFileAtomically,
+} from '../../../../src/clients/wallet/files.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'didledger-files-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -40,6 +57,39 @@ describe('a file of a user', () => {
     [join(directory, 'none'), 'there is no such file or directory'],
   ])('%s is none', (path, reason) => {
     expect(() => readTextFile(path, 'file')).toThrow(`cannot read the file ${path}: ${reason}`)
+  })
+})
+
+describe('a file that is written', () => {
+  const place = (name: string) => {
+    const path = join(directory, name)
+    mkdirSync(path)
+    return path
+  }
+
+  it('is replaced where a link leads to it, and keeps its permissions', () => {
+    const where = place('linked')
+    const [link, file] = [join(where, 'link'), join(where, 'file')]
+    writeFileSync(file, 'old')
+    chmodSync(file, 0o660)
+    symlinkSync('file', link)
+    writeFileAtomically(link, 'new', { mode: 0o600, replace: true })
+    expect(readFileSync(file, 'utf8')).toBe('new')
+    expect(statSync(file).mode & 0o777).toBe(0o660)
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readdirSync(where)).toEqual(['file', 'link'])
+  })
+
+  it('is not replaced unasked, also where a link leads to none', () => {
+    const where = place('unasked')
+    const [link, file] = [join(where, 'link'), join(where, 'file')]
+    symlinkSync('none', link)
+    writeFileSync(file, 'old')
+    for (const path of [link, file]) {
+      expect(() => writeFileAtomically(path, 'new', { mode: 0o600 })).toThrow('exists already and is not overwritten')
+    }
+    expect(readFileSync(file, 'utf8')).toBe('old')
+    expect(readdirSync(where)).toEqual(['file', 'link'])
   })
 })
 

@@ -1,0 +1,35 @@
+import { fstatSync, statSync } from 'node:fs'
+import { UserError } from '../../base/errors/rule-error.js'
+import { replaceFile } from '../../ledger/storage/replace-file.js'
+import { onFile } from '../../node/on-file.js'
+import type { CliContext } from './cli-context.js'
+
+/**
+ * Writes bytes to a file that the caller names, `-` being standard output. Returns the context for the words of the command, which
+ * are on standard error where the bytes are on standard output.
+ */
+export async function writeOutput(
+  context: CliContext,
+  file: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<CliContext> {
+  const isOutput = file === '-' || isStandardOutput(file)
+  if (isOutput && context.columns('out') !== undefined) {
+    throw new UserError(`${file}: a terminal shows no such bytes: name a file, or pass them on to a program`, 2)
+  }
+  await onFile(file, () => (isOutput ? writeAll(context, pieces) : replaceFile(file, pieces, 0o666)))
+  return isOutput ? { ...context, out: context.err } : context
+}
+
+async function writeAll({ bytes }: CliContext, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces) await bytes(piece)
+}
+
+/** Whether a path leads to the file or pipe that is standard output, as /dev/stdout does. */
+function isStandardOutput(path: string): boolean {
+  const named = statSync(path, { throwIfNoEntry: false })
+  if (named === undefined) return false
+  const { dev, ino } = fstatSync(1)
+  // Systems without such numbers have 0.
+  return ino !== 0 && named.dev === dev && named.ino === ino
+}
