@@ -8,7 +8,15 @@ import { Overlay } from '../../src/ledger/storage/write/overlay.js'
 import { meta, schemaVersion, tables } from '../../src/ledger/storage/rows/tables.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { SeededRandom, Load } from '../support/builders/test-payer.js'
-import { type ChainInfo, CommandProcess, Directories, NodeProcess, run, runJson } from '../support/process/spawn.js'
+import {
+  type ChainInfo,
+  CommandProcess,
+  Directories,
+  NodeProcess,
+  program,
+  run,
+  runJson,
+} from '../support/process/spawn.js'
 import { unprivileged } from '../support/process/unprivileged.js'
 
 const directories = new Directories()
@@ -208,6 +216,17 @@ describe('chain export and chain import', () => {
       expect(await through(script, ...args)).toMatchObject({ code: 0, out: '', err: line })
       expect(readFileSync(copy).equals(readFileSync(file))).toBe(true)
     }
+  })
+
+  it('read from a pipe, which is not looked at before', async () => {
+    const fromPipe = (from: string, ...args: string[]) =>
+      through(`cat ${from} | "$@"`, 'import', '/dev/stdin', '--json', ...args)
+    const args = ['--genesis', 'devnet', '--data-dir', directories.fresh()]
+    const { code, out } = await fromPipe(file, ...args)
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, added: held.height, tip: held.tip })
+    expect((await fromPipe(program, ...args)).err).toContain('it is no file of blocks')
+    const unnamed = await fromPipe(file, '--data-dir', directories.fresh())
+    expect(unnamed).toMatchObject({ code: 2, err: expect.stringContaining('it can be read only once') })
   })
 
   it('write into a pipe that has a name', async () => {

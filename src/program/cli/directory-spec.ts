@@ -30,10 +30,15 @@ export async function heldSpec(path: string): Promise<Spec> {
   )
 }
 
+/** Whether what is read of a file is gone, as of a pipe. Reading a directory says best what is wrong with it. */
+export function isReadOnce(file: string): boolean {
+  const kind = statSync(file)
+  return !kind.isFile() && !kind.isDirectory()
+}
+
 /** The spec of the shipped chain whose blocks a file holds; else a {@link UserError} that leaves naming the file to the caller. */
 export async function specOfBlocks(file: string): Promise<Spec> {
-  // What was read of a pipe is gone.
-  if (!statSync(file).isFile()) throw unknown('it can be read only once')
+  if (isReadOnce(file)) throw unknown('it can be read only once')
   const stream = createReadStream(file)
   const genesis = await genesisOfBlocks(stream).finally(() => stream.destroy())
   const found = shippedOf(toHex(genesis))
@@ -59,9 +64,7 @@ export async function requireStateOf(file: string, spec: Spec): Promise<void> {
 
 /** The hash of the genesis block of the chain whose state a file holds; undefined where what is read is gone. */
 async function genesisOfState(file: string): Promise<Hash | undefined> {
-  const kind = statSync(file)
-  // Reading a directory says best what is wrong with it.
-  if (!kind.isFile() && !kind.isDirectory()) return undefined
+  if (isReadOnce(file)) return undefined
   const stream = createReadStream(file)
   try {
     for await (const { kind, bytes } of readParts(stream)) {

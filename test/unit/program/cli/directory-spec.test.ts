@@ -84,7 +84,8 @@ describe('the spec for a file of blocks', () => {
       /^it holds blocks of a chain with the genesis block [0-9a-f]{64}: name/,
     )
     const target = bench.path('target')
-    await expect(specOfBlocks(bench.directory)).rejects.toThrow(/^it can be read only once: name its spec/)
+    await expect(specOfBlocks('/dev/null')).rejects.toThrow(/^it can be read only once: name its spec/)
+    await expect(specOfBlocks(bench.directory)).rejects.toThrow('EISDIR')
     const { code, err } = await bench.run('chain', 'import', bench.write('bad.bin', 'no blocks'), '--data-dir', target)
     expect([code, err]).toEqual([
       1,
