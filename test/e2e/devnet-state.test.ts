@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/program/cli/print-output.js'
@@ -78,6 +78,47 @@ describe('devnet --state', () => {
     expect(third.line.height).toBe(3)
     await third.stop()
     expect(readdirSync(where)).toEqual(['state'])
+  })
+
+  it('keeps the chain where the file cannot be written at the end, and says where', async () => {
+    const TMPDIR = place()
+    const file = join(place(), 'state')
+    const first = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet', '--state', file)
+    await call(first, 'dev_mine', { blocks: 3 })
+    const before = await stateOf(first)
+    mkdirSync(file)
+    const { dataDir } = first.line
+    const { code, err } = await first.stop()
+    expect(code).toBe(1)
+    expect(err).toContain(`the state cannot be written to ${file}`)
+    expect(err.replaceAll('\\"', '"')).toContain(
+      `the chain stays in ${dataDir}: "npx didledger devnet --data-dir ${dataDir}" continues there`,
+    )
+    // The next devnet would sweep what a killed one left.
+    const other = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet', '--state', join(place(), 'state'))
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await other.stop()
+    const second = await NodeProcess.startWith({ env: { TMPDIR } }, 'devnet', '--data-dir', dataDir)
+    expect(await stateOf(second)).toEqual(before)
+    await second.stop()
+  })
+
+  it('is refused to a second devnet, also through a link', async () => {
+    const where = place()
+    const [file, link] = [join(where, 'state'), join(where, 'link')]
+    symlinkSync('state', link)
+    const first = await NodeProcess.start('devnet', '--state', file)
+    for (const path of [file, link]) {
+      const { code, err } = await run('devnet', '--port-base', '0', '--state', path)
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: `error: another process is using the state of a devnet in ${path}; stop it first\n`,
+      })
+    }
+    expect(await first.stop()).toMatchObject({ code: 0 })
+    const second = await NodeProcess.start('devnet', '--state', link)
+    await second.stop()
+    expect(readdirSync(where)).toEqual(['link', 'state'])
   })
 
   it('says where the state comes from and where it is', async () => {

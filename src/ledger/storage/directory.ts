@@ -8,7 +8,7 @@ import { type DiskSpace, diskSpaceOf } from './disk-space.js'
 import { damaged, fileFailure, onOwnFile } from './failure.js'
 import { makeDirectory } from './make-directory.js'
 import { replaceFile } from './replace-file.js'
-import { makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
+import { keepTemporaryDirectory, makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
 
 /** The chain that a data directory holds. */
 export interface HeldChain {
@@ -27,6 +27,7 @@ export class DataDirectory {
   readonly path: string
   /** Whether it goes with this process. */
   readonly temporary: boolean
+  #kept = false
 
   private constructor(path: string, temporary: boolean) {
     this.path = path
@@ -233,9 +234,16 @@ export class DataDirectory {
     )
   }
 
-  /** Removes a temporary directory. */
+  /** Lets a temporary directory outlive this process. */
+  async keep(): Promise<void> {
+    if (!this.temporary || this.#kept) return
+    this.#kept = true
+    await keepTemporaryDirectory(this.path)
+  }
+
+  /** Removes a temporary directory that is not to be kept. */
   async close(): Promise<void> {
-    if (this.temporary) await removeTemporaryDirectory(this.path)
+    if (this.temporary && !this.#kept) await removeTemporaryDirectory(this.path)
   }
 }
 

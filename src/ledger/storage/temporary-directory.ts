@@ -42,6 +42,16 @@ export function makeTemporaryDirectory(): string {
 /** Removes a directory of {@link makeTemporaryDirectory} and what is in it. */
 export async function removeTemporaryDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: clearRetries })
+  release(path)
+}
+
+/** Lets a directory of {@link makeTemporaryDirectory} outlive this process: it is no longer temporary, and no start sweeps it. */
+export async function keepTemporaryDirectory(path: string): Promise<void> {
+  release(path)
+  await rm(join(path, ownerFile), { force: true })
+}
+
+function release(path: string): void {
   held.delete(path)
   if (held.size === 0) process.off('exit', clearHeld)
 }

@@ -1,5 +1,5 @@
 import { constants, createReadStream } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -16,7 +16,9 @@ import { defined } from '../../base/primitives/defined.js'
 import { Header } from '../../base/primitives/header.js'
 import type { Steps } from '../../base/primitives/steps.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
+import { replacedFile } from '../../base/runtime/replaced-file.js'
 import { Yielder } from '../../base/runtime/cooperative.js'
+import { lockPath } from '../../ledger/storage/care/level/lock-path.js'
 import { fileFailure } from '../../ledger/storage/failure.js'
 import { replaceFile } from '../../ledger/storage/replace-file.js'
 import { latestTime } from './clock.js'
@@ -41,7 +43,7 @@ export async function saveState(parts: StateParts, path: string): Promise<number
   try {
     await replaceFile(path, statePieces(chain, await headOf(parts)))
   } catch (error) {
-    throw fileFailure(error, `the state cannot be written to ${path}, which is as it was`)
+    throw fileFailure(error, `the state cannot be written to ${path}, which is as it was`, 'folder')
   }
   return chain.tip.header.height
 }
@@ -178,6 +180,24 @@ export async function isStateFile(path: string): Promise<boolean> {
       throw new UserError(`--state ${path}: the directory ${dirname(path)} does not exist`)
     }
     throw fileFailure(error, `--state ${path} cannot be used`)
+  }
+}
+
+/**
+ * Keeps other devnets away from a state file, by FILE.lock beside it; the result ends that. The last of two would overwrite what
+ * the other has saved. A {@link UserError} where another process has the file, and for one that cannot be used.
+ */
+export async function lockStateFile(file: string): Promise<() => Promise<void>> {
+  // Before there is a lock beside it.
+  await isStateFile(file)
+  const path = replacedFile(file)?.path
+  // The content of a device or a pipe is replaced by no devnet.
+  if (path === undefined) return async () => {}
+  const lock = `${path}.lock`
+  const release = await lockPath(lock, `the state of a devnet in ${file}`)
+  return async () => {
+    await release()
+    await rm(lock, { recursive: true, force: true })
   }
 }
 

@@ -39,6 +39,6 @@ export async function lockState(file: string, named: string): Promise<() => Prom
   if (!isThere(folder, 'folder')) throw new UserError(`--state ${file}: there is no folder ${folder}`, 2)
   // A file that cannot be read is refused before there is a lock beside it.
   if (isThere(file, 'state')) readTextFile(file, 'state')
-  const { lockPath } = await import('./directory-lock.js')
+  const { lockPath } = await import('../../ledger/storage/care/level/lock-path.js')
   return lockPath(`${file}.lock`, `${named} in ${file}`)
 }

@@ -13,7 +13,7 @@ import {
 } from '../../clients/witness/witness-signer.js'
 import { signerKeyText, witnessKey } from '../../identity/proofs/witness-note.js'
 import { SignStateFile } from '../../voting/sign-state-file.js'
-import { lockPath } from './directory-lock.js'
+import { lockPath } from '../../ledger/storage/care/level/lock-path.js'
 
 /** The key of a witness in a file, with its state beside it: FILE, FILE.state and FILE.lock. */
 

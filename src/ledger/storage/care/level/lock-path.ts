@@ -1,5 +1,5 @@
-import { NativeLevel } from '../../ledger/storage/native-level.js'
-import { openFailure, StorageError } from '../../ledger/storage/failure.js'
+import { NativeLevel } from '../../native-level.js'
+import { openFailure, StorageError } from '../../failure.js'
 
 /** Keeps other programs away from what belongs to one key, by a database of its own at `path`; the result ends that. */
 export async function lockPath(path: string, named: string): Promise<() => Promise<void>> {
