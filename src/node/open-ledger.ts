@@ -54,6 +54,9 @@ export interface OpenStep {
   readonly total?: number
 }
 
+/** Thrown by `onStep` to end an opening: its files are closed as at a stop, and the next start checks no more for it. */
+export class StoppedStart extends Error {}
+
 /** Opens a ledger: directory, database with its start-up checks, chain. */
 export async function openLedger(
   spec: Spec,
@@ -96,6 +99,7 @@ export async function openLedger(
     return { chain, database, clock, virtualClock, signatures }
   } catch (error) {
     await database.close()
+    if (runs !== undefined && error instanceof StoppedStart) await directory.noteUnfinishedRuns(runs)
     throw error
   }
 }

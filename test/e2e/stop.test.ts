@@ -60,10 +60,23 @@ describe('stopping', () => {
     const early = await Promise.race([node.process.finished, new Promise((resolve) => setTimeout(resolve, 700))])
     expect(early).toBeUndefined()
     const elapsed = stopwatch()
-    expect(await node.stop(signal)).toMatchObject({ code: 130 })
+    expect(await node.stop(signal)).toMatchObject({ code: signal === 'SIGINT' ? 130 : 143 })
     expect(elapsed()).toBeLessThan(1000)
     socket.destroy()
   })
+})
+
+it.each([
+  ['SIGTERM', 0],
+  ['SIGINT', 130],
+] as const)('%s ends a long start with its code, before it serves', async (signal, code) => {
+  const dataDir = directories.fresh()
+  const args = ['devnet', '--port-base', '0', '--json', '--seed-dids', '100000', '--data-dir', dataDir]
+  const command = new CommandProcess(args)
+  // It writes blocks by then, and needs a minute or more for all.
+  await vi.waitFor(() => expect(command.err).toContain('DIDs are being registered'), { timeout: 60_000 })
+  command.kill(signal)
+  expect(await command.finished).toMatchObject({ code, signal: null, out: '' })
 })
 
 describe('the temporary directory of a devnet', () => {

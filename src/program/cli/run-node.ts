@@ -1,6 +1,7 @@
 import type { Config } from '../../node/config/config.js'
 import { followedNode } from '../../node/followed-node.js'
 import { loadServing, serve, type Servers } from '../../node/serve-node.js'
+import { joinUnits } from '../../node/taken-state.js'
 import { type Node, type NodeOptions, type StartStep, startNode, startUnits } from '../../node/start-node.js'
 import { durationText } from '../console/progress-text.js'
 import { Progress, type Step } from '../console/progress.js'
@@ -18,7 +19,7 @@ import type { QuietOptions } from './command-options.js'
 import { firstBlockText } from './first-block.js'
 import { openLog, type OpenLog } from './open-log.js'
 import { announce } from './print-output.js'
-import { endAtOnce, stopSignal } from './stop-signal.js'
+import { StoppableStart, stopSignal } from './stop-signal.js'
 
 export interface RunOptions extends QuietOptions {
   /** Whether the end of standard input stops the node. */
@@ -127,7 +128,7 @@ export async function runNode(
     const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
     // A resumed standard input would keep the process alive with nothing left to do.
     if (stopOnEof) stack.defer(() => process.stdin.pause())
-    const isOpen = endAtOnce(stop)
+    const start = new StoppableStart(stop)
     const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
     /** Since when it serves; a node that never did has not stopped. */
     const served: { since?: number } = {}
@@ -139,12 +140,15 @@ export async function runNode(
       variables: context.env,
       env,
       tuning,
-      onStep: progress.show,
+      onStep: (step) => {
+        start.step({ closes: !(step.stage in stepsBefore) })
+        progress.show(step)
+      },
     }).finally(progress.end)
     // Modules are loaded while the store waits for the disk. A start that fails meanwhile is reported below.
     starting.catch(() => {})
     await loadServing()
-    const node = await starting
+    const node = await start.finish(starting)
     stack.defer(async () => {
       await node.close()
       if (served.since === undefined) return
@@ -156,7 +160,6 @@ export async function runNode(
         seconds,
       })
     })
-    isOpen()
     let stopAsked = () => {}
     const asked = new Promise<'its owner'>((resolve) => (stopAsked = () => resolve('its owner')))
     const servers = await serve(node, { log, tuning, stop: stopAsked })
@@ -176,6 +179,9 @@ export async function runNode(
     await stack.close()
   }
 }
+
+/** Stages before the database is open; a join that is ended at once continues where it was. */
+const stepsBefore = { ...joinUnits, files: true }
 
 /** Log messages of the stages of the opening. */
 const stageMessages: Readonly<Record<StartStep['stage'], string>> = {

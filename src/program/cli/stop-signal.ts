@@ -1,9 +1,12 @@
+import { constants } from 'node:os'
+import { StoppedStart } from '../../node/open-ledger.js'
+
 /** Milliseconds within which a further signal is the same stop: npm, `timeout` and terminals send one to a whole group of processes. */
 const sameStop = 500
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 const endOfInput = 'the end of standard input'
-/** Exit code of a process that did not wait for its stop. */
-const endedBySignal = 130
+/** Milliseconds that a start has until its next step, where it ends by itself; a second signal ends it at once. */
+const stepPatience = 3000
 
 /**
  * Resolves at a stop signal. A later one ends the process at once: the next start continues from any state on disk. The end of
@@ -13,7 +16,7 @@ export function stopSignal({ onEof = false, onHangup = true } = {}): Promise<Nod
   return new Promise((resolve) => {
     let stopping: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {
-      if (stopping !== undefined && performance.now() - stopping >= sameStop) process.exit(endedBySignal)
+      if (stopping !== undefined && performance.now() - stopping >= sameStop) process.exit(codeOf(signal))
       stopping ??= performance.now()
       resolve(signal)
     }
@@ -23,11 +26,46 @@ export function stopSignal({ onEof = false, onHangup = true } = {}): Promise<Nod
   })
 }
 
-/** Until the returned function is called, a stop signal ends the process at once: it is still opening its files. */
-export function endAtOnce(stop: ReturnType<typeof stopSignal>): () => void {
-  let opening = true
-  void stop.then((reason) => {
-    if (opening && reason !== endOfInput) process.exit(endedBySignal)
-  })
-  return () => (opening = false)
+/** Exit code of a process that did not wait for its stop, as shells have it. */
+function codeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
+}
+
+/**
+ * A start that a stop signal ends: at its next step, where it can close its files first, else at once. SIGTERM is how services are
+ * stopped, and no failure.
+ */
+export class StoppableStart {
+  #isOver = false
+  /** Whether the start is where a failure closes all of its files. */
+  #closes = false
+  #code: number | undefined
+
+  constructor(stop: ReturnType<typeof stopSignal>) {
+    void stop.then((reason) => {
+      if (this.#isOver || reason === endOfInput) return
+      const code = reason === 'SIGTERM' ? 0 : codeOf(reason)
+      if (!this.#closes) process.exit(code)
+      this.#code = code
+      setTimeout(() => this.#isOver || process.exit(code), stepPatience).unref()
+    })
+  }
+
+  /** Notes a step. Throws once the signal has come; the start has to close its files then. */
+  step({ closes }: { readonly closes: boolean }): void {
+    this.#closes = closes
+    if (closes && this.#code !== undefined) throw new StoppedStart()
+  }
+
+  /** Waits for the start, and ends the process where a step has ended it. */
+  async finish<T>(starting: Promise<T>): Promise<T> {
+    try {
+      return await starting
+    } catch (error) {
+      if (error instanceof StoppedStart) process.exit(this.#code)
+      throw error
+    } finally {
+      this.#isOver = true
+    }
+  }
 }
