@@ -134,6 +134,29 @@ describe('wallet bump', () => {
   })
 })
 
+describe('payments and operations of one account at the same time', () => {
+  it('all wait for a block: none takes the place of another', async () => {
+    const args = [
+      ['wallet', 'send', '--to', payee.address, '--amount', '1'],
+      ['wallet', 'send', '--to', payee.address, '--amount', '2', '--fee', '0.01'],
+      ['wallet', 'send', '--to', payee.address, '--amount', '3', '--fee', '0.1'],
+      ['did', 'create', '--fee', '1'],
+    ]
+    const common = ['--devnet-account', '4', '--no-wait', ...rest]
+    const sent = await Promise.all(args.map((each) => runJson(...each, ...common)))
+    expect((await pool()).toSorted()).toEqual(sent.map(({ txid }) => String(txid)).toSorted())
+  })
+
+  it('are refused where they were signed elsewhere and their coins are taken', async () => {
+    const file = directories.fresh('dear.json')
+    await wallet('build', ...from, '--to', payee.address, '--amount', '1', '--fee', '0.5', '-o', file)
+    const signed = await runJson('wallet', 'sign', file, ...from)
+    const first = await pay('--to', payee.address, '--amount', '2')
+    expect(await refused('send', String(signed['file']))).toContain(`is spent by ${first}, which is in the pool`)
+    expect(await pool()).toEqual([first])
+  })
+})
+
 describe('labels', () => {
   it('are shown in the history for what was paid to them, is waiting, or came to them', async () => {
     const keystore = ['--wallet', directories.fresh('alice.json')]

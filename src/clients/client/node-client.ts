@@ -214,11 +214,15 @@ export class NodeClient {
     return asTransactions(await this.#get('transactionpool'), 'transactionpool')
   }
 
-  /** Sends a signed transaction (hex) to the node and returns its txid. */
-  async sendRawTransaction(data: string): Promise<string> {
+  /**
+   * Sends a signed transaction (hex) to the node and returns its txid. `replace` as false: it takes the place of no waiting one that spends
+   * the same; older nodes ignore that.
+   */
+  async sendRawTransaction(data: string, options: { readonly replace?: boolean } = {}): Promise<string> {
     const answer = await this.#envelope('transaction', 'the node refused the transaction', {
       Action: 'sendrawtransaction',
       data,
+      ...options,
     })
     return asText(answer, 'the transaction id')
   }

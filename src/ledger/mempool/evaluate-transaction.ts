@@ -58,6 +58,8 @@ export interface EvaluationOptions {
   readonly former?: PoolEntry | undefined
   /** Makes it a newcomer, which has to pay this and the prices of the pool, and may replace entries that spend the same. */
   readonly floor?: FeeFloor
+  /** False: a newcomer that spends what an entry spends is refused, whatever it pays. */
+  readonly replace?: boolean | undefined
 }
 
 /** Entries that a transaction replaces. */
@@ -87,12 +89,15 @@ export class TransactionEvaluation {
   readonly #coins: ChainCoins
   readonly #former: PoolEntry | undefined
   readonly #floor: FeeFloor | undefined
+  readonly #replace: boolean
   #operation: ParsedOperation | undefined
 
-  constructor(transaction: Transaction, surroundings: EvaluationContext, { former, floor }: EvaluationOptions = {}) {
+  constructor(transaction: Transaction, surroundings: EvaluationContext, options: EvaluationOptions = {}) {
+    const { former, floor, replace = true } = options
     this.transaction = transaction
     this.#former = former
     this.#floor = floor
+    this.#replace = replace
     this.#surroundings = surroundings
     this.#coins = new ChainCoins(surroundings.chain)
   }
@@ -240,7 +245,8 @@ export class TransactionEvaluation {
   #replaced(): Replaced {
     const { limits, graph } = this.#surroundings
     const free = replacedBy(graph(), this.transaction)
-    if (this.#floor === undefined) return { free, outbid: [] }
+    // Without them the view refuses what they spend.
+    if (this.#floor === undefined || !this.#replace) return { free, outbid: [] }
     return { free, outbid: conflictsOf(graph(), this.transaction, { free, most: limits.replacements }) }
   }
 

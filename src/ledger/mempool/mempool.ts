@@ -262,14 +262,17 @@ export class Mempool implements ChainIndexer {
 
   /**
    * Accepts a transaction from bytes. Resolves when it is in the pool and on disk (`local` ones synced); rejects with a
-   * RuleError.
+   * RuleError. `replace` as false: it takes the place of none that spends the same.
    */
-  async accept(bytes: Uint8Array, options: { local: boolean }): Promise<Transaction> {
+  async accept(bytes: Uint8Array, options: { local: boolean; replace?: boolean | undefined }): Promise<Transaction> {
     if (this.#options.closed === true) throw new RuleError('pool-full', 'the node follows another, and has no pool')
     refuseLarge(bytes, this.#surroundings)
     const transaction = await runCooperatively(Transaction.keptSteps(bytes))
     if (transaction.isCoinbase) throw brokenRule('pool-coinbase')
-    const newcomer = new TransactionEvaluation(transaction, this.#surroundings, { floor: this.#floor })
+    const newcomer = new TransactionEvaluation(transaction, this.#surroundings, {
+      floor: this.#floor,
+      replace: options.replace,
+    })
     newcomer.refuseKnown()
     await runCooperatively(transactionSanitySteps(transaction, this.#chain.sanity))
     const arrival = this.#options.clock.now()

@@ -18,7 +18,16 @@ import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
 import { writeFileAtomically } from '../../clients/wallet/files.js'
 import { specificationIn } from '../../clients/wallet/terms.js'
-import { broadcast, paymentFrom, requireEnough, type Sent, sentJson, sentRows, signAll } from './send-transaction.js'
+import {
+  broadcast,
+  paymentFrom,
+  requireEnough,
+  sendBuilt,
+  type Sent,
+  sentJson,
+  sentRows,
+  signAll,
+} from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -128,14 +137,18 @@ async function publish(
 ): Promise<Sent> {
   const rules = await rulesAt(client, options)
   if (options.fee !== undefined) requireWithinSupply('--fee', options.fee, rules)
-  const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options)
   const did = didOfOperation(operation)
   const newLeaf = await addsLeaf(client, operation)
   const programHash = did === undefined ? undefined : parseDid(did)?.programHash
-  const built = buildDidTransaction(payment, operation, programHash, newLeaf)
-  requireEnough(built, payment, newLeaf)
+  const build = async () => {
+    const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options)
+    const built = buildDidTransaction(payment, operation, programHash, newLeaf)
+    requireEnough(built, payment, newLeaf)
+    return { transaction: signAll(built, payer.privateKey) }
+  }
   try {
-    return await broadcast(context, client, signAll(built, payer.privateKey), options)
+    const { sent } = await sendBuilt(build, (transaction) => broadcast(context, client, transaction, options))
+    return sent
   } catch (error) {
     throw await withState(client, operation, error)
   }

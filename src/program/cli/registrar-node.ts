@@ -55,7 +55,7 @@ export function registrarNode(
     const giveBack = clients.spend(name, built.fee)
     const payment = { txid: transaction.txid, again: () => again(client, transaction, giveBack) }
     try {
-      await client.sendRawTransaction(transaction.toHex())
+      await client.sendRawTransaction(transaction.toHex(), { replace: false })
     } catch (error) {
       if (error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)) {
         giveBack()
@@ -84,7 +84,7 @@ export function registrarNode(
 /** Sends a transaction once more. Where the node refuses it, and does not have it, it gives the fee back. */
 async function again(client: NodeClient, transaction: Transaction, giveBack: () => void): Promise<boolean> {
   try {
-    await client.sendRawTransaction(transaction.toHex())
+    await client.sendRawTransaction(transaction.toHex(), { replace: false })
     return true
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error

@@ -1,3 +1,4 @@
+import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
 import type { NodeBlock, NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -101,20 +102,49 @@ export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8A
   return signed.transaction
 }
 
+/** @tuning count: times that a command builds a transaction whose coins another one spends first */
+const mostBuilt = 16
+
+/** Codes of a node for coins that were spent since it listed them. */
+const spentMeanwhile: readonly (number | undefined)[] = [
+  interfaceErrors['tx-double-spend'].rest,
+  interfaceErrors['tx-input-unknown'].rest,
+]
+
+/**
+ * Sends what is built of coins that the node lists. Where another transaction spent them meanwhile, it is built again, of others: two
+ * commands of one account at the same time choose the same ones.
+ */
+export async function sendBuilt<Built extends { readonly transaction: Transaction }>(
+  build: () => Promise<Built>,
+  broadcastIt: (transaction: Transaction) => Promise<Sent>,
+): Promise<{ readonly built: Built; readonly sent: Sent }> {
+  for (let times = 1; ; times++) {
+    const built = await build()
+    try {
+      return { built, sent: await broadcastIt(built.transaction) }
+    } catch (error) {
+      const isSpent = error instanceof NodeRefusal && spentMeanwhile.includes(error.code)
+      if (!isSpent || times === mostBuilt) throw error
+    }
+  }
+}
+
 /** Milliseconds of a wait after which it is announced. */
 const noticeAfter = 2_000
 
 /**
- * Sends a transaction to the node and, unless `wait` is false, waits for its block. A wait of more than two seconds is announced,
+ * Sends a transaction to the node and, unless `wait` is false, waits for its block. Only with `replace` it takes the place of another one
+ * that waits and spends the same. A wait of more than two seconds is announced,
  * with the reason if the chain is stalled; not with --json, where standard error holds nothing but the JSON of a failure.
  */
 export async function broadcast(
   context: CliContext,
   client: NodeClient,
   transaction: Transaction,
-  { wait, json }: Pick<SendOptions, 'wait'> & OutputOptions,
+  { wait, json, replace = false }: Pick<SendOptions, 'wait'> & OutputOptions & { readonly replace?: boolean },
 ): Promise<Sent> {
-  const txid = await send(client, transaction)
+  const txid = await send(client, transaction, replace)
   if (!wait) return { txid }
   let waiting = true
   const announce = async () => {
@@ -133,9 +163,9 @@ export async function broadcast(
 }
 
 /** No answer → the node may have taken the transaction: the message must not invite to pay a second time. */
-async function send(client: NodeClient, transaction: Transaction): Promise<string> {
+async function send(client: NodeClient, transaction: Transaction, replace: boolean): Promise<string> {
   try {
-    return await client.sendRawTransaction(transaction.toHex())
+    return await client.sendRawTransaction(transaction.toHex(), replace ? {} : { replace })
   } catch (error) {
     const refused = error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)
     if (refused || !(error instanceof UserError)) throw error

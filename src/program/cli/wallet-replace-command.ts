@@ -74,7 +74,7 @@ async function replace(
   const { privateKey } = await signingAccount(context, named)
   const transaction = signAll(built, privateKey)
   if (!options.json) context.err(linesText([sentence(txid, before, built, what)]))
-  const sent = await broadcast(context, client, transaction, options).catch((error: unknown) =>
+  const sent = await broadcast(context, client, transaction, { ...options, replace: true }).catch((error: unknown) =>
     minedMeanwhile(client, txid, error),
   )
   reportReplacement(context, options, { txid, before, built, sent })

@@ -3,14 +3,26 @@ import { NodeClient } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf, singleKeyCode } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
+import type { Transaction } from '../../base/primitives/transaction.js'
 import type { Account } from '../../clients/wallet/accounts.js'
+import type { UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
 import { parseCoins } from '../../clients/wallet/coins-file.js'
 import { readJsonFile } from '../../clients/wallet/files.js'
 import { isSigned, signTransaction, unsignedAddresses } from '../../clients/wallet/sign-transaction.js'
 import { termsOf } from '../../clients/wallet/terms.js'
 import { feeOf, fileOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
 import { readTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
-import { broadcast, payment, paymentFrom, type PricedPayment, sentJson, sentRows, signAll } from './send-transaction.js'
+import {
+  broadcast,
+  payment,
+  paymentFrom,
+  type PricedPayment,
+  sendBuilt,
+  type Sent,
+  sentJson,
+  sentRows,
+  signAll,
+} from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -184,11 +196,12 @@ async function send(
   if (path === undefined && options.to === undefined) {
     throw new UserError('what shall be sent? Give a signed file, or --to ADDRESS --amount COINS', 2)
   }
-  const file = path === undefined ? await signedTransfer(context, options) : signedFile(path)
   const client = new NodeClient(options)
-  // Nothing is built of a file: only a chain that is named can be the wrong one.
-  if (path !== undefined && options.genesis !== undefined) await rulesAt(client, options)
-  const sent = await broadcast(context, client, file.transaction, options)
+  const sendIt = (transaction: Transaction) => broadcast(context, client, transaction, options)
+  const { built: file, sent } =
+    path === undefined
+      ? await sendBuilt(await transferBuilder(context, client, options), sendIt)
+      : await sendSigned(client, path, options, sendIt)
   const fee = feeOf(file)
   const [, ...rows] = transactionRows(file)
   // The sender of a signed file need not have the wallet that signed it.
@@ -210,17 +223,40 @@ function payerOf({ transaction, spent }: TransactionFile): string {
   return [...payers, ...recipients][0] as string
 }
 
-async function signedTransfer(context: CliContext, options: TransferOptions & SendOptions): Promise<TransactionFile> {
+/** Sends a signed file, on the chain that the options name. */
+async function sendSigned(
+  client: NodeClient,
+  path: string,
+  options: TransferOptions,
+  send: (transaction: Transaction) => Promise<Sent>,
+): Promise<{ readonly built: TransactionFile; readonly sent: Sent }> {
+  const built = signedFile(path)
+  // Nothing is built of a file: only a chain that is named can be the wrong one.
+  if (options.genesis !== undefined) await rulesAt(client, options)
+  return { built, sent: await send(built.transaction) }
+}
+
+/** A function that builds and signs the transfer that the options name; it asks for a password once. */
+async function transferBuilder(
+  context: CliContext,
+  client: NodeClient,
+  options: TransferOptions,
+): Promise<() => Promise<TransactionFile>> {
   requireTransfer(options)
-  const client = new NodeClient(options)
   const code = singleKeyCode(publicAccount(options).publicKey)
   const rules = await rulesAt(client, options)
   requireAmounts(rules, options)
   const recipients = await recipientsOf(context, client, options)
-  const paid = await paymentFrom(context, client, code, rules, options)
-  const built = await builtTransfer(client, paid, recipients, options)
+  const build = async () =>
+    builtTransfer(client, await paymentFrom(context, client, code, rules, options), recipients, options)
+  // What cannot be paid is refused before a password is asked for.
+  let first: UnsignedTransaction | undefined = await build()
   const { privateKey } = await signingAccount(context, options)
-  return { ...fileOf(built), transaction: signAll(built, privateKey) }
+  return async () => {
+    const built = first ?? (await build())
+    first = undefined
+    return { ...fileOf(built), transaction: signAll(built, privateKey) }
+  }
 }
 
 function signedFile(path: string): TransactionFile {

@@ -141,6 +141,7 @@ function holds(schema: Schema, value: unknown): boolean {
   if (values !== undefined) return values.includes(value)
   if ('const' in schema) return value === schema.const
   if (type === 'integer') return Number.isInteger(value) && isWithin(schema, value as number)
+  if (type === 'boolean') return typeof value === 'boolean'
   if (type === 'string') return typeof value === 'string' && isText(schema, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return type === undefined
   return required.every((name) => name in value) && areMembers(schema, value)

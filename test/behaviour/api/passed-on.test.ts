@@ -7,6 +7,7 @@ import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { TestChain } from '../../support/builders/chain.js'
+import { holder } from '../../support/builders/did.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { eventually } from '../../support/process/patience.js'
@@ -40,6 +41,20 @@ it('takes a transaction of REST and of JSON-RPC', async () => {
   expect(posted).toMatchObject({ status: 200, body: { Error: 0, Result: one.txid } })
   expect(node.mempool.size).toBe(1)
   expect((await call(second.port, [two.toHex()])).body).toMatchObject({ id: 1000, error: { code: -32000 } })
+})
+
+it('passes on that a transaction takes the place of none', async () => {
+  const someone = holder()
+  const one = await node.transfer(testAddress(1), 5n)
+  const two = await node.carry(someone.create(), someone.did, 10, 50_000n)
+  await node.send(one)
+  const params = { data: two.toHex(), replace: false }
+  const posted = await askJson(second.port, path, { Action: 'sendrawtransaction', ...params })
+  expect(posted.body).toMatchObject({ Error: 45010 })
+  expect((await call(second.port, params)).body).toMatchObject({
+    error: { data: expect.stringMatching(/^45010 /) as string },
+  })
+  expect([...node.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([one.txid])
 })
 
 describe('a refusal', () => {

@@ -243,6 +243,7 @@ describe('POST transaction', () => {
     ['a blank', { Action: 'sendrawtransaction', data: '00 ' }, 400, 42002],
     ['full-width digits', { Action: 'sendrawtransaction', data: '００' }, 400, 42002],
     ['data behind __proto__', JSON.parse('{"Action":"sendrawtransaction","__proto__":{"data":"00"}}'), 400, 42002],
+    ['a replace that is no boolean', { Action: 'sendrawtransaction', data: '00', replace: 'false' }, 400, 42002],
     ['no transaction', { Action: 'sendrawtransaction', data: '00' }, 400, 43001],
     ['many bytes that are none', { Action: 'sendrawtransaction', data: 'ff'.repeat(100_000) }, 400, 43001],
   ])('refuses %s', async (_, body, status, code) => {

@@ -26,6 +26,7 @@ const good: Readonly<Record<string, unknown>> = {
     txid: zeros,
     verbose: true,
     data: '00',
+    replace: false,
   },
   ...{ state: 'all', address, addresses: [address], utxotype: 'mixed', amount: '1', confirmations: 1 },
   ...{

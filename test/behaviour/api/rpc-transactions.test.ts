@@ -71,6 +71,18 @@ describe('sendrawtransaction', () => {
     expect(again.data).toMatch(/^45011 /)
   })
 
+  test('replaces what spends the same unless it says not to', async () => {
+    const someone = holder()
+    const first = await node.transfer(testAddress(12), 500n)
+    const second = await node.carry(someone.create(), someone.did, 10, 50_000n)
+    await rpc.call('sendrawtransaction', [first.toHex()])
+    const params = { data: second.toHex(), replace: false }
+    expect((await rpc.refusal('sendrawtransaction', params)).data).toMatch(/^45010 .* is in the pool$/)
+    expect(await rpc.refusal('sendrawtransaction', { ...params, replace: 0 })).toMatchObject({ code: -32602 })
+    expect(await rpc.call('sendrawtransaction', { ...params, replace: true })).toBe(second.txid)
+    expect([...node.mempool.entries()].map(({ transaction }) => transaction.txid)).toEqual([second.txid])
+  })
+
   test('names the rule that a transaction breaks', async () => {
     const tx = await node.transfer(testAddress(12), 500n)
     const broken = Buffer.from(tx.bytes)

@@ -69,6 +69,22 @@ describe('a transaction that spends what a waiting one spends', () => {
     expect(test.reader.transaction(second.hash)?.height).toBe(2)
   })
 
+  it('takes the place of none where it asks for that, and of what it leaves alone no coin', async () => {
+    const { test, coins, pay } = await withCoins(2)
+    const [coin, other] = coins as [CraftedInput, CraftedInput]
+    const first = await test.send(pay([coin], 1000n))
+    const second = pay([coin], 100_000n, { to: 20 })
+    const send = (transaction: Transaction) => test.mempool.accept(transaction.bytes, { local: true, replace: false })
+    const failed = send(second)
+    expect(await codeOf(failed)).toBe('tx-double-spend')
+    await expect(failed).rejects.toThrow(`is spent by ${first.txid}, which is in the pool`)
+    expect(idsOf(test)).toEqual([first.txid])
+    const third = await send(pay([other], 1000n))
+    expect(idsOf(test)).toEqual([first.txid, third.txid])
+    await test.send(second)
+    expect(idsOf(test)).toEqual([third.txid, second.txid])
+  })
+
   it('pays more for a byte than each, also where its fee is far above theirs', async () => {
     const { test, coins, pay } = await withCoins(5)
     const first = await test.send(pay(coins.slice(0, 1), 10_000n))

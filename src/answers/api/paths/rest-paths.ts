@@ -101,7 +101,8 @@ async function answer(route: RestRoute, exchange: Exchange, port: NodePort, tag:
   }
   if (route.body !== undefined && !isJson(exchange.headers)) throw brokenRule('request-media-type')
   if (route.body !== undefined && context.followed !== undefined) {
-    await requireTransaction(transactionIn(context, exchange.body))
+    const [bytes] = transactionIn(context, exchange.body)
+    await requireTransaction(bytes)
     return context.followed.post(restPrefix + route.path, textOf(exchange.body), exchange.client)
   }
   const request = { context, segments: exchange.segments, body: exchange.body }

@@ -5,6 +5,7 @@ import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { refuseManyValues } from '../http/large-body.js'
 import { parameterKinds, readParameter } from '../parameters.js'
+import { replaceParam } from '../schemas/transaction-schemas.js'
 
 const transaction = parameterKinds.transaction.schema
 
@@ -14,18 +15,23 @@ export const sendTransactionBody = Type.Object(
     Action: Type.Literal('sendrawtransaction'),
     data: Type.Optional(transaction),
     Data: Type.Optional(Type.Unknown({ description: 'read where data is missing' })),
+    replace: Type.Optional(replaceParam),
   },
   { anyOf: [{ required: ['data'] }, { required: ['Data'], properties: { Data: transaction } }] },
 )
 
 /** Accepts a signed transaction: `{ "Action": "sendrawtransaction", "data": "<hex>" }`. The result is its txid. */
 export async function sendTransaction(context: ApiContext, body: Uint8Array | undefined): Promise<string> {
-  const { txid } = await context.mempool.accept(transactionIn(context, body), { local: true })
+  // In this order: a gateway, which has no pool, says so before it reads the body.
+  const { txid } = await context.mempool.accept(...transactionIn(context, body))
   return JSON.stringify(txid)
 }
 
-/** Bytes of the transaction in such a body. */
-export function transactionIn({ limits }: Pick<ApiContext, 'limits'>, body: Uint8Array | undefined): Uint8Array {
+/** Bytes of a transaction, and how the pool takes it. */
+type SentTransaction = [bytes: Uint8Array, options: { readonly local: true; readonly replace: boolean }]
+
+/** The transaction in such a body. */
+export function transactionIn({ limits }: Pick<ApiContext, 'limits'>, body: Uint8Array | undefined): SentTransaction {
   if (body !== undefined) refuseManyValues(body, { ...apiLimits, ...limits })
   const request = jsonObject(body)
   const action = request.get('Action')
@@ -37,7 +43,9 @@ export function transactionIn({ limits }: Pick<ApiContext, 'limits'>, body: Uint
   if (typeof data !== 'string' || data === '') {
     throw new RuleError('request-parameter', 'data: missing, empty or not a string; it is a signed transaction in hex')
   }
-  return readParameter('transaction', 'data', data)
+  const replace = request.has('replace') ? request.get('replace') : true
+  if (typeof replace !== 'boolean') throw new RuleError('request-parameter', 'replace: it has to be true or false')
+  return [readParameter('transaction', 'data', data), { local: true, replace }]
 }
 
 function jsonObject(body: Uint8Array | undefined): Map<string, unknown> {

@@ -11,7 +11,7 @@ import {
   transactionPool,
 } from '../results/transaction-results.js'
 import { bytes, hashParam, oneOf } from '../schemas/common-schemas.js'
-import { transactionObject, txid as txidResult } from '../schemas/transaction-schemas.js'
+import { replaceParam, transactionObject, txid as txidResult } from '../schemas/transaction-schemas.js'
 import { jsonText, method, type RpcMethod } from './method.js'
 
 const data = Type.String({ minLength: 2, description: 'a transaction in hex' })
@@ -51,11 +51,11 @@ export const transactionMethods: readonly RpcMethod[] = [
     name: 'sendrawtransaction',
     summary: 'Takes a signed transaction into the pool and answers its id.',
     effect: 'repeatable',
-    params: Type.Object({ data }),
+    params: Type.Object({ data, replace: Type.Optional(replaceParam) }),
     result: txidResult,
     run: async ({ mempool, followed }, params, { client }) => {
       const bytes = readParameter('transaction', 'data', params.data)
-      if (followed === undefined) return (await mempool.accept(bytes, { local: true })).txid
+      if (followed === undefined) return (await mempool.accept(bytes, { local: true, replace: params.replace })).txid
       await requireTransaction(bytes)
       return followed.call('sendrawtransaction', params, client, 'repeatable')
     },

@@ -119,6 +119,12 @@ export const transactionObject = closed({
 
 export const txid = hash('id of a transaction')
 
+/** Parameter of what sends a transaction. */
+export const replaceParam = Type.Boolean({
+  default: true,
+  description: 'false: it takes the place of no waiting transaction that spends the same, whatever it pays',
+})
+
 /** Cursor of the next page. */
 export const nextPage = Type.Optional(position('`before` of the next page; absent at the end'))
 
