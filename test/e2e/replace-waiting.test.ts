@@ -157,6 +157,27 @@ describe('payments and operations of one account at the same time', () => {
   })
 })
 
+describe('a signed file', () => {
+  it('may be sent again, while it waits and once it is mined', async () => {
+    const file = directories.fresh('twice.json')
+    await wallet('build', ...from, '--to', payee.address, '--amount', '1', '-o', file)
+    const { file: signed, txid } = await runJson('wallet', 'sign', file, ...from)
+    const send = async (...args: string[]) => {
+      const { code, out, err } = await new CommandProcess(['wallet', 'send', String(signed), ...args, ...rest]).finished
+      expect([code, err]).toEqual([0, ''])
+      return out
+    }
+    expect(await send('--no-wait')).toContain('Sent.\n')
+    expect(await send('--no-wait')).toContain('Sent before; it waits for a block.\n')
+    const waiting = send('--json')
+    await mine()
+    expect(JSON.parse(await waiting)).toMatchObject({ txid, height: expect.any(Number) as number })
+    expect(await send('--no-wait')).toMatch(
+      new RegExp(`^Sent before, and mined\\.\n +txid +${String(txid)}\n +block +[0-9]+  `),
+    )
+  })
+})
+
 describe('labels', () => {
   it('are shown in the history for what was paid to them, is waiting, or came to them', async () => {
     const keystore = ['--wallet', directories.fresh('alice.json')]

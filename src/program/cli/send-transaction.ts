@@ -20,6 +20,8 @@ export interface Sent {
   readonly txid: string
   /** Absent with --no-wait. */
   readonly block?: NodeBlock
+  /** Whether the node had it before. */
+  readonly isKnown?: boolean
 }
 
 /** The wishes of a payer for the fee. */
@@ -144,8 +146,9 @@ export async function broadcast(
   transaction: Transaction,
   { wait, json, replace = false }: Pick<SendOptions, 'wait'> & OutputOptions & { readonly replace?: boolean },
 ): Promise<Sent> {
-  const txid = await send(client, transaction, replace)
-  if (!wait) return { txid }
+  const { txid } = transaction
+  const isKnown = await send(client, transaction, replace)
+  if (!wait) return { txid, isKnown, ...defined({ block: isKnown ? await minedBlock(client, txid) : undefined }) }
   let waiting = true
   const announce = async () => {
     context.err(`accepted ${txid}, waiting for a block\n`)
@@ -155,18 +158,29 @@ export async function broadcast(
   }
   const notice = json ? undefined : setTimeout(() => void announce(), noticeAfter)
   try {
-    return { txid, block: await client.waitForBlock(txid) }
+    return { txid, isKnown, block: await client.waitForBlock(txid) }
   } finally {
     waiting = false
     clearTimeout(notice)
   }
 }
 
-/** No answer → the node may have taken the transaction: the message must not invite to pay a second time. */
-async function send(client: NodeClient, transaction: Transaction, replace: boolean): Promise<string> {
+/** The block of a transaction that the node has; undefined while it waits. */
+async function minedBlock(client: NodeClient, txid: string): Promise<NodeBlock | undefined> {
+  const { blockhash = '' } = (await client.transaction(txid)) ?? {}
+  return blockhash === '' ? undefined : client.blockByHash(blockhash)
+}
+
+/**
+ * Resolves with whether the node had the transaction before: a file may be sent twice. No answer → the node may have taken it: the message
+ * must not invite to pay a second time.
+ */
+async function send(client: NodeClient, transaction: Transaction, replace: boolean): Promise<boolean> {
   try {
-    return await client.sendRawTransaction(transaction.toHex(), replace ? {} : { replace })
+    await client.sendRawTransaction(transaction.toHex(), replace ? {} : { replace })
+    return false
   } catch (error) {
+    if (error instanceof NodeRefusal && error.code === interfaceErrors['tx-known'].rest) return true
     const refused = error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)
     if (refused || !(error instanceof UserError)) throw error
     const { txid } = transaction
@@ -181,6 +195,12 @@ async function send(client: NodeClient, transaction: Transaction, replace: boole
 /** The JSON of {@link Sent}. */
 export function sentJson({ txid, block }: Sent): Record<string, unknown> {
   return { txid, ...(block === undefined ? {} : { blockhash: block.hash, height: block.height }) }
+}
+
+/** The sentence of {@link Sent} for text output. */
+export function sentText({ block, isKnown = false }: Sent): string {
+  if (isKnown) return block === undefined ? 'Sent before; it waits for a block.' : 'Sent before, and mined.'
+  return block === undefined ? 'Sent.' : 'Sent and mined.'
 }
 
 /** The rows of {@link Sent} for text output. */

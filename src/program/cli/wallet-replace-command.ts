@@ -22,7 +22,16 @@ import {
   withWallet,
 } from './command-options.js'
 import { examples, formatTable, linesText, report, sameOptions } from './print-output.js'
-import { broadcast, type FeeWish, paymentFrom, type Sent, sentJson, sentRows, signAll } from './send-transaction.js'
+import {
+  broadcast,
+  type FeeWish,
+  paymentFrom,
+  type Sent,
+  sentJson,
+  sentRows,
+  sentText,
+  signAll,
+} from './send-transaction.js'
 import { listAccounts, signingAccount } from './signing-account.js'
 import { transactionRows } from './transaction-report.js'
 import { requireOneFee, withFee } from './transfer-options.js'
@@ -130,7 +139,7 @@ function reportReplacement(
   const fees = { fee: formatAmount(built.fee), feeBefore: formatAmount(before) }
   const [, ...rows] = transactionRows(fileOf(built))
   report(context, options, { ...sentJson(sent), replaces: txid, ...fees }, [
-    sent.block === undefined ? 'Sent.' : 'Sent and mined.',
+    sentText(sent),
     ...formatTable([...sentRows(sent), ['replaces', txid], ...rows]),
     '',
     `Next: npx didledger wallet balance${sameOptions(options)}${sent.block === undefined ? '   (once it is mined)' : ''}`,

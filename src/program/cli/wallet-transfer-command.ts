@@ -21,6 +21,7 @@ import {
   type Sent,
   sentJson,
   sentRows,
+  sentText,
   signAll,
 } from './send-transaction.js'
 import { rulesAt, rulesOffline } from './chain-rules.js'
@@ -207,7 +208,7 @@ async function send(
   // The sender of a signed file need not have the wallet that signed it.
   const whose = path === undefined ? sameOptions(options) : ` ${payerOf(file)}${sameOptions({ rest: options.rest })}`
   report(context, options, { ...sentJson(sent), ...(fee === undefined ? {} : { fee: formatAmount(fee) }) }, [
-    sent.block === undefined ? 'Sent.' : 'Sent and mined.',
+    sentText(sent),
     ...formatTable([...sentRows(sent), ...rows]),
     '',
     sent.block === undefined
