@@ -153,7 +153,8 @@ export function isThere(path: string, what: string): boolean {
   }
 }
 
-function errorCode(error: unknown): unknown {
+/** Code of an error of the system, such as ENOENT. */
+export function errorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 

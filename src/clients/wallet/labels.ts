@@ -1,6 +1,7 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { parseAddress } from '../../base/primitives/address.js'
 import { visible } from '../../base/runtime/visible-text.js'
+import { withFileLock } from './file-lock.js'
 import { isThere, readJsonFile, writeFileAtomically } from './files.js'
 
 /**
@@ -45,6 +46,15 @@ export function readLabels(path: string): Labels {
 export function writeLabels(path: string, labels: Labels): void {
   const file = { format, version: 1, labels: Object.fromEntries(labels) }
   writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, replace: true })
+}
+
+/** Changes the labels in a file, also while other commands do; resolves with those that are there now. */
+export function changeLabels(path: string, change: (labels: Labels) => Labels): Promise<Labels> {
+  return withFileLock(path, () => {
+    const changed = change(readLabels(path))
+    writeLabels(path, changed)
+    return changed
+  })
 }
 
 /** The labels with one more, or another one, for an address; a {@link UserError} for a text that is no label. */

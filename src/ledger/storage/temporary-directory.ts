@@ -1,8 +1,9 @@
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
+import { isOwnerGone, ownerText } from '../../base/runtime/process-owner.js'
 import { fileFailure } from './failure.js'
 
 /** Temporary directories of this process that are still there. */
@@ -28,7 +29,7 @@ export function makeTemporaryDirectory(): string {
     // In one turn: no signal comes between the directory and its removal at the end.
     const path = mkdtempSync(join(tmpdir(), prefix))
     held.add(path)
-    writeFileSync(join(path, ownerFile), JSON.stringify({ pid: process.pid, space: processSpace() }))
+    writeFileSync(join(path, ownerFile), ownerText())
     setTimeout(() => void sweep().catch(() => {}), sweepAfter).unref()
     return path
   } catch (error) {
@@ -97,27 +98,8 @@ function isAbandoned(path: string): boolean {
     const directory = lstatSync(path)
     // In a shared directory others may have put links, or directories of their own, under such names.
     if (!directory.isDirectory() || directory.uid !== process.getuid?.()) return false
-    const { pid, space } = JSON.parse(readFileSync(join(path, ownerFile), 'utf8')) as Record<string, unknown>
-    return space === processSpace() && typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && !isAlive(pid)
+    return isOwnerGone(readFileSync(join(path, ownerFile), 'utf8'))
   } catch {
     return false
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
-}
-
-/** Namespace in which process ids are unique: containers may share a directory for temporary files, and not their processes. */
-function processSpace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return process.platform
   }
 }

@@ -6,8 +6,15 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
+import { withFileLock } from '../../clients/wallet/file-lock.js'
 import { readTextFile } from '../../clients/wallet/files.js'
-import { createKeystore, keystoreAccounts, openKeystore, writeKeystore } from '../../clients/wallet/keystore.js'
+import {
+  createKeystore,
+  keystoreAccounts,
+  openKeystore,
+  readKeystore,
+  writeKeystore,
+} from '../../clients/wallet/keystore.js'
 import { isKeystoreDat, readKeystoreDat } from '../../clients/wallet/keystore-dat.js'
 import { labelsOf } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
@@ -185,8 +192,7 @@ async function store(
 }
 
 async function address(context: CliContext, options: WalletOptions & { new?: boolean }): Promise<void> {
-  if (options.new) await addAccount(context, options)
-  const all = listAccounts(options)
+  const all = options.new ? await addAccount(context, options) : listAccounts(options)
   const accounts = options.account === undefined ? all : all.filter(({ index }) => index === options.account)
   if (accounts.length === 0) throw new UserError(`this wallet has no account ${options.account}`)
   const labels = labelsOf(options)
@@ -207,14 +213,20 @@ async function address(context: CliContext, options: WalletOptions & { new?: boo
   )
 }
 
-async function addAccount(context: CliContext, options: WalletOptions): Promise<void> {
+/** Adds an account; returns those of the keystore up to it, without what another command adds after it. */
+async function addAccount(context: CliContext, options: WalletOptions): Promise<Account[]> {
   if (options.devnetAccount !== undefined) throw new UserError('--new adds to a keystore; name it with --wallet', 2)
-  const { path, keystore } = openWalletFile(options)
+  const { path } = openWalletFile(options)
   const password = await readPassword(context, options.passwordFile, { text: `Password of ${path}` })
-  const secret = openKeystore(keystore, password)
-  if (secret.kind === 'keys') throw new UserError(`${path} holds imported keys only; there is no next one to derive`)
-  const count = keystore.head.accounts.length + 1
-  writeKeystore(path, createKeystore(secret, password, context.random, { count }), { replace: true })
+  return withFileLock(path, () => {
+    const keystore = readKeystore(path)
+    const secret = openKeystore(keystore, password)
+    if (secret.kind === 'keys') throw new UserError(`${path} holds imported keys only; there is no next one to derive`)
+    const count = keystore.head.accounts.length + 1
+    const grown = createKeystore(secret, password, context.random, { count })
+    writeKeystore(path, grown, { replace: true })
+    return keystoreAccounts(grown)
+  })
 }
 
 function accountJson({ index, address: text, did, publicKey }: Account): Record<string, unknown> {

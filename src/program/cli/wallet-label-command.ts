@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import {
+  changeLabels,
   type Labels,
   labelsPath,
   readLabels,
   withLabel,
   withoutLabel,
-  writeLabels,
 } from '../../clients/wallet/labels.js'
 import type { CliContext } from './cli-context.js'
 import { defaultWalletFile, integerOption, recipientOption, type WalletOptions, withOutput } from './command-options.js'
@@ -44,32 +44,33 @@ export function registerLabels(wallet: Command, context: CliContext): void {
     )
 }
 
-function label(
+async function label(
   context: CliContext,
   address: string | undefined,
   text: string | undefined,
   options: LabelOptions,
-): void {
+): Promise<void> {
   if (options.devnetAccount !== undefined) {
     throw new UserError('labels are kept beside a keystore, and --devnet-account has none: name one with --wallet', 2)
   }
   const path = labelsPath(openWalletFile(options).path)
-  const labels = readLabels(path)
-  if (options.remove) remove(context, path, labels, { address, text, options })
-  else if (address === undefined) list(context, labels, options)
-  else if (text === undefined) show(context, address, labels.get(address), options)
-  else set(context, path, withLabel(labels, address, text), { address, options })
+  if (options.remove) await remove(context, path, { address, text, options })
+  else if (address === undefined) list(context, readLabels(path), options)
+  else if (text === undefined) show(context, address, readLabels(path).get(address), options)
+  else await set(context, path, { address, text, options })
 }
 
-function remove(
+async function remove(
   context: CliContext,
   path: string,
-  labels: Labels,
   { address, text, options }: { address: string | undefined; text: string | undefined; options: LabelOptions },
-): void {
+): Promise<void> {
   if (address === undefined || text !== undefined) throw new UserError('--remove takes an address alone', 2)
-  const before = labels.get(address)
-  writeLabels(path, withoutLabel(labels, address))
+  let before: string | undefined
+  await changeLabels(path, (labels) => {
+    before = labels.get(address)
+    return withoutLabel(labels, address)
+  })
   report(context, options, { address, removed: before }, [`Removed the label "${before}" of ${address}.`])
 }
 
@@ -84,13 +85,12 @@ function show(context: CliContext, address: string, found: string | undefined, o
   report(context, options, { address, label: found }, [found])
 }
 
-function set(
+async function set(
   context: CliContext,
   path: string,
-  labels: Labels,
-  { address, options }: { address: string; options: LabelOptions },
-): void {
-  writeLabels(path, labels)
+  { address, text, options }: { address: string; text: string; options: LabelOptions },
+): Promise<void> {
+  const labels = await changeLabels(path, (before) => withLabel(before, address, text))
   const given = labels.get(address) as string
   const next = `npx didledger wallet send --to ${shellWord(given)} --amount COINS${sameOptions(defined({ wallet: options.wallet }))}`
   report(context, options, { address, label: given, file: path }, [

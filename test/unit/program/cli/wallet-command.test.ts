@@ -65,6 +65,12 @@ describe('didledger wallet', () => {
     )
     expect(more).toHaveLength(2)
 
+    const add = () =>
+      bench.json<object[]>('wallet', 'address', '--wallet', wallet, '--new', '--password-file', password)
+    const added = await Promise.all([add(), add(), add()])
+    expect(added.map((all) => all.length)).toEqual([3, 4, 5])
+    expect(await bench.json('wallet', 'address', '--wallet', wallet)).toEqual(added[2])
+
     bench.env = { DIDLEDGER_PASSWORD: 'x' }
     const again = await bench.run('wallet', 'create', '--wallet', wallet)
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('exists already and is not overwritten') })
