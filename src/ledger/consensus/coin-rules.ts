@@ -71,7 +71,9 @@ class CoinRules implements CheckedCoins {
   requireFinal(): void {
     const { height } = this.#context
     if (isFinal(this.tx, height)) return
-    throw new RuleError('tx-not-final', `lockTime ${this.tx.lockTime} at height ${height}`)
+    const { lockTime } = this.tx
+    const why = `blocks from height ${lockTime + 1} on take it, not that at height ${height}`
+    throw new RuleError('tx-not-final', `lockTime ${lockTime}: ${why}; it can be sent at height ${lockTime}`)
   }
 
   find(index: number): void {

@@ -2,6 +2,7 @@ import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
+import { finalSequence } from '../../base/primitives/input.js'
 import { parseCode } from '../../base/primitives/program.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { payerOf } from '../../clients/wallet/build-transaction.js'
@@ -29,8 +30,18 @@ export function transactionRows(file: TransactionFile): [string, string][] {
       const lock = outputLock === 0 ? '' : `  locked until ${outputLock}`
       return [to === payer ? 'change' : 'pays', `${formatAmount(value)}  ${to}${lock}`]
     }),
+    ...(isLocked(transaction) ? [['lock time', lockText(transaction)] satisfies [string, string]] : []),
     ['fee', fee === undefined ? 'unknown: the file does not tell what the inputs are worth' : formatAmount(fee)],
   ]
+}
+
+/** Whether the lock time of a transaction counts: not where every sequence is final. */
+function isLocked({ lockTime, inputs }: Transaction): boolean {
+  return lockTime > 0 && inputs.some(({ sequence }) => sequence !== finalSequence)
+}
+
+function lockText({ lockTime }: Transaction): string {
+  return `not before block ${lockTime + 1}: it can be sent from height ${lockTime} on`
 }
 
 /** Signed and open keys of multisig addresses, for text output. */

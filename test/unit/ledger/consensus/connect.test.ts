@@ -93,6 +93,9 @@ describe('spending', () => {
     expect(code(99, 0xfffffffe)).toBe(undefined)
     expect(code(49, 0xfffffffe)).toBe('tx-output-locked')
     expect(code(100, 0xfffffffe)).toBe('tx-not-final')
+    expect(() => check(spend([input(0, 0xfffffffe)], 1000n, [10], { lockTime: 100 }), view)).toThrow(
+      'lockTime 100: blocks from height 101 on take it, not that at height 100; it can be sent at height 100',
+    )
     expect(code(100, 0xffffffff)).toBe('tx-output-locked')
     expect(code(50, 0xffffffff)).toBe('tx-output-locked')
     expect(code(50, 0)).toBe('tx-output-locked')

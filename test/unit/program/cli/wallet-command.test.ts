@@ -179,6 +179,22 @@ describe('didledger wallet', () => {
     expect((await bench.run('wallet', 'balance', payer, '--rest', rest)).out).toMatch(`${payer}  7.4`)
   })
 
+  it('shows from which height a transaction with a lock time can be sent', async () => {
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const pay = [...['--to', bob.address, '--amount', '1', '--rest', rest], '--genesis', bench.spec]
+    const from = ['--devnet-account', '0']
+    const built = await bench.run('wallet', 'build', ...from, ...pay, '--lock-time', '200', '-o', bench.path('t.json'))
+    const signed = await bench.run('wallet', 'sign', bench.path('t.json'), ...from)
+    const shown = await bench.run('wallet', 'show', bench.path('t.signed.json'))
+    for (const { out } of [built, signed, shown]) {
+      expect(out).toMatch(/^ *lock time +not before block 201: it can be sent from height 200 on$/m)
+    }
+    const sent = await bench.run('wallet', 'send', bench.path('t.signed.json'), '--rest', rest)
+    expect([sent.code, sent.err]).toEqual([1, expect.stringContaining('it can be sent at height 200')])
+    const free = await bench.run('wallet', 'build', ...from, ...pay, '-o', bench.path('free.json'))
+    expect(free.out).not.toContain('lock time')
+  })
+
   it('names the first recipient where a signed file does not tell who pays', async () => {
     node.fund(devnetAccount(0).address, 300_000_000n)
     const file = bench.path('signed.json')
