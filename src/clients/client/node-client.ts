@@ -142,12 +142,22 @@ export class NodeClient {
     return parseCoins(await this.#get(`asset/utxos/${address}`), assetId)
   }
 
+  /** Coins on the chain with locks and confirmations by `listunspent`; a node without that method gives the REST list. */
+  async listUnspent(address: string, assetId: Hash): Promise<SpendableCoin[]> {
+    try {
+      return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === methodNotFound) return this.utxos(address, assetId)
+      throw error
+    }
+  }
+
   /**
    * The spendable coins of an address, as the node reports them: outputs on the chain with locks and confirmations, less those
    * spent in the pool, and outputs of pooled transactions, with 0 confirmations.
    */
   async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
-    const [listed, pool] = await Promise.all([this.#listUnspent(address, assetId), this.pool()])
+    const [listed, pool] = await Promise.all([this.listUnspent(address, assetId), this.pool()])
     return coinsBesidePool(listed, pool, address, assetId)
   }
 
@@ -158,7 +168,7 @@ export class NodeClient {
   async waiting(addresses: readonly string[], assetId: Hash): Promise<readonly Waiting[]> {
     const [pool, ...listed] = await Promise.all([
       this.pool(),
-      ...addresses.map((address) => this.#listUnspent(address, assetId)),
+      ...addresses.map((address) => this.listUnspent(address, assetId)),
     ])
     const owned = new Map(
       addresses.flatMap((address, i) => (listed[i] ?? []).map((coin) => [outpointKey(coin), { address, ...coin }])),
@@ -369,22 +379,12 @@ export class NodeClient {
       some.forEach((txid, i) => found[i] && parents.set(txid, found[i]))
     }
     const given = parents.size === txids.length || program === undefined
-    const listed = given ? [] : await this.#listUnspent(addressOf(payerOf(program.code)), assetId)
+    const listed = given ? [] : await this.listUnspent(addressOf(payerOf(program.code)), assetId)
     return inputs.flatMap(({ txid, index }) => {
       const output = parents.get(displayHash(txid))?.outputs[index]
       if (output !== undefined) return [{ txid, index, value: output.value, outputLock: output.outputLock }]
       return listed.filter((coin) => outpointKey(coin) === outpointKey({ txid, index }))
     })
-  }
-
-  /** Coins with locks and confirmations by `listunspent`; a node without that method gives the REST list. */
-  async #listUnspent(address: string, assetId: Hash): Promise<SpendableCoin[]> {
-    try {
-      return parseCoins(await this.rpc('listunspent', { addresses: [address] }), assetId)
-    } catch (error) {
-      if (error instanceof NodeRefusal && error.code === methodNotFound) return this.utxos(address, assetId)
-      throw error
-    }
   }
 
   #get(path: string): Promise<unknown> {

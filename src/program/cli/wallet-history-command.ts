@@ -4,7 +4,9 @@ import { formatAmount } from '../../base/primitives/amount.js'
 import { type History, NodeClient, type Waiting } from '../../clients/client/node-client.js'
 import { rulesAt } from './chain-rules.js'
 import { NodeRefusal } from '../../clients/client/http.js'
+import { type SpendableCoin, unusable } from '../../clients/wallet/coins.js'
 import type { Labels } from '../../clients/wallet/labels.js'
+import type { ChainRules } from '../../clients/wallet/terms.js'
 import { labelsOf } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
 import {
@@ -62,29 +64,61 @@ function addressesOf(of: string | undefined, options: WalletOptions): string[] {
 async function balance(context: CliContext, of: string | undefined, options: WalletOptions & RestFlags): Promise<void> {
   const client = new NodeClient(options)
   const addresses = addressesOf(of, options)
-  const { assetId } = await rulesAt(client, {})
-  const [waiting, ...balances] = await Promise.all([
+  const rules = await rulesAt(client, {})
+  const { assetId } = rules
+  const [waiting, coins, ...balances] = await Promise.all([
     client.waiting(addresses, assetId),
+    Promise.all(addresses.map((address) => client.listUnspent(address, assetId))),
     ...addresses.map((address) => client.balance(address)),
   ])
   const rows = addresses.map((address, i) => ({
     address,
     balance: balances[i] as bigint,
+    withheld: withheldOf(coins[i] ?? [], rules),
     received: sumOf(waiting.map(({ received }) => received.get(address))),
     spent: sumOf(waiting.map(({ spent }) => spent.get(address))),
   }))
   const total = sumOf(balances)
-  const json = rows.map(({ address, balance, received, spent }) => ({
+  const json = rows.map(({ address, balance, withheld, received, spent }) => ({
     address,
     balance: formatAmount(balance),
+    ...Object.fromEntries(partsOf(balance, withheld)),
     waiting: { received: formatAmount(received), spent: formatAmount(spent) },
   }))
   report(context, options, { accounts: json, total: formatAmount(total) }, [
     ...rows.map(
-      ({ address, balance, received, spent }) => `${address}  ${formatAmount(balance)}${waitingText(received, spent)}`,
+      ({ address, balance, withheld, received, spent }) =>
+        `${address}  ${formatAmount(balance)}${withheldText(balance, withheld)}${waitingText(received, spent)}`,
     ),
     ...(rows.length === 1 ? [] : [`${'total'.padEnd(34)}  ${formatAmount(total)}`]),
   ])
+}
+
+/** Sums of coins that no block takes yet. */
+interface Withheld {
+  /** By the lock of their output. */
+  readonly locked: bigint
+  /** Coins of coinbases that are too young. */
+  readonly immature: bigint
+}
+
+function withheldOf(coins: readonly SpendableCoin[], rules: ChainRules): Withheld {
+  const sum = (why: keyof Withheld) => sumOf(coins.map((coin) => (unusable(coin, rules) === why ? coin.value : 0n)))
+  return { locked: sum('locked'), immature: sum('immature') }
+}
+
+/** The parts of a balance by name, of those that can be spent, are locked and are immature; none where all can be spent. */
+function partsOf(balance: bigint, { locked, immature }: Withheld): [string, string][] {
+  const withheld = locked + immature
+  if (withheld === 0n) return []
+  // The list and the balance may be those of two blocks, and a long list lacks its least coins.
+  const spendable = balance > withheld ? balance - withheld : 0n
+  return Object.entries({ spendable, locked, immature }).map(([name, value]) => [name, formatAmount(value)])
+}
+
+function withheldText(balance: bigint, withheld: Withheld): string {
+  const parts = partsOf(balance, withheld).map(([name, value]) => `${value} ${name}`)
+  return parts.length === 0 ? '' : `  (${parts.join(', ')})`
 }
 
 function waitingText(received: bigint, spent: bigint): string {

@@ -326,6 +326,24 @@ describe('didledger wallet', () => {
     expect(await bench.json('wallet', 'send', ...call)).toMatchObject({ height: 2 })
   })
 
+  it('tells what of a balance can be spent, is locked and is immature', async () => {
+    for (let height = 1; height < 3; height++) node.mine()
+    node.fund(bob.address, 100_000_000n)
+    node.fund(bob.address, 200_000_000n, { outputLock: 50, height: 1 })
+    node.fund(bob.address, 400_000_000n, { coinbase: true, height: 1 })
+    node.fund(devnetAccount(0).address, 800_000_000n, { coinbase: true })
+    const parts = { spendable: '1.00000000', locked: '2.00000000', immature: '4.00000000' }
+    expect(await bench.json('wallet', 'balance', bob.address, '--rest', rest)).toMatchObject({
+      accounts: [{ balance: '7.00000000', ...parts }],
+      total: '7.00000000',
+    })
+    const { out } = await bench.run('wallet', 'balance', bob.address, '--rest', rest)
+    expect(out).toBe(`${bob.address}  7.00000000  (1.00000000 spendable, 2.00000000 locked, 4.00000000 immature)\n`)
+    // Coins of the genesis block need no age.
+    const genesis = await bench.run('wallet', 'balance', '--devnet-account', '0', '--rest', rest)
+    expect(genesis.out).toBe(`${devnetAccount(0).address}  8.00000000\n`)
+  })
+
   it('pays what a full pool asks for each byte, up to a price that a node cannot name alone', async () => {
     node.fund(devnetAccount(0).address, 3_000_000_000n)
     const send = ['wallet', 'send', '--to', bob.address, '--amount', '1', '--devnet-account', '0', '--rest', rest]
