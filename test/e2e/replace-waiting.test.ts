@@ -220,7 +220,11 @@ describe('wallet cancel', () => {
     expect(out).not.toContain('pays')
     const [second] = await pool()
     expect((await history())[0]).toMatchObject({ txid: second, kind: 'waits', change: '-0.00000200' })
-    expect(await refused('cancel', first, ...from)).toContain(`it was replaced by ${second}`)
+    for (const command of ['bump', 'cancel']) {
+      expect(await refused(command, first, ...from)).toContain(
+        `error: ${first} waits no more: it was replaced by ${second} already, so name that one to bump or cancel it`,
+      )
+    }
     await mine()
     expect(await node.client.balance(payee.address)).toBe(before)
     expect(had - (await node.client.balance(payer.address))).toBe(200n)

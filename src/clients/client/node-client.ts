@@ -207,7 +207,10 @@ export class NodeClient {
    * bytes and those of what it spends are the ones that their ids name; only of coins whose transaction the node gave up its word is taken.
    */
   async waitingTransaction(txid: string, assetId: Hash): Promise<WaitingTransaction> {
-    const { blockhash } = asTransaction(await this.#get(`transaction/${txid}`), 'the transaction')
+    const found = await this.#get(`transaction/${txid}`).catch((error: unknown) => {
+      throw replacedError(txid, error) ?? error
+    })
+    const { blockhash } = asTransaction(found, 'the transaction')
     if (blockhash !== '') throw new UserError(`${txid} waits no more: it is mined, in block ${blockhash}`)
     const transaction = await this.#decoded(txid)
     return { transaction, spent: await this.#spentBy(transaction, assetId) }
@@ -407,6 +410,13 @@ export class NodeClient {
     }
     return Result
   }
+}
+
+/** The error for a transaction that another one replaced, by the refusal of a node that has it no more. */
+function replacedError(txid: string, error: unknown): UserError | undefined {
+  const [, by] = /replaced by ([0-9a-f]{64})/.exec(error instanceof NodeRefusal ? error.reason : '') ?? []
+  if (by === undefined) return undefined
+  return new UserError(`${txid} waits no more: it was replaced by ${by} already, so name that one to bump or cancel it`)
 }
 
 /** A transaction that waits for a block: sums by address, in units of 10^-8. */
