@@ -1,4 +1,5 @@
-import { UserError } from '../../base/errors/rule-error.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { strictValue } from '../../identity/did/plain-json.js'
 
 /** JSON text as a value; a {@link UserError} that begins with `what` for anything else. */
 export function parseJson(text: string, what: string): unknown {
@@ -6,6 +7,16 @@ export function parseJson(text: string, what: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     throw new UserError(`${what} is not JSON: ${placeOf(text, error)}`)
+  }
+}
+
+/** {@link parseJson} of text that is to be signed: a {@link UserError} also where readers would not all take it for the same value. */
+export function parseJsonToSign(text: string, what: string): unknown {
+  parseJson(text, what)
+  try {
+    return strictValue(text)
+  } catch (error) {
+    throw error instanceof RuleError ? new UserError(`${what}: ${error.message}`) : error
   }
 }
 

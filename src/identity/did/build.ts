@@ -11,7 +11,7 @@ import { parseDocument, sortProofs } from './document.js'
 import { relativeId } from './identifier.js'
 import { type Credential, type DidDocument, type DidKey, type DocumentProof, signatureType } from './model.js'
 import { signedText } from './operation.js'
-import { fromPlain } from './plain-json.js'
+import { fromPlain, strictValue } from './plain-json.js'
 import { encodeTicket, type Ticket } from './ticket.js'
 
 /** The 64-byte signature r‖s of SHA-256 of the UTF-8 bytes of `text`. */
@@ -200,7 +200,7 @@ function references(plan: DocumentPlan, use: PlannedKey['use']): string[] {
 }
 
 function plain(value: unknown): unknown {
-  return typeof value === 'string' ? JSON.parse(value) : value
+  return typeof value === 'string' ? strictValue(value) : value
 }
 
 interface OperationPlan {

@@ -1,5 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
-import { type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
+import { type JsonLimits, type JsonObject, type JsonValue, parseStrictJson } from '../../base/primitives/strict-json.js'
 import { documentJsonLimits } from './document.js'
 
 /**
@@ -11,6 +11,12 @@ export function fromPlain(input: unknown): JsonValue {
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   if (text === undefined) throw new RuleError('json-syntax', `there is no JSON form of ${typeof input}`)
   return normalized(parseStrictJson(text, documentJsonLimits))
+}
+
+/** The value of JSON text that is to be signed. Throws a {@link RuleError} unless every reader takes the text for the same value. */
+export function strictValue(text: string, limits: JsonLimits = documentJsonLimits): unknown {
+  parseStrictJson(text, limits)
+  return JSON.parse(text)
 }
 
 function normalized(value: JsonValue): JsonValue {

@@ -10,7 +10,7 @@ import {
   newCredentialName,
   type SignedBy,
 } from '../../clients/wallet/issue-credential.js'
-import { parseJson } from '../../clients/wallet/parse-json.js'
+import { parseJsonToSign } from '../../clients/wallet/parse-json.js'
 import { linkDomain, presentCredentials } from '../../clients/wallet/present-credentials.js'
 import { configurationPath, linksTo } from '../../identity/credentials/domain-linkage.js'
 import { readSignedCredential } from '../../identity/credentials/read-credential.js'
@@ -132,7 +132,7 @@ async function issue(context: CliContext, options: IssueOptions): Promise<void> 
 }
 
 function claimsOf({ claim = [], claims }: IssueOptions): Record<string, unknown> {
-  const named = claims === undefined ? {} : parseJson(readTextFile(claims, 'claims'), `the claims ${claims}`)
+  const named = claims === undefined ? {} : parseJsonToSign(readTextFile(claims, 'claims'), `the claims ${claims}`)
   if (typeof named !== 'object' || named === null || Array.isArray(named)) {
     throw new UserError(`${claims} holds no JSON object of claims`, 2)
   }

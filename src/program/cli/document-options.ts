@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { documentJsonLimits } from '../../identity/did/document.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
+import { strictValue } from '../../identity/did/plain-json.js'
 import { defined } from '../../base/primitives/defined.js'
-import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { AddedAgreementKey } from '../../clients/wallet/core-members.js'
 import type { DocumentChanges, NewIdentity } from '../../clients/wallet/did-identity.js'
 import { readTextFile } from '../../clients/wallet/files.js'
+import { parseJsonToSign } from '../../clients/wallet/parse-json.js'
 import { collect } from './command-options.js'
 import { changedExpiry, type ExpiryOptions, withExpiry } from './expiry.js'
 import { type KeyOptions, withCoreMembers } from './key-options.js'
@@ -116,9 +116,10 @@ function serviceOption(text: string): ServiceEntry {
 function endpointIn(text: string): unknown {
   if (!/^[{[]/.test(text)) return text
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new UserError(`the endpoint begins as JSON and is none: ${text.slice(0, 200)}`, 2)
+    return strictValue(text)
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new UserError(`the endpoint begins as JSON and is none to sign: ${error.message}: ${text.slice(0, 200)}`, 2)
   }
 }
 
@@ -130,11 +131,6 @@ function fragmentOption(text: string): string {
 /** The text of a credential file, checked to be JSON within the document limits. */
 function readCredential(file: string): string {
   const text = readTextFile(file, 'credential')
-  try {
-    parseStrictJson(text, documentJsonLimits)
-  } catch (error) {
-    if (error instanceof RuleError) throw new UserError(`the credential ${file}: ${error.message}`)
-    throw error
-  }
+  parseJsonToSign(text, `the credential ${file}`)
   return text
 }

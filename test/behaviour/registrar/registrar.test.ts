@@ -70,6 +70,11 @@ afterAll(async () => {
   await node.close()
 })
 
+/** Posts the text of a create. */
+const posted = (body: string) => {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+  return ask(server.port, '/1.0/create', { method: 'POST', headers, body })
+}
 const user = (key = quickSigner(), own: string | undefined = token) => new RegistrarUser(server.port, own, key)
 const method = (key: QuickSigner, id = '#primary') => {
   return { id, type: 'JsonWebKey', publicKeyJwk: JSON.parse(formatPublicKey(key.publicKey, 'jwk')) as object }
@@ -248,6 +253,19 @@ describe('a client that signs itself', () => {
 
 describe('a request is refused', () => {
   const ada = quickSigner()
+  it('that would have another document signed than the one given', async () => {
+    const body = JSON.stringify({ didDocument: documentOf(ada, { service: [{ ...site, n: 1 }] }) })
+    expect(await posted(body)).toMatchObject({ status: 200, body: { didState: { state: 'action' } } })
+    for (const [members, fault] of [
+      ['"n":1,"n":2', 'the name "n" again'],
+      ['"n":1e400', 'the number 1e400'],
+    ] as const) {
+      const reason = expect.stringContaining(`the body is no JSON that can be signed: ${fault}`) as string
+      const { status, body: answer } = await posted(body.replace('"n":1', members))
+      expect([status, answer]).toMatchObject([400, { didState: { state: 'failed', reason } }])
+    }
+  })
+
   it.each<[string, string, object, string]>([
     ['without a document', 'create', {}, 'didDocument is no object'],
     ['without a key', 'create', { didDocument: {} }, 'authentication names no key: the DID is made of one'],
@@ -368,15 +386,7 @@ describe('a request is refused', () => {
       expect([status, body.didState.state]).toEqual([401, 'failed'])
     }
     expect((await askWith(server.port, '/1.0/create', {}, { 'content-type': 'text/plain' })).status).toBe(415)
-    const broken = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: '{',
-    }
-    expect(await ask(server.port, '/1.0/create', broken)).toMatchObject({
-      status: 400,
-      body: { didState: { state: 'failed' } },
-    })
+    expect(await posted('{')).toMatchObject({ status: 400, body: { didState: { state: 'failed' } } })
     expect((await ask(server.port, '/1.0/create')).status).toBe(405)
     expect((await ask(server.port, '/1.0/destroy', { method: 'POST', body: '{}' })).status).toBe(404)
   })

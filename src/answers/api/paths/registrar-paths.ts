@@ -4,6 +4,8 @@ import type { Registrar } from '../../../clients/registrar/registrar.js'
 import { failure, Refused, refusedFor, registrations } from '../../../clients/registrar/registration.js'
 import type { RegistrationAnswer } from '../../../clients/registrar/registration.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { documentJsonLimits } from '../../../identity/did/document.js'
+import { strictValue } from '../../../identity/did/plain-json.js'
 import { didMethod } from '../../../base/primitives/did-method.js'
 import { utf8 } from '../../../base/primitives/bytes.js'
 import type { Log } from '../../../base/runtime/env.js'
@@ -76,14 +78,17 @@ function requireMethod(query: string): void {
 
 const everyone: RegistrarClient = { name: 'everyone', begin: () => {} }
 
+/** The JSON of a body, read strictly: a document in it is to be signed. */
 function jsonOf(body: Uint8Array | undefined): unknown {
   const text = body === undefined ? undefined : utf8(body)
+  if (text === undefined) throw new Refused('invalidRequest', 'the body is no JSON in UTF-8')
   try {
-    if (text !== undefined) return JSON.parse(text)
-  } catch {
-    // Refused below.
+    // A document in the list of an update begins two levels below the body.
+    return strictValue(text, { ...documentJsonLimits, depth: documentJsonLimits.depth + 2 })
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error
+    throw new Refused('invalidRequest', `the body is no JSON that can be signed: ${error.message}`)
   }
-  throw new Refused('invalidRequest', 'the body is no JSON in UTF-8')
 }
 
 /** `asked`: headers of the request. */

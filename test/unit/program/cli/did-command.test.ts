@@ -160,7 +160,21 @@ describe('didledger did', () => {
       1,
       'the endpoint of service #a is no absolute URI, such as https://example.org: no',
     ],
-    [['--add-service', 'a,T,{"uri":'], 2, 'the endpoint begins as JSON and is none: {"uri":'],
+    [
+      ['--add-service', 'a,T,{"uri":'],
+      2,
+      'the endpoint begins as JSON and is none to sign: expected a value, found the end of the text at character 8: {"uri":',
+    ],
+    [
+      ['--add-service', 'a,T,{"uri":"https://x.example","uri":"https://evil.example"}'],
+      2,
+      'the endpoint begins as JSON and is none to sign: the name "uri" again at character 28: {"uri":"https://x.example","uri":"https://evil.example"}',
+    ],
+    [
+      ['--add-service', 'a,T,{"n":1e400}'],
+      2,
+      'the endpoint begins as JSON and is none to sign: the number 1e400, which is not in canonical form, at character 6: {"n":1e400}',
+    ],
     [['--add-key-agreement', 'enc'], 2, '--add-key-agreement takes name,key'],
     [
       ['--add-key-agreement', 'enc,{"kty":"OKP","crv":"Ed25519","x":"AA"}'],
@@ -226,7 +240,10 @@ describe('didledger did', () => {
     const refused = await bench.run('did', 'update', ...as(0), '--add-credential', forged)
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('45008') })
     const junk = await bench.run('did', 'update', ...as(0), '--add-credential', bench.write('junk.json', '{'))
-    expect(junk).toMatchObject({ code: 1, err: expect.stringMatching(/^error: the credential .*junk\.json: /) })
+    expect(junk).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: the credential .*junk\.json is not JSON: /),
+    })
     const empty = await bench.run('did', 'update', ...as(0), '--add-credential', bench.write('empty.json', '{}'))
     expect(empty).toMatchObject({ code: 1, err: expect.stringContaining('(document-form)') })
   })
