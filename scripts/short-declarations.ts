@@ -1,12 +1,34 @@
 import ts from 'typescript'
 
-/** The same declarations without comments, a line each, with spaces between words alone and without the semicolon before a brace. */
+/**
+ * The same declarations without comments, a line each, with spaces between words alone and without the semicolon before a brace or at an
+ * end. One that is exported says so itself, where that is shorter than its name in a list.
+ */
 export function shortDeclarations(text: string): string {
   const source = ts.createSourceFile('declarations.d.ts', text, ts.ScriptTarget.ES2022, true)
   const declared = source.statements.filter((one) => !ts.isImportDeclaration(one) && !ts.isExportDeclaration(one))
   const tokens = declared.map((one) => tokensOf(one, source))
-  const lines = [...ports(source, new Set(tokens.flat())), ...tokens.map((some) => some.reduce(joined, ''))]
-  return withNames(`${lines.join('\n')}\n`)
+  const listed = exportsOf(source).filter(({ propertyName }) => propertyName === undefined)
+  const names = new Set(listed.map(plainName))
+  const exported = tokens.filter((some) => names.has(nameIn(some)) && isShorterAlone(some))
+  const lines = tokens.map((some) => (exported.includes(some) ? withExport(some) : some).reduce(joined, ''))
+  const all = [...ports(source, new Set(tokens.flat()), new Set(exported.map(nameIn))), ...lines]
+  return withNames(`${all.map((line) => line.replace(/;$/, '')).join('\n')}\n`)
+}
+
+const modifier = 'declare'
+
+function nameIn(tokens: readonly string[]): string {
+  return tokens[tokens[0] === modifier ? 2 : 1] ?? ''
+}
+
+/** Whether the word `export` takes less than a name in a list of exports: it replaces another word, or the name is longer. */
+function isShorterAlone(tokens: readonly string[]): boolean {
+  return tokens[0] === modifier || nameIn(tokens).length >= 'export '.length
+}
+
+function withExport(tokens: readonly string[]): string[] {
+  return ['export', ...(tokens[0] === modifier ? tokens.slice(1) : tokens)]
 }
 
 function tokensOf(node: ts.Node, source: ts.SourceFile): string[] {
@@ -21,12 +43,16 @@ function joined(text: string, token: string): string {
 
 type PortName = ts.ImportSpecifier | ts.ExportSpecifier
 
-/** Imports and exports of a file whose declarations have these words. A name that is only passed on stands once, in `export{Name}from"./chunk.js"`. */
-function ports({ statements }: ts.SourceFile, words: ReadonlySet<string>): string[] {
+/**
+ * Imports and exports of a file whose declarations have these words, but for names that are exported by their declarations. A name that is
+ * only passed on stands once, in `export{Name}from"./chunk.js"`.
+ */
+function ports(source: ts.SourceFile, words: ReadonlySet<string>, exported: ReadonlySet<string>): string[] {
+  const { statements } = source
   const own = statements.filter((one) => ts.isInterfaceDeclaration(one) || ts.isTypeAliasDeclaration(one))
   const types = new Set(own.map(({ name }) => name.text))
   const lines: string[] = []
-  let left = statements.filter(ts.isExportDeclaration).flatMap(({ exportClause }) => namesIn(exportClause))
+  let left = exportsOf(source).filter((one) => one.propertyName !== undefined || !exported.has(plainName(one)))
   for (const { importClause, moduleSpecifier } of statements.filter(ts.isImportDeclaration)) {
     const names = namesIn(importClause?.namedBindings)
     const kept = names.filter(({ name, propertyName }) => words.has(name.text) || propertyName !== undefined)
@@ -36,7 +62,14 @@ function ports({ statements }: ts.SourceFile, words: ReadonlySet<string>): strin
     const from = `from${moduleSpecifier.getText()}`
     lines.push(port('import', kept, from, types), port('export', passed, from, types))
   }
-  return [...lines, port('export', left, '', types)].filter((line) => line !== '')
+  lines.push(port('export', left, '', types))
+  // Without a list, every declaration of a file would be exported.
+  if (!lines.some((line) => line.startsWith('export'))) lines.push('export{}')
+  return lines.filter((line) => line !== '')
+}
+
+function exportsOf({ statements }: ts.SourceFile): PortName[] {
+  return statements.filter(ts.isExportDeclaration).flatMap(({ exportClause }) => namesIn(exportClause))
 }
 
 function namesIn(list: ts.NamedImportBindings | ts.NamedExportBindings | undefined): readonly PortName[] {
@@ -57,8 +90,8 @@ function port(word: string, names: readonly PortName[], from: string, types: Rea
 
 /** The names of codes in place of a table of texts that has them as members. */
 function withNames(text: string): string {
-  return text.replace(/^declare const texts:\{(.*)\};\ntype Code=keyof typeof texts;$/m, (_, members: string) => {
+  return text.replace(/^declare const texts:\{(.*)\}\ntype Code=keyof typeof texts$/m, (_, members: string) => {
     const names = members.split(';').map((member) => member.replace(/:string$/, '').replace(/['"]/g, ''))
-    return `type Code=${names.map((name) => `"${name}"`).join('|')};`
+    return `type Code=${names.map((name) => `"${name}"`).join('|')}`
   })
 }
