@@ -274,10 +274,13 @@ export function parseDid(text: string): { did: string; programHash: ProgramHash 
     : { did: start + identifier, programHash }
 }
 
-/** The fault that keeps a text which {@link parseDid} refuses from being a DID of a key, and that there can then be none. */
+/** The fault that keeps a text which {@link parseDid} refuses from being a DID: of an identifier, that there can then be none of a key. */
 export function didFault(text: string): string {
   const start = `did:${didMethod}:`
-  if (text.startsWith('did:') && !text.startsWith(start)) return `it does not begin with ${start}`
+  if (text.trim() !== text) return 'blanks stand around it'
+  if (/^did(:|%3a)/i.test(text) && !text.startsWith(start)) return `it does not begin with ${start}`
+  const { did } = parseDid(/^[^/?#]+(?=[/?#])/.exec(text)?.[0] ?? '') ?? {}
+  if (did !== undefined) return `it is a DID URL; the DID in it is ${did}`
   const identifier = text.startsWith(start) ? text.slice(start.length) : text
   const inFull = isDidName(text) ? `; a name is written in full, as ${start}${text}` : ''
   return `${identifierFault(identifier)}; no key has it, so it cannot exist${inFull}`

@@ -158,11 +158,13 @@ export function recipientOption(text: string): { address: string; programHash: P
   return { address: text, programHash }
 }
 
-/** A full DID, from its text or its identifier alone. */
-export function didArgument(text: string): string {
+/** A full DID, from its text or its identifier alone; blanks around it are ignored. */
+export function didArgument(given: string): string {
+  const text = given.trim()
   const parsed = parseDid(text)
-  if (parsed === undefined) throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}.`)
-  return parsed.did
+  if (parsed !== undefined) return parsed.did
+  const versions = /[?&]version(Id|Time)=/.test(text) ? '; "did resolve" has --version-id and --version-time' : ''
+  throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}${versions}.`)
 }
 
 /** Throws a {@link UserError} with exit code 2 if an amount exceeds the supply of the chain. */

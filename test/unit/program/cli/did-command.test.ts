@@ -506,4 +506,26 @@ describe('didledger did', () => {
     }
     expect(node.requests).toEqual([])
   })
+
+  it('names what stands before and behind a DID, and ignores blanks around it', async () => {
+    const inIt = `Not a DID of this chain: it is a DID URL; the DID in it is ${alice.did}`
+    const versions = `${inIt}; "did resolve" has --version-id and --version-time.`
+    const otherStart = 'Not a DID of this chain: it does not begin with did:ledger:.'
+    for (const [text, said] of [
+      [`${alice.did}?versionTime=2027-01-01T00:00:00Z`, versions],
+      [`${alice.did}?a=b&versionId=${'0'.repeat(64)}`, versions],
+      [`${alice.did}#primary`, `${inIt}.`],
+      [`${alice.did}/x`, `${inIt}.`],
+      [`${alice.did.slice(0, -1)}0#primary`, 'character 34 is none of base58'],
+      [alice.did.replace('did', 'DID'), otherStart],
+      [alice.did.replaceAll(':', '%3A'), otherStart],
+    ] as const) {
+      const { code, err } = await bench.run('did', 'resolve', text)
+      expect({ text, code, err }).toEqual({ text, code: 2, err: expect.stringContaining(said) })
+    }
+    expect(node.requests).toEqual([])
+    await bench.json('did', 'create', ...as(0))
+    const { code, out } = await bench.run('did', 'resolve', ` ${alice.did}\n`, ...online.slice(0, 2))
+    expect([code, out]).toEqual([0, expect.stringContaining(alice.did)])
+  })
 })
