@@ -16,10 +16,17 @@ export function isDidName(text: string): boolean {
 /** The form of names in words. */
 export const nameRule = `1 to ${longestName} of a-z 0-9 . _ -, the first a letter or digit; no 34 that begin with i`
 
-/** Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts. */
+// Letters and digits alone, of both cases since capitals are looked for: a mistyped identifier of a key, or an address.
+const identifierLike = /^(?=.*[a-z])\w{26,}$/
+
+/**
+ * Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts, and for those that
+ * look like an identifier: it would be another DID, which anyone may register.
+ */
 export function capitalsFault(text: string): string {
   const lower = text.toLowerCase()
-  return lower !== text && isDidName(lower) ? `names have no capitals, as in ${lower}` : ''
+  if (lower === text || !isDidName(lower) || identifierLike.test(text)) return ''
+  return `names have no capitals, as in ${lower}`
 }
 
 /** Whether a DID has a name, not the identifier of a key. */

@@ -27,6 +27,18 @@ it.each([
   ['l'.padStart(34, 'i'), 'character 34 is none of base58'],
   ['someone-else', 'character 8 is none of base58'],
   ['Shop', 'its length is 4, not 34; names have no capitals, as in shop'],
+  ['OurVeryOwnClubOfBerlin2024', 'character 1 is none of base58'],
+  [
+    'OurVeryOwnClubOfBerlin202',
+    'character 1 is none of base58; names have no capitals, as in ourveryownclubofberlin202',
+  ],
+  [
+    'Our-Very-Own-Club-Of-Berlin',
+    'character 1 is none of base58; names have no capitals, as in our-very-own-club-of-berlin',
+  ],
+  ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4ucx', 'its length is 35, not 34'],
+  ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4OcX', 'character 33 is none of base58'],
+  ['EZxLBLAJVRjh3eJa58vNy7nFHZJTVbZi1G', 'it begins with E, not with i'],
   ['The.Club', 'character 4 is none of base58; names have no capitals, as in the.club'],
   ['A'.repeat(116), `its length is 116, not 34; names have no capitals, as in ${'a'.repeat(116)}`],
   ['A'.repeat(117), 'its length is 117, not 34'],
