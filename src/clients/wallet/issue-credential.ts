@@ -14,7 +14,7 @@ import type { DidDocument } from '../../identity/did/model.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import type { SigningAccount } from './accounts.js'
 import { credentialKey, ownKeysOnly, readCredential } from './did-credential.js'
-import { signer } from './did-identity.js'
+import { didFault, signer } from './did-identity.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Credentials that a DID of a wallet issues. */
@@ -74,6 +74,9 @@ export const neededOfCredential = ['id', 'types', 'claims'] as const
  */
 export function buildCredential(by: Pick<SignedBy, 'document' | 'created'>, credential: NewCredential): CredentialPlan {
   const plan = planOf(by, credential)
+  const { subject } = plan
+  if (!isDid(subject, chainIds))
+    throw new UserError(`the subject ${shown(subject)} is no DID of this chain; a JWT is about any text`, 2)
   requireCredential(plan, chainIds)
   return plan
 }
@@ -84,6 +87,7 @@ function planOf(
 ): CredentialPlan {
   requireMembers('the credential', credential, credentialMembers, neededOfCredential)
   const { id, subject = document.id, types, claims, expires, context } = credential
+  requireSubject(subject)
   if (expires !== undefined && expires <= created) {
     throw new UserError(`the credential would expire on ${expires}, before it is issued on ${created}`, 2)
   }
@@ -99,10 +103,21 @@ function planOf(
   }
 }
 
+/** Refuses a subject that is empty, or begins as a DID of this chain and can be none. */
+function requireSubject(subject: string): void {
+  if (subject.trim() === '') throw new UserError('the subject of the credential is empty', 2)
+  if (!subject.trim().toLowerCase().startsWith(`did:${didMethod}:`) || isDid(subject, chainIds)) return
+  throw new UserError(`the subject ${shown(subject)} is not a DID of this chain: ${didFault(subject)}`, 2)
+}
+
+function shown(text: string): string {
+  return text.slice(0, 200)
+}
+
 function fullId(id: string, did: string): string {
   const full = id.startsWith('did:') ? id : `${did}#${id.replace(/^#/, '')}`
   if (isCredentialId(full, chainIds)) return full
-  throw new UserError(`${id.slice(0, 200)} is no name of a credential: 1 to 128 letters, digits and . _ - are`, 2)
+  throw new UserError(`${shown(id)} is no name of a credential: 1 to 128 letters, digits and . _ - are`, 2)
 }
 
 /** A name for a credential that has none: `degree-1f6b3a90` for a DegreeCredential. */

@@ -362,6 +362,11 @@ describe('what issues and presents refuses', () => {
       'may not sign',
     ],
     [
+      'a subject that only a JWT can have',
+      () => issueCredential(by(issuer), { ...degree, subject: 'did:key:z6Mk' }),
+      'the subject did:key:z6Mk is no DID of this chain',
+    ],
+    [
       'claims with an id',
       () => issueCredential(by(issuer), { ...degree, claims: { id: stranger.did } }),
       'the claims name an id',
@@ -390,24 +395,36 @@ describe('what issues and presents refuses', () => {
     expect(run).toThrow(message)
   })
 
+  it.each([
+    ['', 'the subject of the credential is empty'],
+    [' ', 'the subject of the credential is empty'],
+    [`${subject.did.slice(0, -1)}D`, 'its checksum is wrong'],
+    ['did:ledger:NOPE', 'names have no capitals, as in nope'],
+    [subject.did.replace('did', 'DID'), 'it does not begin with did:ledger:'],
+    [`${subject.did} `, 'blanks stand around it'],
+    [`${subject.did}#primary`, `it is a DID URL; the DID in it is ${subject.did}`],
+  ])('the subject %j, in both forms', (mistyped, message) => {
+    for (const issue of [issueCredential, issueCredentialJwt]) {
+      expect(() => issue(by(issuer), { ...degree, id: 'degree', subject: mistyped })).toThrow(message)
+    }
+  })
+
   it('both forms in one presentation', () => {
     const credentials = forms.map(([, issue]) => issue(by(issuer), degree))
     expect(() => presentCredentials(by(subject), { credentials, realm: 'r', nonce: 'n' })).toThrow('not both')
   })
 })
 
-it('a JWT can be about a subject that is no DID of the chain; its id is below the issuer', async () => {
-  const text = issueCredentialJwt(by(issuer), {
-    id: 'member',
-    types: ['Member'],
-    subject: 'did:key:z6Mk',
-    claims: { a: 1 },
-  })
-  const { valid, credential } = await checkCredential(text, chain(), { now })
-  expect({ valid, id: credential?.id, subject: credential?.subject }).toEqual({
-    valid: true,
-    id: `${issuer.did}#member`,
-    subject: 'did:key:z6Mk',
-  })
-  expect(expires > created).toBe(true)
-})
+it.each(['did:key:z6Mk', 'Ada Lovelace', 'did:ledger'])(
+  'a JWT can be about %s; its id is below the issuer',
+  async (about) => {
+    const text = issueCredentialJwt(by(issuer), { id: 'member', types: ['Member'], subject: about, claims: { a: 1 } })
+    const { valid, credential } = await checkCredential(text, chain(), { now })
+    expect({ valid, id: credential?.id, subject: credential?.subject }).toEqual({
+      valid: true,
+      id: `${issuer.did}#member`,
+      subject: about,
+    })
+    expect(expires > created).toBe(true)
+  },
+)

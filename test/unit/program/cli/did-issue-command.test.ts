@@ -36,6 +36,16 @@ describe('didledger did issue', () => {
   })
 
   it.each([
+    [`${alice.did.slice(0, -1)}1`, 'is not a DID of this chain: its checksum is wrong'],
+    ['', 'the subject of the credential is empty'],
+  ])('refuses the subject %j before anything is signed', async (subject, fault) => {
+    for (const format of ['ledger', 'jwt']) {
+      const { code, out, err } = await issue('--claim', 'a=1', '--subject', subject, '--format', format)
+      expect([code, out, err]).toEqual([2, '', expect.stringContaining(fault)])
+    }
+  })
+
+  it.each([
     ['{"n":1e400}', 'the number 1e400, which is not in canonical form, at character 6'],
     ['{"n":0.1234567890123456789}', 'the number 0.1234567890123456789, which is not in canonical form, at character 6'],
     ['{"n":12345678901234567890}', 'the number 12345678901234567890, which is not in canonical form, at character 6'],
