@@ -1,6 +1,7 @@
-import { canonicalJson, type JsonObject, type JsonValue } from '../../base/primitives/strict-json.js'
+import { copyPlain, type PlainRules } from '../../base/primitives/plain-data.js'
+import { canonicalJson, type JsonObject } from '../../base/primitives/strict-json.js'
 import { json5Name, json5Tokens, parseJson5 } from '../../base/runtime/json5.js'
-import { below, quoted, refusal } from './query-error.js'
+import { quoted, refusal } from './query-error.js'
 
 /** Limits of a condition. */
 export const conditionLimits = {
@@ -12,13 +13,20 @@ export const conditionLimits = {
   nodes: 256,
 }
 
+const plainRules: PlainRules = {
+  depth: conditionLimits.depth,
+  values: conditionLimits.nodes,
+  numberFault: (value) => (Number.isFinite(value) ? undefined : 'only finite numbers can be compared'),
+  refuse: refusal,
+}
+
 /**
  * Reads a condition, JSON or JSON5 text or an object, into Maps of its own. Throws `query-invalid` for text that is neither, for
  * anything but an object, above {@link conditionLimits}, for values without JSON form and for repeated names.
  */
 export function readCondition(input: string | object): JsonObject {
   const value = typeof input === 'string' ? parse(input) : input
-  const condition = new Copy().value(value, 1, '')
+  const condition = copyPlain(value, plainRules)
   if (!(condition instanceof Map)) throw refusal('', 'not an object such as {"service":{"type":"T"}}')
   if (typeof input === 'string') refuseRepeatedNames(input)
   else refuseLong(canonicalJson(condition))
@@ -39,37 +47,6 @@ export function refuseLong(text: string): void {
   const { bytes } = conditionLimits
   if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return
   throw refusal('', `longer than ${bytes} bytes`)
-}
-
-/** Copies plain data. Recursion ends at the depth limit. */
-class Copy {
-  #nodes = 0
-
-  value(value: unknown, depth: number, where: string): JsonValue {
-    if (++this.#nodes > conditionLimits.nodes) throw refusal('', `more than ${conditionLimits.nodes} values`)
-    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
-    if (typeof value === 'number') {
-      if (Number.isFinite(value)) return value
-      throw refusal(where, 'only finite numbers can be compared')
-    }
-    if (depth > conditionLimits.depth) throw refusal('', `nested deeper than ${conditionLimits.depth} levels`)
-    if (Array.isArray(value)) {
-      const copy: JsonValue[] = []
-      for (let i = 0; i < value.length; i++) copy.push(this.value(value[i], depth + 1, `${where}[${i}]`))
-      return copy
-    }
-    if (!isPlain(value)) throw refusal(where, `there is no JSON form of this ${typeof value}`)
-    const copy: JsonObject = new Map()
-    for (const name of Object.keys(value)) copy.set(name, this.value(value[name], depth + 1, below(where, name)))
-    return copy
-  }
-}
-
-/** Whether a value is a plain object: not a Date, a Map, or an instance of another class. */
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /**

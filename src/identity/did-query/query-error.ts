@@ -1,5 +1,7 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 
+export { below } from '../../base/primitives/plain-data.js'
+
 /** Characters of a path that a refusal shows. */
 const longestPath = 200
 
@@ -7,11 +9,6 @@ const longestPath = 200
 export function refusal(where: string, what: string): RuleError {
   const shown = where.length > longestPath ? `${where.slice(0, longestPath)}…` : where
   return new RuleError('query-invalid', `${shown || 'the condition'}: ${what}`)
-}
-
-/** The path to a member. */
-export function below(where: string, name: string): string {
-  return where === '' ? name : `${where}.${name}`
 }
 
 /** Quotes a name or text for an error message, and cuts a long one. */

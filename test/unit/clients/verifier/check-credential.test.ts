@@ -409,6 +409,21 @@ describe('what issues and presents refuses', () => {
     }
   })
 
+  it.each<[unknown, string]>([
+    [Number.NaN, 'claims.a.b[1]: NaN is no number'],
+    [Number.NEGATIVE_INFINITY, 'claims.a.b[1]: -Infinity is no number'],
+    [2 ** 53, 'claims.a.b[1]: 9007199254740992 is no number'],
+    [10n, 'claims.a.b[1]: there is no JSON form of this bigint'],
+    [undefined, 'claims.a.b[1]: there is no JSON form of this undefined'],
+    [() => 1, 'claims.a.b[1]: there is no JSON form of this function'],
+    [new Map([['c', 1]]), 'claims.a.b[1]: there is no JSON form of this object'],
+    [Uint8Array.of(1), 'claims.a.b[1]: there is no JSON form of this object'],
+  ])('a value among claims, in both forms: %#', (value, message) => {
+    for (const issue of [issueCredential, issueCredentialJwt]) {
+      expect(() => issue(by(issuer), { ...degree, claims: { a: { b: [1, value] } } })).toThrow(message)
+    }
+  })
+
   it('both forms in one presentation', () => {
     const credentials = forms.map(([, issue]) => issue(by(issuer), degree))
     expect(() => presentCredentials(by(subject), { credentials, realm: 'r', nonce: 'n' })).toThrow('not both')
