@@ -25,9 +25,9 @@ export const maxJwtLength = 1024 * 1024
 
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
-/** Whether a text has the form of a JWT; it can still be none. */
+/** Whether a text is to be read as a JWT; it can still be none. One that is damaged begins as the base64url of `{"` does, and as no JSON. */
 export function isJwt(text: string): boolean {
-  return form.test(text)
+  return text.startsWith('ey') || form.test(text)
 }
 
 /** The compact form of a payload; `key` is the absolute id of the key that signs. */
@@ -47,7 +47,10 @@ function encodeJson(value: object): string {
 export function readJws(text: string): CompactJws {
   if (text.length > maxJwtLength)
     throw new RuleError('document-form', `the JWT has more than ${maxJwtLength} characters`)
-  if (!isJwt(text)) throw new RuleError('document-form', 'the text is no JWT: three parts of base64url are needed')
+  const strange = text.search(/[^\w.-]/)
+  if (strange >= 0)
+    throw noJwt(`${JSON.stringify(text.charAt(strange))} at character ${strange + 1} is none of base64url`)
+  if (!form.test(text)) throw noJwt('three parts of base64url are needed')
   const parts = text.split('.') as [string, string, string]
   const header = jsonPart(parts[0], 'the header of the JWT')
   const algorithm = requiredText(header, 'alg', 'header')
@@ -64,6 +67,10 @@ export function readJws(text: string): CompactJws {
   }
   const payload = jsonPart(parts[1], 'the payload of the JWT')
   return { header, payload, signedText: `${parts[0]}.${parts[1]}`, signature }
+}
+
+function noJwt(fault: string): RuleError {
+  return new RuleError('document-form', `the text is no JWT: ${fault}`)
 }
 
 function jsonPart(part: string, what: string): JsonObject {

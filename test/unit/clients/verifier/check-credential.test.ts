@@ -232,6 +232,13 @@ describe('a JWT', () => {
     expect(await fault(withClaims({}), chain())).toBeUndefined()
   })
 
+  it('that was wrapped or padded is named as a JWT that is damaged', async () => {
+    const text = withClaims({})
+    const wrapped = `${text.slice(0, 76)}\n${text.slice(76)}\n`
+    expect(await fault(wrapped, chain())).toBe('form: the text is no JWT: "\\n" at character 77 is none of base64url')
+    expect(await fault(`${text}=`, chain())).toMatch(/^form: the text is no JWT: "=" at character/)
+  })
+
   it.each<[string, Record<string, unknown>]>([
     ['two subjects', { 'vc.credentialSubject.id': stranger.did }],
     ['two ids', { 'vc.id': `${subject.did}#other` }],

@@ -87,4 +87,17 @@ describe('a JWT', () => {
     expect(isJwt(makeJws({}, key, sign))).toBe(true)
     expect(isJwt('{}')).toBe(false)
   })
+
+  it('that is damaged is still one to be read, and says what is wrong with it', () => {
+    const text = makeJws({}, key, sign)
+    for (const [damaged, fault] of [
+      [`${text.slice(0, 60)}\n${text.slice(60)}`, '"\\n" at character 61 is none of base64url'],
+      [`${text}=`, `"=" at character ${text.length + 1} is none of base64url`],
+      [text.replace(/\.[^.]*$/, ''), 'three parts of base64url are needed'],
+    ] as const) {
+      expect(isJwt(damaged)).toBe(true)
+      expect(() => readJws(damaged)).toThrow(`the text is no JWT: ${fault}`)
+    }
+    expect(isJwt(`${text}=`.slice(1))).toBe(false)
+  })
 })
