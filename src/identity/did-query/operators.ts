@@ -142,9 +142,10 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
 }
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
-  if (!siblings.has('$options')) return (text) => text
-  if (siblings.get('$options') === 'i') return foldedOnce
-  throw refusal(where, '$options beside it can only be "i"')
+  const options = siblings.has('$options') ? siblings.get('$options') : ''
+  if (options === '') return (text) => text
+  if (options === 'i') return foldedOnce
+  throw refusal(where, '$options beside it can only be "i", or empty')
 }
 
 /** Operators that need nothing but their operand. */

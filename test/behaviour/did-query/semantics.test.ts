@@ -293,6 +293,7 @@ const regex: readonly Row[] = [
   ['an escaped beginning', claim({ $regex: '^\\^a' }), claiming({ x: '^ab' }), claiming({ x: 'ab' })],
   ['any escaped case', claim({ $regex: 'R\\.', $options: 'i' }), claiming({ x: 'Dr.' }), claiming({ x: 'Dr' })],
   ['case counts', claim({ $regex: 'ada' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
+  ['with no options too', claim({ $regex: 'ada', $options: '' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
   ['with i it does not', claim({ $regex: '^ÄDA$', $options: 'i' }), claiming({ x: 'äda' }), claiming({ x: 'ada' })],
   [
     'whatever stands around a letter',

@@ -115,6 +115,7 @@ const rows: readonly (readonly [what: string, condition: unknown, refusal: RegEx
   ['$regex with $ in the middle', '{a:{$regex:"a$$"}}', /\$ cannot stand/, '{a:{$regex:"a\\\\$$"}}'],
   ['$regex with ^ in the middle', '{a:{$regex:"a^"}}', /\^ cannot stand/, '{a:{$regex:"^a"}}'],
   ['$options other than i', '{a:{$regex:"a",$options:"s"}}', /only be "i"/, '{a:{$regex:"a",$options:"i"}}'],
+  ['$options of no text', '{a:{$regex:"a",$options:null}}', /only be "i"/, '{a:{$regex:"a",$options:""}}'],
   ['$options alone', '{a:{$options:"i"}}', /beside \$regex/, '{a:{$options:"i",$regex:"a"}}'],
   ['a value without JSON form', { a: undefined }, /a: there is no JSON form of this undefined/, { a: null }],
   ['a date', { a: new Date(0) }, /no JSON form/, { a: new Date(0).toISOString() }],
