@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { didMethod } from '../../base/primitives/did-method.js'
 import { defined } from '../../base/primitives/defined.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { NodeClient } from '../../clients/client/node-client.js'
@@ -65,7 +66,7 @@ export function registerDidIssuers(did: Command, context: CliContext): void {
   withExpiry(withSigner(did.command('issue')), 'default: it does not expire')
     .description('sign a credential in the name of the DID of an account; nothing is sent')
     .requiredOption('--type <name>', 'a type of the credential; may be given several times', collect(String))
-    .option('--subject <did>', 'whom it is about (default: the issuer)')
+    .option('--subject <did>', 'whom it is about (default: the issuer)', subjectOption)
     .option('--claim <name=text>', 'what it says; may be given several times', collect(claimOption))
     .option('--claims <file>', 'what it says: a JSON object, for values that are no text')
     .option('--id <name>', 'its name below the DID of the subject (default: its type and a random end)')
@@ -108,6 +109,11 @@ function withSigner(command: Command): Command {
   return withSigning(withWallet(withNode(withOutput(command))))
     .option('--for <did>', 'the DID that signs, by a key of it (default: that of the account)', didArgument)
     .option('-o, --output <file>', 'write it to a file')
+}
+
+/** A subject; one that begins as a DID of this chain has to be one. */
+function subjectOption(text: string): string {
+  return text.trim().toLowerCase().startsWith(`did:${didMethod}:`) ? didArgument(text) : text
 }
 
 function claimOption(text: string): Claim {

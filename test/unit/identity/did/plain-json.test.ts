@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { RuleError } from '../../../../src/base/errors/rule-error.js'
 import { documentOf, createIdentity } from '../../../../src/clients/wallet/did-identity.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
-import { strictValue } from '../../../../src/identity/did/plain-json.js'
+import { requirePlain, strictValue } from '../../../../src/identity/did/plain-json.js'
 
 const context = { account: devnetAccount(0), specification: 's', created: '2030-01-01T00:00:00Z' }
 
@@ -14,16 +14,13 @@ it('text to be signed is the value of every JSON reader, or refused', () => {
   }
 })
 
-it('a service that JSON would change is refused, with the path to what is wrong', () => {
-  const create = (n: unknown) =>
-    createIdentity(context, {
-      services: [{ id: '#a', type: 'T', serviceEndpoint: 'https://x.example', n }],
-      expires: '2031-01-01T00:00:00Z',
-    }).payload
-  expect(documentOf(create([1.5, null])).services).toMatchObject([{ type: 'T' }])
-  expect(() => create([Number.NaN])).toThrow('service[0].n[0]: NaN is no number that every reader of JSON takes alike')
-  expect(() => create(undefined)).toThrow('service[0].n: there is no JSON form of this undefined')
-  expect(() => create(new Date())).toThrow('service[0].n: there is no JSON form of this object')
+it('a value that JSON would change is refused, with the path to it', () => {
+  requirePlain([{ a: [1.5, null] }], 'services')
+  const refused = (n: unknown) => () => requirePlain([{ n: [n] }], 'services')
+  for (const n of [Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53, -(2 ** 53)]) {
+    expect(refused(n)).toThrow(`services[0].n[0]: ${n} is no number that every reader of JSON takes alike`)
+  }
+  expect(refused(undefined)).toThrow('services[0].n[0]: there is no JSON form of this undefined')
 })
 
 it('a service as text is signed as it stands, or refused', () => {

@@ -152,6 +152,25 @@ describe('createNode', () => {
     expect(await codeOf(node.resolver.listCredentials(did as string, page))).toMatch(/request-parameter|skip|limit/)
   })
 
+  it('signs no value that JSON would change, and names the path to it', async () => {
+    const node = await start({ network: 'devnet' })
+    const account = node.wallet.account(0)
+    const services = (n: unknown) => [{ id: '#a', type: 'T', serviceEndpoint: 'https://x.example', n }]
+    const said = (where: string) => `${where}.n: there is no JSON form of this undefined`
+    await expect(node.wallet.createDid({ account, services: services(undefined) })).rejects.toThrow(said('services[0]'))
+    await node.chain.waitFor((await node.wallet.createDid({ account, services: services([1.5, null]) })).txid)
+    const update = node.wallet.updateDid({ account, addServices: services(undefined) })
+    await expect(update).rejects.toThrow(said('addServices[0]'))
+    for (const format of ['ledger', 'jwt'] as const) {
+      const issue = (b: unknown) =>
+        node.wallet.issueCredential({ account, id: 'x', types: ['T'], claims: { a: { b } }, format })
+      expect(issue([1, null])).toBeTypeOf('string')
+      for (const b of [Number.NaN, Infinity, 10n, undefined, () => 1, new Map(), Uint8Array.of(1), Array(1)]) {
+        expect(() => issue(b)).toThrow(/^claims\.a\.b(\[0\])?: (there is no JSON form of|\w+ is no number)/)
+      }
+    }
+  })
+
   it('takes operations and transactions that others made', async () => {
     const node = await start()
     const own = holder()

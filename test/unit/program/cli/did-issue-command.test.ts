@@ -36,7 +36,8 @@ describe('didledger did issue', () => {
   })
 
   it.each([
-    [`${alice.did.slice(0, -1)}1`, 'is not a DID of this chain: its checksum is wrong'],
+    [`${alice.did.slice(0, -1)}1`, 'Not a DID of this chain: its checksum is wrong'],
+    [alice.did.replace('did', 'DID'), 'Not a DID of this chain: it does not begin with did:ledger:'],
     ['', 'the subject of the credential is empty'],
   ])('refuses the subject %j before anything is signed', async (subject, fault) => {
     for (const format of ['ledger', 'jwt']) {
