@@ -1,4 +1,5 @@
 import { UserError } from '../base/errors/rule-error.js'
+import { parsedJson } from '../base/primitives/parsed-json.js'
 import type { Log } from '../base/runtime/env.js'
 import { requestText } from '../base/runtime/http-request.js'
 import { baseUrl } from '../clients/client/node-url.js'
@@ -39,18 +40,12 @@ export async function followedNode(text: string, log: Pick<Log, 'warn'>): Promis
 
 /** The port for peers that the state of a node names. */
 function peerPortIn(api: string, text: string): number {
-  const port = stateIn(text)?.Result?.Port
+  const port = (parsedJson(text) as NodeState)?.Result?.Port
   if (typeof port === 'number' && Number.isInteger(port) && port > 0 && port <= 0xffff) return port
   throw new UserError(`${api} names no port for peers: is it the REST port of a didledger node that has peers?`)
 }
 
-function stateIn(text: string): { readonly Result?: { readonly Port?: unknown } } | null | undefined {
-  try {
-    return JSON.parse(text) as ReturnType<typeof stateIn>
-  } catch {
-    return undefined
-  }
-}
+type NodeState = { readonly Result?: { readonly Port?: unknown } } | null | undefined
 
 /** The REST port of a peer at the usual distance from its port for peers. */
 function apiOfPeer(peer: string): string {

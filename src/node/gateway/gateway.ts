@@ -28,10 +28,10 @@ import { chainProver } from '../chain-prover.js'
 import type { NodeTuning } from '../options-to-node.js'
 import { portOf } from '../ports.js'
 import { urlHost } from '../url-host.js'
+import { AskedNodes } from './asked-nodes.js'
 import { refused, requireOwnShards } from './check-shards.js'
 import { EngineChain } from './engine-chain.js'
-import { standingOf, isBehind } from './gateway-standing.js'
-import { NodeHeights } from './node-heights.js'
+import { progressOf, standingOf } from './gateway-standing.js'
 import { OwnProofs, type OwnProofsOptions } from './own-proofs.js'
 import { headsElsewhere, infoOfElsewhere, lackingParts } from './node-parts.js'
 
@@ -153,14 +153,14 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const { database } = chain
   const clock = { now: () => env.clock.now() + chain.clockOffset }
   const policy = { staleAfter: staleAfter * 1000, always }
-  const known = new NodeHeights(nodes, env.timers)
+  const known = new AskedNodes(nodes, env.timers)
   stack.defer(() => known.close())
   const standing = standingOf(policy, () => ({
     spec,
     tip: chain.tip.header,
     now: clock.now(),
     rows: { age: database.age, fault: database.fault },
-    best: known.best,
+    nodes: known.word,
   }))
   const prover = chainProver(chain)
   const own = ownProofs(options, {
@@ -179,12 +179,10 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const version = packageVersion()
   const health = (): NodeHealth => {
     const { height } = chain.tip.header
-    const { best } = known
-    const sync =
-      best === undefined ? undefined : { catchingUp: isBehind(height, best), height, target: Math.max(height, best) }
+    const sync = progressOf(height, known.word)
     // What lies between both is on its way, and counts for those who ask by how many blocks.
-    const ahead = best !== undefined && best > height ? best : undefined
-    return { failed: life.failed, stage: life.stage, standing: standing(), ...defined({ sync, best: ahead }) }
+    const best = (known.word?.height ?? 0) > height ? known.word?.height : undefined
+    return { failed: life.failed, stage: life.stage, standing: standing(), ...defined({ sync, best }) }
   }
   const metrics = new GatewayMetrics({ chain, rows: database, version, health, ...defined({ own: own?.counts }) })
   stack.defer(() => metrics.close())
@@ -217,6 +215,8 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
       throw new NeedsNode()
     },
   }
+  // Before the first answer: that a node is not in step is known from then on.
+  await known.looked
   return { context, own }
 }
 

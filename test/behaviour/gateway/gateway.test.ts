@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
+import type { Standing } from '../../../src/answers/resolver/standing.js'
 import type { Gateway } from '../../../src/node/gateway/gateway.js'
 import { meta } from '../../../src/ledger/storage/rows/tables.js'
 import { Overlay } from '../../../src/ledger/storage/write/overlay.js'
@@ -11,6 +12,7 @@ import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+import { behind, inStep, pausing } from '../../support/fakes/standing.js'
 import { ManualTimers } from '../../support/fakes/manual-timers.js'
 import { eventually } from '../../support/process/patience.js'
 import { gatewayOver } from '../../support/network/gateways.js'
@@ -99,13 +101,13 @@ describe('a gateway with nodes', () => {
   it('gives no answer of a block that it has not itself yet', async () => {
     const lagging = new LedgerEngine(node)
     const follower = await gatewayOver(node, lagging, [`http://127.0.0.1:${server.port}`])
-    const behind = await lagging.hideAfter(0)
+    const shown = await lagging.hideAfter(0)
     await node.mineEmpty(1)
     const { height } = node.reader
     const asked = ask(follower.ports.rest, '/api/v1/node/state')
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(follower.chain.tip.header.height).toBe(height - 1)
-    behind()
+    shown()
     expect(await asked).toMatchObject({ status: 200, headers: { 'x-chain-height': String(height) } })
     expect(follower.chain.tip.header.height).toBe(height)
     await follower.close()
@@ -118,15 +120,15 @@ describe('a gateway with nodes', () => {
 
   it('takes no answer of a node that lacks blocks which it has itself', async () => {
     const young = await TestChain.open(withoutValidators)
-    const behind = await serve(contextOf(young, { limits: { heightWait: 10 } }))
-    const ahead = await gatewayOver(node, new LedgerEngine(node), [`http://127.0.0.1:${behind.port}`])
+    const low = await serve(contextOf(young, { limits: { heightWait: 10 } }))
+    const ahead = await gatewayOver(node, new LedgerEngine(node), [`http://127.0.0.1:${low.port}`])
     expect(await ask(ahead.ports.rest, '/api/v1/node/state')).toMatchObject({
       status: 503,
       headers: { 'retry-after': '1' },
     })
     expect((await call(ahead, 'getinfo')).body).toMatchObject({ error: { code: -32022 } })
     await ahead.close()
-    await behind.close()
+    await low.close()
     await young.close()
   })
 
@@ -190,13 +192,13 @@ describe('a client of a gateway', () => {
   })
 
   it('is told while shards show several states, and while one is gone', async () => {
-    const behind = await engine.hideAfter(1)
+    const shown = await engine.hideAfter(1)
     await node.mineEmpty(1)
     const path = `/api/v1/asset/utxos/${testAddress(12)}`
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     const { body } = await ask(alone.ports.rest, '/readyz')
     expect(body).toMatchObject({ status: 'out of step', reason: expect.stringContaining('several blocks') as string })
-    behind()
+    shown()
     expect(await ask(alone.ports.rest, path)).toMatchObject({ status: 200 })
   })
 })
@@ -252,6 +254,99 @@ describe('a gateway beside nodes', () => {
     await eventually('the blocks', async () => (await ready(over))['status'] === 'ready')
     expect(await syncing(over)).toMatchObject({ result: false })
     await over.close()
+  })
+
+  /** Readiness, and the answer about a DID that does not exist, of a gateway at the height of these nodes. */
+  const over = async (...urls: readonly string[]) => {
+    const gateway = await gatewayOver(node, new LedgerEngine(node), urls)
+    const body = await ready(gateway)
+    const params = { did: 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', all: false }
+    const asked = (await call(gateway, 'resolvedid', params)).body
+    const progress = (await syncing(gateway)).result
+    await gateway.close()
+    return { body, asked, progress }
+  }
+  const exists = { result: { status: 3 } }
+  const url = ({ port }: Pick<ApiServer, 'port'>) => `http://127.0.0.1:${port}`
+
+  it('says that something is not by the word of one that is in step, whatever the others are', async () => {
+    const { height } = node.reader
+    const joining = await serve(
+      contextOf(node, {
+        health: () => ({
+          ...{ failed: false, stage: 'serving', standing: behind(height, 1000) },
+          sync: { catchingUp: true, height, target: 1000 },
+        }),
+      }),
+    )
+    const alone = await serve(contextOf(node, { standing: () => pausing(height) }))
+    const one = await over(url(joining))
+    expect(one).toMatchObject({
+      body: { status: 'catching up', target: 1000, inStep: false },
+      asked: { error: { code: -32001, data: expect.stringContaining(`${height} of 1000`) as string } },
+      progress: { highestBlock: '0x3e8' },
+    })
+    expect(await over(url(alone), 'http://127.0.0.1:9')).toMatchObject({
+      body: { status: 'out of step', target: height, inStep: false },
+      asked: { error: { code: -32001 } },
+      progress: false,
+    })
+    expect(await over(url(joining), url(alone), url(server))).toMatchObject({
+      body: { status: 'ready', target: height, inStep: true },
+      asked: exists,
+      progress: false,
+    })
+    await joining.close()
+    await alone.close()
+  })
+
+  it('goes by the last word of its node, and by the age of its tip when that one is gone', async () => {
+    const { height } = node.reader
+    let standing: Standing = inStep(height)
+    const other = await serve(contextOf(node, { standing: () => standing }))
+    const timers = new ManualTimers()
+    const gateway = await gatewayOver(node, new LedgerEngine(node), [url(other)], {}, timers)
+    const becomes = async (status: string) => {
+      await eventually('a look', () => timers.pending.length === 1)
+      timers.fire()
+      await eventually(status, async () => (await ready(gateway))['status'] === status)
+    }
+    expect(await ready(gateway)).toMatchObject({ status: 'ready' })
+    standing = pausing(height)
+    await becomes('out of step')
+    standing = inStep(height)
+    await becomes('ready')
+    standing = behind(height, 1000)
+    await becomes('catching up')
+    await other.close()
+    await becomes('ready')
+    await gateway.close()
+  })
+
+  it.each([
+    ['another program', 200, 'hello'],
+    ['another program without such a path', 404, '{}'],
+    ['a node that does not say it', 200, '{"status":"ready","height":3,"target":3}'],
+    ['a node with an odd height', 200, '{"status":"ready","height":"3","inStep":true}'],
+    ['a node with an odd word', 200, '{"status":"ready","height":3,"inStep":"true"}'],
+  ])('says nothing for certain by the word of %s', async (_, status, text) => {
+    const odd = createServer((_, response) => response.writeHead(status).end(text)).listen(0, '127.0.0.1')
+    await once(odd, 'listening')
+    expect(await over(url(odd.address() as AddressInfo))).toMatchObject({
+      body: { status: 'out of step', inStep: false },
+      asked: { error: { code: -32001 } },
+    })
+    odd.closeAllConnections()
+    odd.close()
+  })
+
+  it('takes a proxy without its node for one that does not answer', async () => {
+    const proxy = createServer((_, response) => response.writeHead(502).end('<html>')).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { body, asked } = await over(url(proxy.address() as AddressInfo))
+    expect([body['status'], 'target' in body, asked]).toMatchObject(['ready', false, exists])
+    proxy.closeAllConnections()
+    proxy.close()
   })
 
   it('is ready where none answers, and does not say how far the chain is', async () => {

@@ -1,6 +1,7 @@
 import { brokenRule } from '../../../base/errors/broken-rule.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { isObject } from '../../../base/primitives/is-object.js'
+import { parsedJson } from '../../../base/primitives/parsed-json.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import { runCooperatively } from '../../../base/runtime/cooperative.js'
@@ -66,7 +67,7 @@ export class PassedOn implements FollowedView {
   async call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const { text } = await this.#ask('/rpc', body, client, effect)
-    const answer = parsed(text)
+    const answer = parsedJson(text)
     if (isObject(answer) && isObject(answer['error'])) throw new PassedError(answer['error'])
     if (isObject(answer) && answer['result'] !== undefined) return answer['result']
     throw unanswered('its answer is none of JSON-RPC', effect)
@@ -134,14 +135,6 @@ export class PassedOn implements FollowedView {
     if (left === 0) this.#held.delete(share)
     else this.#held.set(share, left)
     this.#open--
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type GatewayFacts, gatewayStanding, standingOf } from '../../../../src/node/gateway/gateway-standing.js'
+import type { NodesWord } from '../../../../src/node/gateway/asked-nodes.js'
+import {
+  type GatewayFacts,
+  gatewayStanding,
+  progressOf,
+  standingOf,
+} from '../../../../src/node/gateway/gateway-standing.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 
 /** Milliseconds. */
@@ -12,23 +18,62 @@ const facts = (changes: Partial<GatewayFacts> = {}): GatewayFacts => ({
   tip: { height: 100, time: now / 1000 - 5 },
   now,
   rows: { age: 1, fault: undefined },
-  best: undefined,
+  nodes: undefined,
   ...changes,
 })
 
+/** The word of nodes of which one is in step. */
+const inStep = (height: number): NodesWord => ({ height, target: height, inStep: true, catchingUp: false })
+const outOfStep = (height: number, changes: Partial<NodesWord> = {}): NodesWord => ({
+  ...inStep(height),
+  inStep: false,
+  ...changes,
+})
+const hour = 3_600_000
+
 describe('a gateway', () => {
   it.each([
-    ['no height', undefined, true],
-    ['a lower height', 90, true],
-    ['three blocks more', 103, true],
-    ['four blocks more', 104, false],
-  ])('whose nodes have %s', (_, best, inStep) => {
-    expect(gatewayStanding(facts({ best }), policy).inStep).toBe(inStep)
+    ['do not answer', undefined, true],
+    ['have a lower height', inStep(90), true],
+    ['have three blocks more', inStep(103), true],
+    ['have four blocks more', inStep(104), false],
+    ['are out of step at its height', outOfStep(100), false],
+    ['are out of step below it', outOfStep(90), false],
+    ['catch up', outOfStep(100, { target: 1000, catchingUp: true }), false],
+  ])('whose nodes %s', (_, nodes, isInStep) => {
+    expect(gatewayStanding(facts({ nodes }), policy).inStep).toBe(isInStep)
+  })
+
+  it('at the genesis block is in step by the word of a node alone', () => {
+    const tip = { height: 0, time: now / 1000 - 5 }
+    expect(gatewayStanding(facts({ tip }), policy)).toMatchObject({ inStep: false, reason: 'old' })
+    expect(gatewayStanding(facts({ tip, nodes: outOfStep(0) }), policy)).toMatchObject({ inStep: false })
+    expect(gatewayStanding(facts({ tip, nodes: inStep(0) }), policy)).toMatchObject({ inStep: true })
+    expect(gatewayStanding(facts({ tip, spec: loadSpec('devnet') }), policy)).toMatchObject({ inStep: true })
+  })
+
+  it('whose nodes are out of step, and lack no block that they know of, says what is there', () => {
+    const alone = facts({ nodes: outOfStep(100) })
+    const lasting = { ...policy, staleAfter: hour }
+    expect(gatewayStanding(alone, lasting)).toMatchObject({ reason: 'alone', answers: 'found' })
+    const catching = facts({ nodes: outOfStep(100, { target: 1000, catchingUp: true }) })
+    expect(gatewayStanding(catching, lasting)).toMatchObject({
+      ...{ reason: 'behind', answers: 'none' },
+      missing: expect.stringContaining('at height 100 of 1000') as string,
+    })
+  })
+
+  it('tells how far the chain goes as far as a node knows', () => {
+    expect(progressOf(100, undefined)).toBeUndefined()
+    expect(progressOf(100, inStep(103))).toEqual({ catchingUp: false, height: 100, target: 103 })
+    expect(progressOf(100, inStep(104))).toEqual({ catchingUp: true, height: 100, target: 104 })
+    expect(progressOf(100, inStep(90))).toEqual({ catchingUp: false, height: 100, target: 100 })
+    const nodes = outOfStep(100, { target: 1000, catchingUp: true })
+    expect(progressOf(100, nodes)).toEqual({ catchingUp: true, height: 100, target: 1000 })
   })
 
   it('that is behind says nothing by the age of its tip, unless its owner wants all', () => {
-    const behind = facts({ best: 104 })
-    const hour = 3_600_000
+    const behind = facts({ nodes: inStep(104) })
     expect(gatewayStanding(behind, { ...policy, staleAfter: hour })).toMatchObject({
       reason: 'behind',
       answers: 'none',
@@ -49,7 +94,7 @@ it('is decided anew where a fact is another one, and not before', () => {
   let known = base
   const standing = standingOf(policy, () => known)
   const rows = { age: 1, fault: 'shard 1 does not answer' }
-  for (const change of [{ rows }, { best: 109 }, { now: now + 1000 }, { tip: { ...base.tip, height: 101 } }]) {
+  for (const change of [{ rows }, { nodes: inStep(109) }, { now: now + 1000 }, { tip: { ...base.tip, height: 101 } }]) {
     known = base
     const before = standing()
     known = { ...base, now: now + 999 }

@@ -1,0 +1,109 @@
+import { isHeight } from '../../answers/api/http/height-gate.js'
+import { isObject } from '../../base/primitives/is-object.js'
+import { parsedJson } from '../../base/primitives/parsed-json.js'
+import type { Timers } from '../../base/runtime/env.js'
+import { requestText } from '../../base/runtime/http-request.js'
+
+/** @tuning ms: from one look at the nodes of a gateway to the next */
+const lookInterval = 5000
+/** Bounds of a question: a node that hangs holds up the next look alone. */
+const bounds = { timeout: 2000, maxAnswer: 64 * 1024 }
+/** HTTP status of who answers for a node that has no time, or is not there: a proxy, or its bound of requests. */
+const unavailable: readonly number[] = [429, 502, 503, 504]
+
+/** Word of one node about itself. */
+interface NodeWord {
+  /** Height of its tip. */
+  readonly height: number
+  /** The height that it is on its way to. */
+  readonly target: number
+  readonly inStep: boolean
+  readonly catchingUp: boolean
+}
+
+/** Words of the nodes that answered, taken together. */
+export interface NodesWord {
+  /** The greatest height of their tips: blocks that a node has checked, whether it is in step or not. */
+  readonly height: number
+  /** Height up to which the chain goes as far as they tell. A peer may have claimed that of a node out of step. */
+  readonly target: number
+  /** Whether one says that it is in step with its chain itself. */
+  readonly inStep: boolean
+  /** Whether none is in step, and one lacks blocks. */
+  readonly catchingUp: boolean
+}
+
+/** An answer that says nothing of the chain, such as that of another program: it makes no gateway certain. */
+const saysNothing: NodeWord = { height: 0, target: 0, inStep: false, catchingUp: false }
+
+/** The nodes behind a gateway, asked for their `/readyz` at intervals. */
+export class AskedNodes {
+  readonly #urls: readonly string[]
+  readonly #timers: Timers
+  readonly #ended = new AbortController()
+  /** Resolves when all were asked for the first time. */
+  readonly looked: Promise<void>
+  #word: NodesWord | undefined
+  #cancel: () => void = () => {}
+  #looking: Promise<void>
+
+  /** Begins at once. `urls`: base URLs of REST ports. */
+  constructor(urls: readonly string[], timers: Timers) {
+    this.#urls = urls
+    this.#timers = timers
+    this.looked = this.#looking = this.#look()
+  }
+
+  /** Words of the last look; undefined: no node answered. */
+  get word(): NodesWord | undefined {
+    return this.#word
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort()
+    this.#cancel()
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const answers = await Promise.all(this.#urls.map((url) => this.#ask(url)))
+    this.#word = together(answers.filter((word) => word !== undefined))
+    if (this.#urls.length === 0 || this.#ended.signal.aborted) return
+    this.#cancel = this.#timers.after(lookInterval, () => (this.#looking = this.#look()))
+  }
+
+  /** Undefined: the node does not answer. */
+  async #ask(url: string): Promise<NodeWord | undefined> {
+    const { signal } = this.#ended
+    const answer = await requestText(`${url}/readyz`, undefined, { ...bounds, signal }).catch(() => undefined)
+    if (answer === undefined) return undefined
+    return wordIn(answer.text) ?? (unavailable.includes(answer.status) ? undefined : saysNothing)
+  }
+}
+
+function together(words: readonly NodeWord[]): NodesWord | undefined {
+  if (words.length === 0) return undefined
+  const inStep = words.some((word) => word.inStep)
+  const height = Math.max(...words.map((word) => word.height))
+  return {
+    height,
+    // One in step knows of nothing further that is proved.
+    target: inStep ? height : Math.max(...words.map(({ target }) => target)),
+    inStep,
+    catchingUp: !inStep && words.some((word) => word.catchingUp),
+  }
+}
+
+/** Reads the body of `/readyz`; undefined for any other. */
+function wordIn(text: string): NodeWord | undefined {
+  const body = parsedJson(text)
+  if (!isObject(body) || typeof body['status'] !== 'string' || !isHeight(body['height'])) return undefined
+  const { status, height, target } = body
+  return {
+    height,
+    target: isHeight(target) && target > height ? target : height,
+    // Of an older node, which does not say it: not known.
+    inStep: body['inStep'] === true,
+    catchingUp: status === 'catching up',
+  }
+}
