@@ -17,7 +17,7 @@ const meanings: Readonly<Record<keyof typeof badStates, string>> = {
     'others have proved blocks that it does not have, or a peer that says it has more is being asked by a node that is not in step yet; the resolver refuses to answer',
   stalled: 'the chain does not go on at this node, until the next block; `reason` begins with one of the words below',
   'out of step':
-    'its tip is too old, its clock is wrong, or no peer that it expects has shown its chain ([operate.md](operate.md#out-of-step)); the resolver says nothing of what does not exist',
+    'its tip is too old, its clock is wrong, or no peer that it expects has shown its chain, or none since it slept ([operate.md](operate.md#out-of-step)); the resolver says nothing of what does not exist',
 }
 
 /** docs/monitoring.md: health, readiness and every metric. */

@@ -28,6 +28,8 @@ export interface StepFacts {
   readonly asked: number
   /** Since a peer that showed its chain was connected; undefined: there was none in this run. */
   readonly alone: number | undefined
+  /** For how long the node, or its clock, stood still, while no peer has shown its chain since, and no quorum made a block; undefined: it did not. */
+  readonly stoodStill: number | undefined
   /** Whether it was in step at the last look, and at any of this run. */
   readonly before: boolean
   readonly everInStep: boolean
@@ -114,7 +116,11 @@ function clockLate(what: string): Lack {
   return { reason: 'clock', missing: `${what}: is the clock right?` }
 }
 
-function peersLack({ expectsPeers, alone }: StepFacts): Lack | undefined {
+function peersLack({ expectsPeers, alone, stoodStill }: StepFacts): Lack | undefined {
+  if (stoodStill !== undefined) {
+    const still = `this node, or its clock, stood still for ${Math.round(stoodStill / 1000)} s`
+    return { reason: 'alone', missing: `${still}, and no peer has shown its chain since` }
+  }
   if (!expectsPeers || (alone !== undefined && alone <= alonePatience)) return undefined
   const missing =
     alone === undefined

@@ -21,6 +21,11 @@ const missedSpacings = 12
 const transport = 30_000
 /** How long a node that expects peers may have none that shows its chain. */
 export const alonePatience = 30_000
+/**
+ * Time between two looks at the peers after which what they said is old: so long the node is also without news of a peer that has no new
+ * block. A busy machine is late by seconds; one that is later has as little idea of the chain as one that slept.
+ */
+export const lookPatience = 10_000
 /** How long peers that claim to have more may keep a node out of step without showing any of it. */
 export const askPatience = 10_000
 /** How long a block takes at most from its header to the chain, and how many blocks may be on their way at once. */

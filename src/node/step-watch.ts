@@ -4,12 +4,15 @@ import type { Clock } from '../base/runtime/env.js'
 import type { Standing } from '../answers/resolver/standing.js'
 import { watchInterval } from './chain-watch.js'
 import { type StepFacts, type StepPolicy, standingOf } from './in-step.js'
+import { alonePatience, lookPatience } from './pace.js'
 
 export interface StepWatchOptions {
   readonly chain: Pick<Chain, 'spec' | 'tip' | 'seenHeight'>
   readonly clock: Clock
+  /** A clock that is never set, and may stand still while the machine sleeps; absent: that of the process. */
+  readonly steady?: Clock
   /** Absent on a devnet and on a node without peers: such a node is in step with itself. */
-  readonly sync?: { readonly beyond: KnownBeyond } | undefined
+  readonly sync?: { readonly beyond: KnownBeyond; askAnew(): void } | undefined
   readonly expectsPeers: boolean
   readonly policy: StepPolicy
 }
@@ -20,9 +23,27 @@ const standingHolds = 20
 /** The knowledge of a node without peers. */
 const nothingBeyond: KnownBeyond = { asking: false, arriving: false, met: false, behindByClock: false }
 
-/** Keeps what {@link standingOf} needs of the past: how long the tip is the tip, and when a peer showed its chain. */
+const processTime: Clock = { now: () => performance.now() }
+
+/** A time without looks, after which what the node knows of its peers is old. */
+interface Standstill {
+  readonly milliseconds: number
+  /** The clock and the tip at its end. */
+  readonly end: number
+  readonly tip: Chain['tip']
+  /** Looks since. */
+  looks: number
+}
+
+/**
+ * Keeps what {@link standingOf} needs of the past: how long the tip is the tip, when a peer showed its chain, and whether the node stood still.
+ *
+ * Each question compares both clocks with the last look, since it may come before the timer after the machine, or the process, slept. The
+ * clock that can be set advances in each sleep, the steady one while the process alone is stopped.
+ */
 export class StepWatch {
   readonly #options: StepWatchOptions
+  readonly #steady: Clock
   #tip: Chain['tip']
   #tipLooks = 0
   /** Looks since a peer that shows its chain was connected; undefined: never in this run. */
@@ -32,16 +53,25 @@ export class StepWatch {
   #before = false
   #everInStep = false
   #last: { readonly now: number; readonly tip: Chain['tip']; readonly standing: Standing } | undefined
+  /** Both clocks at the last look or question. */
+  #seenNow: number
+  #seenSteady: number
+  #standstill: Standstill | undefined
 
   constructor(options: StepWatchOptions) {
+    const { chain, clock, steady = processTime } = options
     this.#options = options
-    this.#tip = options.chain.tip
+    this.#steady = steady
+    this.#tip = chain.tip
+    this.#seenNow = clock.now()
+    this.#seenSteady = steady.now()
   }
 
   /** To be called every {@link watchInterval}; time is counted in looks where the clock may be wrong. */
   look(): void {
     if (this.#options.chain.tip === this.#tip) this.#tipLooks++
     if (this.#aloneLooks !== undefined) this.#aloneLooks++
+    if (this.#standstill !== undefined) this.#standstill.looks++
     const { asking = false, arriving = false } = this.#options.sync?.beyond ?? {}
     if (asking && !arriving) this.#askedLooks++
     this.#last = undefined
@@ -53,6 +83,7 @@ export class StepWatch {
     const { chain, clock } = this.#options
     const { tip } = chain
     const now = clock.now()
+    this.#noteTime(now)
     const last = this.#last
     if (last?.tip === tip && now >= last.now && now - last.now < standingHolds) return last.standing
     const standing = this.#judge(now)
@@ -69,11 +100,13 @@ export class StepWatch {
     this.#follow()
     const beyond = sync?.beyond ?? nothingBeyond
     if (beyond.met) this.#aloneLooks = 0
+    this.#endStandstill(beyond)
     const facts: StepFacts = {
       ...{ spec: chain.spec, tip: { height, time }, seen, now, beyond, expectsPeers },
       held: this.#tipLooks * watchInterval,
       asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,
+      stoodStill: this.#standstill?.milliseconds,
       ...{ before: this.#before, everInStep: this.#everInStep },
     }
     const standing = standingOf(facts, policy)
@@ -88,5 +121,35 @@ export class StepWatch {
     if (tip === this.#tip) return
     this.#tip = tip
     this.#tipLooks = 0
+  }
+
+  /** Notes the time of this look or question, and begins a standstill if the one before is too long ago by either clock. */
+  #noteTime(now: number): void {
+    const steady = this.#steady.now()
+    const passed = steady - this.#seenSteady
+    const milliseconds = Math.max(Math.abs(now - this.#seenNow), passed)
+    this.#seenNow = now
+    this.#seenSteady = steady
+    const { chain, sync, expectsPeers } = this.#options
+    if (milliseconds <= lookPatience || sync === undefined) return
+    this.#last = undefined
+    this.#tipLooks += Math.floor(Math.max(0, passed) / watchInterval)
+    const hadPeers = this.#aloneLooks !== undefined && this.#aloneLooks * watchInterval <= alonePatience
+    // A node that neither expects peers nor had any makes the chain by itself.
+    if (expectsPeers || hadPeers) {
+      this.#standstill = { milliseconds, end: now, tip: chain.tip, looks: 0 }
+      this.#before = false
+    }
+    sync.askAnew()
+  }
+
+  #endStandstill({ met }: KnownBeyond): void {
+    const standstill = this.#standstill
+    if (standstill === undefined) return
+    const { expectsPeers, chain } = this.#options
+    // A quorum made it. One on its way while the node stood still is of a time before the end, and a mined one may be its own.
+    const isNewBlock = chain.tip !== standstill.tip && chain.tip.header.time * 1000 >= standstill.end
+    const isAlone = !expectsPeers && standstill.looks * watchInterval > alonePatience
+    if (met || (chain.spec.hasValidators && isNewBlock) || isAlone) this.#standstill = undefined
   }
 }

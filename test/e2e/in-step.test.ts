@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { lookPatience } from '../../src/node/pace.js'
 import { callRpc } from '../../src/clients/client/rpc.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { until } from '../support/network/test-network.js'
@@ -37,16 +38,19 @@ async function miner(blocks: number): Promise<NodeProcess> {
   return node
 }
 
-/** What a node says at this moment: whether it is ready, and of the DID its status, or the code of the error. */
-async function look({ line }: NodeProcess): Promise<{ ready: number; did: number; text: string }> {
-  const ready = await fetch(`${line.rest}/readyz`)
-  const text = await ready.text()
-  const asked = callRpc(line.rpc, 'resolvedid', { did, all: false }, { timeout: 10_000 })
-  const said = await asked.then(
+/** The status of a DID at a node, or the code of the error. */
+function statusOf({ line }: NodeProcess, asked: string, timeout = 10_000): Promise<number> {
+  return callRpc(line.rpc, 'resolvedid', { did: asked, all: false }, { timeout }).then(
     (result) => (result as { status: number }).status,
     (error: unknown) => (error as { code: number }).code,
   )
-  return { ready: ready.status, did: said, text }
+}
+
+/** What a node says at this moment: whether it is ready, and of the DID its status, or the code of the error. */
+async function look(node: NodeProcess): Promise<{ ready: number; did: number; text: string }> {
+  const ready = await fetch(`${node.line.rest}/readyz`)
+  const text = await ready.text()
+  return { ready: ready.status, did: await statusOf(node, did), text }
 }
 
 /** Looks at a node until it is ready, or so many seconds long; the changes of its readiness. */
@@ -100,5 +104,29 @@ describe('a node that joins', () => {
     if ((await watch(joining, 15)).includes(200)) expect(await heightOf(joining)).toBeGreaterThanOrEqual(ahead - 1)
     first.process.kill('SIGCONT')
     expect((await watch(joining, 120)).at(-1)).toBe(200)
+  })
+})
+
+describe('a node that was stopped', () => {
+  it('denies no DID of the meantime from its first answer on, and is ready again by its peer', async () => {
+    const first = await miner(3)
+    const [peer = ''] = first.line.p2p
+    const node = await start('--data-dir', directories.fresh(), '--peer', peer)
+    expect((await watch(node, 120)).at(-1)).toBe(200)
+    const later = devnetAccount(3).did
+    node.process.kill('SIGSTOP')
+    const since = Date.now()
+    // They wait in the socket, and may be read before any timer comes due.
+    const asked = Array.from({ length: 10 }, () => statusOf(node, later, 60_000))
+    await runJson('did', 'create', '--devnet-account', '3', '--rest', first.line.rest)
+    await until('the time', 60, () => Promise.resolve(Date.now() - since > lookPatience + 500 || 'not yet'))
+    node.process.kill('SIGCONT')
+    for (const said of await Promise.all(asked)) expect([0, -32001]).toContain(said)
+    await until('the DID', 60, async () => {
+      const said = await statusOf(node, later)
+      expect([0, -32001]).toContain(said)
+      return said === 0 || String(said)
+    })
+    expect((await watch(node, 60)).at(-1)).toBe(200)
   })
 })

@@ -24,7 +24,10 @@ export interface SyncPeers {
 
 export interface SyncOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   readonly chain: Chain
-  readonly peers: SyncPeers
+  readonly peers: SyncPeers & {
+    /** Asks all for their status; until one answers, it is not current. */
+    askAnew(): void
+  }
   readonly verifier: Verifier
   /** A block assumed valid: once peers prove that it is on the chain, signatures up to it are not verified. */
   readonly assumeValid?: AssumedBlock

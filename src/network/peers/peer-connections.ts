@@ -80,6 +80,8 @@ export interface PeerConnectionsOptions extends Pick<Env, 'clock' | 'timers' | '
 interface Arrival {
   /** In milliseconds of the clock. */
   readonly since: number
+  /** Whether all peers were asked anew since: the status in it may be from before. */
+  outdated: boolean
   cancel: () => void
   /** Resolves when the handshake is done or the connection closed. */
   readonly settled: Promise<void>
@@ -183,13 +185,23 @@ export class PeerConnections implements PenaltySink {
     }
   }
 
+  /** Asks all peers for their status. Until they answer, what they have said is not current; nor is what they say unasked. */
+  askAnew(): void {
+    for (const arrival of this.#arrivals.values()) arrival.outdated = true
+    for (const peer of this.all()) {
+      peer.outdate()
+      void this.refresh(peer)
+    }
+  }
+
   /** Sends the own status and receives that of the peer. */
   async refresh(peer: PeerRecord): Promise<void> {
     const own = this.#options.ownStatus()
-    peer.beginRefresh(this.now(), own.tipHash)
+    const demand = peer.beginRefresh(this.now(), own.tipHash)
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
       this.#learn(peer, status, own)
+      peer.answered(demand)
       if (refusal !== undefined) throw this.#refused(peer.link, refusal)
     } catch (error) {
       // LinkError: the heartbeat counts the silence.
@@ -281,6 +293,7 @@ export class PeerConnections implements PenaltySink {
     const { log, events } = this.#options
     this.ofKey(link.publicKey)?.close('there is a newer connection to it')
     const peer = new PeerRecord(link, status, this, addressesTaken)
+    if (this.#arrivals.get(link)?.outdated === true) peer.outdate()
     this.#peers.set(link, peer)
     this.#settle(link)
     const { agent, tipHeight } = status
@@ -413,7 +426,7 @@ export class PeerConnections implements PenaltySink {
 function newArrival(since: number): Arrival {
   let settle = () => {}
   const settled = new Promise<void>((resolve) => (settle = resolve))
-  return { since, cancel: () => {}, settled, settle }
+  return { since, outdated: false, cancel: () => {}, settled, settle }
 }
 
 function isoTime(milliseconds: number): string {

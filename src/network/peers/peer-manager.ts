@@ -163,6 +163,11 @@ export class PeerManager implements LinkHandler {
     return this.#connections.all()
   }
 
+  /** Takes what the peers have said of their chains for old, and asks them; see {@link Peer.isCurrent}. */
+  askAnew(): void {
+    this.#connections.askAnew()
+  }
+
   /** Whether it knows an address that it may soon be connected to, or has asked for some. */
   get seeksMore(): boolean {
     return this.#asking > 0 || this.#dialer.isBusy

@@ -18,6 +18,8 @@ export interface Peer {
   readonly link: Link
   /** Its latest status. */
   readonly status: Status
+  /** Whether it has sent its status since the peers were asked anew. */
+  readonly isCurrent: boolean
   readonly closed: boolean
   /**
    * Sends a request and resolves with the answer. No answer → LinkError, with a penalty only if too late or too long.
@@ -85,6 +87,9 @@ export class PeerRecord implements Peer {
   readonly #late = new Set<string>()
   #closeReason: string | undefined
   #status: Status
+  /** How often it was to be asked anew, and up to which of these times it has answered. */
+  #demands = 0
+  #answered = 0
   readonly #sink: PenaltySink
   readonly #requests: TokenBucket
   readonly #gossip: TokenBucket
@@ -111,6 +116,10 @@ export class PeerRecord implements Peer {
 
   get status(): Status {
     return this.#status
+  }
+
+  get isCurrent(): boolean {
+    return this.#answered === this.#demands
   }
 
   get closed(): boolean {
@@ -179,11 +188,23 @@ export class PeerRecord implements Peer {
     return !this.#refreshing && Math.abs(now - this.#askedAt) >= (knows ? statusInterval : heartbeat)
   }
 
-  /** A status request that announces this tip begins; {@link endRefresh} ends it. */
-  beginRefresh(now: number, tip: Uint8Array): void {
+  /** Its status is old, and so is the answer to each request that is under way: the next heartbeat asks for another one. */
+  outdate(): void {
+    this.#demands++
+    this.#askedAt = -Infinity
+  }
+
+  /** A status request that announces this tip begins; {@link endRefresh} ends it. Returns what {@link answered} takes. */
+  beginRefresh(now: number, tip: Uint8Array): number {
     this.#refreshing = true
     this.#askedAt = now
     this.#announcedTip = tip
+    return this.#demands
+  }
+
+  /** The request that began with this number was answered. */
+  answered(demand: number): void {
+    this.#answered = Math.max(this.#answered, demand)
   }
 
   endRefresh(): void {

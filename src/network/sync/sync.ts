@@ -180,9 +180,14 @@ export class Sync {
       asking: asked !== undefined && this.#headers.isAhead(asked),
       arriving: this.#headers.arriving,
       // One that has less has nothing to show of what this node may lack.
-      met: able.some((peer) => !this.#headers.isAhead(peer) && claimOf(peer).height >= lowest),
+      met: able.some((peer) => peer.isCurrent && !this.#headers.isAhead(peer) && claimOf(peer).height >= lowest),
       behindByClock: this.behindByClock,
     }
+  }
+
+  /** Takes what the peers have said of their chains for old: none is met until it has said it again. */
+  askAnew(): void {
+    this.#options.peers.askAnew()
   }
 
   /** The highest proved block that is not connected: by headers that lead to it, or on a chain with validators by its confirm. */

@@ -60,11 +60,12 @@ describe.each([
       step.look()
       return ask(server.port, '/readyz')
     }
-    return { node, go, held, ready }
+    const untilIdle = () => node.until(() => (step.look(), node.sync.progress().stage === 'idle'))
+    return { node, go, held, ready, untilIdle }
   }
 
   it('while its peer has more headers than were checked, by /readyz as well', async () => {
-    const { node, go, held, ready } = await started(1001)
+    const { node, go, held, ready, untilIdle } = await started(1001)
     // The tip is at 1000 a moment before its followers are, and blocks are under way until then. No time passes meanwhile:
     // a slow machine would take so much of it for the blocks that the question for headers runs out.
     await eventually('headers are waited for', () => held() && node.sync.progress().stage === 'headers')
@@ -74,17 +75,17 @@ describe.each([
       body: { status: 'catching up', height: 1000, target: length, reason: expect.stringMatching(/^at height 1000, /) },
     })
     go()
-    await node.until(() => node.sync.progress().stage === 'idle')
+    await untilIdle()
     expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready', height: length } })
   })
 
   it('while the headers below the assumed block come', async () => {
-    const { node, go, held, ready } = await started(1001, 1020)
+    const { node, go, held, ready, untilIdle } = await started(1001, 1020)
     await eventually('headers are waited for', held)
     expect(node.sync.progress()).toMatchObject({ stage: 'headers', catchingUp: true, height: 0, target: length })
     expect(await ready()).toMatchObject({ status: 503, body: { status: 'catching up' } })
     go()
-    await node.until(() => node.sync.progress().stage === 'idle')
+    await untilIdle()
     expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready', height: length } })
   })
 

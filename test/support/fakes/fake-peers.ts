@@ -30,6 +30,7 @@ export class FakePeer implements Peer {
   /** Names of the protocols it was asked on. */
   readonly questions: string[] = []
   other!: OtherSide
+  readonly isCurrent = true
   closed = false
 
   constructor(name: string) {
@@ -58,7 +59,7 @@ export class FakePeer implements Peer {
 }
 
 /** The peers of a node without a transport. Gossip passes equal bytes on only once, as the real one does. */
-export class FakePeers implements Pick<PeerManager, 'all' | 'events' | 'serve' | 'listen' | 'broadcast'> {
+export class FakePeers implements Pick<PeerManager, 'all' | 'askAnew' | 'events' | 'serve' | 'listen' | 'broadcast'> {
   readonly events = new EventEmitter<PeersEvents>()
   readonly name: string
   /** Gossiped messages that went out over any connection, by topic. */
@@ -75,6 +76,9 @@ export class FakePeers implements Pick<PeerManager, 'all' | 'events' | 'serve' |
   all(): readonly FakePeer[] {
     return this.#peers
   }
+
+  /** Does nothing: these peers are current at all times. */
+  askAnew(): void {}
 
   serve<Q, A>({ protocol, question, answer }: Exchange<Q, A>, handler: (peer: Peer, question: Q) => Promise<A>): void {
     this.#handlers.set(protocol.name, async (peer, bytes) => answer.encode(await handler(peer, question.decode(bytes))))

@@ -37,6 +37,7 @@ export class TestPeer implements SyncPeer {
   readonly penalties: Code[] = []
   /** How many questions of a protocol it was asked, by its name. */
   readonly asked = new Map<string, number>()
+  isCurrent = true
   closed = false
   reason: string | undefined
   status: Status
@@ -91,6 +92,7 @@ export class TestPeer implements SyncPeer {
   /** Tells the tip that its chain has by now. */
   refresh(): void {
     this.status = statusOf(this.source)
+    this.isCurrent = true
   }
 }
 
@@ -141,12 +143,21 @@ export class SyncNode implements Timers {
   readonly peers: TestPeer[] = []
   readonly events = new EventEmitter()
   readonly conflicts: Uint8Array[] = []
+  /** How often its peers were asked for their status, and whether they answer by themselves. */
+  askedAnew = 0
+  answersAnew = true
   readonly #timers = new Set<{ readonly due: number; readonly call: () => void }>()
 
   private constructor(target: TestChain, options: Partial<SyncOptions>) {
     this.target = target
     const { chain, clock, log } = target
-    const peers = { all: () => this.peers.filter(({ closed }) => !closed), events: this.events }
+    const all = () => this.peers.filter(({ closed }) => !closed)
+    const askAnew = () => {
+      for (const peer of all()) peer.isCurrent = false
+      this.askedAnew++
+      if (this.answersAnew) setImmediate(() => this.answerAnew())
+    }
+    const peers = { all, askAnew, events: this.events }
     const verifier: Verifier = createInlineVerifier()
     const onConflict = (confirm: Uint8Array) => this.conflicts.push(confirm)
     this.sync = new Sync({ chain, peers, verifier, clock, timers: this, log, onConflict, ...options })
@@ -202,6 +213,12 @@ export class SyncNode implements Timers {
       this.advance(Math.ceil(pace * Math.min(5, performance.now() - last)))
       last = performance.now()
     }
+  }
+
+  /** Has all peers say what tip they have now. */
+  answerAnew(): void {
+    for (const peer of this.peers) peer.refresh()
+    this.events.emit('status')
   }
 
   join(peer: TestPeer): void {

@@ -18,7 +18,17 @@ function facts(changes: Partial<StepFacts> = {}): StepFacts {
     spec: localnet,
     tip: { height: 100, time: now / 1000 - 5 },
     seen: 0,
-    ...{ now, held: 5_000, beyond: idle, expectsPeers: true, asked: 0, alone: 0, before: false, everInStep: false },
+    ...{
+      now,
+      held: 5_000,
+      beyond: idle,
+      expectsPeers: true,
+      asked: 0,
+      alone: 0,
+      stoodStill: undefined,
+      before: false,
+      everInStep: false,
+    },
     ...changes,
   }
 }

@@ -367,3 +367,58 @@ describe('the places of those that come in', () => {
     expect(node.happened.at(-1)).toBe(`left ${one.host}: banned: for the test`)
   })
 })
+
+describe('peers that are asked anew', () => {
+  const { answer } = statusExchange
+  const said = answer.encode({ status: idleStatus, refusal: undefined })
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+  /** A peer whose answers the test gives. */
+  function peerOf(node: Node) {
+    const answers: (() => void)[] = []
+    const request = () => new Promise<Uint8Array>((resolve) => answers.push(() => resolve(said)))
+    const link = node.comes(undefined, { request })
+    node.connections.answerStatus(link, idleStatus)
+    return { link, answers, peer: node.connections.peerOf(link) as PeerRecord }
+  }
+
+  it('are current by an answer to a request that was made since, not by one from before, nor by a status unasked', async () => {
+    const node = new Node()
+    const { link, answers, peer } = peerOf(node)
+    expect(peer.isCurrent).toBe(true)
+    void node.connections.refresh(peer)
+    node.connections.askAnew()
+    expect([peer.isCurrent, answers.length]).toEqual([false, 2])
+    answers[0]?.()
+    node.connections.answerStatus(link, idleStatus)
+    await settled()
+    expect(peer.isCurrent).toBe(false)
+    answers[1]?.()
+    await settled()
+    expect(peer.isCurrent).toBe(true)
+  })
+
+  it('a second time are not current by the answer to the first', async () => {
+    const node = new Node()
+    const { answers, peer } = peerOf(node)
+    node.connections.askAnew()
+    node.connections.askAnew()
+    for (const current of [false, true]) {
+      answers.shift()?.()
+      await settled()
+      expect(peer.isCurrent).toBe(current)
+    }
+  })
+
+  it('that come in the middle of a handshake are asked at the next heartbeat, and those that come later are current', () => {
+    const node = new Node()
+    const before = node.comes()
+    node.connections.askAnew()
+    const late = node.comes()
+    for (const link of [before, late]) node.connections.answerStatus(link, idleStatus)
+    const [first, second] = [before, late].map((link) => node.connections.peerOf(link) as PeerRecord)
+    expect([first?.isCurrent, second?.isCurrent]).toEqual([false, true])
+    const due = (peer?: PeerRecord) => peer?.refreshDue(node.time.now(), idleStatus.tipHash)
+    expect([due(first), due(second)]).toEqual([true, false])
+  })
+})
