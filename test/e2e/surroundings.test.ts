@@ -29,6 +29,34 @@ describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
     expect([code, JSON.parse(err)]).toEqual([1, { error: { message } }])
   })
 
+  const cannotShow = [
+    ['a full device', redirected('>/dev/full'), 'no space is left on the disk'],
+    [
+      'a pipe without a reader',
+      ['bash', '-c', 'exec {full}> >(exec true); wait $!; "$@" >&$full', 'bash'],
+      'nothing reads it any more',
+    ],
+  ] as const
+  it.each(cannotShow)('leaves no keystore whose words were not shown: %s', async (_, through, why) => {
+    const folder = mkdtempSync(join(tmpdir(), 'didledger-unseen-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const wallet = join(folder, 'wallet.json')
+    for (const json of [[], ['--json']]) {
+      const env = { DIDLEDGER_PASSWORD: 'correct horse' }
+      const { code, err } = await new CommandProcess(['wallet', 'create', '--wallet', wallet, ...json], {
+        through,
+        env,
+      }).finished
+      const said = json.length === 0 ? err : JSON.parse(err).error.message
+      const removed = `${wallet} was removed again, since its words could not be shown`
+      expect([code, said]).toEqual([
+        1,
+        expect.stringContaining(`standard output cannot be written: ${why}; ${removed}`),
+      ])
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('on standard error stops nobody', async () => {
     const node = await NodeProcess.startWith({ through: redirected('2>/dev/full') }, 'devnet')
     onTestFinished(async () => void (await node.stop()))

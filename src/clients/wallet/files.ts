@@ -166,6 +166,7 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: 'a file of that name is in the way',
   ENOTDIR: 'a part of its path is no directory',
   ENOSPC: 'no space is left on the disk',
+  EPIPE: 'nothing reads it any more',
   EROFS: 'the file system is read-only',
 }
 

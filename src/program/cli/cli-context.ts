@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isatty } from 'node:tty'
-import { type Channel, columnsOf, standardError, writeBytes, writeTo } from '../console/output-channel.js'
+import { type Channel, columnsOf, deliver, standardError, writeBytes, writeTo } from '../console/output-channel.js'
 import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
 import { promptHidden } from './prompt.js'
@@ -11,6 +11,8 @@ interface Surroundings<Text, Question> {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Writes to standard output. */
   readonly out: (text: Text) => void
+  /** Writes to standard output; resolves once it has taken all, and rejects where it takes nothing: the caller says so. */
+  readonly deliver: (text: Text) => Promise<void>
   /** Writes bytes that are no text to standard output; resolves once it takes more. */
   readonly bytes: (bytes: Uint8Array) => Promise<void>
   /** Writes to standard error. */
@@ -27,7 +29,7 @@ interface Surroundings<Text, Question> {
 export type CliContext = Surroundings<Pieces, string>
 
 type Outside = Surroundings<ShownText, ShownText>
-type Absent = 'bytes' | 'columns' | 'errors'
+type Absent = 'deliver' | 'bytes' | 'columns' | 'errors'
 /** The surroundings of the commands; tests pass their own. Text that they write has gone through the door. */
 export type EvaluationContext = Omit<Outside, Absent> & Partial<Pick<Outside, Absent>>
 
@@ -38,6 +40,7 @@ export function processSurroundings(): EvaluationContext {
     random: { bytes: (length) => randomBytes(length) },
     env: process.env,
     out: (text) => writeTo('out', text),
+    deliver,
     err: (text) => writeTo('err', text),
     columns: columnsOf,
     errors: standardError,
@@ -59,6 +62,7 @@ export function contextIn(surroundings: EvaluationContext): CliContext {
     random,
     env: setVariables(env),
     out: (text) => out(throughDoor(text)),
+    deliver: async (text) => (surroundings.deliver ?? out)(throughDoor(text)),
     bytes: surroundings.bytes ?? writeBytes,
     err: (text) => err(throughDoor(text)),
     columns,

@@ -1,12 +1,35 @@
 import { defaultRestUrl } from '../../clients/client/node-client.js'
+import { fileReason } from '../../clients/wallet/files.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { visible } from '../../base/runtime/visible-text.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
 
 /** Prints a result: `value` as JSON with `--json`, else `lines`. */
 export function report(context: CliContext, options: OutputOptions, value: unknown, lines: readonly string[]): void {
-  if (options.json) context.out(`${JSON.stringify(value, null, 2)}\n`)
-  else context.out(linesText(lines))
+  context.out(resultText(options, value, lines))
+}
+
+/**
+ * {@link report} of what is shown once and kept nowhere in words. Where it cannot be written, `undo` takes back what it belongs to, and
+ * says that as the end of the failure.
+ */
+export async function reportOnce(
+  context: CliContext,
+  options: OutputOptions,
+  value: unknown,
+  lines: readonly string[],
+  undo: () => string,
+): Promise<void> {
+  try {
+    await context.deliver(resultText(options, value, lines))
+  } catch (error) {
+    throw new UserError(`standard output cannot be written: ${fileReason(error)}; ${undo()}`)
+  }
+}
+
+function resultText(options: OutputOptions, value: unknown, lines: readonly string[]): string {
+  return options.json ? `${JSON.stringify(value, null, 2)}\n` : linesText(lines)
 }
 
 /** {@link report} of a command that keeps running: the JSON is one line, so that a script can read it meanwhile. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import { generateMnemonic, isMnemonic, mnemonicFault, plainMnemonic } from '../../base/crypto/hd.js'
 import { readPrivateKey } from '../../base/crypto/key-forms.js'
@@ -7,7 +7,7 @@ import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
 import { withFileLock } from '../../clients/wallet/file-lock.js'
-import { readTextFile } from '../../clients/wallet/files.js'
+import { fileReason, readTextFile } from '../../clients/wallet/files.js'
 import {
   createKeystore,
   keystoreAccounts,
@@ -26,7 +26,7 @@ import {
   withOutput,
   withWallet,
 } from './command-options.js'
-import { examples, report, sameOptions, formatTable } from './print-output.js'
+import { examples, report, reportOnce, sameOptions, formatTable } from './print-output.js'
 import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
 import { registerExport } from './wallet-export-command.js'
 import { registerHistory } from './wallet-history-command.js'
@@ -92,13 +92,26 @@ function wordsOption(text: string): number {
 async function create(context: CliContext, options: CreateOptions): Promise<void> {
   const mnemonic = generateMnemonic(context.random, options.words === 24 ? 24 : 12)
   const account = await store(context, { kind: 'mnemonic', mnemonic }, options)
-  report(context, options, { wallet: options.wallet, mnemonic, ...accountJson(account) }, [
+  const lines = [
     `Wrote ${options.wallet}. Write these words down: they are the wallet, and nobody can show them to you again.`,
     '',
     `  ${mnemonic}`,
     '',
     ...storedLines(account, options),
-  ])
+  ]
+  const value = { wallet: options.wallet, mnemonic, ...accountJson(account) }
+  await reportOnce(context, options, value, lines, () => withdraw(options.wallet))
+}
+
+/** Removes a keystore whose words could not be shown; returns what became of it. */
+function withdraw(wallet: string): string {
+  const unseen = 'its words could not be shown'
+  try {
+    rmSync(wallet)
+    return `${wallet} was removed again, since ${unseen}`
+  } catch (error) {
+    return `${unseen}, and ${wallet} could not be removed (${fileReason(error)}): remove it, and make another`
+  }
 }
 
 async function importWallet(context: CliContext, file: string | undefined, options: ImportOptions): Promise<void> {

@@ -22,6 +22,9 @@ const closeTime = 200
 /** Milliseconds after which an ended process waits no longer for the reader of its standard error. */
 const exitPatience = 2_000
 
+/** Failures of standard output that the writer of a text answers for. */
+const answeredFor = new WeakSet<Error>()
+
 /** Columns of a terminal that does not report them. */
 const usualWidth = 80
 
@@ -35,6 +38,17 @@ export function writeBytes(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write(bytes, (error) => {
       if (error === null || error === undefined) resolve()
+    })
+  })
+}
+
+/** Writes to standard output; resolves once it has taken all. A failure does not end the process: the caller answers for it. */
+export function deliver(text: ShownText): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error === null || error === undefined) return resolve()
+      answeredFor.add(error)
+      reject(error)
     })
   })
 }
@@ -55,10 +69,11 @@ function streamOf(stream: 'out' | 'err'): NodeJS.WriteStream {
 
 /**
  * Ends this process once standard output takes nothing more: with 0 if its reader has ended, as head does early, else with 1 after `failed`
- * said why. What standard error does not take is lost: there is nowhere to say so.
+ * said why. A failure of {@link deliver} is left to its caller. What standard error does not take is lost: there is nowhere to say so.
  */
 export function endWithOutput(failed: (error: NodeJS.ErrnoException) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (answeredFor.has(error)) return
     if (error.code === 'EPIPE') process.exit(0)
     failed(error)
     endAfterErrors(1)
