@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import { type Channel, columnsOf, deliver, standardError, writeBytes, writeTo } from '../console/output-channel.js'
 import { type Pieces, type ShownText, throughDoor } from '../console/door.js'
 import type { Clock, Random } from '../../base/runtime/env.js'
-import { promptHidden } from './prompt.js'
+import { hiddenPrompt } from './prompt.js'
 
 interface Surroundings<Text, Question> {
   readonly clock: Clock
@@ -45,7 +45,7 @@ export function processSurroundings(): EvaluationContext {
     columns: columnsOf,
     errors: standardError,
     // To ask the stream would make it, which takes longer than the rest of this.
-    prompt: isatty(0) ? promptHidden : undefined,
+    prompt: isatty(0) ? hiddenPrompt(() => process.stdin) : undefined,
   }
 }
 
