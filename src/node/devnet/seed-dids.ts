@@ -46,7 +46,8 @@ export interface SeededDids {
 
 /**
  * Registers the first `count` seeded DIDs that are not registered yet, each by a transaction in a block. `progress` gets how many
- * are. A {@link UserError} where the faucet cannot pay for them.
+ * are, after each round and several times within it: it throws where the start is to end. A {@link UserError} where the faucet
+ * cannot pay for them.
  */
 export async function seedDids(
   parts: SeedingParts,
@@ -54,18 +55,22 @@ export async function seedDids(
   progress: (done: number) => void = () => {},
 ): Promise<SeededDids> {
   const thread = new SeedThread()
+  let done = 0
+  const look = () => progress(done)
+  const round = (from: number, most: number) =>
+    makeRound(parts, thread, { from, end: Math.min(from + most, count) }, look)
   try {
     const first: string[] = []
-    let next = makeRound(parts, thread, { from: 0, end: Math.min(didsOfFirstRound, count) })
-    for (let done = 0; done < count;) {
+    let next = round(0, didsOfFirstRound)
+    while (done < count) {
       const { dids, creates } = await next
-      done += dids.length
       // Its thread makes the next round while this one connects.
-      next = makeRound(parts, thread, { from: done, end: Math.min(done + didsOfRound, count) })
+      next = round(done + dids.length, didsOfRound)
       next.catch(() => {})
       first.push(...dids.slice(0, 3 - first.length))
-      await register(parts, creates)
-      progress(done)
+      await register(parts, creates, look)
+      done += dids.length
+      look()
     }
     return { count, first }
   } finally {
@@ -83,16 +88,22 @@ async function makeRound(
   { chain, clock }: SeedingParts,
   thread: SeedThread,
   { from, end }: { readonly from: number; readonly end: number },
+  look: () => void,
 ): Promise<Round> {
+  const ask: SeedThread['ask'] = async (request) => {
+    const answer = await thread.ask(request)
+    look()
+    return answer
+  }
   const starts = Array.from({ length: Math.ceil((end - from) / didsOfRequest) }, (_, i) => from + i * didsOfRequest)
   const dids = await Promise.all(
-    starts.map((first) => thread.ask({ kind: 'dids', first, count: Math.min(didsOfRequest, end - first) })),
+    starts.map((first) => ask({ kind: 'dids', first, count: Math.min(didsOfRequest, end - first) })),
   )
   const { specifications } = paramsAt(chain.spec, chain.tip.header.height + 1)
   const creates = await Promise.all(
     dids.map((some, i) => {
       const numbers = some.flatMap((did, j) => (chain.state.did(did) ? [] : [(starts[i] as number) + j]))
-      return thread.ask({
+      return ask({
         kind: 'creates',
         numbers,
         now: clock.seconds,
@@ -104,7 +115,7 @@ async function makeRound(
 }
 
 /** Registers DIDs: a block with coins for them, then blocks with their creates. */
-async function register(parts: SeedingParts, made: readonly MadeCreate[]): Promise<void> {
+async function register(parts: SeedingParts, made: readonly MadeCreate[], look: () => void): Promise<void> {
   if (made.length === 0) return
   const { chain, signatures, random, producer } = parts
   const { fees } = paramsAt(chain.spec, chain.tip.header.height + 1)
@@ -117,6 +128,7 @@ async function register(parts: SeedingParts, made: readonly MadeCreate[]): Promi
   const common = { code, fee: fees, assetId: chain.sanity.assetId, maxMoney: chain.spec.maxMoney, random }
   const creates: Create[] = []
   await forEachCooperatively(made.entries(), ([index, { did, operation, identities }]) => {
+    if (index % didsOfRequest === 0) look()
     const coins = [{ txid: paying, index, value, confirmations: 1 }]
     const didHash = parseAddress(did.slice(`did:${didMethod}:`.length)) as ProgramHash
     const { transaction: unsigned, fee } = buildDidTransaction({ ...common, coins }, operation, didHash)
@@ -126,6 +138,7 @@ async function register(parts: SeedingParts, made: readonly MadeCreate[]): Promi
     signatures.addNamed(identities)
     signatures.add([new ProgramCheck(transaction, 0, script, [signature])])
   })
+  look()
   await producer.between(() => mine(parts, creates))
 }
 

@@ -36,6 +36,7 @@ function codeOf(signal: NodeJS.Signals): number {
  * stopped, and no failure.
  */
 export class StoppableStart {
+  /** Whether it has ended, or closes its files. */
   #isOver = false
   /** Whether the start is where a failure closes all of its files. */
   #closes = false
@@ -54,7 +55,10 @@ export class StoppableStart {
   /** Notes a step. Throws once the signal has come; the start has to close its files then. */
   step({ closes }: { readonly closes: boolean }): void {
     this.#closes = closes
-    if (closes && this.#code !== undefined) throw new StoppedStart()
+    if (!closes || this.#code === undefined) return
+    // Closing takes what it takes; a second signal ends it.
+    this.#isOver = true
+    throw new StoppedStart()
   }
 
   /** Waits for the start, and ends the process where a step has ended it. */
