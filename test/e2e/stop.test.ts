@@ -77,6 +77,26 @@ it.each([
   await vi.waitFor(() => expect(command.err).toContain('DIDs are being registered'), { timeout: 60_000 })
   command.kill(signal)
   expect(await command.finished).toMatchObject({ code, signal: null, out: '' })
+  expect(existsSync(join(dataDir, 'running'))).toBe(false)
+})
+
+it('node stop notices that the node was killed instead', async () => {
+  const dataDir = directories.fresh()
+  const node = await NodeProcess.start('devnet', '--data-dir', dataDir)
+  // The request under way holds its end up.
+  const socket = await halfRequest(portOf(node.line.rest))
+  const stop = new CommandProcess(['node', 'stop', '--rest', node.line.rest])
+  await vi.waitFor(() => expect(node.get('block/height')).rejects.toThrow('fetch failed'), { timeout: 10_000 })
+  const elapsed = stopwatch()
+  await node.stop('SIGKILL')
+  const { code, out, err } = await stop.finished
+  expect({ code, out, err }).toEqual({
+    code: 1,
+    out: '',
+    err: `error: the node at ${node.line.rest} was told to stop, and ended without closing ${dataDir}, as after a kill: its next start checks it\n`,
+  })
+  expect(elapsed()).toBeLessThan(10_000)
+  socket.destroy()
 })
 
 describe('the temporary directory of a devnet', () => {

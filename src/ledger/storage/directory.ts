@@ -78,7 +78,12 @@ export class DataDirectory {
   }
 
   get database(): string {
-    return join(this.path, 'chain')
+    return DataDirectory.databaseOf(this.path)
+  }
+
+  /** The database of the directory at a path, which is not looked at. */
+  static databaseOf(path: string): string {
+    return join(path, 'chain')
   }
 
   /** Bytes of the database's files. */

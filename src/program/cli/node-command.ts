@@ -7,6 +7,7 @@ import { answerOf, asAny, asInteger, asText, listOf, objectOf } from '../../base
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { visible } from '../../base/runtime/visible-text.js'
+import { isInUse } from '../../ledger/storage/care/level/lock.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { callParams } from './call-params.js'
 import type { CliContext } from './cli-context.js'
@@ -21,8 +22,14 @@ type OwnersFlags = OwnerFlags & OutputOptions
 
 /** @tuning ms: a stop that `node stop` waits for */
 const stopPatience = 60_000
-/** Milliseconds between two looks at a node that stops. */
+/** Milliseconds between two looks at a node that stops, and at the lock of its database. */
 const stopPause = 100
+const lockPause = 500
+/**
+ * A database that no process has open was left where its directory is marked that long: a node that stops removes the mark at once.
+ * @tuning ms: between the end of a node's lock and that of the mark of its run
+ */
+const leftAfter = 2000
 
 /** `didledger node …` */
 export function registerNode(program: Command, context: CliContext): void {
@@ -123,7 +130,15 @@ async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   await owner.client.rpc('stop', {}, owner)
   const latest = performance.now() + stopPatience
   const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
-  while ((await answers(client)) || isOpen()) {
+  const isLeft = dataDir === undefined ? () => false : leftDirectory(dataDir)
+  for (;;) {
+    const serves = await answers(client)
+    if (!serves && !isOpen()) break
+    if (!serves && (await isLeft())) {
+      throw new UserError(
+        `the node at ${client.rest} was told to stop, and ended without closing ${dataDir}, as after a kill: its next start checks it`,
+      )
+    }
     if (performance.now() > latest) {
       throw new UserError(`the node at ${client.rest} was told to stop, and has not within ${stopPatience / 1000} s`)
     }
@@ -132,6 +147,21 @@ async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   // Without its directory, only its port was looked at.
   const end = dataDir === undefined ? 'was told to stop, and answers no more' : 'has stopped'
   report(context, flags, { stopped: client.rest }, [`The node at ${client.rest} ${end}.`])
+}
+
+/** A look that tells whether a directory is marked as open although no process has had its database open for a while. */
+function leftDirectory(dataDir: string): () => Promise<boolean> {
+  let freeSince: number | undefined
+  let looked = -Infinity
+  return async () => {
+    const now = performance.now()
+    // Windows shows no lock.
+    if (process.platform === 'win32' || now - looked < lockPause) return false
+    looked = now
+    const isFree = DataDirectory.isOpen(dataDir) && !(await isInUse(DataDirectory.databaseOf(dataDir)))
+    freeSince = isFree ? (freeSince ?? now) : undefined
+    return freeSince !== undefined && now - freeSince >= leftAfter && DataDirectory.isOpen(dataDir)
+  }
 }
 
 async function answers(client: NodeClient): Promise<boolean> {
