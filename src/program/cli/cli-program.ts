@@ -8,7 +8,7 @@ import { type CliContext, contextIn, type EvaluationContext } from './cli-contex
 import { ManyLines } from './many-lines.js'
 import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
-import { usageText } from './usage-text.js'
+import { usageMessage, usageText } from './usage-text.js'
 import { asksVersion, versionText } from './version-text.js'
 
 /** Commands and groups of them by their first word, in the order of the help. Each is loaded when a command line names it. */
@@ -33,14 +33,21 @@ const groups = {
   completion: async () => (await import('./completion-command.js')).registerCompletion,
 }
 
-/** The command tree, arguments not parsed yet: with all commands, or with what a command line whose first word is `first` needs. */
-export async function createProgram(context: CliContext, first?: string): Promise<Command> {
+/**
+ * The command tree, arguments not parsed yet: with all commands, or with what a command line whose first word is `first` needs. What it says of
+ * a wrong call goes to `sayWrong`.
+ */
+export async function createProgram(
+  context: CliContext,
+  first?: string,
+  sayWrong: (text: string) => void = (text) => context.err(text),
+): Promise<Command> {
   const program = new Command('didledger')
     .description('a lightweight identity chain: node, wallet, DIDs')
     .version(versionText())
     .configureOutput({
       writeOut: (text) => context.out(text),
-      writeErr: (text) => context.err(text),
+      writeErr: sayWrong,
       outputError: (text, write) => write(usageText(text)),
     })
     .exitOverride()
@@ -60,16 +67,20 @@ function groupsOf(first: string | undefined): readonly (typeof groups)[keyof typ
 /** Runs one command line (without node and script) and returns its exit code: 0 done, 1 failed, 2 usage error. */
 export async function runCommand(args: readonly string[], surroundings: EvaluationContext): Promise<0 | 1 | 2> {
   const context = contextIn(surroundings)
+  const json = args.includes('--json')
+  const said: string[] = []
   try {
-    const program = await createProgram(context, args[0])
+    const program = await createProgram(context, args[0], json ? (text) => said.push(text) : undefined)
     requireKnownHelp(program, args)
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // commander has printed its own message; help and version end this way too.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof SilentExit) return 1
-    return explain(error, args.includes('--json'), context)
+    if (!(error instanceof CommanderError)) return explain(error, json, context)
+    // Help and version end this way too.
+    if (error.exitCode === 0) return 0
+    // commander has printed its own message, or else said it here first.
+    return json ? explain(new UserError(usageMessage(said[0] ?? error.message), 2), json, context) : 2
   }
 }
 

@@ -40,6 +40,14 @@ export function usageText(text: string): string {
   return linesText([saidOf(line), ...(meant === undefined ? [] : [meant])])
 }
 
+/** {@link usageText} as the message of a failure. */
+export function usageMessage(said: string): string {
+  return said
+    .trimEnd()
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+}
+
 function saidOf(line: string): string {
   for (const [pattern, said] of texts) {
     const match = pattern.exec(line)

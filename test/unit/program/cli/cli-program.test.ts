@@ -47,6 +47,41 @@ describe('every command', () => {
   })
 })
 
+describe('a wrong call with --json', () => {
+  const wrong = async (...args: string[]) => {
+    let [out, err] = ['', '']
+    const code = await runCommand(args, {
+      ...context,
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
+    })
+    return { code, out, error: (JSON.parse(err) as { error: unknown }).error }
+  }
+
+  it.each([
+    [['wallet', 'send', '--json', '--amout', '1'], "unknown option '--amout' (Did you mean --amount?)"],
+    [['wallet', 'balence', '--json'], "unknown command 'balence' (Did you mean balance?)"],
+    [['nonsense', '--json'], "unknown command 'nonsense'"],
+    [['did', 'resolve', '--json'], '<did> is missing'],
+    [['chain', 'info', 'x', '--json'], 'info takes options alone'],
+    [['wallet', 'address', '--json', '--account', '-1'], '--account -1: Not a whole number from 0 on.'],
+    [
+      ['genesis', 'create', 'Corp', '--json', '--pay', 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'],
+      'name Corp: A name has up to 32 small letters',
+    ],
+    [['wallet', 'send', '--json', '--to'], '--to needs a value: --to'],
+    [['did', 'create', '--json', '--expires', '1\u001b[2J\n'], '--expires 1\\u001b[2J\\u000a: '],
+    [['wallet', '--json'], "unknown option '--json'"],
+  ])('is a failure in JSON as others are: %j', async (args, message) => {
+    const { code, out, error } = await wrong(...args)
+    expect({ code, out, error }).toEqual({ code: 2, out: '', error: { message: expect.stringContaining(message) } })
+  })
+
+  it('shows the help where that is asked for', async () => {
+    expect(await help(['wallet', '--json'])).toMatchObject({ code: 0, text: expect.stringContaining('Usage: ') })
+  })
+})
+
 describe('words of a shell command', () => {
   it.each([
     ['wallet.json', 'wallet.json'],
