@@ -39,7 +39,9 @@ export function registerShip(program: Command, context: CliContext): void {
     .addHelpText('after', examples('ship load postgres://didledger@db1/didledger --data-dir ./data'))
     .action((urls: string[], flags: LoadFlags) => load(context, urls, flags))
   withOutput(ship.command('status'))
-    .description('print the block of each shard, and when it got the last rows')
+    .description(
+      'print the block of each shard, and when it got the last rows; exit code 1 if one has none, or does not answer',
+    )
     .argument('<url...>', urlText)
     .addHelpText('after', examples('ship status postgres://didledger@db1/didledger'))
     .action((urls: string[], flags: OutputOptions) => status(context, urls, flags))
@@ -90,6 +92,15 @@ async function status(context: CliContext, urls: readonly string[], flags: Outpu
   const highest = Math.max(...shards.map((shard) => shard.height ?? 0))
   const rows = shards.map((shard, number) => [String(number), shard.failure ?? lineOf(shard, highest)] as const)
   report(context, flags, { shards }, formatTable(rows))
+  const missing = shards.flatMap(({ failure }, number) => (failure === undefined ? [] : [{ number, failure }]))
+  if (missing.length > 0) throw new UserError(missingText(missing))
+}
+
+/** Databases of the list that have no shard, or do not answer. */
+function missingText(missing: readonly { readonly number: number; readonly failure: string }[]): string {
+  const [first] = missing
+  if (missing.length === 1) return `database ${first?.number} of the list shows no shard: ${first?.failure}`
+  return `databases ${missing.map(({ number }) => number).join(', ')} of the list show no shards`
 }
 
 /** A shard as `ship status` shows it: all but `failure`, or that alone. */
