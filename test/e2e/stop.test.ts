@@ -80,6 +80,32 @@ it.each([
   expect(existsSync(join(dataDir, 'running'))).toBe(false)
 })
 
+describe('start --stop-on-eof', () => {
+  const args = ['start', '--genesis', 'pow', '--no-p2p', '--data-dir', directories.fresh()]
+
+  it.each([
+    ['/dev/null', '</dev/null'],
+    ['a file', `<${process.execPath}`],
+    ['what cannot be read', `<${directories.root}`],
+    ['no input', '<&-'],
+  ])('stops at the end of %s', async (_, input) => {
+    const through = ['sh', '-c', `exec "$@" ${input}`, 'sh']
+    const command = new CommandProcess([...args, '--stop-on-eof', '--port-base', '0', '--json'], { through })
+    const { code, out, err } = await command.finished
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(JSON.parse(out)).toMatchObject({ name: 'pow', height: 0 })
+  })
+
+  it('stops when the writer of a pipe is gone, and not before', async () => {
+    const through = ['bash', '-c', 'exec {held}> >("$@"); exec sleep 1000', 'bash']
+    const command = new CommandProcess([...args, '--stop-on-eof', '--port-base', '0', '--json'], { through })
+    const line = JSON.parse((await command.firstLine()) ?? '{}') as { rest: string }
+    expect((await fetch(`${line.rest}/api/v1/block/height`)).status).toBe(200)
+    command.kill('SIGKILL')
+    await vi.waitFor(() => expect(fetch(line.rest)).rejects.toThrow('fetch failed'), { timeout: 10_000 })
+  })
+})
+
 it('node stop notices that the node was killed instead', async () => {
   const dataDir = directories.fresh()
   const node = await NodeProcess.start('devnet', '--data-dir', dataDir)

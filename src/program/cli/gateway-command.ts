@@ -68,7 +68,10 @@ export function registerGateway(program: Command, context: CliContext): void {
     .description(
       'answer as a node from the rows that it ships to PostgreSQL; keeps nothing, so that any number can stand beside each other',
     )
-    .option('--stop-on-eof', 'stop when standard input ends, as it does when the program that started this one dies')
+    .option(
+      '--stop-on-eof',
+      'stop when standard input ends, as it does when the program that started this one dies; /dev/null ends at once',
+    )
     .addHelpText(
       'after',
       examples(

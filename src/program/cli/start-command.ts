@@ -53,7 +53,10 @@ export function registerStart(program: Command, context: CliContext): void {
         .choices(['next', 'now'])
         .preset('next'),
     )
-    .option('--stop-on-eof', 'stop when standard input ends, as it does when the program that started this one dies')
+    .option(
+      '--stop-on-eof',
+      'stop when standard input ends, as it does when the program that started this one dies; /dev/null ends at once',
+    )
     .addHelpText(
       'after',
       examples(

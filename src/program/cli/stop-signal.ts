@@ -22,8 +22,14 @@ export function stopSignal({ onEof = false, onHangup = true } = {}): Promise<Nod
     }
     for (const signal of stopSignals) process.on(signal, onSignal)
     if (onHangup) process.on('SIGHUP', onSignal)
-    if (onEof) process.stdin.on('close', () => resolve(endOfInput)).resume()
+    if (onEof) onInputEnd(process.stdin, () => resolve(endOfInput))
   })
+}
+
+/** Calls once nothing more comes from an input: a file, as /dev/null, ends and is not closed; what cannot be read has ended too. */
+function onInputEnd(input: NodeJS.ReadStream, ended: () => void): void {
+  for (const event of ['end', 'close', 'error']) input.on(event, ended)
+  input.resume()
 }
 
 /** Exit code of a process that did not wait for its stop, as shells have it. */
