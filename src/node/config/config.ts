@@ -9,10 +9,12 @@
  *
  * Imports errors, node (for the options of all rooms), runtime; used by library, cli.
  * - Flag before environment before file before default; each value has its source.
+ * - `~` of a path is the home directory, whatever source it is from.
  * - An unknown name or an invalid value, from any source, is a UserError with exit code 2, and nothing starts.
  */
 import { UserError } from '../../base/errors/rule-error.js'
 import { type NodeTuning, optionsToNode } from '../options-to-node.js'
+import { belowHome, takesPath } from '../../base/runtime/home-folder.js'
 import type { NodeCommand, Option } from '../../base/runtime/option.js'
 import { allOptions, flagOf, optionsOf, otherVariables, sectionOf, variableOf } from './all-options.js'
 import { type FileMember, readConfigText, shortened } from './file.js'
@@ -82,10 +84,11 @@ export class Config {
  */
 export function readConfig({ command, file, env, flags }: ConfigSources): Config {
   const options = optionsOf(command)
-  const given = new Map<string, ConfigEntry>()
-  const put = (option: Option, value: unknown, origin: Origin, place: string) => {
+  const entries = new Map<string, ConfigEntry>()
+  const put = (option: Option, given: unknown, origin: Origin, place: string) => {
+    const value = typeof given === 'string' && takesPath(option.flag) ? belowHome(given, env) : given
     requireValid(option, value, place)
-    given.set(option.key, { option, value, origin, place })
+    entries.set(option.key, { option, value, origin, place })
   }
   if (file !== undefined) {
     for (const { option, value, line } of optionsInFile(file, command, options)) {
@@ -100,7 +103,7 @@ export function readConfig({ command, file, env, flags }: ConfigSources): Config
     if (value !== undefined) put(option, value, 'flag', flagOf(option))
   }
   const settings = options.map(
-    (option): ConfigEntry => given.get(option.key) ?? { option, value: option.default, origin: 'default', place: '' },
+    (option): ConfigEntry => entries.get(option.key) ?? { option, value: option.default, origin: 'default', place: '' },
   )
   return new Config(command, settings)
 }

@@ -2,7 +2,8 @@ import { posix, win32 } from 'node:path'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import type { CliContext } from './cli-context.js'
-import { homeOf, userFolder } from './user-folders.js'
+import { homeOf } from '../../base/runtime/home-folder.js'
+import { userFolder } from './user-folders.js'
 
 /** The data directory of a chain without --data-dir. */
 export function defaultDataDir(context: Pick<CliContext, 'env'>, spec: Spec): string {

@@ -5,6 +5,7 @@ import { failureSentence } from '../../clients/light/failure-texts.js'
 import { LightError } from '../../clients/light/light-error.js'
 import { refusalOf } from '../../ledger/storage/failure.js'
 import { type CliContext, contextIn, type EvaluationContext } from './cli-context.js'
+import { expandHome } from './expand-home.js'
 import { ManyLines } from './many-lines.js'
 import { linesText } from './print-output.js'
 import { SilentExit } from './silent-exit.js'
@@ -53,6 +54,7 @@ export async function createProgram(
     .exitOverride()
     .showHelpAfterError('(--help shows how the command is used)')
   for (const register of await Promise.all(groupsOf(first).map((load) => load()))) register(program, context)
+  expandHome(program, context.env)
   return program
 }
 

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { makeWithParents } from '../../base/runtime/make-with-parents.js'
 import type { CliContext } from './cli-context.js'
-import { homeOf, userFolder } from './user-folders.js'
+import { homeOf } from '../../base/runtime/home-folder.js'
+import { userFolder } from './user-folders.js'
 
 /** A script without `import()`, and where code that was compiled of it is kept. */
 export interface Compiled {

@@ -4,6 +4,7 @@ import type { Config } from '../../node/config/config.js'
 import { readConfig } from '../../node/config/config.js'
 import { configJson, configText } from '../../node/config/print.js'
 import { fromText, isValid } from '../../node/config/values.js'
+import { belowHome } from '../../base/runtime/home-folder.js'
 import type { NodeCommand, Option } from '../../base/runtime/option.js'
 import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
@@ -35,7 +36,8 @@ export function withConfig<Flags extends QuietOptions>(
   for (const [, flag] of flags) command.addOption(flag)
   return command.action(async (_: unknown, self: Command) => {
     const own = self.opts<ConfigFlags & Flags>()
-    const file = own.config ?? context.env['DIDLEDGER_CONFIG']
+    const named = own.config ?? context.env['DIDLEDGER_CONFIG']
+    const file = named && belowHome(named, context.env)
     const given = flags
       .filter(([, flag]) => self.getOptionValueSource(flag.attributeName()) === 'cli')
       .map(([{ key }, flag]) => [key, self.getOptionValue(flag.attributeName()) as unknown] as const)

@@ -1,6 +1,4 @@
-import { userInfo } from 'node:os'
-import { isAbsolute, posix, win32 } from 'node:path'
-import { UserError } from '../../base/errors/rule-error.js'
+import { posix, win32 } from 'node:path'
 import type { CliContext } from './cli-context.js'
 
 /** The system and the user, as far as they decide where files are kept. */
@@ -30,22 +28,4 @@ export function userFolder(kind: keyof typeof folders, { platform, env, home }: 
   }
   if (platform === 'darwin') return join(home(), ...places.darwin, 'didledger')
   return join(chosen(variable) ?? join(home(), ...places.else), 'didledger')
-}
-
-/**
- * The home directory: the variable, else the entry of the user. Never a relative path, which would be another directory for each place
- * that a command is started in; without one a {@link UserError}.
- */
-export function homeOf(env: CliContext['env'], ofUser: () => string = () => userInfo().homedir): string {
-  const variable = process.platform === 'win32' ? 'USERPROFILE' : 'HOME'
-  const chosen = env[variable]
-  if (chosen !== undefined && isAbsolute(chosen)) return chosen
-  try {
-    const home = ofUser()
-    if (isAbsolute(home)) return home
-  } catch {
-    // Containers run as users that have no entry.
-  }
-  const state = chosen === undefined ? 'is not set' : `is ${chosen}, which is no absolute path`
-  throw new UserError(`${variable} ${state}, and this user has no home directory; set it, or use --data-dir DIR`)
 }

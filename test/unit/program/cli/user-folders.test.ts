@@ -1,8 +1,7 @@
-import { tmpdir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultDataDir } from '../../../../src/program/cli/chain-data-dir.js'
-import { homeOf, userFolder } from '../../../../src/program/cli/user-folders.js'
+import { userFolder } from '../../../../src/program/cli/user-folders.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 
@@ -44,28 +43,5 @@ describe('the folder for the data of a user', () => {
     expect(userFolder('data', { platform: 'linux', env: { XDG_DATA_HOME: '/data' }, home: none })).toBe(
       '/data/didledger',
     )
-  })
-})
-
-describe('the home directory', () => {
-  const variable = process.platform === 'win32' ? 'USERPROFILE' : 'HOME'
-  const none = () => {
-    throw new Error('no entry for this user')
-  }
-
-  it('is the variable, else that of the user, and never a relative path', () => {
-    const home = join(tmpdir(), 'h')
-    expect(homeOf({ [variable]: home }, none)).toBe(home)
-    expect(homeOf({}, () => home)).toBe(home)
-    for (const relative of ['.', 'h', '~']) expect(homeOf({ [variable]: relative }, () => home)).toBe(home)
-    expect(isAbsolute(homeOf({}))).toBe(true)
-  })
-
-  it('is missed in words', () => {
-    const hint = 'and this user has no home directory; set it, or use --data-dir DIR'
-    for (const ofUser of [none, () => '', () => '.']) {
-      expect(() => homeOf({}, ofUser)).toThrow(`${variable} is not set, ${hint}`)
-      expect(() => homeOf({ [variable]: 'h' }, ofUser)).toThrow(`${variable} is h, which is no absolute path, ${hint}`)
-    }
   })
 })

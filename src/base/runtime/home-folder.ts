@@ -1,0 +1,41 @@
+import { userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { UserError } from '../errors/rule-error.js'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Placeholders of values that are paths, or may be one: `--data-dir <directory>`, `--genesis <name|file>`. */
+const pathPlaceholder = /[<[][^\]>]*\b(?:files?|directory|path|socket|target|bundle|program)\b/
+
+/** Whether an option or argument takes a path, by its flag as the help shows it. */
+export function takesPath(flag: string): boolean {
+  return pathPlaceholder.test(flag)
+}
+
+/**
+ * A path whose `~` stands for the home directory: shells leave it as it is behind `=` and in quotes, and neither services nor configuration
+ * files have a shell. Any other text is returned unchanged.
+ */
+export function belowHome(text: string, env: Variables): string {
+  const isWindows = process.platform === 'win32'
+  const isBelow = text === '~' || text.startsWith('~/') || (isWindows && text.startsWith('~\\'))
+  return isBelow ? join(homeOf(env), text.slice(1)) : text
+}
+
+/**
+ * The home directory: the variable, else the entry of the user. Never a relative path, which would be another directory for each place
+ * that a command is started in; without one a {@link UserError}.
+ */
+export function homeOf(env: Variables, ofUser: () => string = () => userInfo().homedir): string {
+  const variable = process.platform === 'win32' ? 'USERPROFILE' : 'HOME'
+  const chosen = env[variable]
+  if (chosen !== undefined && isAbsolute(chosen)) return chosen
+  try {
+    const home = ofUser()
+    if (isAbsolute(home)) return home
+  } catch {
+    // Containers run as users that have no entry.
+  }
+  const state = chosen === undefined ? 'is not set' : `is ${chosen}, which is no absolute path`
+  throw new UserError(`${variable} ${state}, and this user has no home directory; set it, or use --data-dir DIR`)
+}
