@@ -66,7 +66,8 @@ export class Ledger {
     const { programHash } = parseDid(account.did)
     const built = buildDidTransaction(payment, build(chain.specifications), programHash, newLeaf)
     const { transaction } = signTransaction(built.transaction, [account.privateKey])
-    await this.mined(await this.call('sendrawtransaction', { data: transaction.toHex() }))
+    // Another payment of the account that waits, and spends the same coins, stays: this one is refused then.
+    await this.mined(await this.call('sendrawtransaction', { data: transaction.toHex(), replace: false }))
   }
 
   async mined(txid) {

@@ -96,10 +96,16 @@ export function buildTransfer(payment: Payment, recipients: readonly Recipient[]
  * coins can be joined.
  */
 export function buildMerge(payment: Payment): UnsignedTransaction[] {
+  const merges = mergesOf(payment)
+  if (merges.length === 0) throw new UserError('there is nothing to join: fewer than two coins can be spent')
+  return merges
+}
+
+/** The transfers of {@link buildMerge}; none where there is nothing to join. */
+export function mergesOf(payment: Payment): UnsignedTransaction[] {
   const payer = { programHash: payerOf(payment.code), value: 'all' } as const
   const fields = emptyFields(payment, 9, { type: txType.transfer }, [outputOf(payment, 9, { ...payer, value: 0n })])
   const groups = coinsToMerge(requestOf(payment, fields, false))
-  if (groups.length === 0) throw new UserError('there is nothing to join: fewer than two coins can be spent')
   return groups.map((coins) => buildTransfer({ ...payment, coins }, [payer]))
 }
 

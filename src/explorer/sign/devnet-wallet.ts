@@ -14,6 +14,7 @@ import {
 } from '../../clients/wallet/build-transaction.js'
 import { type NodeChain, parseChain } from '../../clients/wallet/chain-answer.js'
 import { parseCoins } from '../../clients/wallet/coins-file.js'
+import { choosingAgain } from '../../clients/wallet/choose-again.js'
 import { buildDeclare } from '../../clients/wallet/did-credential.js'
 import { createIdentity, documentOf, parseDid } from '../../clients/wallet/did-identity.js'
 import { issueCredential, type NewCredential, newCredentialName } from '../../clients/wallet/issue-credential.js'
@@ -24,6 +25,7 @@ import { addYears, formatDate } from '../../identity/did/date.js'
 import type { DidDocument, DidKey } from '../../identity/did/model.js'
 import type { ResolveResult } from '../../identity/did/resolution.js'
 import { ask } from '../ask/node-rpc.js'
+import { Refusal } from '../ask/refusal.js'
 import type { DevnetKeys, ShownTransaction } from '../ask/shapes.js'
 
 /** Signs in the page for an account of a devnet, by the keys that its node tells, and sends; loaded when a form is sent. */
@@ -110,7 +112,19 @@ async function currentDocument(did: string): Promise<DidDocument> {
 }
 
 /** Sends a transaction that an account pays for and signs. */
-async function pay(
+function pay(
+  account: SigningAccount,
+  build: (payment: Payment, chain: NodeChain) => UnsignedTransaction,
+): Promise<string> {
+  return choosingAgain(() => payOnce(account, build), isSpentMeanwhile)
+}
+
+/** Whether the node refused a transaction because its coins were spent since it listed them: by the code of REST. */
+function isSpentMeanwhile(error: unknown): boolean {
+  return error instanceof Refusal && /^(?:45010|45016) /.test(error.detail)
+}
+
+async function payOnce(
   { address, publicKey, privateKey }: SigningAccount,
   build: (payment: Payment, chain: NodeChain) => UnsignedTransaction,
 ): Promise<string> {
@@ -124,5 +138,5 @@ async function pay(
   const coins = coinsBesidePool(parseCoins(listed, chain.assetId), pool, address, chain.assetId)
   const payment = { ...chainTerms(chain, chain.height, perkilobyte), coins, code: singleKeyCode(publicKey), random }
   const { transaction } = signTransaction(build(payment, chain).transaction, [privateKey])
-  return ask<string>('sendrawtransaction', { data: transaction.toHex() })
+  return ask<string>('sendrawtransaction', { data: transaction.toHex(), replace: false })
 }

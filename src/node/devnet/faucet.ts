@@ -11,11 +11,12 @@ import {
   type Recipient,
   type UnsignedTransaction,
 } from '../../clients/wallet/build-transaction.js'
+import { choosingAgain } from '../../clients/wallet/choose-again.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
 import { faucetKey } from '../../clients/wallet/devnet-accounts.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import type { DevnetParts } from './devnet-parts.js'
-import { payerCoins } from './payer-coins.js'
+import { isSpentMeanwhile, payerCoins } from './payer-coins.js'
 
 type FaucetOptions = Pick<DevnetParts, 'chain' | 'mempool' | 'random'>
 
@@ -48,15 +49,17 @@ export class Faucet {
     const { assetId, spec } = chain.sanity
     // Between blocks: no block can spend a chosen coin before the transaction is in the pool.
     const sent = this.#queue.then(() =>
-      chain.exclusive(async () => {
-        const { fees } = paramsAt(spec, chain.tip.header.height + 1)
-        const fee = { ...fees, floor: mempool.floor }
-        const coins = await payerCoins(new ChainReader(chain), mempool, this.#programHash)
-        const payment = { code: this.#code, coins, fee, assetId, random }
-        const { transaction } = build({ ...payment, maxMoney: spec.maxMoney })
-        const signed = signTransaction(transaction, [this.#key.privateKey])
-        return mempool.accept(signed.transaction.bytes, { local: true })
-      }),
+      chain.exclusive(() =>
+        choosingAgain(async () => {
+          const { fees } = paramsAt(spec, chain.tip.header.height + 1)
+          const fee = { ...fees, floor: mempool.floor }
+          const coins = await payerCoins(new ChainReader(chain), mempool, this.#programHash)
+          const payment = { code: this.#code, coins, fee, assetId, random }
+          const { transaction } = build({ ...payment, maxMoney: spec.maxMoney })
+          const signed = signTransaction(transaction, [this.#key.privateKey])
+          return mempool.accept(signed.transaction.bytes, { local: true, replace: false })
+        }, isSpentMeanwhile),
+      ),
     )
     this.#queue = sent.catch(() => {})
     return sent

@@ -1,9 +1,15 @@
 import type { ChainReader } from '../../ledger/chain/reader.js'
 import type { Mempool } from '../../ledger/mempool/mempool.js'
+import { RuleError } from '../../base/errors/rule-error.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { SpendableCoin } from '../../clients/wallet/coins.js'
 import { tables } from '../../ledger/storage/rows/tables.js'
+
+/** Whether the pool refused a transaction because its coins were spent since they were listed: pools take transactions of others at any time. */
+export function isSpentMeanwhile(error: unknown): boolean {
+  return error instanceof RuleError && (error.code === 'tx-double-spend' || error.code === 'tx-input-unknown')
+}
 
 /** The spendable coins of an address: on the chain and in the pool, less those spent in the pool. */
 export async function payerCoins(reader: ChainReader, mempool: Mempool, payer: ProgramHash): Promise<SpendableCoin[]> {

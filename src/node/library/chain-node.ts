@@ -5,7 +5,7 @@ import { displayHash, fromHex, parseDisplayHash } from '../../base/primitives/by
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import { confirmBytes } from '../../base/primitives/confirm.js'
 import type { Hash } from '../../base/primitives/hash.js'
-import { requireOptions } from '../../base/primitives/known-members.js'
+import { requireMembers, requireOptions } from '../../base/primitives/known-members.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
 import { addressBytes } from './wallet-node.js'
@@ -68,7 +68,11 @@ export function nodeMempool(node: () => Node): NodeMempool {
     get bytes() {
       return node().mempool.bytes
     },
-    send: async (transaction) => (await node().mempool.accept(bytesOf(transaction), { local: true })).txid,
+    send: async (transaction, options = {}) => {
+      requireMembers('send', options, { replace: 'flag' })
+      const { replace } = options
+      return (await node().mempool.accept(bytesOf(transaction), { local: true, replace })).txid
+    },
     get: (txid) => node().mempool.get(hashOf('txid', txid))?.transaction,
     entries: () =>
       [...node().mempool.entries()].map(({ transaction, fee, arrival }) => ({ transaction, fee, arrival })),

@@ -202,8 +202,11 @@ export interface NodeMempool {
   readonly size: number
   /** In bytes. */
   readonly bytes: number
-  /** Accepts a signed transaction, as bytes or hex; resolves with its txid once it is on disk. */
-  send(transaction: Transaction | Uint8Array | string): Promise<string>
+  /**
+   * Accepts a signed transaction, as bytes or hex; resolves with its txid once it is on disk. `replace` as false: it takes the place of no
+   * waiting transaction that spends the same, whatever it pays.
+   */
+  send(transaction: Transaction | Uint8Array | string, options?: { readonly replace?: boolean }): Promise<string>
   get(txid: string): Transaction | undefined
   /** In order of arrival. */
   entries(): PooledTransaction[]

@@ -19,7 +19,6 @@ import { requireWhole } from '../../clients/client/arguments.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import {
   buildDidTransaction,
-  buildMerge,
   buildTransfer,
   payerOf,
   type Payment,
@@ -33,6 +32,7 @@ import {
 } from '../../clients/wallet/build-replacement.js'
 import { requirePlain } from '../../identity/did/plain-json.js'
 import { devnetAccountCount, devnetAccountsOf, devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
+import { choosingAgain, sendMerges } from '../../clients/wallet/choose-again.js'
 import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
 import {
   changeMembers,
@@ -60,7 +60,7 @@ import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet, Replaced } from './node-types.js'
 import type { Funding } from '../devnet/fund-accounts.js'
 import { controllersIn, currentIn } from '../devnet/current-identity.js'
-import { payerCoins } from '../devnet/payer-coins.js'
+import { isSpentMeanwhile, payerCoins } from '../devnet/payer-coins.js'
 
 /** @tuning number: units of 10⁻⁸ for a byte that a program may choose, as with --fee-rate */
 const mostRate = 1_000_000
@@ -96,14 +96,19 @@ export function nodeWallet(
       const { from, to, amount, fee, outputLock, feeFromAmount } = transfer
       const value = amount === 'all' ? ('all' as const) : units('amount', amount)
       const recipient = { programHash: addressBytes(to, 'to'), value, ...defined({ outputLock }) }
-      const [txid] = await send(from, fee, (payment) => [
-        buildTransfer({ ...payment, ...defined({ feeFromAmount }) }, [recipient]),
-      ])
-      return txid as string
+      return send(from, fee, (payment) => buildTransfer({ ...payment, ...defined({ feeFromAmount }) }, [recipient]))
     },
     merge: async (merge) => {
       requireMembers('merge', merge, { from: 'account', fee: 'any' }, ['from'])
-      return send(merge.from, merge.fee, buildMerge)
+      const { from, fee } = merge
+      return betweenBlocks(async () => {
+        const merges = await sendMerges(
+          () => paymentWith(from, fee),
+          (built) => accept(built, from),
+          isSpentMeanwhile,
+        )
+        return merges.map(({ sent }) => sent)
+      })
     },
     bump: async (bump) => {
       requireMembers('bump', bump, { ...replacedMembers, fee: 'any', feeRate: 'any' }, ['txid'])
@@ -202,13 +207,12 @@ export function nodeWallet(
     { account, payer = account, fee }: DidPayment,
     build: () => DidOperation,
   ): Promise<string> {
-    const [txid] = await send(payer, fee, (payment) => {
+    return send(payer, fee, (payment) => {
       const operation = build()
       const did = didOfOperation(operation)
       const programHash = did === undefined ? undefined : parseDid(did)?.programHash
-      return [buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))]
+      return buildDidTransaction(payment, operation, programHash, addsLeaf(operation, did))
     })
-    return txid as string
   }
 
   /** Whether an operation is the first one on a credential in the name of its DID. */
@@ -220,21 +224,22 @@ export function nodeWallet(
   async function send(
     payer: SigningAccount,
     fee: Amount | undefined,
-    build: (payment: Payment) => readonly UnsignedTransaction[],
-  ): Promise<string[]> {
-    return betweenBlocks(async () => {
-      const fixed = fee === undefined ? {} : { fee: units('fee', fee) }
-      const txids: string[] = []
-      for (const built of build({ ...(await paymentOf(payer)), ...fixed })) txids.push(await accept(built, payer))
-      return txids
-    })
+    build: (payment: Payment) => UnsignedTransaction,
+  ): Promise<string> {
+    return betweenBlocks(() =>
+      choosingAgain(async () => accept(build(await paymentWith(payer, fee)), payer), isSpentMeanwhile),
+    )
+  }
+
+  async function paymentWith(payer: SigningAccount, fee: Amount | undefined): Promise<Payment> {
+    return { ...(await paymentOf(payer)), ...(fee === undefined ? {} : { fee: units('fee', fee) }) }
   }
 
   async function replace({ from, txid }: Replaced, options: ReplacementOptions): Promise<string> {
     return betweenBlocks(async () => {
       const waiting = waitingTransaction(node(), txid)
       const payer = from ?? ownerOf(waiting)
-      return accept(buildReplacement(await paymentOf(payer), waiting, options), payer)
+      return accept(buildReplacement(await paymentOf(payer), waiting, options), payer, { replace: true })
     })
   }
 
@@ -255,14 +260,18 @@ export function nodeWallet(
     return { code, coins, ...chainTerms(spec, reader.height, mempool.floor), random, bounds: { size, inputs } }
   }
 
-  async function accept({ transaction }: UnsignedTransaction, { privateKey }: SigningAccount): Promise<string> {
+  async function accept(
+    { transaction }: UnsignedTransaction,
+    { privateKey }: SigningAccount,
+    { replace }: { readonly replace: boolean } = { replace: false },
+  ): Promise<string> {
     const signed = signTransaction(transaction, [privateKey]).transaction
-    return (await node().mempool.accept(signed.bytes, { local: true })).txid
+    return (await node().mempool.accept(signed.bytes, { local: true, replace })).txid
   }
 
   /**
    * Runs between blocks, one call after another: no block and no other call can spend the chosen coins before the transaction is
-   * in the pool. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
+   * in the pool. One that comes over HTTP or from a peer can. Errors are returned out of the exclusive section, so that the chain does not treat them as its own failures.
    */
   async function betweenBlocks<T>(work: () => Promise<T>): Promise<T> {
     const outcome = await node().chain.exclusive(async () => {

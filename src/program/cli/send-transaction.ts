@@ -7,6 +7,7 @@ import { formatAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Transaction } from '../../base/primitives/transaction.js'
 import { type Payment, payerOf, type UnsignedTransaction } from '../../clients/wallet/build-transaction.js'
+import { choosingAgain } from '../../clients/wallet/choose-again.js'
 import type { SpendableCoin } from '../../clients/wallet/coins.js'
 import { neededFee, type Prices } from '../../clients/wallet/fee.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
@@ -104,32 +105,26 @@ export function signAll({ transaction }: UnsignedTransaction, privateKey: Uint8A
   return signed.transaction
 }
 
-/** @tuning count: times that a command builds a transaction whose coins another one spends first */
-const mostBuilt = 16
-
 /** Codes of a node for coins that were spent since it listed them. */
 const spentMeanwhile: readonly (number | undefined)[] = [
   interfaceErrors['tx-double-spend'].rest,
   interfaceErrors['tx-input-unknown'].rest,
 ]
 
-/**
- * Sends what is built of coins that the node lists. Where another transaction spent them meanwhile, it is built again, of others: two
- * commands of one account at the same time choose the same ones.
- */
-export async function sendBuilt<Built extends { readonly transaction: Transaction }>(
+/** Whether a node refused a transaction because its coins were spent since it listed them. */
+export function isSpentMeanwhile(error: unknown): boolean {
+  return error instanceof NodeRefusal && spentMeanwhile.includes(error.code)
+}
+
+/** Sends what is built of coins that the node lists; built again, of others, where another transaction spent them meanwhile. */
+export function sendBuilt<Built extends { readonly transaction: Transaction }>(
   build: () => Promise<Built>,
   broadcastIt: (transaction: Transaction) => Promise<Sent>,
 ): Promise<{ readonly built: Built; readonly sent: Sent }> {
-  for (let times = 1; ; times++) {
+  return choosingAgain(async () => {
     const built = await build()
-    try {
-      return { built, sent: await broadcastIt(built.transaction) }
-    } catch (error) {
-      const isSpent = error instanceof NodeRefusal && spentMeanwhile.includes(error.code)
-      if (!isSpent || times === mostBuilt) throw error
-    }
-  }
+    return { built, sent: await broadcastIt(built.transaction) }
+  }, isSpentMeanwhile)
 }
 
 /** Milliseconds of a wait after which it is announced. */

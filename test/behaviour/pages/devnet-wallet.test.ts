@@ -44,6 +44,14 @@ describe('the page of a devnet', () => {
     expect(node.chain.balance(account(1).address)).toBe(before - created + 350_000_000n)
   })
 
+  it('sends ten times at once, and no payment takes the place of another', async () => {
+    const before = node.chain.balance(account(4).address)
+    const sent = await Promise.all(Array.from({ length: 10 }, () => wallet.send(3, account(4).address, '1')))
+    expect(node.mempool.entries().map(({ transaction }) => transaction.txid)).toEqual(expect.arrayContaining(sent))
+    await mined(...sent)
+    expect(node.chain.balance(account(4).address)).toBe(before + 1_000_000_000n)
+  })
+
   it('registers a DID with its second key, issues in its name, and declares', async () => {
     await mined(await wallet.createDid(2))
     const text = await wallet.issue(2, { ...credential, subject: account(1).did })
