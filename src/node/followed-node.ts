@@ -2,6 +2,7 @@ import { UserError } from '../base/errors/rule-error.js'
 import { parsedJson } from '../base/primitives/parsed-json.js'
 import type { Log } from '../base/runtime/env.js'
 import { requestText } from '../base/runtime/http-request.js'
+import { genesisAt, otherChainText } from '../answers/api/http/chain-of-node.js'
 import { baseUrl } from '../clients/client/node-url.js'
 import { endpointText, parseEndpoint } from '../network/address/ip-address.js'
 import { portOffsets } from './ports.js'
@@ -21,14 +22,19 @@ const distance = portOffsets.p2p - portOffsets.rest
 
 /**
  * Finds both addresses of the node that `--follow` names: of a URL the port for peers that its REST names, and where it does not answer now,
- * the one at the usual distance; of a peer the REST port at that distance. A UserError for a URL of another form, or of no node to follow.
+ * the one at the usual distance; of a peer the REST port at that distance. A UserError for a URL of another form, of no node to follow, and of
+ * one of another chain than that with the `genesis` block, in display hex. Of a node that does not answer now, and of a peer, the chain is
+ * known when something is to be passed on: see answers/api/http/chain-of-node.ts.
  */
-export async function followedNode(text: string, log: Pick<Log, 'warn'>): Promise<Followed> {
+export async function followedNode(text: string, genesis: string, log: Pick<Log, 'warn'>): Promise<Followed> {
   if (!/^https?:\/\//i.test(text)) return { peer: text, api: apiOfPeer(text) }
   const api = baseUrl(text)
   const { hostname, port } = new URL(api)
   const answer = await requestText(`${api}/api/v1/node/state`, undefined, bounds).catch((error: Error) => error)
-  if (!(answer instanceof Error)) return { peer: `${hostname}:${peerPortIn(api, answer.text)}`, api }
+  if (!(answer instanceof Error)) {
+    await requireOwnChain(api, genesis)
+    return { peer: `${hostname}:${peerPortIn(api, answer.text)}`, api }
+  }
   const usual = Number(port) + distance
   if (port === '') throw new UserError(`cannot reach the node to follow at ${api} (${answer.message})`)
   log.warn(
@@ -36,6 +42,13 @@ export async function followedNode(text: string, log: Pick<Log, 'warn'>): Promis
     'the node to follow does not answer; its peers are looked for at the usual port',
   )
   return { peer: `${hostname}:${usual}`, api }
+}
+
+async function requireOwnChain(api: string, genesis: string): Promise<void> {
+  const told = await genesisAt(api).catch(() => undefined)
+  if (told === undefined || told === genesis) return
+  const text = otherChainText(told, genesis)
+  throw new UserError(`the node to follow at ${api}: ${text}; name a node of this chain, or the spec of that one`, 2)
 }
 
 /** The port for peers that the state of a node names. */

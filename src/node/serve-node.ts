@@ -111,7 +111,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     mempool,
     resolver,
     mining: followed === undefined ? mining : noMining,
-    ...(followed && { followed: new PassedOn(followed.api) }),
+    ...(followed && { followed: new PassedOn(followed.api, { genesis: chain.genesis.hash, log }) }),
     adminToken,
     backups,
     log,

@@ -138,6 +138,27 @@ describe('a follower', () => {
     },
   )
 
+  it('of another chain does not start with a URL, and passes nothing on to a peer', async () => {
+    const other = ['--genesis', 'localnet', '--data-dir', directories.fresh(), '--port-base', await portBase()]
+    const own = (await validator.client.rpc('getchaininfo', {})) as { readonly genesis: string }
+    const refused = await run('start', ...other, '--follow', validator.line.rest)
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        `the node to follow at ${validator.line.rest}: it is of another chain, with genesis block ${own.genesis}`,
+      ) as string,
+    })
+    const [peer = ''] = validator.line.p2p
+    const follows = await NodeProcess.start('start', ...other, '--p2p-host', '127.0.0.1', '--follow', peer)
+    running.push(follows)
+    const transaction = await payer.transfer(validator.client, 0, devnetAccount(6).address, 1n)
+    expect(await call(follows.line.rest, 'sendrawtransaction', { data: transaction.toHex() })).toMatchObject({
+      error: { code: -32023, data: expect.stringContaining(`${own.genesis}, and not `) as string },
+    })
+    expect(await validator.client.rpc('getrawmempool', {})).not.toContain(transaction.txid)
+    await follows.stop()
+  })
+
   it('is refused what it has no use for', async () => {
     const nowhere = directories.fresh()
     const base = ['start', '--genesis', genesis, '--data-dir', nowhere, '--follow', validator.line.rest]

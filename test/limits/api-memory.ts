@@ -22,6 +22,7 @@ import { TestChain } from '../support/builders/chain.js'
 import { sizedTransaction } from '../support/builders/pool-entries.js'
 import { contextOf } from '../support/client/api.js'
 import { rest } from '../support/fakes/manual-time.js'
+import { namedChain, nodeOfChain } from '../support/fakes/named-chain.js'
 import { heightChain } from '../support/fakes/height-chain.js'
 import { each, everyDoor, failureOf, limit, mib } from './limit.js'
 
@@ -122,9 +123,9 @@ async function waitingForHeight(count: number, held = 0): Promise<string | undef
 
 /** Transactions of as many clients that a follower passes on to a node that does not answer. */
 async function passingOn(count: number): Promise<string | undefined> {
-  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  const server = createServer(nodeOfChain(namedChain.genesis, () => {})).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, namedChain)
   const { signal } = new AbortController()
   const outcomes = each(count, (i) =>
     failureOf(passed.call('sendrawtransaction', {}, { share: String(i), signal }, 'repeatable')),

@@ -19,7 +19,11 @@ async function askNode(isThere: boolean): Promise<void> {
   const server = await serve(contextOf(node))
   try {
     const nodes = isThere ? [`http://127.0.0.1:${server.port}`] : []
-    await new BehindGateway(nodes, { wait: () => undefined, height: 0 }).call('getinfo', {}, client, 'none')
+    await new BehindGateway(
+      nodes,
+      { genesis: node.chain.genesis.hash, log: node.log },
+      { wait: () => undefined, height: 0 },
+    ).call('getinfo', {}, client, 'none')
   } finally {
     await server.close()
     await node.close()

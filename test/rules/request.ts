@@ -21,6 +21,7 @@ import { pruneBlockSteps } from '../../src/ledger/storage/care/prune-block.js'
 import { tables } from '../../src/ledger/storage/rows/tables.js'
 import { type Answer, ask, askJson, contextOf, type Question, serve } from '../support/client/api.js'
 import { oneValidator, quietLog, TestChain } from '../support/builders/chain.js'
+import { namedChain } from '../support/fakes/named-chain.js'
 import { lightOver, lightWorld } from '../support/builders/light-world.js'
 import { testAddress } from '../support/builders/spec.js'
 import type { RuleRow } from './row.js'
@@ -250,7 +251,7 @@ export const requestRules: RuleRow[] = [
   },
   {
     ...overWire('followed-unreachable', unchanged, unchanged, {
-      context: { followed: new PassedOn('http://127.0.0.1:9') },
+      context: { followed: new PassedOn('http://127.0.0.1:9', namedChain) },
     }),
     accepts: overWire('followed-unreachable', unchanged, unchanged).accepts,
   },

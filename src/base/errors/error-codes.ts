@@ -256,7 +256,7 @@ const texts = {
   'history-size': 'the history of the DID is too long to be given at once',
   'answer-unproved': 'no node asked gives an answer whose proof holds',
   'resolver-behind': 'the node is not in step with its chain, so it cannot resolve now',
-  'followed-unreachable': 'the node that this one follows does not answer',
+  'followed-unreachable': 'the node that this one follows does not answer, or is of another chain',
   'gateway-reads-only': 'a gateway without a node behind it answers what follows from the chain alone',
   'shards-apart': 'the shards of a gateway show rows of several blocks',
   'shard-down': 'a shard of a gateway, with its replicas, does not answer',

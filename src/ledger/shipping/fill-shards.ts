@@ -4,7 +4,7 @@ import type { Database, OutboxView } from '../storage/database.js'
 import { seal } from '../storage/rows/sealed-row.js'
 import { isShipped, shippedTables } from '../storage/rows/shipped-rows.js'
 import { meta, rangeOf, schemaVersion } from '../storage/rows/tables.js'
-import { abortable } from './abortable.js'
+import { abortable } from '../../base/runtime/abortable.js'
 import { batchOf, StreamBroken } from './shard-step.js'
 
 /** Fills shards with all rows of one moment; the outbox keeps what follows. */

@@ -1,4 +1,6 @@
+import { genesisAt, otherChainText, type OwnChain, unavailable } from '../../answers/api/http/chain-of-node.js'
 import { isHeight } from '../../answers/api/http/height-gate.js'
+import { UserError } from '../../base/errors/rule-error.js'
 import { isObject } from '../../base/primitives/is-object.js'
 import { parsedJson } from '../../base/primitives/parsed-json.js'
 import type { Timers } from '../../base/runtime/env.js'
@@ -8,8 +10,6 @@ import { requestText } from '../../base/runtime/http-request.js'
 const lookInterval = 5000
 /** Bounds of a question: a node that hangs holds up the next look alone. */
 const bounds = { timeout: 2000, maxAnswer: 64 * 1024 }
-/** HTTP status of who answers for a node that has no time, or is not there: a proxy, or its bound of requests. */
-const unavailable: readonly number[] = [429, 502, 503, 504]
 
 /** Word of one node about itself. */
 interface NodeWord {
@@ -36,10 +36,16 @@ export interface NodesWord {
 /** An answer that says nothing of the chain, such as that of another program: it makes no gateway certain. */
 const saysNothing: NodeWord = { height: 0, target: 0, inStep: false, catchingUp: false }
 
-/** The nodes behind a gateway, asked for their `/readyz` at intervals. */
+export interface AskedNodesOptions extends OwnChain {
+  readonly timers: Timers
+}
+
+/** The nodes behind a gateway, asked for their `/readyz`, and for their chain, at intervals. */
 export class AskedNodes {
   readonly #urls: readonly string[]
-  readonly #timers: Timers
+  readonly #options: AskedNodesOptions
+  /** The chain that each named last, of those that answer. */
+  readonly #chains = new Map<string, string>()
   readonly #ended = new AbortController()
   /** Resolves when all were asked for the first time. */
   readonly looked: Promise<void>
@@ -48,15 +54,27 @@ export class AskedNodes {
   #looking: Promise<void>
 
   /** Begins at once. `urls`: base URLs of REST ports. */
-  constructor(urls: readonly string[], timers: Timers) {
+  constructor(urls: readonly string[], options: AskedNodesOptions) {
     this.#urls = urls
-    this.#timers = timers
+    this.#options = options
     this.looked = this.#looking = this.#look()
   }
 
   /** Words of the last look; undefined: no node answered. */
   get word(): NodesWord | undefined {
     return this.#word
+  }
+
+  /** Throws a UserError if a node was found to be of another chain. */
+  requireOwnChain(): void {
+    const { genesis } = this.#options
+    for (const [url, told] of this.#chains) {
+      if (told === genesis) continue
+      throw new UserError(
+        `the node at ${url}: ${otherChainText(told, genesis)}; name nodes of this chain with --node`,
+        2,
+      )
+    }
   }
 
   async close(): Promise<void> {
@@ -69,15 +87,36 @@ export class AskedNodes {
     const answers = await Promise.all(this.#urls.map((url) => this.#ask(url)))
     this.#word = together(answers.filter((word) => word !== undefined))
     if (this.#urls.length === 0 || this.#ended.signal.aborted) return
-    this.#cancel = this.#timers.after(lookInterval, () => (this.#looking = this.#look()))
+    this.#cancel = this.#options.timers.after(lookInterval, () => (this.#looking = this.#look()))
   }
 
   /** Undefined: the node does not answer. */
   async #ask(url: string): Promise<NodeWord | undefined> {
     const { signal } = this.#ended
-    const answer = await requestText(`${url}/readyz`, undefined, { ...bounds, signal }).catch(() => undefined)
-    if (answer === undefined) return undefined
-    return wordIn(answer.text) ?? (unavailable.includes(answer.status) ? undefined : saysNothing)
+    const [answer, told] = await Promise.all([
+      requestText(`${url}/readyz`, undefined, { ...bounds, signal }).catch(() => undefined),
+      genesisAt(url, { ...bounds, signal }).catch(() => undefined),
+    ])
+    const word = answer && wordIn(answer.text)
+    if (word === undefined) {
+      this.#chains.delete(url)
+      return answer === undefined || unavailable.includes(answer.status) ? undefined : saysNothing
+    }
+    // One that has no time for that question is of the chain that it named before.
+    return this.#isOwn(url, told ?? this.#chains.get(url)) ? word : saysNothing
+  }
+
+  #isOwn(url: string, told: string | undefined): boolean {
+    const { genesis, log } = this.#options
+    if (told === undefined) return false
+    if (told !== genesis && told !== this.#chains.get(url)) {
+      log.error(
+        { node: url },
+        `this node counts for nothing: ${otherChainText(told, genesis)}; name a node of this chain`,
+      )
+    }
+    this.#chains.set(url, told)
+    return told === genesis
   }
 }
 

@@ -153,7 +153,8 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const { database } = chain
   const clock = { now: () => env.clock.now() + chain.clockOffset }
   const policy = { staleAfter: staleAfter * 1000, always }
-  const known = new AskedNodes(nodes, env.timers)
+  const ofChain = { genesis: chain.genesis.hash, log: env.log }
+  const known = new AskedNodes(nodes, { ...ofChain, timers: env.timers })
   stack.defer(() => known.close())
   const standing = standingOf(policy, () => ({
     spec,
@@ -190,7 +191,7 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const context: GatewayContext = {
     reader: new ChainReader(chain),
     resolver,
-    nodes: new BehindGateway(nodes, heights),
+    nodes: new BehindGateway(nodes, ofChain, heights),
     settle: (work) => database.settle(work),
     log: env.log,
     limits: api,
@@ -217,6 +218,7 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   }
   // Before the first answer: that a node is not in step is known from then on.
   await known.looked
+  known.requireOwnChain()
   return { context, own }
 }
 

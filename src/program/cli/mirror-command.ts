@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import type { Log } from '../../base/runtime/env.js'
@@ -142,7 +143,7 @@ async function fromNode(
   await requireNames([url], '--node')
   if (once) await requireNode(url)
   const stop = stopSignal()
-  const followed = await followedNode(url, log)
+  const followed = await followedNode(url, genesisBlock(spec).hash, log)
   const node = await startNode({
     ...{ spec, followed, env: systemEnv(log), variables: context.env, peering: { port: undefined } },
     tuning: { storage: { dataDir }, mirror: settings },

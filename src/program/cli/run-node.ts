@@ -9,6 +9,7 @@ import { showStatus } from '../console/node-status.js'
 import { watchNode } from '../console/watch-node.js'
 import { ResourceStack } from '../../base/runtime/resource-stack.js'
 import type { Log } from '../../base/runtime/env.js'
+import { genesisBlock } from '../../base/primitives/genesis.js'
 import { defined } from '../../base/primitives/defined.js'
 import { packageVersion } from '../../base/runtime/package-files.js'
 import { systemEnv } from '../../base/runtime/process-env.js'
@@ -133,7 +134,7 @@ export async function runNode(
     /** Since when it serves; a node that never did has not stopped. */
     const served: { since?: number } = {}
     const progress = startProgress(opened)
-    const followed = follow === undefined ? undefined : await followedNode(follow, log)
+    const followed = follow === undefined ? undefined : await followedNode(follow, genesisBlock(chosen.spec).hash, log)
     const starting = startNode({
       ...chosen,
       ...defined({ followed }),

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { createServer, request, type Server, type ServerResponse } from 'node:http'
+import { EventEmitter, once } from 'node:events'
+import { createServer, request, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PassedOn } from '../../../src/answers/api/http/passed-on.js'
@@ -10,6 +10,7 @@ import { TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
+import { namedChain, nodeOfChain } from '../../support/fakes/named-chain.js'
 import { eventually } from '../../support/process/patience.js'
 
 /** A server that passes transactions on to another one. */
@@ -21,13 +22,16 @@ beforeEach(async () => {
   node = await TestChain.open()
   await node.mine(2)
   first = await serve(contextOf(node))
-  second = await serve(contextOf(node, { followed: new PassedOn(`http://127.0.0.1:${first.port}`) }))
+  second = await serve(contextOf(node, { followed: new PassedOn(`http://127.0.0.1:${first.port}`, own()) }))
 })
 afterEach(async () => {
   await second.close()
   await first.close()
   await node.close()
 })
+
+/** The chain of the node, and its log. */
+const own = () => ({ genesis: node.chain.genesis.hash, log: node.log })
 
 const path = '/api/v1/transaction'
 const json = { 'content-type': 'application/json' }
@@ -83,12 +87,15 @@ describe('a refusal', () => {
   })
 
   it('says that the other node does not answer, and no address of it', async () => {
-    await first.close()
     const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    // It is known to be of this chain, so the next one may have arrived.
+    await call(second.port, { data: data.slice(0, -2) + '00' })
+    await first.close()
     const { status, text } = await askJson(second.port, path, { Action: 'sendrawtransaction', data })
-    expect([status, text.includes(String(first.port))]).toEqual([502, false])
+    expect([status, text.includes(String(first.port)), text.includes('nevertheless')]).toEqual([502, false, true])
+    // Another one may be there by now, so nothing is passed on before it has named its chain.
     expect((await call(second.port, { data })).body).toMatchObject({
-      error: { code: -32023, data: expect.stringContaining('nevertheless') as string },
+      error: { code: -32023, data: expect.not.stringContaining('nevertheless') as string },
     })
   })
 
@@ -102,6 +109,73 @@ describe('a refusal', () => {
   })
 })
 
+describe('a node of another chain', () => {
+  let asked: string[]
+  let genesis: string
+  let other: Server
+  let over: ApiServer
+  beforeEach(async () => {
+    asked = []
+    genesis = namedChain.genesis
+    const answer: RequestListener = (request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(200, { connection: 'close' }).end('{"jsonrpc":"2.0","id":1,"result":"taken"}')
+    }
+    other = createServer((request, response) => nodeOfChain(genesis, answer)(request, response)).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    over = await serve(contextOf(node, { followed: new PassedOn(url, own()) }))
+  })
+  afterEach(async () => {
+    await over.close()
+    other.closeAllConnections()
+    other.close()
+  })
+
+  it('gets nothing, until one of this chain has its place, and its owner is told once', async () => {
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    const both = expect.stringMatching(
+      new RegExp(`${genesis}.* not ${node.chain.genesis.hash}; ask a node of this`),
+    ) as string
+    for (let i = 0; i < 2; i++) {
+      expect((await call(over.port, { data })).body).toMatchObject({ error: { code: -32023, data: both } })
+      const posted = await askJson(over.port, path, { Action: 'sendrawtransaction', data })
+      expect(posted).toMatchObject({ status: 502, body: { Error: 45002, Result: both } })
+    }
+    expect(asked).toEqual([])
+    expect(node.log.errors.filter(({ message }) => message.includes(genesis))).toHaveLength(1)
+    genesis = node.chain.genesis.hash
+    expect((await call(over.port, { data })).body).toMatchObject({ result: 'taken' })
+    expect(asked).toEqual(['/rpc'])
+  })
+
+  it('gets nothing where it takes the place of one that did not answer', async () => {
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    genesis = node.chain.genesis.hash
+    expect((await call(over.port, { data })).body).toMatchObject({ result: 'taken' })
+    const { port } = other.address() as AddressInfo
+    other.close()
+    await once(other, 'close')
+    expect((await call(over.port, { data })).body).toMatchObject({ error: { code: -32023 } })
+    genesis = namedChain.genesis
+    other.listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    expect((await call(over.port, { data })).body).toMatchObject({
+      error: { code: -32023, data: expect.stringContaining(genesis) as string },
+    })
+    expect(asked).toEqual(['/rpc'])
+  })
+
+  it.each(['', 'soon', '00'.repeat(33)])('is also what says no chain: %s', async (said) => {
+    genesis = said
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    expect((await call(over.port, { data })).body).toMatchObject({
+      error: { code: -32023, data: expect.stringContaining('does not say of which chain') as string },
+    })
+    expect(asked).toEqual([])
+  })
+})
+
 describe('beside a node that hangs', () => {
   let hanging: Server
   let passed: PassedOn
@@ -110,12 +184,13 @@ describe('beside a node that hangs', () => {
   beforeEach(async () => {
     // Those of the test before may end later.
     const owed = (held = new Set<ServerResponse>())
-    hanging = createServer((_, response) => {
+    const hang = (_: unknown, response: ServerResponse) => {
       owed.add(response)
       response.once('close', () => owed.delete(response))
-    }).listen(0, '127.0.0.1')
+    }
+    hanging = createServer(nodeOfChain(namedChain.genesis, hang)).listen(0, '127.0.0.1')
     await once(hanging, 'listening')
-    passed = new PassedOn(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}`)
+    passed = new PassedOn(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}`, namedChain)
   })
   afterEach(() => {
     hanging.closeAllConnections()
@@ -154,10 +229,15 @@ describe('beside a node that hangs', () => {
 
 it('ends what it passes on with the connection of its client', async () => {
   let closed = 0
-  const hanging = createServer((_, response) => void response.once('close', () => closed++)).listen(0, '127.0.0.1')
+  const asks = new EventEmitter()
+  const hang = nodeOfChain(own().genesis, (_, response) => {
+    response.once('close', () => closed++)
+    asks.emit('request')
+  })
+  const hanging = createServer(hang).listen(0, '127.0.0.1')
   await once(hanging, 'listening')
   const at = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`
-  const server = await serve(contextOf(node, { followed: new PassedOn(at) }))
+  const server = await serve(contextOf(node, { followed: new PassedOn(at, own()) }))
   try {
     const data = (await node.transfer(testAddress(1), 5n)).toHex()
     const bodies = [
@@ -167,7 +247,7 @@ it('ends what it passes on with the connection of its client', async () => {
     for (const [i, [to, body]] of bodies.entries()) {
       const asked = request({ port: server.port, host: '127.0.0.1', path: to, method: 'POST', headers: json })
       asked.on('error', () => {}).end(JSON.stringify(body))
-      await once(hanging, 'request')
+      await once(asks, 'request')
       asked.destroy()
       await eventually('the end of it', () => closed === i + 1)
     }

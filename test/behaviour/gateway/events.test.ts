@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -13,6 +14,7 @@ import { holder } from '../../support/builders/did.js'
 import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
+import { nodeOfChain } from '../../support/fakes/named-chain.js'
 import { WsClient } from '../../support/client/ws.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
 import { gatewayOver } from '../../support/network/gateways.js'
@@ -70,14 +72,19 @@ async function gatewayOf(test: TestChain, engine: LedgerEngine, nodes: readonly 
 
 /** A node that is none: it takes WebSockets, and does with them what the test says. */
 async function odd(take: (ws: WebSocket) => void): Promise<string> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
-  await once(server, 'listening')
+  const chain = await TestChain.open(withoutValidators)
+  const genesis = chain.chain.genesis.hash
+  await chain.close()
+  const http = createServer(nodeOfChain(genesis, (_, response) => response.writeHead(426).end()))
+  const server = new WebSocketServer({ server: http.listen(0, '127.0.0.1') })
+  await once(http, 'listening')
   server.on('connection', take)
   cleaning.push(() => {
     for (const client of server.clients) client.terminate()
     server.close()
+    http.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`
 }
 
 /** Answers subscribe of whoever asks, then does more. */

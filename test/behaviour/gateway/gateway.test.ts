@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/base/primitives/bytes.js'
@@ -12,6 +12,7 @@ import { TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { ask, askJson, contextOf, serve } from '../../support/client/api.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+import { nodeOfChain } from '../../support/fakes/named-chain.js'
 import { behind, inStep, pausing } from '../../support/fakes/standing.js'
 import { ManualTimers } from '../../support/fakes/manual-timers.js'
 import { eventually } from '../../support/process/patience.js'
@@ -133,9 +134,10 @@ describe('a gateway with nodes', () => {
   })
 
   it('takes a node for behind whose height is no number', async () => {
-    const odd = createServer((_, response) => {
+    const high: RequestListener = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-chain-height': 'high' }).end('{}')
-    }).listen(0, '127.0.0.1')
+    }
+    const odd = createServer(nodeOfChain(node.chain.genesis.hash, high)).listen(0, '127.0.0.1')
     await once(odd, 'listening')
     const over = await gatewayOver(node, new LedgerEngine(node), [
       `http://127.0.0.1:${(odd.address() as AddressInfo).port}`,
@@ -155,8 +157,8 @@ describe('a gateway with nodes', () => {
       (await call(without, 'sendrawtransaction', { data: toHex(bytes) })).text,
       (await askJson(without.ports.rest, '/api/v1/transaction', { data: toHex(bytes) })).text,
     ]
-    // Only what changes a node may have been done.
-    expect(told.map((text) => text.includes('nevertheless'))).toEqual([false, false, true, true])
+    // Nothing was passed on to a node whose chain is not known.
+    expect(told.map((text) => text.includes('nevertheless'))).toEqual([false, false, false, false])
     await without.close()
   })
 })
@@ -323,6 +325,42 @@ describe('a gateway beside nodes', () => {
     await gateway.close()
   })
 
+  it('that names no chain, or another one, counts for nothing', async () => {
+    const { height } = node.reader
+    let genesis = node.chain.genesis.hash
+    const word: RequestListener = (_, response) => {
+      const text = JSON.stringify({ status: 'ready', height, inStep: true })
+      response.writeHead(200, { connection: 'close' }).end(text)
+    }
+    const other = createServer((request, response) => nodeOfChain(genesis, word)(request, response)).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(other, 'listening')
+    const at = url(other.address() as AddressInfo)
+    const timers = new ManualTimers()
+    const gateway = await gatewayOver(node, new LedgerEngine(node), [at], {}, timers)
+    const becomes = async (status: string) => {
+      await eventually('a look', () => timers.pending.length === 1)
+      timers.fire()
+      await eventually(status, async () => (await ready(gateway))['status'] === status)
+    }
+    expect(await ready(gateway)).toMatchObject({ status: 'ready' })
+    genesis = 'ab'.repeat(32)
+    await becomes('out of step')
+    expect(node.log.errors.filter(({ message }) => message.includes(genesis))).toHaveLength(1)
+    const told = (await call(gateway, 'getinfo')).body
+    expect(told).toMatchObject({ error: { code: -32023, data: expect.stringContaining(genesis) as string } })
+    await gateway.close()
+    await expect(over(url(server), at)).rejects.toThrow(
+      `the node at ${at}: it is of another chain, with genesis block ${genesis}, and not ${node.chain.genesis.hash}; name nodes`,
+    )
+    genesis = 'soon'
+    expect((await over(at)).body).toMatchObject({ status: 'out of step' })
+    other.closeAllConnections()
+    other.close()
+  })
+
   it.each([
     ['another program', 200, 'hello'],
     ['another program without such a path', 404, '{}'],
@@ -330,7 +368,8 @@ describe('a gateway beside nodes', () => {
     ['a node with an odd height', 200, '{"status":"ready","height":"3","inStep":true}'],
     ['a node with an odd word', 200, '{"status":"ready","height":3,"inStep":"true"}'],
   ])('says nothing for certain by the word of %s', async (_, status, text) => {
-    const odd = createServer((_, response) => response.writeHead(status).end(text)).listen(0, '127.0.0.1')
+    const answer: RequestListener = (_, response) => response.writeHead(status, { connection: 'close' }).end(text)
+    const odd = createServer(nodeOfChain(node.chain.genesis.hash, answer)).listen(0, '127.0.0.1')
     await once(odd, 'listening')
     expect(await over(url(odd.address() as AddressInfo))).toMatchObject({
       body: { status: 'out of step', inStep: false },

@@ -1,5 +1,6 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { AnswerClient, CallEffect, NodesBehind, PassedAnswer } from '../node-handles.js'
+import type { OwnChain } from './chain-of-node.js'
 import type { HeightGate } from './height-gate.js'
 import { PassedOn } from './passed-on.js'
 
@@ -14,12 +15,12 @@ export class BehindGateway implements NodesBehind {
    * `urls`: base URLs of REST ports; none: what needs a node is refused. `heights`: of the gateway. A node below that height is not asked, and
    * an answer of a block above it waits for that one: a client that asks on would go back, or find nothing.
    */
-  constructor(urls: readonly string[], heights: Pick<HeightGate, 'wait' | 'height'>) {
+  constructor(urls: readonly string[], own: OwnChain, heights: Pick<HeightGate, 'wait' | 'height'>) {
     const seen = async (height: number, client: AnswerClient) => {
       if (height > heights.height + awaitedBlocks) return
       await heights.wait(height, () => client)?.catch(unlessGone(client))
     }
-    this.#nodes = urls.map((url) => new PassedOn(url, { own: () => heights.height, seen }))
+    this.#nodes = urls.map((url) => new PassedOn(url, own, { own: () => heights.height, seen }))
   }
 
   get refusal(): RuleError | undefined {
@@ -27,7 +28,10 @@ export class BehindGateway implements NodesBehind {
   }
 
   first<T>(ask: (url: string) => Promise<T>): Promise<T> {
-    return this.#first(({ url }) => ask(url), false)
+    return this.#first(async (node) => {
+      await node.requireOwnChain()
+      return ask(node.url)
+    }, false)
   }
 
   call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {

@@ -8,6 +8,8 @@ import { runCooperatively } from '../../../base/runtime/cooperative.js'
 import { requestText, type TextAnswer, type TextBounds } from '../../../base/runtime/http-request.js'
 import type { AnswerClient, CallEffect, FollowedView, PassedAnswer } from '../node-handles.js'
 import { jsonType } from './answer-forms.js'
+import { ChainOfNode, type OwnChain } from './chain-of-node.js'
+import { unanswered } from './unanswered.js'
 
 /** @limit count: transactions that a follower passes on at a time */
 const atOnce = 64
@@ -56,12 +58,19 @@ export class PassedOn implements FollowedView {
   readonly #held = new Map<string, number>()
   #open = 0
 
+  readonly #chain: ChainOfNode
   readonly #heights: PassedHeights | undefined
 
   /** `url`: base URL of its REST port. */
-  constructor(url: string, heights?: PassedHeights) {
+  constructor(url: string, own: OwnChain, heights?: PassedHeights) {
     this.url = url
+    this.#chain = new ChainOfNode(url, own)
     this.#heights = heights
+  }
+
+  /** Resolves for a node of the own chain; rejects with `followed-unreachable`. */
+  requireOwnChain(): Promise<void> {
+    return this.#chain.require()
   }
 
   async call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
@@ -109,15 +118,29 @@ export class PassedOn implements FollowedView {
     headers: NonNullable<TextBounds['headers']> = {},
   ): Promise<TextAnswer> {
     this.#take(share)
+    try {
+      await this.#chain.require(signal)
+      return await this.#send(path, body, signal, effect, headers)
+    } finally {
+      this.#giveBack(share)
+    }
+  }
+
+  async #send(
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+    effect: CallEffect,
+    headers: NonNullable<TextBounds['headers']>,
+  ): Promise<TextAnswer> {
     const bounds = { timeout: nodePatience, maxAnswer: longestAnswer, signal, headers, once: effect === 'once' }
     try {
       return await requestText(this.url + path, body, bounds)
     } catch {
       signal.throwIfAborted()
+      this.#chain.forget()
       // The address of that node is none of the client's business.
       throw unanswered('it does not answer', effect)
-    } finally {
-      this.#giveBack(share)
     }
   }
 
@@ -136,10 +159,4 @@ export class PassedOn implements FollowedView {
     else this.#held.set(share, left)
     this.#open--
   }
-}
-
-/** The error for a node that does not answer. */
-export function unanswered(why: string, effect: CallEffect): RuleError {
-  const left = effect === 'none' ? '' : '; it may have done it nevertheless'
-  return new RuleError('followed-unreachable', `the node that this one follows got no further: ${why}${left}`)
 }

@@ -1,7 +1,8 @@
 import { WebSocket, type RawData } from 'ws'
 import { isObject } from '../../../base/primitives/is-object.js'
 import { defined } from '../../../base/primitives/defined.js'
-import { nodePatience, PassedError, unanswered } from '../http/passed-on.js'
+import { nodePatience, PassedError } from '../http/passed-on.js'
+import { unanswered } from '../http/unanswered.js'
 
 /** @tuning bytes: a message of a node: an event, or the answer to a subscription */
 const largestMessage = 256 * 1024

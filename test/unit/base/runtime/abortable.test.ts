@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { abortable } from '../../../../src/ledger/shipping/abortable.js'
+import { abortable } from '../../../../src/base/runtime/abortable.js'
 
 const never = new Promise<never>(() => {})
 
