@@ -18,6 +18,8 @@ export interface StepFacts {
   readonly tip: { readonly height: number; readonly time: number }
   /** Height up to which the chain is known to have gone when a state of it was taken; 0 without one. */
   readonly seen: number
+  /** Height at which the key of this node signed, on the block below it; 0: none. */
+  readonly signed: number
   /** The clock, which may be wrong. */
   readonly now: number
   /** Since the tip became the tip here, counted while the node runs; it grows when the clock is set back, too. */
@@ -62,6 +64,7 @@ export function standingOf(facts: StepFacts, policy: StepPolicy): Standing {
 function lacksOf(facts: StepFacts): readonly Lack[] {
   const lacks = [
     stateLack(facts),
+    signedLack(facts),
     blocksLack(facts),
     clockLack(facts),
     askedLack(facts),
@@ -89,6 +92,13 @@ function stateLack({ seen, tip }: StepFacts): Lack | undefined {
     reason: 'behind',
     missing: `the state that it began with was taken from a chain that reached height ${seen}`,
   }
+}
+
+/** A chain that was put back to an older copy, beside what the key signed since. */
+function signedLack({ signed, tip }: StepFacts): Lack | undefined {
+  if (signed <= tip.height + 1) return undefined
+  const missing = `its key has signed at height ${signed}, so the chain had at least ${signed - 1} blocks; peers or a newer backup have them`
+  return { reason: 'behind', missing }
 }
 
 function blocksLack({ beyond: { better }, tip, now, before }: StepFacts): Lack | undefined {

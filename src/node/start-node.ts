@@ -198,10 +198,11 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
   const sync = syncStatus({
     chain,
     network,
+    voting,
     expectsPeers: expectsPeers(options),
     votes: validator !== undefined,
   })
-  const step = stepWatchOf(options, store, network)
+  const step = stepWatchOf(options, store, core)
   const standing = () => step.standing()
   stack.defer(repeat(env, watchInterval, () => step.look()))
   const witnessed = openCollector(options, store, stack)
@@ -322,10 +323,10 @@ function expectsPeers({ peering, followed, tuning = {} }: NodeOptions): boolean 
   return peers.length > 0 || mdns
 }
 
-function stepWatchOf(options: NodeOptions, { chain, clock }: Store, network: Network | undefined): StepWatch {
+function stepWatchOf(options: NodeOptions, { chain, clock }: Store, { network, voting }: Core): StepWatch {
   const { staleAfter = staleAfterDefault, answerOutOfStep: always = false } = options.tuning?.resolver ?? {}
   const policy = { staleAfter: staleAfter * 1000, always }
-  return new StepWatch({ chain, clock, sync: network?.sync, expectsPeers: expectsPeers(options), policy })
+  return new StepWatch({ chain, clock, sync: network?.sync, voting, expectsPeers: expectsPeers(options), policy })
 }
 
 function openResolver(

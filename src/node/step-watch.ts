@@ -2,6 +2,7 @@ import type { Chain } from '../ledger/chain/chain.js'
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
 import type { Clock } from '../base/runtime/env.js'
 import type { Standing } from '../answers/resolver/standing.js'
+import type { Voting } from '../voting/voting.js'
 import { watchInterval } from './chain-watch.js'
 import { type StepFacts, type StepPolicy, standingOf } from './in-step.js'
 import { alonePatience, lookPatience } from './pace.js'
@@ -13,6 +14,8 @@ export interface StepWatchOptions {
   readonly steady?: Clock
   /** Absent on a devnet and on a node without peers: such a node is in step with itself. */
   readonly sync?: { readonly beyond: KnownBeyond; askAnew(): void } | undefined
+  /** Absent: no validators. */
+  readonly voting?: Pick<Voting, 'signedHeight'> | undefined
   readonly expectsPeers: boolean
   readonly policy: StepPolicy
 }
@@ -92,17 +95,18 @@ export class StepWatch {
   }
 
   #judge(now: number): Standing {
-    const { chain, sync, expectsPeers, policy } = this.#options
+    const { chain, sync, voting, expectsPeers, policy } = this.#options
     const { height, time } = chain.tip.header
     const { seenHeight: seen } = chain
-    if (sync === undefined && height >= seen)
+    const signed = voting?.signedHeight ?? 0
+    if (sync === undefined && height >= Math.max(seen, signed - 1))
       return { inStep: true, height, age: Math.max(0, Math.floor(now / 1000) - time) }
     this.#follow()
     const beyond = sync?.beyond ?? nothingBeyond
     if (beyond.met) this.#aloneLooks = 0
     this.#endStandstill(beyond)
     const facts: StepFacts = {
-      ...{ spec: chain.spec, tip: { height, time }, seen, now, beyond, expectsPeers },
+      ...{ spec: chain.spec, tip: { height, time }, seen, signed, now, beyond, expectsPeers },
       held: this.#tipLooks * watchInterval,
       asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,

@@ -1,6 +1,7 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
+import type { Voting } from '../voting/voting.js'
 
 /** Facts that decide whether a node may answer for its chain. */
 export interface SyncSources {
@@ -9,6 +10,8 @@ export interface SyncSources {
   readonly network?:
     | { readonly sync: Pick<Network['sync'], 'progress'>; readonly peers: Pick<Network['peers'], 'events'> }
     | undefined
+  /** Absent: no validators. */
+  readonly voting?: Pick<Voting, 'signedHeight'> | undefined
   /** Whether peers are configured, or may be found. */
   readonly expectsPeers: boolean
   /** Whether the node has a validator key: it may be the first of its chain. */
@@ -18,15 +21,15 @@ export interface SyncSources {
 /**
  * How far the node is. Peers expected, none connected so far, at genesis, no validator → reports catching up: such a node
  * cannot know that a DID does not exist. So does one that began with a state, below the block that commits to its coins: up to there it has
- * seen headers.
+ * seen headers; and one whose key signed further up, on a chain that it had before.
  */
-export function syncStatus({ chain, network, expectsPeers, votes }: SyncSources): () => SyncProgress {
+export function syncStatus({ chain, network, voting, expectsPeers, votes }: SyncSources): () => SyncProgress {
   let connected = network === undefined
   network?.peers.events.once('joined', () => (connected = true))
   const isLost = (height: number) => !connected && !votes && expectsPeers && height === 0
   return () => {
     const { height } = chain.tip.header
-    const { seenHeight: seen } = chain
+    const seen = Math.max(chain.seenHeight, (voting?.signedHeight ?? 0) - 1)
     const status = network?.sync.progress() ?? withoutPeers(height)
     if (height < seen) return { ...status, catchingUp: true, target: Math.max(status.target, seen) }
     return isLost(height) ? { ...status, catchingUp: true } : status

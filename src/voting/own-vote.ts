@@ -16,6 +16,8 @@ export interface OwnVoteDependencies extends Pick<Env, 'clock' | 'log'> {
   readonly alarm: ConflictAlarm
 }
 
+const warnedOf: ReadonlySet<SigningState['kind']> = new Set(['not-validator', 'sign-state-missing', 'signed-above'])
+
 /** The height that is voted on. */
 interface OpenHeight {
   readonly height: number
@@ -58,14 +60,14 @@ export class OwnVote {
     return { height, bestPeerHeight, isBehind, alone, fresh: parent.header.time * 1000 > this.#freshAfter }
   }
 
-  /** Warns that the key does not vote, if an operator has to act. */
+  /** Warns that the key does not vote, if an operator has to act, or may have to: nothing may be there from which to catch up. */
   logState(open: OpenHeight): void {
     const { signer, log } = this.#dependencies
     const signing = this.state(open)
     const reason = signingText(signing)
     if (reason === this.#logged) return
     this.#logged = reason
-    if (signing.kind !== 'not-validator' && signing.kind !== 'sign-state-missing') return
+    if (!warnedOf.has(signing.kind)) return
     log.warn({ height: open.height, key: signer && toHex(signer.publicKey), reason }, 'this node does not vote')
   }
 }

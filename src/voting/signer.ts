@@ -105,6 +105,11 @@ export class Signer {
     return { kind: bestPeerHeight === undefined && !alone ? 'waits-for-peer' : 'voting' }
   }
 
+  /** The newest height at which the key signed, as far as is known here; 0 for none. */
+  get signedHeight(): number {
+    return this.#state?.height ?? 0
+  }
+
   /** Whether there is no state yet. */
   get missing(): boolean {
     return this.#state === undefined

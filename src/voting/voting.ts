@@ -338,6 +338,11 @@ export class Voting {
     return { height, view, step, sponsor: proposerAt(chain.spec, height, view), signing, ...alarm, ...idle }
   }
 
+  /** The newest height at which the own key signed, or 0: it signs above the tip alone, so the chain had one block less at least. */
+  get signedHeight(): number {
+    return this.#signer?.signedHeight ?? 0
+  }
+
   /** Votes held for the open height, by validator in their order. */
   votes(): readonly ReceivedVotes[] {
     const { machine } = this.#runner

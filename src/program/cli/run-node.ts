@@ -69,7 +69,7 @@ export function startOf(
     ...start.p2p.map((address) => `P2P       ${address}`),
     ...(node.followed === undefined ? [] : [`Follows   ${node.followed.api}, by its peers at ${node.followed.peer}`]),
     ...(node.mirror === undefined ? [] : [`Mirror    ${node.mirror.place}`]),
-    ...votesLine(node.voting?.status().signing),
+    ...votesLine(node.voting?.status().signing, node.reader.height),
     ...blocksLine(node),
     `Data      ${start.dataDir}`,
   ]
@@ -77,12 +77,14 @@ export function startOf(
 }
 
 /** Whether the key of a node votes; nothing of a node without one. */
-function votesLine(signing: SigningState | undefined): readonly string[] {
+function votesLine(signing: SigningState | undefined, height: number): readonly string[] {
   if (signing === undefined || signing.kind === 'no-key') return []
   if (signing.kind === 'voting') return ['Votes     yes']
   const elsewhere = signing.kind === 'not-validator'
   const why = elsewhere ? 'the chain spec names other validators for the next block' : signingText(signing)
-  return [`Votes     not now: ${why}`]
+  // That is right, and cannot be helped by a reset.
+  const behind = `. The chain here is at height ${height}: it catches up from peers that have more, or from a newer backup`
+  return [`Votes     not now: ${why}${signing.kind === 'signed-above' ? behind : ''}`]
 }
 
 /** When the first block comes, while there is none. */

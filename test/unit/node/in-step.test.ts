@@ -18,6 +18,7 @@ function facts(changes: Partial<StepFacts> = {}): StepFacts {
     spec: localnet,
     tip: { height: 100, time: now / 1000 - 5 },
     seen: 0,
+    signed: 0,
     ...{
       now,
       held: 5_000,
@@ -37,6 +38,17 @@ it('a node below what it saw of its chain with a state is behind, whatever the a
   expect(lacks({ seen: 101 })).toBe('behind')
   expect(lacks({ seen: 101, expectsPeers: false, alone: undefined })).toBe('behind')
   expect(lacks({ seen: 100 })).toBe('nothing')
+})
+
+it('a node whose key signed above the next block is behind the chain that it had, whatever else is right', () => {
+  expect(lacks({ signed: 101 })).toBe('nothing')
+  for (const expectsPeers of [true, false]) {
+    const standing = judge({ signed: 102, expectsPeers, everInStep: true }, hour)
+    expect(standing).toMatchObject({ inStep: false, reason: 'behind', answers: 'none' })
+    expect(standing).toMatchObject({
+      missing: expect.stringMatching(/signed at height 102, so the chain had at least 101 blocks/),
+    })
+  }
 })
 
 const tipOf = (age: number) => ({ height: 100, time: now / 1000 - age })

@@ -11,7 +11,14 @@ const hour = 3_600_000
 type Tip = StepWatchOptions['chain']['tip']
 
 /** A watch over a chain, by default one of miners, whose clocks, tip and peers a test moves. */
-function scene({ spec = pow, expectsPeers = true, hasNetwork = true, met = true, tipAge = 60_000 } = {}) {
+function scene({
+  spec = pow,
+  expectsPeers = true,
+  hasNetwork = true,
+  met = true,
+  signedHeight = 0,
+  tipAge = 60_000,
+} = {}) {
   const tipAt = (height: number, now: number) => ({ header: { height, time: Math.floor(now / 1000) } }) as Tip
   const chain = { spec, tip: tipAt(100, start - tipAge), seenHeight: 0 }
   const now = { clock: start, steady: 5_000 }
@@ -21,6 +28,7 @@ function scene({ spec = pow, expectsPeers = true, hasNetwork = true, met = true,
     clock: { now: () => now.clock },
     steady: { now: () => now.steady },
     sync: hasNetwork ? sync : undefined,
+    voting: { signedHeight },
     expectsPeers,
     policy: { staleAfter: hour, always: false },
   })
@@ -176,5 +184,16 @@ describe('a node that expects no peers', () => {
     // Without them it is alone, as before they came.
     sleep(60_000)
     expect(watch.standing().inStep).toBe(true)
+  })
+})
+
+describe('a node whose key signed on a longer chain', () => {
+  it.each([true, false])('is behind until it has that, with a network: %s', (hasNetwork) => {
+    const { watch, moveTip } = scene({ hasNetwork, signedHeight: 103 })
+    expect(watch.standing()).toMatchObject({ inStep: false, height: 100, reason: 'behind' })
+    moveTip()
+    expect(watch.standing()).toMatchObject({ inStep: false, height: 101 })
+    moveTip()
+    expect(watch.standing()).toMatchObject({ inStep: true, height: 102 })
   })
 })

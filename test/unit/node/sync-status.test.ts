@@ -42,3 +42,15 @@ it('a node with blocks is not behind for want of peers', async () => {
   const network = { peers: { events: new EventEmitter<PeersEvents>() }, sync: { progress: () => idle } }
   expect(syncStatus({ chain: test.chain, network, expectsPeers: true, votes: false })()).toEqual(idle)
 })
+
+it('a node whose key signed on a longer chain is behind that, with peers or without', async () => {
+  const test = await TestChain.open()
+  await test.mine()
+  const network = { peers: { events: new EventEmitter<PeersEvents>() }, sync: { progress: () => idle } }
+  const options = { chain: test.chain, expectsPeers: false, votes: true }
+  for (const also of [{ network }, {}]) {
+    const status = (signedHeight: number) => syncStatus({ ...options, ...also, voting: { signedHeight } })()
+    expect(status(50)).toMatchObject({ catchingUp: true, target: 49 })
+    expect(status(2)).toMatchObject({ catchingUp: false })
+  }
+})

@@ -83,5 +83,7 @@ describe('the own vote', () => {
     expect(told({ kind: 'voting' }, false)).toBe(2)
     expect(told({ kind: 'sign-state-missing' })).toBe(3)
     expect(new Set(warnings).size).toBe(2)
+    expect(told({ kind: 'signed-above', height: 50 })).toBe(4)
+    expect(warnings.at(-1)).toMatch(/signed at height 50/)
   })
 })
