@@ -222,13 +222,13 @@ export class Libp2pTransport implements NodeTransport {
   }
 
   async #dial(address: string): Promise<Link> {
-    const { port, host, peer } = parseDialAddress(address)
+    const { port, host, family, peer } = parseDialAddress(address)
     const running = this.#running
     if (running === undefined || this.#closed) throw new LinkError('closed', 'the network is closed')
     if (peer === this.#peer) throw ownAddress(address)
     const existing = peer === undefined ? undefined : this.#linkTo(peer)
     if (existing !== undefined) return existing
-    const targets = await dialTargetsOf({ host, port }, this.#limits.dialAddresses)
+    const targets = await dialTargetsOf({ host, port, family }, this.#limits.dialAddresses)
     const publicKey = peer === undefined ? undefined : keyOfPeer(peer)
     if (peer !== undefined && publicKey === undefined) throw new LinkError('unreachable', `${peer} names no node`)
     const allowed = targets.filter((target) =>
