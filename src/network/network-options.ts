@@ -1,7 +1,8 @@
 import { familyOf } from '../base/runtime/ip-family.js'
 import { Type } from '@sinclair/typebox'
 import { onOrOff, optionsFor, wholeNumber } from '../base/runtime/option.js'
-import { isPeerAddress } from './address/address-text.js'
+import { isPeerAddress, portHint } from './address/address-text.js'
+import { isLinkLocal } from './address/ip-address.js'
 import { type AssumedBlock, parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
 import type { PeerSettings } from './peers/peer-settings.js'
@@ -31,6 +32,14 @@ export const networkDefaults = {
   inboundPerHost,
 } satisfies NetworkTarget
 
+/** Completes the form of {@link mayListen} in messages. */
+export const listenForm = 'of which none is link-local (fe80::…): those other nodes cannot dial'
+
+/** Whether a node may listen for others on an address; multiaddrs, by which others dial it, hold no interface. */
+export function mayListen(host: string): boolean {
+  return familyOf(host) !== 0 && !isLinkLocal(host)
+}
+
 const { option, tuning, table } = optionsFor<NetworkTarget>(['start'])
 
 /** @limit count: addresses of `network.peers`, and of `peers` of the library */
@@ -47,6 +56,7 @@ export const networkOptions = table('network', {
     description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
     expects: `a list of 1 to ${maxListedPeers} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
     check: (addresses) => addresses.every(isPeerAddress),
+    hint: (addresses) => addresses.map(portHint).find((hint) => hint !== '') ?? '',
   }),
   follow: option({
     flag: '--follow <node>',
@@ -55,14 +65,15 @@ export const networkOptions = table('network', {
       'be a follower of this node: take its blocks, pass transactions on to it, have no pool and no vote; URL of its REST port, or its address for peers',
     expects: 'a URL such as http://192.0.2.7:20334, or an address such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338',
     check: (node) => isPeerAddress(node) || (/^https?:\/\//i.test(node) && URL.canParse(node)),
+    hint: portHint,
   }),
   hosts: option({
     flag: '--p2p-host <address...>',
     schema: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
     default: networkDefaults.hosts,
     description: 'addresses to listen on for other nodes',
-    expects: 'a list of 1 to 16 different IP addresses',
-    check: (hosts) => hosts.every((host) => familyOf(host) !== 0),
+    expects: `a list of 1 to 16 different IP addresses, ${listenForm}`,
+    check: (hosts) => hosts.every(mayListen),
   }),
   enabled: option({
     flag: '--no-p2p',

@@ -125,7 +125,9 @@ function listen(server: Server, { host, address, ipv6Only }: Place, port: number
       const absent = absentCodes.includes(error.code)
       if (absent && optional.includes(address)) resolve(undefined)
       else if (absent) reject(new UserError(`the address ${host} does not exist on this machine`))
-      else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
+      else if (error.code === 'EINVAL' && familyOf(address) === 6 && !address.includes('%')) {
+        reject(new UserError(`the address ${host} is one of each interface: name which, as ${host}%eth0`))
+      } else if (error.code === 'EACCES') reject(new UserError(`port ${port} of ${host} is not for this user to open`))
       else reject(error)
     })
     server.listen({ host: address, port, backlog, ipv6Only }, () => {

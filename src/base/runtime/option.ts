@@ -33,6 +33,8 @@ export interface Option<T = unknown, Target extends object = object> {
   readonly separator?: RegExp
   /** A check beyond the schema. */
   check?(value: NonNullable<T>): boolean
+  /** Ends the refusal of a value of the schema with how it is mended; empty where that is not plain. */
+  hint?(value: NonNullable<T>): string
   /** Commands that have the option; all when absent. */
   readonly commands?: readonly NodeCommand[]
   /** Whether most users never need it; the help lists it apart, and `createNode` takes it. */

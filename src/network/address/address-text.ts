@@ -13,6 +13,14 @@ export function isPeerAddress(text: string): boolean {
   return host !== undefined && (familyOf(host) !== 0 || hostName.test(host))
 }
 
+/** Ends the refusal of a text that lacks nothing but a port: with one it would be an address to dial. Empty for any other text. */
+export function portHint(text: string): string {
+  const plain = text.replace(/:$/, '')
+  const host = familyOf(plain) === 6 ? `[${plain}]` : plain
+  const whole = plain.startsWith('/') ? `${plain}/tcp/20338` : `${host}:20338`
+  return isPeerAddress(whole) && !isPeerAddress(text) ? `; with a port it is ${whole}` : ''
+}
+
 /** `/ip4/192.0.2.7/tcp/20338`, optionally with `/p2p/` and an id; also `ip6`, `dns`, `dns4` and `dns6`. */
 function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')

@@ -51,6 +51,11 @@ export function concerns(address: string, other: string): boolean {
   return reach === 'world' || near === 'machine' || (reach === 'network' && near === 'network')
 }
 
+/** Whether an address is one of IPv6 that means nothing without an interface: `fe80::1`, with or without `%eth0`. */
+export function isLinkLocal(host: string): boolean {
+  return familyOf(host) === 6 && ((words(host)[0] ?? 0) & 0xffc0) === 0xfe80
+}
+
 /** Address group, a likely common owner: IPv4 /16, IPv6 /32; this machine and local networks are one group each. */
 export function groupOf(host: string): string {
   const reach = reachOf(host)

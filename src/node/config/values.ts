@@ -10,8 +10,14 @@ export function isValid(option: Option, value: unknown): boolean {
 /** Refuses a value that is not valid for an option; `place` is where it stands. */
 export function requireValid(option: Option, value: unknown, place: string): void {
   if (!isValid(option, value)) {
-    throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}`, 2)
+    const hint = hintOf(option, value)
+    throw new UserError(`${place}: ${option.key} is not ${option.expects}: ${shown(value)}${hint}`, 2)
   }
+}
+
+/** The end of the refusal of a value; empty where the option has no {@link Option.hint} for it. */
+export function hintOf(option: Option, value: unknown): string {
+  return Value.Check(option.schema, value) ? (option.hint?.(value as NonNullable<unknown>) ?? '') : ''
 }
 
 function shown(value: unknown): string {

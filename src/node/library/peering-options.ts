@@ -1,11 +1,17 @@
-import { familyOf } from '../../base/runtime/ip-family.js'
 import { requireKnown } from '../../base/primitives/known-members.js'
 import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { isPeerAddress } from '../../network/address/address-text.js'
+import { isPeerAddress, portHint } from '../../network/address/address-text.js'
 import { parseAssumed } from '../../network/assumed-block.js'
-import { maxListedPeers, networkDefaults, networkOptions, type NetworkTarget } from '../../network/network-options.js'
+import {
+  listenForm,
+  maxListedPeers,
+  mayListen,
+  networkDefaults,
+  networkOptions,
+  type NetworkTarget,
+} from '../../network/network-options.js'
 import { portOf } from '../ports.js'
 import type { NodeOptions, NodePeering, NodeValidator } from '../start-node.js'
 import { fromHex } from '../../base/primitives/bytes.js'
@@ -59,8 +65,9 @@ function addresses(peers: CreateNodeOptions['peers'] = []): readonly string[] {
 /** Checks the address of a node; a {@link UserError} lists the accepted forms. */
 export function requireAddress(name: string, address: unknown): string {
   if (typeof address === 'string' && isPeerAddress(address)) return address
+  const hint = typeof address === 'string' ? portHint(address) : ''
   const forms = 'host:port, nor a multiaddr such as /ip4/192.0.2.7/tcp/20338'
-  throw new UserError(`${name}: ${String(address).slice(0, 80)} is neither ${forms}`)
+  throw new UserError(`${name}: ${String(address).slice(0, 80)} is neither ${forms}${hint}`)
 }
 
 function listening(listen: CreateNodeOptions['listen'] = false): NodePeering & Pick<NetworkTarget, 'hosts'> {
@@ -69,8 +76,8 @@ function listening(listen: CreateNodeOptions['listen'] = false): NodePeering & P
   // A misspelt `hosts` would open the node to all addresses.
   requireKnown('listen', given, ['port', 'hosts'])
   const { port = portOf('p2p'), hosts = networkDefaults.hosts } = given
-  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.some((host) => familyOf(String(host)) === 0)) {
-    throw new UserError('listen.hosts: a list of IP addresses to listen on is needed')
+  if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every((host) => mayListen(String(host)))) {
+    throw new UserError(`listen.hosts: a list of IP addresses to listen on is needed, ${listenForm}`)
   }
   return { hosts, port: requireWhole('listen.port', port, [0, 0xffff]) }
 }

@@ -3,7 +3,7 @@ import { flagOf, optionsOf } from '../../node/config/all-options.js'
 import type { Config } from '../../node/config/config.js'
 import { readConfig } from '../../node/config/config.js'
 import { configJson, configText } from '../../node/config/print.js'
-import { fromText, isValid } from '../../node/config/values.js'
+import { fromText, hintOf, isValid } from '../../node/config/values.js'
 import { belowHome } from '../../base/runtime/home-folder.js'
 import type { NodeCommand, Option } from '../../base/runtime/option.js'
 import { readTextFile } from '../../clients/wallet/files.js'
@@ -64,7 +64,7 @@ function flagFor(option: Option): Flag {
 
 function parsed(option: Option, text: string): unknown {
   const value = fromText(option, text)
-  if (!isValid(option, value)) throw new InvalidArgumentError(`Not ${option.expects}.`)
+  if (!isValid(option, value)) throw new InvalidArgumentError(`Not ${option.expects}${hintOf(option, value)}.`)
   return value
 }
 

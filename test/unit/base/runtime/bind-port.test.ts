@@ -93,3 +93,9 @@ it('says what is wrong, and leaves nothing open', async () => {
   await expect(bind(['192.0.2.1'])).rejects.toThrow('the address 192.0.2.1 does not exist on this machine')
   await expect(bind(['no-such-host.invalid'])).rejects.toThrow('the name no-such-host.invalid cannot be resolved')
 })
+
+it.runIf(hasIpv6)('asks for the interface of an address that each of them may have', async () => {
+  await expect(bind(['fe80::1'])).rejects.toThrow(
+    'the address fe80::1 is one of each interface: name which, as fe80::1%eth0',
+  )
+})

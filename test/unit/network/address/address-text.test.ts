@@ -2,7 +2,7 @@ import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { describe, expect, it } from 'vitest'
-import { isPeerAddress } from '../../../../src/network/address/address-text.js'
+import { isPeerAddress, portHint } from '../../../../src/network/address/address-text.js'
 import { keyOfPeerName, peerName } from '../../../../src/network/address/peer-identity.js'
 import { parseAssumed } from '../../../../src/network/assumed-block.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
@@ -50,6 +50,23 @@ describe('an address of a node', () => {
     '/ip4/192.0.2.7/tcp/1/ws',
     '/dns4/192.0.2.7/tcp/1',
   ])('cannot be %s', (text) => expect(isPeerAddress(text)).toBe(false))
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7:20338'],
+    ['192.0.2.7:', '192.0.2.7:20338'],
+    ['node.example', 'node.example:20338'],
+    ['2001:db8::7', '[2001:db8::7]:20338'],
+    ['[2001:db8::7]', '[2001:db8::7]:20338'],
+    ['/ip4/192.0.2.7', '/ip4/192.0.2.7/tcp/20338'],
+    ['/dns/node.example', '/dns/node.example/tcp/20338'],
+  ])('lacks a port as %s, and is one as %s', (text, whole) => {
+    expect(portHint(text)).toBe(`; with a port it is ${whole}`)
+  })
+
+  it.each(['', '192.0.2.7:1', '192.0.2.7:0', 'a b', '/ip4/192.0.2.7/tcp/', '/ip4/192.0.2.7/tcp/1', 'http://192.0.2.7'])(
+    'lacks more than a port, or nothing, as %j',
+    (text) => expect(portHint(text)).toBe(''),
+  )
 
   it('ends in the name of a node, which is the one that libp2p gives its key', () => {
     expect(name).toBe(peerIdFromPublicKey(publicKeyFromRaw(publicKey)).toString())

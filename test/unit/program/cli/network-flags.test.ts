@@ -82,6 +82,18 @@ describe('start', () => {
     [['--genesis', 'devnet', '--peer', '192.0.2.7:1'], 2, 'network.peers (flag --peer) has no use'],
     [['--genesis', 'localnet', '--peer', '192.0.2.7'], 2, '--peer: network.peers is not a list'],
     [['--genesis', 'localnet', '--p2p-host', 'localhost'], 2, '--p2p-host: network.hosts is not a list'],
+    [['--genesis', 'localnet', '--p2p-host', 'fe80::1%eth0'], 2, 'of which none is link-local (fe80::…)'],
+    [['--genesis', 'localnet', '--p2p-host', 'FE80::1'], 2, 'of which none is link-local (fe80::…)'],
+    [
+      ['--genesis', 'localnet', '--peer', '192.0.2.7:20338', 'node.example'],
+      2,
+      '"node.example"]; with a port it is node.example:20338',
+    ],
+    [
+      ['--genesis', 'localnet', '--follow', '192.0.2.7'],
+      2,
+      '/ip4/192.0.2.7/tcp/20338; with a port it is 192.0.2.7:20338.',
+    ],
     [['--genesis', 'localnet', '--assume-valid', '7'], 2, 'Not a height, a colon and the 64 hex digits'],
     [['--genesis', 'localnet', '--validator-key', bench.path('none')], 1, 'cannot read the validator key'],
     [['--genesis', 'localnet', '--validator-key', bench.spec], 1, 'others may read the validator key'],
