@@ -48,6 +48,9 @@ export interface Link {
   close(): void
 }
 
+/** The reason for which a connection is closed when its peer opens another one. */
+export const newerConnection = 'there is a newer connection to it'
+
 /** Result for a gossip message: pass on, drop, or drop and penalise. */
 export type GossipResult = 'accept' | 'ignore' | 'reject'
 
@@ -56,7 +59,8 @@ export interface LinkHandler {
   /** Whether to allow a connection, called before any work for it. The key of an inbound one is not known yet. */
   allowsConnection(side: { readonly host: string; readonly inbound: boolean; readonly publicKey?: Uint8Array }): boolean
   connected(link: Link): void
-  disconnected(link: Link): void
+  /** `reason`: why this end of the transport gave it up; absent: it did not, or the link was closed by its own method. */
+  disconnected(link: Link, reason?: string): void
   /** The answer to a request; rejection → no answer, and the peer gets no reason. */
   answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array>
   /**

@@ -214,7 +214,7 @@ export class Liar implements Transport {
     return this.#options.transport.start({
       allowsConnection: (side) => owner.allowsConnection(side),
       connected: (link) => owner.connected(link),
-      disconnected: (link) => owner.disconnected(link),
+      disconnected: (link, reason) => owner.disconnected(link, reason),
       onAddress: (address) => owner.onAddress(address),
       answer: (link, protocol, body) =>
         this.#answer(link as MemoryLink, protocol, body, () => owner.answer(link, protocol, body)),

@@ -81,7 +81,7 @@ export class Traitor implements Transport {
     return this.#transport.start({
       allowsConnection: (side) => owner.allowsConnection(side),
       connected: (link) => owner.connected(link),
-      disconnected: (link) => owner.disconnected(link),
+      disconnected: (link, reason) => owner.disconnected(link, reason),
       onAddress: (address) => owner.onAddress(address),
       answer: (link, protocol, body) => this.#answer(owner, link, protocol, body),
       allowsGossip: (link, bytes) => owner.allowsGossip(link, bytes),

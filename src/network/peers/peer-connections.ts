@@ -4,7 +4,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { compareBytes, equalBytes, toHex } from '../../base/primitives/bytes.js'
 import type { Env } from '../../base/runtime/env.js'
 import { endpointText, plainHost, siteOf } from '../address/ip-address.js'
-import { type Link, LinkError, type LinkHandler } from '../link.js'
+import { type Link, LinkError, type LinkHandler, newerConnection } from '../link.js'
 import { penaltyOf } from '../penalties.js'
 import { type Refusal, type Status, type StatusAnswer, statusExchange } from '../wire/status-message.js'
 import { Apart } from './apart.js'
@@ -140,13 +140,14 @@ export class PeerConnections implements PenaltySink {
     if (!allowed) link.close()
   }
 
-  disconnected(link: Link): void {
+  disconnected(link: Link, given?: string): void {
     this.#settle(link)
     const peer = this.#peers.get(link)
     if (peer === undefined) return
     this.#peers.delete(link)
     const { log, events } = this.#options
-    const reason = peer.closeReason ?? 'closed by the other side'
+    // A transport does not tell a peer that closes from a network that breaks.
+    const reason = peer.closeReason ?? given ?? 'the other side closed it, or the network lost it'
     log.info({ peer: peer.name, reason }, 'a peer is gone')
     events.emit('left', peer, reason)
   }
@@ -291,7 +292,7 @@ export class PeerConnections implements PenaltySink {
     }
     if (refusal !== undefined) throw this.#refused(link, refusal)
     const { log, events } = this.#options
-    this.ofKey(link.publicKey)?.close('there is a newer connection to it')
+    this.ofKey(link.publicKey)?.close(newerConnection)
     const peer = new PeerRecord(link, status, this, addressesTaken)
     if (this.#arrivals.get(link)?.outdated === true) peer.outdate()
     this.#peers.set(link, peer)

@@ -267,8 +267,8 @@ export class PeerManager implements LinkHandler {
     this.#connections.connected(link)
   }
 
-  disconnected(link: Link): void {
-    this.#connections.disconnected(link)
+  disconnected(link: Link, reason?: string): void {
+    this.#connections.disconnected(link, reason)
   }
 
   onAddress(address: string): void {

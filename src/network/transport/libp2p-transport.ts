@@ -16,7 +16,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { compareBytes, displayHash } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import { portInUse } from '../../base/runtime/bind-port.js'
-import { type Link, LinkError, type LinkHandler, type Protocol, type TopicInfo } from '../link.js'
+import { type Link, LinkError, type LinkHandler, newerConnection, type Protocol, type TopicInfo } from '../link.js'
 import { multiaddrText, parseDialAddress, type DialTarget, dialTargetOf, dialTargetsOf } from './dial-target.js'
 import { Gossip, type GossipService } from './gossip.js'
 import { Handshakes } from './handshakes.js'
@@ -290,7 +290,7 @@ export class Libp2pTransport implements NodeTransport {
       return
     }
     if (other !== undefined) {
-      this.#left(other)
+      this.#left(other, newerConnection)
       other.connection.abort(new Error('there is another connection'))
     }
     const link = new Libp2pLink(connection, publicKey, {
@@ -324,11 +324,11 @@ export class Libp2pTransport implements NodeTransport {
     if (link !== undefined) this.#left(link)
   }
 
-  #left(link: Libp2pLink): void {
+  #left(link: Libp2pLink, reason?: string): void {
     if (!this.#links.delete(link.connection.id)) return
     if (this.#byPeer.get(link.peer) === link) this.#byPeer.delete(link.peer)
     link.ended()
-    this.#running?.owner.disconnected(link)
+    this.#running?.owner.disconnected(link, reason)
   }
 
   /** Runs identify, which shows Gossipsub that the peer supports gossip. */

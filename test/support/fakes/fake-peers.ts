@@ -137,7 +137,7 @@ export class FakePeers implements Pick<PeerManager, 'all' | 'askAnew' | 'events'
   leave(peer: FakePeer): void {
     peer.closed = true
     this.#peers.splice(this.#peers.indexOf(peer), 1)
-    this.events.emit('left', peer, 'closed by the other side')
+    this.events.emit('left', peer, 'the other side closed it')
   }
 
   /** A message that a peer tells; what became of it. */

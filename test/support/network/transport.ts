@@ -23,6 +23,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 export class TestOwner implements LinkHandler {
   readonly links: Link[] = []
   readonly left: Link[] = []
+  readonly reasons: (string | undefined)[] = []
   readonly heardMessages: string[] = []
   readonly found: string[] = []
   readonly flooded: Link[] = []
@@ -39,9 +40,10 @@ export class TestOwner implements LinkHandler {
     this.links.push(link)
   }
 
-  disconnected(link: Link): void {
+  disconnected(link: Link, reason?: string): void {
     this.links.splice(this.links.indexOf(link), 1)
     this.left.push(link)
+    this.reasons.push(reason)
   }
 
   answer(link: Link, protocol: Protocol, body: Uint8Array): Promise<Uint8Array> {

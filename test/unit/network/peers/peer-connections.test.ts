@@ -215,6 +215,18 @@ describe('a connection', () => {
     }
   })
 
+  it('ends with the reason of the transport where that gave it up, and for a cause that this node cannot see', () => {
+    const node = new Node()
+    const links = [node.comes('7.1.0.1'), node.comes('7.2.0.1')] as const
+    for (const link of links) node.connections.answerStatus(link, idleStatus)
+    node.connections.disconnected(links[0], 'there is a newer connection to it')
+    node.connections.disconnected(links[1])
+    expect(node.happened.slice(2)).toEqual([
+      'left 7.1.0.1: there is a newer connection to it',
+      'left 7.2.0.1: the other side closed it, or the network lost it',
+    ])
+  })
+
   it('of a node that asks for the status needs not be told of the tip that it got', () => {
     const node = new Node()
     const link = node.comes()

@@ -222,7 +222,7 @@ describe('one link to a peer', () => {
     const again = await startNode({ secretKey })
     const link = await again.transport.dial(b.address)
     await until(() => b.owner.left.length === 1)
-    expect(b.owner.left).toEqual([old])
+    expect([b.owner.left, b.owner.reasons]).toEqual([[old], ['there is a newer connection to it']])
     expect(b.owner.links).toHaveLength(1)
     expect(old?.closed).toBe(true)
     expect(await link.request(echo, Uint8Array.of(1))).toEqual(Uint8Array.of(1))
