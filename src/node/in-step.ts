@@ -108,18 +108,24 @@ function blocksLack({ beyond: { better }, tip, now, before }: StepFacts): Lack |
   return { reason: 'behind', missing: `blocks up to height ${better.height} are proved and not connected yet` }
 }
 
-function clockLack({ spec, tip, now, beyond, before }: StepFacts): Lack | undefined {
+function clockLack(facts: StepFacts): Lack | undefined {
+  const { beyond, before } = facts
   const { aheadOfClock, behindByClock } = beyond
-  const ahead = tip.time * 1000 - now
-  if (ahead > mostAhead(spec)) {
-    return clockLate(`the time of the tip is ${Math.ceil(ahead / 1000)} s ahead of the clock of this node`)
-  }
+  const late = lateBehindTip(facts)
+  if (late !== undefined) return late
   // A block of the future says something only on a chain with more work than the own one: any other costs its maker nothing.
   if (aheadOfClock === undefined) return undefined
   if (behindByClock) return clockLate('most peers have blocks that are too far ahead of the clock of this node')
   // One miner can make such a block: it keeps a node from coming into step, never one in step from staying so.
   if (before) return undefined
   return clockLate(`a proved block at height ${aheadOfClock} is too far ahead of the clock of this node`)
+}
+
+/** A clock by which the tip is further in the future than a right one allows: by it any tip is young. */
+export function lateBehindTip({ spec, tip, now }: Pick<StepFacts, 'spec' | 'tip' | 'now'>): Lack | undefined {
+  const ahead = tip.time * 1000 - now
+  if (ahead <= mostAhead(spec)) return undefined
+  return clockLate(`the time of the tip is ${Math.ceil(ahead / 1000)} s ahead of the clock of this node`)
 }
 
 function clockLate(what: string): Lack {

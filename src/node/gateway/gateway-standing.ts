@@ -2,7 +2,7 @@ import type { Spec } from '../../base/primitives/spec.js'
 import type { Standing } from '../../answers/resolver/standing.js'
 import type { NodeHealth } from '../../answers/api/node-handles.js'
 import { tipPatience } from '../pace.js'
-import type { StepPolicy } from '../in-step.js'
+import { lateBehindTip, type StepPolicy } from '../in-step.js'
 import type { NodesWord } from './asked-nodes.js'
 
 /** @tuning count: blocks by which a node may be ahead of a gateway that is in step: those on their way to the shards */
@@ -36,6 +36,8 @@ export function gatewayStanding(facts: GatewayFacts, { staleAfter, always }: Ste
   if (ahead !== undefined) {
     return { height, age, inStep: false, reason: 'behind', missing: ahead, answers: always ? 'all' : 'none' }
   }
+  const late = facts.spec.devnet ? undefined : lateBehindTip(facts)
+  if (late !== undefined) return { height, age, inStep: false, ...late, answers: always ? 'all' : 'none' }
   const old = lackOf(facts, age)
   const missing = old ?? wordLack(facts)
   // Written out: every request asks several times, and copies of objects were a tenth of its time.

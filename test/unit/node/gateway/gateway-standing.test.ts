@@ -52,6 +52,18 @@ describe('a gateway', () => {
     expect(gatewayStanding(facts({ tip, spec: loadSpec('devnet') }), policy)).toMatchObject({ inStep: true })
   })
 
+  it.each([
+    ['a minute', 60, true],
+    ['more than a right clock allows', 76, false],
+  ])('whose clock is %s behind its tip', (_, seconds, isInStep) => {
+    const tip = { height: 100, time: now / 1000 + seconds }
+    const late = facts({ tip, nodes: inStep(100) })
+    expect(gatewayStanding(late, { ...policy, staleAfter: hour })).toMatchObject(
+      isInStep ? { inStep: true } : { inStep: false, reason: 'clock', answers: 'none' },
+    )
+    expect(gatewayStanding({ ...late, spec: loadSpec('devnet') }, policy)).toMatchObject({ inStep: true })
+  })
+
   it('whose nodes are out of step, and lack no block that they know of, says what is there', () => {
     const alone = facts({ nodes: outOfStep(100) })
     const lasting = { ...policy, staleAfter: hour }
