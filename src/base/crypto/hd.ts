@@ -24,7 +24,7 @@ export function generateMnemonic(random: Random, words: 12 | 24 = 12): string {
 
 /** A mnemonic as its seed is made from it: in NFKD, as BIP39 has it, in lowercase, with single spaces. */
 export function plainMnemonic(text: string): string {
-  return text.normalize('NFKD').trim().toLowerCase().split(/\s+/).join(' ')
+  return String(text).normalize('NFKD').trim().toLowerCase().split(/\s+/).join(' ')
 }
 
 /** Whether `text` is an English BIP39 mnemonic with a right checksum; case and the amount of white space do not matter. */
@@ -78,7 +78,10 @@ export function childKeys(seed: Uint8Array, path: string): (index: number) => Ui
   const parent = extendedAt(seed, path)
   if (parent === undefined) return () => undefined
   const publicKey = publicKeyOf(parent.privateKey)
-  return (index) => childOf(parent, publicKey, index)?.privateKey
+  return (index) => {
+    const isIndex = Number.isInteger(index) && index >= 0 && index < hardened
+    return isIndex ? childOf(parent, publicKey, index)?.privateKey : undefined
+  }
 }
 
 function extendedAt(seed: Uint8Array, path: string): ExtendedKey | undefined {

@@ -40,7 +40,8 @@ export function addressOf(hash: ProgramHash): string {
  * The shorter address of the zero hash is printed but never parsed.
  */
 export function parseAddress(text: string): ProgramHash | undefined {
-  if (text.length !== 34) return undefined
+  // Callers may ignore types.
+  if (typeof text !== 'string' || text.length !== 34) return undefined
   const bytes = bs58.decodeUnsafe(text)
   if (bytes?.length !== 25) return undefined
   const hash = bytes.subarray(0, 21)

@@ -8,12 +8,15 @@ export function requireKnown(where: string, given: object, known: readonly strin
 }
 
 /** {@link requireKnown} of options that may be no object at all. */
-export function requireOptions(where: string, given: unknown, known: readonly string[]): void {
+export function requireOptions(where: string, given: unknown, known: readonly string[]): asserts given is object {
   if (!isObject(given)) throw new UserError(`${where} needs an object with ${known.join(', ')}`)
   requireKnown(where, given, known)
 }
 
-/** Forms of what a caller gives: the words of a refusal, and the check. */
+/** The words of a refusal, and whether a value has the form. */
+export type MemberCheck = readonly [words: string, fits: (value: unknown) => boolean]
+
+/** Forms of what a caller gives. */
 const forms = {
   text: ['a text', (value: unknown) => typeof value === 'string'],
   flag: ['true or false', (value: unknown) => typeof value === 'boolean'],
@@ -28,7 +31,7 @@ const forms = {
       isObject(value) && [value['publicKey'], value['privateKey']].every((key) => key instanceof Uint8Array),
   ],
   any: ['a value', () => true],
-} as const satisfies Readonly<Record<string, readonly [string, (value: unknown) => boolean]>>
+} as const satisfies Readonly<Record<string, MemberCheck>>
 
 export type Form = keyof typeof forms
 
@@ -44,10 +47,17 @@ export function requireMembers(
 ): void {
   requireOptions(where, given, Object.keys(members))
   for (const [name, form] of Object.entries(members)) {
-    const value = (given as Readonly<Record<string, unknown>>)[name]
-    const [words, fits] = forms[form]
-    if (value === undefined ? required.includes(name) : !fits(value)) {
-      throw new UserError(`${name} of ${where}: ${words} is needed`)
-    }
+    requireMember(where, given, name, { check: forms[form], needed: required.includes(name) })
   }
+}
+
+/** Checks one member. */
+export function requireMember(
+  where: string,
+  given: object,
+  name: string,
+  { check: [words, fits], needed }: { readonly check: MemberCheck; readonly needed: boolean },
+): void {
+  const value = (given as Readonly<Record<string, unknown>>)[name]
+  if (value === undefined ? needed : !fits(value)) throw new UserError(`${name} of ${where}: ${words} is needed`)
 }

@@ -102,9 +102,13 @@ function schemaOfSpec() {
       specifications,
       validators,
       validatorNames: Type.Optional(
-        Type.Record(publicKey, Type.String({ minLength: 1, maxLength: 32 }), {
+        // Nor Type.Record.
+        Type.Unsafe<Record<string, string>>({
           ...strict,
           description: 'what pages call the validators, by key; no part of the rules',
+          [Type.Kind]: 'Record',
+          type: 'object',
+          patternProperties: { [publicKey.pattern as string]: Type.String({ minLength: 1, maxLength: 32 }) },
         }),
       ),
       didRoot: Type.Optional(didRoot),
@@ -130,8 +134,17 @@ function schemaOfSpec() {
           {
             height: integer(1, 0xffffffff),
             name: Type.String({ minLength: 1 }),
-            parameters: Type.Partial(
-              Type.Object({ validators, fees, specifications, didRoot, didCore, didNames, coinInterval }, strict),
+            // Not Type.Partial: it would be loaded with every page that reads a spec.
+            parameters: Type.Object(
+              {
+                validators: Type.Optional(validators),
+                fees: Type.Optional(fees),
+                specifications: Type.Optional(specifications),
+                didRoot: Type.Optional(didRoot),
+                didCore: Type.Optional(didCore),
+                didNames: Type.Optional(didNames),
+                coinInterval: Type.Optional(coinInterval),
+              },
               strict,
             ),
           },

@@ -17,6 +17,7 @@ import {
   type SpendableCoin,
 } from './coins.js'
 import { feeFunction, mostInputs, type Prices, sizeFunction, type SizeFunction } from './fee.js'
+import { requirePayment, requireReplacement } from './payment-forms.js'
 
 /** A transaction that waits for a block, with the coins that it spends, in the order of its inputs. */
 export interface WaitingTransaction {
@@ -48,6 +49,8 @@ export function buildReplacement(
   waiting: WaitingTransaction,
   options: ReplacementOptions = {},
 ): UnsignedTransaction {
+  requirePayment(payment)
+  requireReplacement(options)
   const { code, bounds = transactionBounds } = payment
   requireOwn(waiting, code)
   const { transaction, spent } = waiting

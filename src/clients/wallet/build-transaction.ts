@@ -39,6 +39,7 @@ import {
   type SpendableCoin,
 } from './coins.js'
 import { addedBy, feeFunction, mostInputs, type Prices, sizeFunction } from './fee.js'
+import { requireMarker, requirePayment, requireRecipients } from './payment-forms.js'
 
 /** The payer's and the chain's part of any transaction. */
 export interface Payment extends ChainContext {
@@ -81,6 +82,8 @@ export interface UnsignedTransaction {
 
 /** A transfer in version 9 form, as the family's command-line wallet builds it. */
 export function buildTransfer(payment: Payment, recipients: readonly Recipient[]): UnsignedTransaction {
+  requirePayment(payment)
+  requireRecipients(recipients)
   if (recipients.length === 0) throw new UserError('a transfer needs at least one recipient')
   if (recipients.filter(({ value }) => value === 'all').length > 1)
     throw new UserError('only one recipient can have all')
@@ -103,6 +106,7 @@ export function buildMerge(payment: Payment): UnsignedTransaction[] {
 
 /** The transfers of {@link buildMerge}; none where there is nothing to join. */
 export function mergesOf(payment: Payment): UnsignedTransaction[] {
+  requirePayment(payment)
   const payer = { programHash: payerOf(payment.code), value: 'all' } as const
   const fields = emptyFields(payment, 9, { type: txType.transfer }, [outputOf(payment, 9, { ...payer, value: 0n })])
   const groups = coinsToMerge(requestOf(payment, fields, false))
@@ -120,6 +124,8 @@ export function buildDidTransaction(
   did: ProgramHash | undefined,
   newLeaf: boolean = isAboutCredential(operation),
 ): UnsignedTransaction {
+  requirePayment(payment)
+  requireMarker(did)
   const programHash = did?.[0] === prefix.did ? did : payerOf(payment.code)
   const marker = { programHash, value: 0n }
   return build(payment, 0, { type: txType.did, operation }, [marker], newLeaf)

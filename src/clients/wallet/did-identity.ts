@@ -265,6 +265,7 @@ export function didOfOperation(operation: DidOperation): string | undefined {
  * its program hash. A name alone could be any word.
  */
 export function parseDid(text: string): { did: string; programHash: ProgramHash } | undefined {
+  if (typeof text !== 'string') return undefined
   const start = `did:${didMethod}:`
   const isFull = text.startsWith(start)
   const identifier = isFull ? text.slice(start.length) : text

@@ -24,7 +24,10 @@ export interface MultisigAccount {
  */
 export function multisigAccount(publicKeys: readonly Uint8Array[], required: number): MultisigAccount {
   for (const key of publicKeys) {
-    if (!isPublicKey(key)) throw new UserError(`${toHex(key)} is not a compressed public key of P-256`)
+    if (!isPublicKey(key))
+      throw new UserError(
+        `${key instanceof Uint8Array ? toHex(key) : String(key)} is not a compressed public key of P-256`,
+      )
   }
   if (publicKeys.length < 1 || publicKeys.length > maxMultisigKeys) {
     throw new UserError(`${publicKeys.length} keys: a multisig address has 1 to ${maxMultisigKeys}`)

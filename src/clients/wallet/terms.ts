@@ -62,7 +62,10 @@ export function termsOf({ height, maturity, fees, assetId, maxMoney }: ChainRule
  * `perkilobyte` of `getfeerate`.
  */
 export function chainTerms(chain: Spec | ChainRules, height: number | undefined, floor?: number): Terms {
-  if ('sections' in chain) return termsOf(chainRules(chain, height), floor)
-  const { height: _, ...rules } = chain
+  return 'sections' in chain ? termsOf(chainRules(chain, height), floor) : nodeTerms(chain, height, floor)
+}
+
+/** The terms by the rules that a node gives, as in the small package, which reads no spec. */
+export function nodeTerms({ height: _, ...rules }: ChainRules, height: number | undefined, floor?: number): Terms {
   return termsOf({ ...rules, ...defined({ height }) }, floor)
 }

@@ -85,7 +85,7 @@ export {
   unsignedAddresses,
 } from '../../clients/wallet/sign-transaction.js'
 export { type NodeChain, parseChain } from '../../clients/wallet/chain-answer.js'
-export { type ChainRules, chainTerms } from '../../clients/wallet/terms.js'
+export { type ChainRules, nodeTerms as chainTerms } from '../../clients/wallet/terms.js'
 export {
   fileOf,
   parseTransactionFile,

@@ -22,4 +22,5 @@ export {
   ticketText,
 } from '../../clients/wallet/named-identity.js'
 export { type DraftChange, requireTicketFollows, reviewDraft } from '../../clients/wallet/review-draft.js'
+export { chainTerms } from '../../clients/wallet/terms.js'
 export { parseSpec } from '../../base/primitives/spec.js'
