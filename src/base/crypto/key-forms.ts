@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { UserError } from '../errors/rule-error.js'
+import { RuleError, UserError } from '../errors/rule-error.js'
 import { fromBase64url, fromHex, toBase64, toBase64url, toHex, concat } from '../primitives/bytes.js'
 import {
   type FoundKey,
@@ -10,6 +10,7 @@ import {
   publicKeyOfPoint,
   uncompressed,
 } from './der-key.js'
+import { parseStrictJson } from '../primitives/strict-json.js'
 import { hexFault } from '../primitives/hex-fault.js'
 import { publicKeyOf } from './keys.js'
 
@@ -179,11 +180,13 @@ function part(value: unknown, name: string): Uint8Array {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    // The message of the parser shows a part of the text.
-    throw new UserError('it begins as a JWK but is no JSON')
+    parseStrictJson(text, { depth: 99, tokens: longestKey })
+  } catch (error) {
+    // The messages of the parser show parts of the text.
+    const isTwice = error instanceof RuleError && error.code === 'json-duplicate-name'
+    throw new UserError(isTwice ? 'as JWK it has a member twice' : 'it begins as a JWK but is no strict JSON')
   }
+  return JSON.parse(text)
 }
 
 /** The bytes of base64 or base64url, padded or not; undefined for other text. */

@@ -6,6 +6,7 @@ import { agreementKeyIn, multikeyText } from '../../identity/did/agreement-key.j
 import type { DocumentPlan, PlannedAgreementKey } from '../../identity/did/build.js'
 import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
+import { strictValue } from '../../identity/did/plain-json.js'
 import { fragmentOf, newFragment } from './document-keys.js'
 import { isUri } from '../../identity/did/uri.js'
 
@@ -60,7 +61,7 @@ function isOkp(value: unknown): value is Jwk {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return strictValue(text)
   } catch {
     return undefined
   }

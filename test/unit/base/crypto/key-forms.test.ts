@@ -93,7 +93,17 @@ describe('keys in the forms of other tools', () => {
     ['a cut PEM', formatPublicKey(point, 'pem').slice(0, -40), 'its PEM has no end'],
     ['a PEM with characters missing', formatPublicKey(point, 'pem').replace('MFkw', ''), 'its PEM holds no key'],
     ['binary', '0\ufffdw', 'it is no text; "openssl pkey -inform DER'],
-    ['no JSON', '{"kty":', 'it begins as a JWK but is no JSON'],
+    ['no JSON', '{"kty":', 'it begins as a JWK but is no strict JSON'],
+    [
+      'a JWK with a member twice',
+      formatPublicKey(point, 'jwk').replace('{', '{"x":"AA",'),
+      'as JWK it has a member twice',
+    ],
+    [
+      'a JWK with a number that is written in two ways',
+      formatPublicKey(point, 'jwk').replace('{', '{"exp":1.0,'),
+      'it begins as a JWK but is no strict JSON',
+    ],
     ['another kty', publicJwk({ kty: 'OKP' }), 'as JWK it has kty OKP, where EC is needed'],
     ['another curve', publicJwk({ crv: 'P-384' }), 'as JWK it has crv P-384, where P-256 is needed'],
     ['no x', publicJwk({ x: undefined }), 'as JWK its x is not base64url of 32 bytes'],
