@@ -154,16 +154,27 @@ describe('HttpResolver', () => {
     ['no JSON', 'hello'],
     ['no object', '[]'],
     ['no result', '{"id":1}'],
-    ['no status', '{"result":{"did":"x"}}'],
-    ['no transactions', '{"result":{"did":"x","status":0}}'],
-    ['not one transaction', '{"result":{"did":"x","status":0,"transaction":[]}}'],
+    ['no status', '{"id":1,"result":{"did":"x"}}'],
+    ['no transactions', '{"id":1,"result":{"did":"x","status":0}}'],
+    ['not one transaction', '{"id":1,"result":{"did":"x","status":0,"transaction":[]}}'],
     [
       'a time that is none',
-      '{"result":{"did":"x","status":0,"transaction":[{"txid":"1","timestamp":"now","operation":{"header":{"operation":"create"},"payload":"","proof":{}}}]}}',
+      '{"id":1,"result":{"did":"x","status":0,"transaction":[{"txid":"1","timestamp":"now","operation":{"header":{"operation":"create"},"payload":"","proof":{}}}]}}',
     ],
   ])('refuses an answer with %s', async (_, text) => {
     const url = await answering((_request, response) => void response.end(text))
     expect(await failure(new HttpResolver(url).resolve(did))).toBeInstanceOf(UserError)
+  })
+
+  it.each([undefined, null, 2, '1'])('refuses an answer to another question, with the id %j', async (id) => {
+    const result = { did, status: 3 }
+    const url = await node({ id, jsonrpc: '2.0', result })
+    expect(String(await failure(new HttpResolver(url).resolve(did)))).toContain('has another id')
+  })
+
+  it('takes the refusal of a request whose id was not read', async () => {
+    const url = await node({ id: null, jsonrpc: '2.0', error: { code: -32600, message: 'No' } })
+    expect(await failure(new HttpResolver(url).resolve(did))).toMatchObject({ code: 'request-form' })
   })
 
   it('refuses the result of a query that is none', async () => {

@@ -44,7 +44,7 @@ it('sends what fetch sends, and reads the same answers', async () => {
         umlaut: 'ü'.repeat(70_000),
       }
       response.setHeader('x-chain-height', '7').setHeader('x-chain-age', '9')
-      response.end(JSON.stringify({ result }))
+      response.end(JSON.stringify({ id: 1, result }))
     })
   }
   const heights = { least: 0 }
