@@ -185,15 +185,24 @@ function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOp
       ...tuned.devnet,
       ...devnetSettings(options, spec),
     },
-    mining: { ...tuned.mining, ...(mineTo === undefined ? {} : { payTo: payee(mineTo) }) },
+    mining: {
+      ...tuned.mining,
+      ...(mineTo === undefined ? {} : { payTo: payee(mineTo, spec, validator !== undefined) }),
+    },
     storage: { ...tuned.storage, ...(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }) },
   }
   return { spec, tuning, ...defined({ peering, validator }) }
 }
 
 /** An address that a block may pay. */
-function payee(mineTo: string): ProgramHash {
+function payee(mineTo: string, { name, devnet, hasValidators }: Spec, votes: boolean): ProgramHash {
   const hash = addressBytes(mineTo, 'mineTo')
+  if (devnet) throw new UserError(`mineTo: ${name} is a devnet, whose blocks pay the key of its own validator`)
+  if (hasValidators && !votes) {
+    throw new UserError(
+      `mineTo: on ${name} validators make the blocks, and this node has neither validatorKey nor validatorSigner`,
+    )
+  }
   if (acceptedPrefixes.includes(hash[0])) return hash
   throw new UserError('mineTo: a chain pays addresses that begin with E, 8 or i')
 }

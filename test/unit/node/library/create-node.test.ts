@@ -474,6 +474,8 @@ describe('createNode', () => {
     [{ network: 'devnet', accounts: 101 }, /accounts/],
     [{ network: 'devnet', api: { portBase: 0, hosts: [] } }, /hosts/],
     [{ network: 'pow', mineTo: 'me' }, /address/],
+    [{ network: 'devnet', mineTo: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG' }, /mineTo: devnet is a devnet/],
+    [{ network: 'localnet', mineTo: 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG' }, /mineTo: on localnet validators make/],
   ])('refuses %j', async (options, reason) => {
     await expect(createNode(options as CreateNodeOptions)).rejects.toThrow(reason)
   })
