@@ -30,7 +30,7 @@ const scriptCap = 16 * 1024
 /** @limit count: a list of an AuxPow */
 const listCap = 0xffff
 
-export const mergedMiningMagic = hex('fabe6d6d')
+export const mergedMiningMagic: Uint8Array = hex('fabe6d6d')
 
 /** Decodes exactly one AuxPow; `auxpow-malformed` for anything else, trailing bytes included. */
 export function parseAuxPow(bytes: Uint8Array): AuxPow {

@@ -47,7 +47,7 @@ export function bytes(size: number): Form<Uint8Array> {
   return { valueSize: size, write: (writer, value) => writer.bytes(value), read: (reader) => reader.take(size) }
 }
 
-export const hash = bytes(32)
+export const hash: Form<Uint8Array> = bytes(32)
 
 /** A list of at most `max`, behind their number; each takes at least `least` bytes. */
 export function list<T>(max: number, least: number, item: Form<T>): Form<readonly T[]> {

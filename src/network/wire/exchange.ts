@@ -44,7 +44,7 @@ export function codec<T>({ write, read }: form.Form<T>): Codec<T> {
 }
 
 /** Forms of a list of at most `most` hashes, and of a header. */
-export const hashes = (most: number) => form.list(most, 32, form.hash)
+export const hashes = (most: number): form.Form<readonly Uint8Array[]> => form.list(most, 32, form.hash)
 export const header: form.Form<Header> = { write: (writer, { bytes }) => writer.bytes(bytes), read: Header.read }
 
 /** A list of at most `most` byte strings, each at most `total` bytes; the decoded ones share the memory of the input. */
