@@ -68,9 +68,18 @@ export class FakePeers implements Pick<PeerManager, 'all' | 'askAnew' | 'events'
   readonly #handlers = new Map<string, Handler>()
   readonly #listeners = new Map<string, Listener>()
   readonly #seen = new Set<string>()
+  /** Questions and messages of others that are being handled. */
+  readonly #handled = new Set<Promise<unknown>>()
+  #closed = false
 
   constructor(name: string) {
     this.name = name
+  }
+
+  /** Takes nothing more, and resolves when what was taken is handled: what handles it may be closed then. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.allSettled(this.#handled)
   }
 
   all(): readonly FakePeer[] {
@@ -150,10 +159,16 @@ export class FakePeers implements Pick<PeerManager, 'all' | 'askAnew' | 'events'
       answer: async (protocol, question) => {
         const handler = this.#handlers.get(protocol)
         if (handler === undefined) throw new LinkError('unsupported', `no ${protocol}`)
-        return handler(peer, question)
+        if (this.#closed) throw new LinkError('closed', 'the connection is closed')
+        return this.#handling(handler(peer, question))
       },
-      hear: (topic, message) => void this.#heard(peer, topic, message),
+      hear: (topic, message) => void (this.#closed || this.#handling(this.#heard(peer, topic, message))),
     }
+  }
+
+  #handling<T>(work: Promise<T>): Promise<T> {
+    this.#handled.add(work)
+    return work.finally(() => this.#handled.delete(work))
   }
 
   async #heard(peer: FakePeer, topic: string, message: Uint8Array): Promise<GossipResult> {

@@ -82,6 +82,7 @@ export class RelayNode {
 
   async close(): Promise<void> {
     this.#blocks.close()
+    await this.peers.close()
     await this.relay.close()
     await this.test.close()
   }
