@@ -1,6 +1,7 @@
 import type { Chain } from '../ledger/chain/chain.js'
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
 import type { Clock } from '../base/runtime/env.js'
+import { processTime } from '../base/runtime/process-env.js'
 import type { Standing } from '../answers/resolver/standing.js'
 import type { Voting } from '../voting/voting.js'
 import { watchInterval } from './chain-watch.js'
@@ -13,7 +14,7 @@ export interface StepWatchOptions {
   /** A clock that is never set, and may stand still while the machine sleeps; absent: that of the process. */
   readonly steady?: Clock
   /** Absent on a devnet and on a node without peers: such a node is in step with itself. */
-  readonly sync?: { readonly beyond: KnownBeyond; askAnew(): void } | undefined
+  readonly sync?: { readonly beyond: KnownBeyond; askAnew(slept: boolean): void } | undefined
   /** Absent: no validators. */
   readonly voting?: Pick<Voting, 'signedHeight'> | undefined
   readonly expectsPeers: boolean
@@ -25,8 +26,6 @@ const standingHolds = 20
 
 /** The knowledge of a node without peers. */
 const nothingBeyond: KnownBeyond = { asking: false, arriving: false, met: false, behindByClock: false }
-
-const processTime: Clock = { now: () => performance.now() }
 
 /** A time without looks, after which what the node knows of its peers is old. */
 interface Standstill {
@@ -131,7 +130,8 @@ export class StepWatch {
   #noteTime(now: number): void {
     const steady = this.#steady.now()
     const passed = steady - this.#seenSteady
-    const milliseconds = Math.max(Math.abs(now - this.#seenNow), passed)
+    const elapsed = now - this.#seenNow
+    const milliseconds = Math.max(Math.abs(elapsed), passed)
     this.#seenNow = now
     this.#seenSteady = steady
     const { chain, sync, expectsPeers } = this.#options
@@ -144,7 +144,8 @@ export class StepWatch {
       this.#standstill = { milliseconds, end: now, tip: chain.tip, looks: 0 }
       this.#before = false
     }
-    sync.askAnew()
+    // The steady clock stands still while the machine sleeps.
+    sync.askAnew(elapsed - passed > lookPatience)
   }
 
   #endStandstill({ met }: KnownBeyond): void {

@@ -245,7 +245,7 @@ export class SimulatedNode {
 /** What answers about DIDs, as startNode puts it together. */
 function asked(chain: Chain, { network }: Core, { clock, timers }: Pick<Env, 'clock' | 'timers'>) {
   const policy = { staleAfter: staleAfterDefault * 1000, always: false }
-  const step = new StepWatch({ chain, clock, sync: network?.sync, expectsPeers: true, policy })
+  const step = new StepWatch({ chain, clock, sync: network?.sync, expectsPeers: true, policy, steady: clock })
   const standing = () => step.standing()
   const tip = () => chain.tip.header
   const resolver = new Resolver({ database: chain.database, prover: chainProver(chain), clock, tip, standing })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Env, Log, LogLevel, Timers } from './env.js'
+import type { Clock, Env, Log, LogLevel, Timers } from './env.js'
 
 /** Default level of a log. */
 export const defaultLogLevel: LogLevel = 'warn'
@@ -13,6 +13,9 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer)
   },
 }
+
+/** The time of this process, which is never set and may stand still while the machine sleeps. */
+export const processTime: Clock = { now: () => performance.now() }
 
 /** The environment of a real process. */
 export function systemEnv(log: Log): Env {

@@ -25,8 +25,8 @@ export interface SyncPeers {
 export interface SyncOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   readonly chain: Chain
   readonly peers: SyncPeers & {
-    /** Asks all for their status; until one answers, it is not current. */
-    askAnew(): void
+    /** Asks all for their status; until one answers, it is not current. `slept`: closes those that do not. */
+    askAnew(slept: boolean): void
   }
   readonly verifier: Verifier
   /** A block assumed valid: once peers prove that it is on the chain, signatures up to it are not verified. */

@@ -186,17 +186,22 @@ export class PeerConnections implements PenaltySink {
     }
   }
 
-  /** Asks all peers for their status. Until they answer, what they have said is not current; nor is what they say unasked. */
-  askAnew(): void {
+  /**
+   * Asks all peers for their status. Until they answer, what they have said is not current; nor is what they say unasked. `slept`: the
+   * machine did, and connections may be dead without a sign. Those on which no answer comes are closed, so that others are opened.
+   */
+  askAnew(slept: boolean): void {
     for (const arrival of this.#arrivals.values()) arrival.outdated = true
     for (const peer of this.all()) {
       peer.outdate()
-      void this.refresh(peer)
+      void this.refresh(peer).then((answered) => {
+        if (slept && !answered) peer.close('no answer came from it since this machine slept')
+      })
     }
   }
 
-  /** Sends the own status and receives that of the peer. */
-  async refresh(peer: PeerRecord): Promise<void> {
+  /** Sends the own status and receives that of the peer; resolves with whether it answered. */
+  async refresh(peer: PeerRecord): Promise<boolean> {
     const own = this.#options.ownStatus()
     const demand = peer.beginRefresh(this.now(), own.tipHash)
     try {
@@ -204,10 +209,12 @@ export class PeerConnections implements PenaltySink {
       this.#learn(peer, status, own)
       peer.answered(demand)
       if (refusal !== undefined) throw this.#refused(peer.link, refusal)
+      return true
     } catch (error) {
       // LinkError: the heartbeat counts the silence.
       if (error instanceof RuleError) peer.close(error.message)
       else if (!(error instanceof LinkError)) throw error
+      return false
     } finally {
       peer.endRefresh()
     }

@@ -164,8 +164,8 @@ export class PeerManager implements LinkHandler {
   }
 
   /** Takes what the peers have said of their chains for old, and asks them; see {@link Peer.isCurrent}. */
-  askAnew(): void {
-    this.#connections.askAnew()
+  askAnew(slept: boolean): void {
+    this.#connections.askAnew(slept)
   }
 
   /** Whether it knows an address that it may soon be connected to, or has asked for some. */

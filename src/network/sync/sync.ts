@@ -186,8 +186,8 @@ export class Sync {
   }
 
   /** Takes what the peers have said of their chains for old: none is met until it has said it again. */
-  askAnew(): void {
-    this.#options.peers.askAnew()
+  askAnew(slept: boolean): void {
+    this.#options.peers.askAnew(slept)
   }
 
   /** The highest proved block that is not connected: by headers that lead to it, or on a chain with validators by its confirm. */

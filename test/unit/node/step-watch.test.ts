@@ -22,7 +22,11 @@ function scene({
   const tipAt = (height: number, now: number) => ({ header: { height, time: Math.floor(now / 1000) } }) as Tip
   const chain = { spec, tip: tipAt(100, start - tipAge), seenHeight: 0 }
   const now = { clock: start, steady: 5_000 }
-  const sync = { beyond: { ...idle, met }, asked: 0, askAnew: () => void sync.asked++ }
+  const askAnew = (slept: boolean) => {
+    sync.asked++
+    sync.slept = slept
+  }
+  const sync = { beyond: { ...idle, met }, asked: 0, slept: false, askAnew }
   const watch = new StepWatch({
     chain,
     clock: { now: () => now.clock },
@@ -84,6 +88,18 @@ describe('a node', () => {
     sleep(600_000)
     watch.look()
     expect(watch.standing()).toMatchObject({ inStep: false, reason: 'alone', answers: 'found', age: 663 })
+  })
+
+  it.each([
+    ['slept', 600_000, 0, true],
+    ['slept for as long as a busy machine is late', lookPatience, 0, false],
+    ['was busy for long', 600_000, 600_000, false],
+    ['had its clock set back', -600_000, 0, false],
+  ])('doubts its connections where the machine slept alone: it %s', (_, clock, steady, slept) => {
+    const { sync, watch, sleep } = scene()
+    sleep(clock, steady)
+    watch.look()
+    expect(sync.slept).toBe(slept)
   })
 
   it('that slept within the life of its last answer does not repeat it', () => {

@@ -399,7 +399,7 @@ describe('peers that are asked anew', () => {
     const { link, answers, peer } = peerOf(node)
     expect(peer.isCurrent).toBe(true)
     void node.connections.refresh(peer)
-    node.connections.askAnew()
+    node.connections.askAnew(false)
     expect([peer.isCurrent, answers.length]).toEqual([false, 2])
     answers[0]?.()
     node.connections.answerStatus(link, idleStatus)
@@ -410,11 +410,26 @@ describe('peers that are asked anew', () => {
     expect(peer.isCurrent).toBe(true)
   })
 
+  it.each([
+    ['closed after a sleep', true],
+    ['kept where the node stood still by itself', false],
+  ])('and do not answer are %s', async (_, slept) => {
+    const node = new Node()
+    const request = () => Promise.reject(new LinkError('timeout', 'no answer'))
+    const dead = node.comes(undefined, { request })
+    node.connections.answerStatus(dead, idleStatus)
+    const { link, answers } = peerOf(node)
+    node.connections.askAnew(slept)
+    answers[0]?.()
+    await settled()
+    expect([dead.closed, link.closed]).toEqual([slept, false])
+  })
+
   it('a second time are not current by the answer to the first', async () => {
     const node = new Node()
     const { answers, peer } = peerOf(node)
-    node.connections.askAnew()
-    node.connections.askAnew()
+    node.connections.askAnew(false)
+    node.connections.askAnew(false)
     for (const current of [false, true]) {
       answers.shift()?.()
       await settled()
@@ -425,7 +440,7 @@ describe('peers that are asked anew', () => {
   it('that come in the middle of a handshake are asked at the next heartbeat, and those that come later are current', () => {
     const node = new Node()
     const before = node.comes()
-    node.connections.askAnew()
+    node.connections.askAnew(false)
     const late = node.comes()
     for (const link of [before, late]) node.connections.answerStatus(link, idleStatus)
     const [first, second] = [before, late].map((link) => node.connections.peerOf(link) as PeerRecord)
