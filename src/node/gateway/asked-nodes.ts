@@ -3,11 +3,14 @@ import { isHeight } from '../../answers/api/http/height-gate.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { isObject } from '../../base/primitives/is-object.js'
 import { parsedJson } from '../../base/primitives/parsed-json.js'
-import type { Timers } from '../../base/runtime/env.js'
+import type { Clock, Timers } from '../../base/runtime/env.js'
 import { requestText } from '../../base/runtime/http-request.js'
+import { processTime } from '../../base/runtime/process-env.js'
 
 /** @tuning ms: from one look at the nodes of a gateway to the next */
 const lookInterval = 5000
+/** @tuning ms: since the last look, by either clock, after which its word is old: the gateway slept, or stood still */
+const wordHolds = 15_000
 /** Bounds of a question: a node that hangs holds up the next look alone. */
 const bounds = { timeout: 2000, maxAnswer: 64 * 1024 }
 
@@ -38,6 +41,16 @@ const saysNothing: NodeWord = { height: 0, target: 0, inStep: false, catchingUp:
 
 export interface AskedNodesOptions extends OwnChain {
   readonly timers: Timers
+  /** The clock, which advances while the machine sleeps, unlike the steady one. */
+  readonly clock: Clock
+  /** A clock that is never set; absent: that of the process. */
+  readonly steady?: Clock
+}
+
+/** Both clocks at a look. */
+interface LookTime {
+  readonly now: number
+  readonly steady: number
 }
 
 /** The nodes behind a gateway, asked for their `/readyz`, and for their chain, at intervals. */
@@ -50,6 +63,7 @@ export class AskedNodes {
   /** Resolves when all were asked for the first time. */
   readonly looked: Promise<void>
   #word: NodesWord | undefined
+  #lookedAt: LookTime
   #cancel: () => void = () => {}
   #looking: Promise<void>
 
@@ -57,12 +71,15 @@ export class AskedNodes {
   constructor(urls: readonly string[], options: AskedNodesOptions) {
     this.#urls = urls
     this.#options = options
+    this.#lookedAt = this.#time()
     this.looked = this.#looking = this.#look()
   }
 
-  /** Words of the last look; undefined: no node answered. */
+  /** Words of the last look; undefined: no node answered. After a sleep none of them says that it is in step now. */
   get word(): NodesWord | undefined {
-    return this.#word
+    const word = this.#word
+    if (word?.inStep !== true || !this.#isOld()) return word
+    return (this.#word = { ...word, inStep: false })
   }
 
   /** Throws a UserError if a node was found to be of another chain. */
@@ -83,8 +100,21 @@ export class AskedNodes {
     await this.#looking
   }
 
+  #isOld(): boolean {
+    const [{ now, steady }, last] = [this.#time(), this.#lookedAt]
+    return Math.max(Math.abs(now - last.now), steady - last.steady) > wordHolds
+  }
+
+  #time(): LookTime {
+    const { clock, steady = processTime } = this.#options
+    return { now: clock.now(), steady: steady.now() }
+  }
+
   async #look(): Promise<void> {
+    // Answers may be from before a sleep that comes in the middle of a look.
+    const began = this.#time()
     const answers = await Promise.all(this.#urls.map((url) => this.#ask(url)))
+    this.#lookedAt = began
     this.#word = together(answers.filter((word) => word !== undefined))
     if (this.#urls.length === 0 || this.#ended.signal.aborted) return
     this.#cancel = this.#options.timers.after(lookInterval, () => (this.#looking = this.#look()))
@@ -98,8 +128,10 @@ export class AskedNodes {
       genesisAt(url, { ...bounds, signal }).catch(() => undefined),
     ])
     const word = answer && wordIn(answer.text)
+    if (word === 'failed') return undefined
     if (word === undefined) {
-      this.#chains.delete(url)
+      // Another program is there now, which named no chain.
+      if (answer !== undefined && !unavailable.includes(answer.status)) this.#chains.delete(url)
       return answer === undefined || unavailable.includes(answer.status) ? undefined : saysNothing
     }
     // One that has no time for that question is of the chain that it named before.
@@ -133,10 +165,12 @@ function together(words: readonly NodeWord[]): NodesWord | undefined {
   }
 }
 
-/** Reads the body of `/readyz`; undefined for any other. */
-function wordIn(text: string): NodeWord | undefined {
+/** Reads the body of `/readyz`; undefined for any other. A node that has failed is on its way out: its word is none. */
+function wordIn(text: string): NodeWord | 'failed' | undefined {
   const body = parsedJson(text)
-  if (!isObject(body) || typeof body['status'] !== 'string' || !isHeight(body['height'])) return undefined
+  if (!isObject(body) || typeof body['status'] !== 'string') return undefined
+  if (body['status'] === 'failed') return 'failed'
+  if (!isHeight(body['height'])) return undefined
   const { status, height, target } = body
   return {
     height,

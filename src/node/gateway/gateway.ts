@@ -18,7 +18,7 @@ import { Resolver } from '../../answers/resolver/resolver.js'
 import { staleAfterDefault } from '../../answers/resolver/resolver-options.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Spec } from '../../base/primitives/spec.js'
-import type { Env } from '../../base/runtime/env.js'
+import type { Clock, Env } from '../../base/runtime/env.js'
 import { packageVersion } from '../../base/runtime/package-files.js'
 import { ResourceStack } from '../../base/runtime/resource-stack.js'
 import { ChainReader } from '../../ledger/chain/reader.js'
@@ -48,6 +48,8 @@ export interface GatewayOptions {
   readonly verifyOwn?: boolean
   /** Number of answers of which one is checked; for tests. */
   readonly verifyEvery?: number
+  /** A clock that is never set, beside the timers; absent: that of the process. */
+  readonly steady?: Clock
   readonly tuning?: Pick<NodeTuning, 'node' | 'api' | 'resolver'>
 }
 
@@ -154,7 +156,8 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   const clock = { now: () => env.clock.now() + chain.clockOffset }
   const policy = { staleAfter: staleAfter * 1000, always }
   const ofChain = { genesis: chain.genesis.hash, log: env.log }
-  const known = new AskedNodes(nodes, { ...ofChain, timers: env.timers })
+  const { clock: set, timers } = env
+  const known = new AskedNodes(nodes, { ...ofChain, timers, clock: set, ...defined({ steady: options.steady }) })
   stack.defer(() => known.close())
   const standing = standingOf(policy, () => ({
     spec,

@@ -1,8 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, request, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { BehindGateway } from '../../../src/answers/api/http/behind-gateway.js'
 import { PassedOn } from '../../../src/answers/api/http/passed-on.js'
+import type { AnswerClient } from '../../../src/answers/api/node-handles.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { RuleError } from '../../../src/base/errors/rule-error.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
@@ -112,7 +114,10 @@ describe('a refusal', () => {
 describe('a node of another chain', () => {
   let asked: string[]
   let genesis: string
+  let busy: boolean
   let other: Server
+  const portOf = (server: Server | ApiServer) =>
+    'port' in server ? server.port : (server.address() as AddressInfo).port
   let over: ApiServer
   beforeEach(async () => {
     asked = []
@@ -121,7 +126,11 @@ describe('a node of another chain', () => {
       asked.push(request.url ?? '')
       response.writeHead(200, { connection: 'close' }).end('{"jsonrpc":"2.0","id":1,"result":"taken"}')
     }
-    other = createServer((request, response) => nodeOfChain(genesis, answer)(request, response)).listen(0, '127.0.0.1')
+    busy = false
+    other = createServer((request, response) => {
+      if (busy && request.method === 'GET') response.writeHead(429, { connection: 'close' }).end()
+      else nodeOfChain(genesis, answer)(request, response)
+    }).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
     over = await serve(contextOf(node, { followed: new PassedOn(url, own()) }))
@@ -164,6 +173,26 @@ describe('a node of another chain', () => {
       error: { code: -32023, data: expect.stringContaining(genesis) as string },
     })
     expect(asked).toEqual(['/rpc'])
+  })
+
+  it('has the next one do what may be done once only, since nothing was sent to it', async () => {
+    const urls = [other, first].map((one) => `http://127.0.0.1:${portOf(one)}`)
+    const nodes = new BehindGateway(urls, own(), { height: 0, wait: () => undefined })
+    const client: AnswerClient = { share: '', signal: new AbortController().signal }
+    expect(await nodes.call('getblockcount', [], client, 'once')).toBe(node.reader.height + 1)
+    expect(asked).toEqual([])
+  })
+
+  it('is no node that has no time to name its chain again', async () => {
+    const data = (await node.transfer(testAddress(1), 5n)).toHex()
+    genesis = node.chain.genesis.hash
+    expect((await call(over.port, { data })).body).toMatchObject({ result: 'taken' })
+    const now = performance.now()
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => now + 60_000)
+    busy = true
+    expect((await call(over.port, { data })).body).toMatchObject({ result: 'taken' })
+    later.mockRestore()
+    expect(asked).toEqual(['/rpc', '/rpc'])
   })
 
   it.each(['', 'soon', '00'.repeat(33)])('is also what says no chain: %s', async (said) => {

@@ -4,7 +4,7 @@ import type { RowEngine } from '../../../src/ledger/engine/row-engine.js'
 import type { TestChain } from '../builders/chain.js'
 import { ManualTimers } from '../fakes/manual-timers.js'
 
-/** A gateway over the rows of a chain in memory, by its clock. */
+/** A gateway over the rows of a chain in memory, by its clock alone: it looks at its nodes when a test fires the timers. */
 export async function gatewayOver(
   node: TestChain,
   engine: RowEngine,
@@ -15,5 +15,5 @@ export async function gatewayOver(
 ): Promise<Gateway> {
   const { spec, log, clock, random } = node
   const env = { clock, log, random, timers }
-  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api }, ...more })
+  return openGateway({ spec, engine, env, nodes, tuning: { node: { portBase: 0 }, api }, steady: clock, ...more })
 }

@@ -31,22 +31,26 @@ export class BehindGateway implements NodesBehind {
     return this.#first(async (node) => {
       await node.requireOwnChain()
       return ask(node.url)
-    }, false)
+    })
   }
 
-  call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
-    return this.#first((node) => node.call(method, params, client, effect), effect === 'once')
+  async call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
+    if (effect !== 'once') return this.#first((node) => node.call(method, params, client, effect))
+    // Where this one does not answer no other is asked: it may have done what it was to do.
+    const chosen = await this.#first(async (node) => {
+      await node.requireOwnChain(client.signal)
+      return node
+    })
+    return chosen.call(method, params, client, effect)
   }
 
   request(path: string, body: string | undefined, client: AnswerClient): Promise<PassedAnswer> {
-    return this.#first((node) => node.request(path, body, client), false)
+    return this.#first((node) => node.request(path, body, client))
   }
 
-  /** `once`: where a node does not answer no other one is asked: it may have done what it was to do. */
-  async #first<T>(ask: (node: PassedOn) => Promise<T>, once: boolean): Promise<T> {
-    const nodes = once ? this.#nodes.slice(0, 1) : this.#nodes
+  async #first<T>(ask: (node: PassedOn) => Promise<T>): Promise<T> {
     let failure = readsOnly()
-    for (const node of nodes) {
+    for (const node of this.#nodes) {
       try {
         return await ask(node)
       } catch (error) {

@@ -45,6 +45,8 @@ export class ChainOfNode {
   #asking: Promise<void> | undefined
   /** Until when the chain holds; performance.now(). */
   #until = -Infinity
+  /** Whether it named the own chain, and has failed at nothing since. */
+  #isOwn = false
   /** The other chain that the log has. */
   #told: string | undefined
 
@@ -65,13 +67,17 @@ export class ChainOfNode {
   /** Has the node asked again: after a failure another one may be there. */
   forget(): void {
     this.#until = -Infinity
+    this.#isOwn = false
   }
 
   async #ask(): Promise<void> {
     const { genesis, log } = this.#own
     const told = await genesisAt(this.#url).catch(() => {
+      // A busy node says what it has no time for by itself, in the answer to what is passed on.
+      if (this.#isOwn) return genesis
       throw unanswered('it does not answer, or has no time to', 'none')
     })
+    this.#isOwn = told === genesis
     if (told === undefined) throw unanswered('it does not say of which chain it is', 'none')
     if (told !== genesis) {
       const text = otherChainText(told, genesis)

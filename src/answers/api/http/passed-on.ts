@@ -69,8 +69,8 @@ export class PassedOn implements FollowedView {
   }
 
   /** Resolves for a node of the own chain; rejects with `followed-unreachable`. */
-  requireOwnChain(): Promise<void> {
-    return this.#chain.require()
+  requireOwnChain(signal?: AbortSignal): Promise<void> {
+    return this.#chain.require(signal)
   }
 
   async call(method: string, params: unknown, client: AnswerClient, effect: CallEffect): Promise<unknown> {
