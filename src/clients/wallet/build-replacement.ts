@@ -50,7 +50,7 @@ export function buildReplacement(
   options: ReplacementOptions = {},
 ): UnsignedTransaction {
   requirePayment(payment)
-  requireReplacement(options)
+  requireReplacement(payment, options)
   const { code, bounds = transactionBounds } = payment
   requireOwn(waiting, code)
   const { transaction, spent } = waiting

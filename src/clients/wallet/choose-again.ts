@@ -1,3 +1,4 @@
+import { UserError } from '../../base/errors/rule-error.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import { buildMerge, mergesOf, type Payment, type UnsignedTransaction } from './build-transaction.js'
 
@@ -26,7 +27,7 @@ interface SentMerge<Sent> {
 
 /**
  * Joins the coins of a payment by transfers to its payer, and sends one after another. Where coins are spent meanwhile, those that are left
- * are joined, but not what was just joined.
+ * are joined, but not what was just joined. Where one fails, the error names those that were sent.
  */
 export async function sendMerges<P extends Payment, Sent>(
   paymentNow: () => Promise<P>,
@@ -34,12 +35,20 @@ export async function sendMerges<P extends Payment, Sent>(
   isSpent: (error: unknown) => boolean,
 ): Promise<SentMerge<Sent>[]> {
   const done: SentMerge<Sent>[] = []
-  await choosingAgain(async () => {
+  const txids = () => done.map(({ built }) => built.transaction.txid)
+  const round = async () => {
     const payment = await paymentNow()
-    const joined = done.map(({ built }) => built.transaction.txid)
+    const joined = txids()
     const coins = payment.coins.filter(({ txid }) => !joined.includes(displayHash(txid)))
     const all = done.length === 0 ? buildMerge(payment) : mergesOf({ ...payment, coins })
     for (const built of all) done.push({ built, sent: await send(built, payment) })
-  }, isSpent)
+  }
+  try {
+    await choosingAgain(round, isSpent)
+  } catch (error) {
+    if (done.length === 0) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UserError(`${why}; sent before that, and not lost: ${txids().join(', ')}`)
+  }
   return done
 }

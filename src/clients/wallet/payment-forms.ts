@@ -18,7 +18,7 @@ const address: MemberCheck = ['the result of parseAddress', (value) => isBytes(v
 const neededOfPayment: Checks = {
   code: ['bytes', (value) => isBytes(value)],
   coins: list,
-  fee: ['a bigint from 0 on, or prices,', isFee],
+  fee: ['a bigint from 0 on, or prices,', (value) => isAmount(value) || isPrices(value)],
   assetId: hash,
   maxMoney: amount,
   random: ['an object', isObject],
@@ -31,6 +31,8 @@ const neededOfRecipient: Checks = {
   value: ["a bigint or 'all'", (value) => value === 'all' || typeof value === 'bigint'],
 }
 const lockOfRecipient: Checks = { outputLock: height }
+/** Outputs of a transaction are taken too: what is the chain's of them is not looked at. */
+const membersOfRecipient = [...Object.keys({ ...neededOfRecipient, ...lockOfRecipient }), 'assetId', 'extra']
 
 /** It may have other members too. */
 export function requirePayment(payment: { readonly coins: readonly unknown[] }): void {
@@ -42,7 +44,7 @@ export function requireRecipients(recipients: readonly unknown[]): void {
   requireForms('the transfer', { recipients }, { recipients: list })
   for (const [i, recipient] of recipients.entries()) {
     const where = `recipients[${i}]`
-    requireOptions(where, recipient, Object.keys({ ...neededOfRecipient, ...lockOfRecipient }))
+    requireOptions(where, recipient, membersOfRecipient)
     requireForms(where, recipient, neededOfRecipient, lockOfRecipient)
   }
 }
@@ -51,7 +53,9 @@ export function requireMarker(did: ProgramHash | undefined): void {
   requireForms('the transaction', { did }, {}, { did: address })
 }
 
-export function requireReplacement(options: object): void {
+/** A replacement needs to know the least fee: of its payment an amount is no fee. */
+export function requireReplacement(payment: object, options: object): void {
+  requireForms('the payment', payment, { fee: ['prices', isPrices] })
   const checks: Checks = { cancel: flag, fee: amount, feeRate: whole }
   requireOptions('buildReplacement', options, Object.keys(checks))
   requireForms('buildReplacement', options, {}, checks)
@@ -63,8 +67,8 @@ function requireForms(where: string, given: unknown, needed: Checks, optional: C
   for (const [name, check] of Object.entries(optional)) requireMember(where, given, name, { check, needed: false })
 }
 
-function isFee(value: unknown): boolean {
-  if (!isObject(value)) return isAmount(value)
+function isPrices(value: unknown): boolean {
+  if (!isObject(value)) return false
   const { minimum, perByte, floor = 0 } = value
   return isAmount(minimum) && isAmount(perByte) && isWhole(floor)
 }

@@ -195,10 +195,11 @@ function nodeOptions(options: CreateNodeOptions, tuned: NodeTuning): Omit<NodeOp
 }
 
 /** An address that a block may pay. */
-function payee(mineTo: string, { name, devnet, hasValidators }: Spec, votes: boolean): ProgramHash {
+function payee(mineTo: string, { name, devnet, hasValidators, producer }: Spec, votes: boolean): ProgramHash {
   const hash = addressBytes(mineTo, 'mineTo')
   if (devnet) throw new UserError(`mineTo: ${name} is a devnet, whose blocks pay the key of its own validator`)
-  if (hasValidators && !votes) {
+  // Where miners make the blocks, each node hands out work, which pays this address.
+  if (hasValidators && producer === 'sponsor' && !votes) {
     throw new UserError(
       `mineTo: on ${name} validators make the blocks, and this node has neither validatorKey nor validatorSigner`,
     )

@@ -120,6 +120,15 @@ describe('a payment that is built', () => {
     expect(refusal(() => buildTransfer(payment, [null as never]))).toContain('recipients[0] needs an object')
   })
 
+  it('takes outputs of a transaction for recipients', () => {
+    expect(buildTransfer(payment, built.transaction.outputs).transaction.outputs.length).toBeGreaterThan(1)
+  })
+
+  it('is replaced by one whose fee has prices', () => {
+    const words = 'fee of the payment: prices is needed'
+    expect(refusal(() => buildReplacement({ ...payment, fee: 5000n } as never, waiting))).toBe(words)
+  })
+
   it('takes what has more members than are read', () => {
     expect(buildTransfer({ ...payment, note: 1 } as Payment, [recipient]).spent).toEqual([coin])
   })

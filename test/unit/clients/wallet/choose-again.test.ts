@@ -35,7 +35,7 @@ describe('sendMerges', () => {
   const indexes = ({ spent: coins }: UnsignedTransaction) => coins.map(({ index }) => index).sort()
 
   /** Joins seven coins, three at once, mined at once; of those in `taken` it is seen in the second transaction only that they are spent. */
-  async function merge(taken: readonly number[]) {
+  async function merge(taken: readonly number[], failure: Error = spent) {
     let coins = [0, 1, 2, 3, 4, 5, 6].map(coin)
     let sends = 0
     const paymentNow = async (): Promise<Payment> => ({
@@ -50,7 +50,7 @@ describe('sendMerges', () => {
     const send = async (built: UnsignedTransaction) => {
       if (++sends === 2) {
         coins = coins.filter(({ index }) => !taken.includes(index))
-        if (taken.length > 0) throw spent
+        if (taken.length > 0) throw failure
       }
       const gone = new Set(built.spent.map(({ txid }) => mapKey(txid)))
       const joined = { txid: parseDisplayHash(built.transaction.txid) as Hash, index: 0, value: 5000n }
@@ -80,5 +80,11 @@ describe('sendMerges', () => {
       sends: 3,
     })
     expect(await merge([3, 4, 5])).toEqual({ spent: [[0, 1, 2]], sends: 2 })
+  })
+
+  it('names those that were sent where a later one fails', async () => {
+    await expect(merge([4], new Error('the pool is full'))).rejects.toThrow(
+      /^the pool is full; sent before that, and not lost: [0-9a-f]{64}$/,
+    )
   })
 })

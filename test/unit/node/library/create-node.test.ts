@@ -8,7 +8,7 @@ import { formatPrivateKey, formatPublicKey } from '../../../../src/base/crypto/k
 import { operationJson } from '../../../../src/base/primitives/did-operation.js'
 import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { accountOf } from '../../../../src/clients/wallet/accounts.js'
-import { TestChain, withoutValidators } from '../../../support/builders/chain.js'
+import { oneValidator, TestChain, withoutValidators } from '../../../support/builders/chain.js'
 import { holder, issueCredential } from '../../../support/builders/did.js'
 import { quickSigner } from '../../../support/builders/signatures.js'
 import { whileCollecting } from '../../../support/assert/heap-probe.js'
@@ -384,6 +384,12 @@ describe('createNode', () => {
     const mined = new Promise((resolve) => node.events.on('block', resolve))
     await mined
     expect(node.chain.balance(address)).toBeGreaterThan(0n)
+  })
+
+  it('takes an address to pay where miners make the blocks of validators', async () => {
+    const { address } = accountOf(testPublicKey(1), 0)
+    const node = await start({ spec: testSpec({ ...oneValidator(), producer: 'miners' }), mineTo: address })
+    expect(node.chain.height).toBe(0)
   })
 
   it('keeps its chain in the directory it is given, and nothing of a temporary one', async () => {
