@@ -5,7 +5,15 @@ import { UserError } from '../errors/rule-error.js'
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** Placeholders of values that are paths, or may be one: `--data-dir <directory>`, `--genesis <name|file>`. */
-const pathPlaceholder = /[<[][^\]>]*\b(?:files?|directory|path|socket|target|bundle|program)\b/
+const pathPlaceholder = /[<[][^\]>]*\b(?:files?|directory|path|socket|target|bundle|program|ticket)\b/
+
+/** Placeholders of keys, each of which may be a file with it, also behind a name: `--validator <name,key>`. */
+const keyPlaceholder = /[<[][^\]>]*\bkey\b/
+
+/** Whether an option or argument takes a key or a file with it, by its flag as the help shows it. */
+export function takesKey(flag: string): boolean {
+  return keyPlaceholder.test(flag)
+}
 
 /** Whether an option or argument takes a path, by its flag as the help shows it. */
 export function takesPath(flag: string): boolean {

@@ -32,8 +32,8 @@ async function resultOf(url: string, method: string, answer: HttpAnswer): Promis
   }
   if (!isObject(body)) throw unexpected(`the answer to ${method} is not an object`)
   const { id, error, result } = body
-  // A node that could not read the request does not know its id.
-  if (id !== 1 && !(id === null && isObject(error))) throw unexpected(`the answer to ${method} has another id`)
+  // A node that could not read the request does not know its id, and a proxy that refuses it knows of none.
+  if (id !== 1 && !(id == null && isObject(error))) throw unexpected(`the answer to ${method} has another id`)
   if (isObject(error)) {
     const reason = typeof error['data'] === 'string' ? error['data'] : ''
     throw new NodeRefusal(

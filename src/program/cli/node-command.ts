@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type EventTopic, eventTopics } from '../../base/primitives/chain-event.js'
@@ -29,7 +30,7 @@ const lockPause = 500
  * A database that no process has open was left where its directory is marked that long: a node that stops removes the mark at once.
  * @tuning ms: between the end of a node's lock and that of the mark of its run
  */
-const leftAfter = 2000
+const leftAfter = 5000
 
 /** `didledger node …` */
 export function registerNode(program: Command, context: CliContext): void {
@@ -158,10 +159,16 @@ function leftDirectory(dataDir: string): () => Promise<boolean> {
     // Windows shows no lock.
     if (process.platform === 'win32' || now - looked < lockPause) return false
     looked = now
-    const isFree = DataDirectory.isOpen(dataDir) && !(await isInUse(DataDirectory.databaseOf(dataDir)))
+    const isFree = DataDirectory.isOpen(dataDir) && (await isUnlocked(DataDirectory.databaseOf(dataDir)))
     freeSince = isFree ? (freeSince ?? now) : undefined
     return freeSince !== undefined && now - freeSince >= leftAfter && DataDirectory.isOpen(dataDir)
   }
+}
+
+/** Whether a database is there that no process has open; false where that cannot be seen. */
+async function isUnlocked(database: string): Promise<boolean> {
+  if (!existsSync(database)) return false
+  return !(await isInUse(database).catch(() => true))
 }
 
 async function answers(client: NodeClient): Promise<boolean> {

@@ -14,8 +14,8 @@ const keys = {
 } as const
 
 /** Text of an arrow or function key, or a single Escape; `unfinished`, at the end of a chunk, may go on in the next. */
-const escapes = /\u{1b}(?:\[[0-?]*[ -/]*[@-~]|O[ -~])?/gu
-const unfinished = /\u{1b}(?:\[[0-?]*[ -/]*|O)?$/u
+const escapes = /\u{1b}(?:\[\[[A-E]|\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])?/gu
+const unfinished = /\u{1b}(?:\[\[?[0-?]*[ -/]*|O)?$/u
 
 /**
  * Asks for lines without echo: a function that shows a question on standard error and returns one line of the terminal. Ctrl-C → {@link
@@ -40,10 +40,12 @@ function nextLine(typed: TypedText, terminal: Terminal, ask: () => void): Promis
   return new Promise((resolve, reject) => {
     let isOpen = true
     const finish = (act: () => void) => {
+      if (!isOpen) return
       isOpen = false
-      terminal.off('data', take).off('end', gone).off('error', gone)
+      terminal.off('data', take).off('end', gone)
+      // A terminal that is gone says so here as well, to `gone`.
       terminal.setRawMode(false)
-      terminal.pause()
+      terminal.off('error', gone).pause()
       act()
     }
     const gone = () => finish(() => reject(new UserError('cancelled: the terminal is closed')))

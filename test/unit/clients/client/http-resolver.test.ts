@@ -172,8 +172,8 @@ describe('HttpResolver', () => {
     expect(String(await failure(new HttpResolver(url).resolve(did)))).toContain('has another id')
   })
 
-  it('takes the refusal of a request whose id was not read', async () => {
-    const url = await node({ id: null, jsonrpc: '2.0', error: { code: -32600, message: 'No' } })
+  it.each([null, undefined])('takes the refusal of a request whose id was not read: %s', async (id) => {
+    const url = await node({ id, jsonrpc: '2.0', error: { code: -32600, message: 'No' } })
     expect(await failure(new HttpResolver(url).resolve(did))).toMatchObject({ code: 'request-form' })
   })
 

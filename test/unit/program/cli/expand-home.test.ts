@@ -25,6 +25,14 @@ describe('~ in a path', () => {
     expect(await bench.json('genesis', 'show', '~/corp/corp.json')).toMatchObject({ name: 'corp' })
   })
 
+  it('is it for a key in a file too, also behind a name', async () => {
+    await bench.json('genesis', 'key', '~/validator.key')
+    const validator = await bench.run('genesis', 'create', 'corp', '--validator', 'laptop,~/validator.key')
+    expect(validator.err).toContain(`${home('validator.key')} is a private key`)
+    const added = ['--add-key', 'phone,~/validator.key']
+    expect((await bench.run('did', 'update', '--devnet-account', '0', ...added)).err).toContain(home('validator.key'))
+  })
+
   it('is that of several files, and of an option whose value has a form', async () => {
     const { code, err } = await bench.run('wallet', 'multisig', 'combine', '~/a.json', '~/b.json')
     expect([code, err]).toEqual([1, expect.stringContaining(home('a.json'))])

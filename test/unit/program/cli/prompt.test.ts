@@ -56,6 +56,8 @@ it.each([
   ['backspace, which erases a code point', ['a😀\u007fb\bc\r'], 'ac'],
   ['backspace in an empty line', ['\u007f\u007fa\r'], 'a'],
   ['keys without a character', ['a\u001b[A\u001b[1;5C\u001bOPb\u001b\r'], 'ab'],
+  ['a function key of the Linux console', ['a\u001b[[Ab\u001b[[', 'Ec\r'], 'abc'],
+  ['Escape before a line that begins with O', ['\u001b', 'Orange\r'], 'Orange'],
   ['such a key in two chunks', ['a\u001b', '[', 'Ab\r'], 'ab'],
   ['Escape before a character', ['\u001b', 'a\r'], 'a'],
   ['control characters, which are no part of a line', ['\0a\u0001\u001ab\u009c\r'], 'ab'],
