@@ -24,7 +24,8 @@ describe.each([
 
   async function checking(change: LedgerEngine['change'] = (row) => row, verifyEvery = 1): Promise<Gateway> {
     const engine = new LedgerEngine(scene.test)
-    const checks = { verifyOwn: true, verifyEvery }
+    // It answers by a wrong clock too, which a gateway refuses by default.
+    const checks = { verifyOwn: true, verifyEvery, resolver: { answerOutOfStep: true } }
     const gateway = await gatewayOver(scene.test, engine, [], {}, new ManualTimers(), checks)
     engine.change = change
     return gateway
