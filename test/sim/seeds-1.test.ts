@@ -4,7 +4,7 @@ import { runSeeds } from './run.js'
 
 describe('simulated networks', () => {
   it('keep their promises, seeds from 1 on', async () => {
-    const { failures, ...tally } = await runSeeds(1, rounds(12, 100))
+    const { failures, ...tally } = await runSeeds(1, rounds(6, 100))
     expect(failures.join('\n')).toBe('')
     // That nothing broke says little unless there was reason to.
     // Crashes while a validator is locked are rare: crash.test.ts has them.

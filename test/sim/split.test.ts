@@ -19,18 +19,27 @@ async function runSplits(from: number, count: number, tampering?: Tampering) {
 }
 
 it('two histories of one quorum are found out once a witness saw one of them, and an honest quorum is never accused', async () => {
-  const { failures, sum } = await runSplits(1, rounds(30, 300))
+  const { failures, sum } = await runSplits(1, rounds(15, 300))
   expect(failures.join('\n')).toBe('')
   // That nothing broke says little unless there was reason to.
   for (const [what, count] of Object.entries(sum)) expect(count, what).toBeGreaterThan(0)
 })
 
+/** Simulates seeds until one breaks the promise that a pattern names, and hands out all that was said. */
+async function found(promise: RegExp, tampering: Tampering): Promise<string> {
+  const said: string[] = []
+  for (let seed = 1; seed <= 40 && !promise.test(said.at(-1) ?? ''); seed++) {
+    said.push(...(await runSplits(seed, 1, tampering)).failures)
+  }
+  return said.join('\n')
+}
+
 it('finds a witness that is not heard', async () => {
   const deaf = (fetch: Fetch): Fetch => {
     return (url, init) => (url.includes('/witness/1/') ? Promise.reject(new TypeError('planted')) : fetch(url, init))
   }
-  const { failures } = await runSplits(1, 20, { fetch: deaf })
-  expect(failures.join('\n')).toMatch(/has unwitnessed/)
+  const promise = /has unwitnessed/
+  expect(await found(promise, { fetch: deaf })).toMatch(promise)
 })
 
 it('finds a witness that signs what does not follow', async () => {
@@ -40,12 +49,7 @@ it('finds a witness that signs what does not follow', async () => {
     signer.sign = (head) => sign.call(signer, head, signer.last?.hash)
     return signer
   }
-  const both: Tampering = {
-    witness: careless,
-    // Each witness sees both nodes in turn.
-    fetch: (fetch) => fetch,
-    seesBoth: true,
-  }
-  const { failures } = await runSplits(1, 40, both)
-  expect(failures.join('\n')).toMatch(/witnesses saw|has unwitnessed|has undefined/)
+  // Each witness sees both nodes in turn.
+  const promise = /witnesses saw|has unwitnessed|has undefined/
+  expect(await found(promise, { witness: careless, seesBoth: true })).toMatch(promise)
 })

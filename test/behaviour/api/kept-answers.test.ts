@@ -7,6 +7,7 @@ import { holder } from '../../support/builders/did.js'
 import { replaceByEmpty } from '../../support/builders/empty-branch.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { type Answer, ask, contextOf, type Question, serve } from '../../support/client/api.js'
+import { rounds } from '../../support/process/thorough.js'
 
 /** Every interface, with answers that are kept and with none. */
 
@@ -58,8 +59,10 @@ async function compare(questions: readonly Asked[]): Promise<Answer[]> {
 
 describe('An answer that is kept', () => {
   it('is the one that is made anew: after blocks, reorganisations, expiry and changes of the pool', async () => {
+    const all = rounds(12, 24)
     const [ada, bob] = [holder(), holder()]
-    const soon = new Date(node.clock.time + 20_000).toISOString().replace('.000', '')
+    // About the middle of them.
+    const soon = new Date(node.clock.time + all * 1000).toISOString().replace('.000', '')
     let last = await node.publish(ada.create(), ada.did)
     const first = last
     await node.publish(bob.create({ expires: soon }), bob.did)
@@ -117,7 +120,7 @@ describe('An answer that is kept', () => {
     let random = 7
     const roll = (sides: number) => (random = (random * 48_271) % 2_147_483_647) % sides
     let expired = 0
-    for (let round = 0; round < 24; round++) {
+    for (let round = 0; round < all; round++) {
       const asked = await compare(questions())
       expired += asked.some(({ text }) => text.includes('"expired":true')) ? 1 : 0
       const step = roll(5)
@@ -134,7 +137,7 @@ describe('An answer that is kept', () => {
     }
     await compare(questions())
     expect(expired).toBeGreaterThan(0)
-    expect(expired).toBeLessThan(24)
+    expect(expired).toBeLessThan(all)
   })
 
   it('of a pool transaction, a failure and an unknown DID is none', async () => {

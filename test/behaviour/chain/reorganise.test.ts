@@ -52,7 +52,7 @@ async function blockAt({ reader }: TestChain, height: number): Promise<Block> {
 }
 
 describe('random transfers, DID operations and reorganisations', () => {
-  const seeds = Array.from({ length: rounds(2, 4) }, (_, i) => i + 1)
+  const seeds = Array.from({ length: rounds(1, 4) }, (_, i) => i + 1)
   it.each(seeds)('leave a state that a replay makes (seed %i)', async (seed) => {
     const roll = random(seed)
     const test = await open()

@@ -268,7 +268,7 @@ describe.each([
         expect(await test.database.rows(tables.undo.range())).toEqual(await fresh.database.rows(tables.undo.range()))
         await Promise.all([test.close(), fresh.close()])
       }),
-      { numRuns: rounds(30, 500) },
+      { numRuns: rounds(12, 500) },
     )
     expect(taken).toBeGreaterThan(0)
     if (ordered) expect(refused).toBeGreaterThan(0)
@@ -298,7 +298,7 @@ describe.each([
         expect(await faultOf(test)).toBeUndefined()
         await test.close()
       }),
-      { numRuns: rounds(20, 300) },
+      { numRuns: rounds(8, 300) },
     )
   })
 })

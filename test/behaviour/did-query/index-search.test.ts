@@ -27,8 +27,8 @@ function documentsOf({ blocks }: DidRows): string[] {
 const didsOf = ({ cast }: DidRows) => cast.holders.map(({ did }) => did)
 
 const tips = 5
-const conditionsPerTip = 200
-const seeds = Array.from({ length: rounds(5, 50) }, (_, i) => i + 1)
+const conditionsPerTip = rounds(100, 200)
+const seeds = Array.from({ length: rounds(3, 50) }, (_, i) => i + 1)
 
 /** A chain of DIDs that grows and reorganises at random, and searches of its database. */
 class SearchedRows {
@@ -162,14 +162,14 @@ describe('the search by the index', () => {
     const seed = 90
     const chain = await SearchedRows.open(seed, { holders: 600, documents: 2 })
     const random = fc
-      .sample(conditionsOf(0), { seed, numRuns: 40 })
+      .sample(conditionsOf(0), { seed, numRuns: rounds(10, 40) })
       .map((condition) => withDids(condition, didsOf(chain.rows)))
     const conditions = [
       ...castTypes.map((type) => ({ 'service.type': type })),
       ...castTypes.map((type) => ({ 'verifiableCredential.type': type })),
       ...castDates.map((date) => ({ expires: date })),
       ...chain.rows.cast.holders
-        .filter((_, i) => i % 70 === 0)
+        .filter((_, i) => i % 140 === 0)
         .map(({ did }) => ({ 'verifiableCredential.issuer': did })),
       { service: { $elemMatch: { type: 'Hub', a: 'x' } } },
       { $and: [{ 'service.type': 'Hub' }, { 'verifiableCredential.type': { $in: ['Membership', 'Hub'] } }] },

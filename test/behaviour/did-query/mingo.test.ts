@@ -5,7 +5,7 @@ import { compileCondition } from '../../../src/identity/did-query/compile.js'
 import { conditions, objects } from '../../support/builders/mingo-cases.js'
 import { rounds } from '../../support/process/thorough.js'
 
-const numRuns = rounds(2000, 5000)
+const numRuns = rounds(800, 5000)
 
 describe('dotted keys and $elemMatch', () => {
   it('mean what they mean to mingo', () => {

@@ -149,6 +149,6 @@ it('the chain takes what the rules permit, answers follow, and a reorganisation 
       expect(await faultOf(test)).toBeUndefined()
       await Promise.all([test.close(), rival.close()])
     }),
-    { numRuns: rounds(20, 200) },
+    { numRuns: rounds(8, 200) },
   )
 })

@@ -23,7 +23,7 @@ it(
   { timeout: 600_000 },
   () => {
     const verdicts = { taken: 0, refused: 0 }
-    for (let history = 0; history < rounds(60, 2000); history++) {
+    for (let history = 0; history < rounds(30, 2000); history++) {
       const roll = random(seed + history)
       const [model, chain] = [new NamedModel(), new Registry(namedRules)]
       chain.time = Date.parse('2026-01-01T00:00:00Z') / 1000

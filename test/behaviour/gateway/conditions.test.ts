@@ -22,7 +22,7 @@ const random = new SeededRandom(seed)
 /** More than one chunk of the index has. */
 const documents = 260
 const tips = 4
-const conditionsPerTip = rounds(50, 2500)
+const conditionsPerTip = rounds(20, 2500)
 const shardCounts = [1, 3]
 /** Of so many conditions one is also asked of a gateway without rows in memory. */
 const coldEach = 10

@@ -14,8 +14,8 @@ import { gatewayOver } from '../../support/network/gateways.js'
 import { rounds } from '../../support/process/thorough.js'
 
 const seed = Number(process.env['DIDLEDGER_SEED'] ?? 1)
-const [blocks, clients] = [rounds(60, 600), 4]
-const leastAnswers = rounds(600, 10_000)
+const [blocks, clients] = [rounds(30, 600), 4]
+const leastAnswers = rounds(300, 10_000)
 /** One of so many questions to an engine fails. */
 const faults = 200
 

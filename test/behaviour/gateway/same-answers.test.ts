@@ -7,6 +7,7 @@ import { answerTo, type ContractQuestion, contractQuestions } from '../../suppor
 import { gatewayOver } from '../../support/network/gateways.js'
 import type { SpecOverrides } from '../../support/builders/spec.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const nothing = async () => {}
 const prunedTo = 30
@@ -37,13 +38,18 @@ describe.each<[string, SpecOverrides, (node: TestChain) => Promise<unknown>]>([
   })
 
   test.each([1, 3])('a gateway over %i shards gives the answers of the node, byte for byte', async (shards) => {
-    for (const question of questions) {
+    const opened = () => gatewayOver(node, new LedgerEngine(node, shards), [`http://127.0.0.1:${server.port}`])
+    let gateway = await opened()
+    for (const [i, question] of questions.entries()) {
       const expected = await answerTo(server.port, question)
-      // Of a gateway that has no rows in memory yet.
-      const gateway = await gatewayOver(node, new LedgerEngine(node, shards), [`http://127.0.0.1:${server.port}`])
+      // A usual run asks one question in three of a gateway that has no rows in memory yet: with one shard others than with three.
+      if ((i + shards) % rounds(3, 1) === 0) {
+        await gateway.close()
+        gateway = await opened()
+      }
       const answers = [await answerTo(gateway.ports.rest, question), await answerTo(gateway.ports.rest, question)]
-      await gateway.close()
       expect({ question, answers }).toEqual({ question, answers: [expected, expected] })
     }
+    await gateway.close()
   })
 })

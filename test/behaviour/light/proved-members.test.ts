@@ -176,7 +176,7 @@ describe.each([
 
 /** A value with one change, for each member of it. */
 function* changesOf(file: Json): Generator<Json> {
-  const usual = rounds(149, 1)
+  const usual = rounds(449, 1)
   let number = 0
   for (const [i, [, value, keys]] of leavesIn(file).entries()) {
     // A change of the question asks another one; its parameters are tested by themselves.

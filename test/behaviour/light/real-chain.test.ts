@@ -12,7 +12,7 @@ import { Crowd, random } from '../../support/builders/random-chain.js'
 import { rounds } from '../../support/process/thorough.js'
 
 describe('the chain of a node', () => {
-  it.each(Array.from({ length: rounds(2, 20) }, (_, i) => i + 1))(
+  it.each(Array.from({ length: rounds(1, 20) }, (_, i) => i + 1))(
     'is proved at every height, through reorganisations: seed %i',
     async (seed) => {
       const roll = random(seed)

@@ -107,7 +107,7 @@ describe('a deactivate', () => {
         expect(await faultOf(again)).toBeUndefined()
         await again.close()
       }),
-      { numRuns: rounds(15, 200) },
+      { numRuns: rounds(8, 200) },
     )
   })
 

@@ -483,7 +483,7 @@ describe('a pool in which transactions replace others', () => {
         )
         expect(test.mempool.size).toBe(0)
       }),
-      { numRuns: rounds(60, 400) },
+      { numRuns: rounds(30, 400) },
     )
     expect(replacements).toBeGreaterThan(10)
   })

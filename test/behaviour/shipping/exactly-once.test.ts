@@ -3,7 +3,7 @@ import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { ShippedChain } from '../../support/builders/shipped-chain.js'
 import { rounds } from '../../support/process/thorough.js'
 
-const blocks = rounds(60, 600)
+const blocks = rounds(40, 600)
 
 /** Of a run of blocks one in so many is followed by a reorganisation, and one of so many of these is as deep as they may be. */
 const [eachFork, eachDeep] = [12, 10]

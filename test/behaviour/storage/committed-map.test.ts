@@ -61,7 +61,7 @@ async function reorganise(test: TestChain, depth: number, root?: Hash): Promise<
 }
 
 describe('the map that blocks commit to', () => {
-  it.each(Array.from({ length: rounds(3, 60) }, (_, i) => i + 1))(
+  it.each(Array.from({ length: rounds(2, 60) }, (_, i) => i + 1))(
     'follows from operations alone, through reorganisations, and proves every height: seed %i',
     async (seed) => {
       const roll = random(seed)

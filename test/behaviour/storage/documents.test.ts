@@ -9,6 +9,7 @@ import { StoredState } from '../../../src/ledger/storage/stored-state.js'
 import { memoryStore } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
 import { DidRows, unsigned } from '../../support/builders/did-rows.js'
+import { rounds } from '../../support/process/thorough.js'
 
 const holders = [holder(), holder(), holder()]
 /** Some documents of each holder, built once. */
@@ -81,7 +82,7 @@ describe('the table of documents', () => {
         await rows.commit()
         expect(await held(rows)).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(100, 400) },
     )
   })
 

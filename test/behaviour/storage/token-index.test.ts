@@ -28,7 +28,7 @@ function expected({ blocks }: DidRows) {
 const undoRows = async ({ database }: DidRows) => database.rows(tables.indexUndo.range())
 
 describe('the index', () => {
-  const seeds = Array.from({ length: rounds(6, 120) }, (_, i) => i + 1)
+  const seeds = Array.from({ length: rounds(3, 120) }, (_, i) => i + 1)
 
   it.each(seeds)('follows from the documents, whatever is connected and taken back: seed %i', async (seed) => {
     const random = new SeededRandom(seed)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { rounds } from '../../support/process/thorough.js'
 import { VotingSimulation } from '../../support/network/voting-simulation.js'
 
-const seeds = rounds(500, 1500)
+const seeds = rounds(200, 1500)
 const disturbances = 250
 
 test(`${seeds} heights of 1 to 7 validators, up to f of them liars, confirm one block each`, () => {

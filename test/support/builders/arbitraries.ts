@@ -15,7 +15,7 @@ import type { TransactionFields } from '../../../src/base/primitives/transaction
 import { rounds } from '../process/thorough.js'
 
 /** Options of every property test; a failure prints its seed. */
-export const runs = { numRuns: rounds(200, 3000) } as const
+export const runs = { numRuns: rounds(100, 3000) } as const
 
 export const bytes = (least: number, most: number = least): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: least, maxLength: most })

@@ -140,7 +140,7 @@ describe('blocks', () => {
         if (decoded === undefined) return code === 'block-malformed' || code === 'block-transaction-count'
         return equalBytes(decoded.bytes, bytes)
       }),
-      { numRuns: rounds(400, 3000) },
+      { numRuns: rounds(150, 3000) },
     )
   })
 

@@ -47,7 +47,7 @@ describe('the confirm codec', () => {
         const code = codeOf(() => (decoded = parseConfirm(bytes)))
         return decoded === undefined ? code === 'confirm-malformed' : equalBytes(confirmBytes(decoded), bytes)
       }),
-      { numRuns: rounds(1000, 3000) },
+      { numRuns: rounds(300, 3000) },
     )
   })
 

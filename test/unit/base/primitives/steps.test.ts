@@ -33,7 +33,7 @@ describe('what is done in steps', () => {
         }
         expect(codeOf(() => finish(Transaction.keptSteps(any)))).toBe(codeOf(() => Transaction.fromBytes(any)))
       }),
-      { numRuns: rounds(500, 500) },
+      { numRuns: rounds(150, 500) },
     )
   })
 

@@ -61,7 +61,7 @@ describe('parseStrictJson', () => {
         }
         expect(strict).toEqual(JSON.parse(text))
       }),
-      { numRuns: rounds(5000, 20_000) },
+      { numRuns: rounds(1500, 20_000) },
     )
   })
 
@@ -78,7 +78,7 @@ describe('parseStrictJson', () => {
           for (let length = 0; length < text.length; length++) expect(code(text.slice(0, length))).toMatch(/^json-/)
         },
       ),
-      { numRuns: rounds(1000, 1000) },
+      { numRuns: rounds(100, 1000) },
     )
   })
 

@@ -101,7 +101,7 @@ describe('the transaction codec', () => {
         payloadJson(decoded.payload, decoded.payloadVersion)
         return equalBytes(new Transaction(decoded).bytes, bytes)
       }),
-      { numRuns: rounds(400, 5000) },
+      { numRuns: rounds(150, 5000) },
     )
   })
 

@@ -66,7 +66,7 @@ describe('a whole history', () => {
           context ? Array.from({ length: count }, (_, i) => i + 1) : undefined,
         )
       }),
-      { numRuns: rounds(200, 2000) },
+      { numRuns: rounds(80, 2000) },
     )
   })
 
@@ -83,7 +83,7 @@ describe('a whole history', () => {
         expect(found.givenUp).toEqual(Array.from({ length: state.gone }, (_, i) => hashesOf(state.gone - 1 - i)))
         expect(found.context?.at).toHaveLength(count - state.gone)
       }),
-      { numRuns: rounds(200, 2000) },
+      { numRuns: rounds(80, 2000) },
     )
   })
 

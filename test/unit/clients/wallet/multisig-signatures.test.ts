@@ -103,7 +103,7 @@ describe('signing for a multisig address', () => {
         expect(isComplete(state(serial))).toBe(complete)
         expect([serial.txid, toHex(serial.unsigned)]).toEqual([start.txid, toHex(start.unsigned)])
       }),
-      { numRuns: rounds(200, 1000) },
+      { numRuns: rounds(60, 1000) },
     )
   })
 

@@ -49,7 +49,7 @@ const collections = fc.tuple(...dids.map(documentOf))
 describe('planSearch', () => {
   /** How many conditions have an exact plan, one that needs verification, none; and the matches. */
   const seen = { exact: 0, part: 0, none: 0, found: 0 }
-  const collectionsAtMost = rounds(60, 1000)
+  const collectionsAtMost = rounds(30, 1000)
   it.each([
     ['nested', conditionsOf(2)],
     ['at one place', conditionsAtOnePlace],

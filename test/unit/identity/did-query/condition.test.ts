@@ -239,7 +239,7 @@ describe('a condition', () => {
       fc.property(text, (candidate) => {
         expect(refusalOf(candidate)).toMatch(/./)
       }),
-      { numRuns: rounds(2000, 5000) },
+      { numRuns: rounds(600, 5000) },
     )
   })
 
@@ -267,7 +267,7 @@ describe('a condition', () => {
         if (refused) expect(() => readCondition(text)).toThrow(RuleError)
         else expect(plain(readCondition(text))).toEqual(parsed)
       }),
-      { numRuns: rounds(800, 2000) },
+      { numRuns: rounds(300, 2000) },
     )
   })
 

@@ -418,7 +418,7 @@ describe('any document that can be built', () => {
         expect(documentText(read(shuffled(JSON.parse(text), numbers)))).toBe(text)
         expect(documentText(buildDocument(planOf(document, 'ledger', '2026-01-01T00:00:00Z'), unsigned))).toBe(text)
       }),
-      { numRuns: rounds(400, 1000) },
+      { numRuns: rounds(200, 1000) },
     )
   })
 

@@ -176,7 +176,7 @@ describe('w3cDocument', () => {
         expect(w3cDocument(payloadText(document)).document).toEqual(mapped)
         expect(w3cDocument(JSON.stringify(plain)).document).toEqual(mapped)
       }),
-      { numRuns: rounds(1000, 1000) },
+      { numRuns: rounds(200, 1000) },
     )
   })
 })
@@ -194,7 +194,7 @@ describe('isKeyIdentifier', () => {
         }
         expect(isKeyIdentifier(text)).toBe(hash[0] === 0x67)
       }),
-      { numRuns: rounds(1000, 1000) },
+      { numRuns: rounds(200, 1000) },
     )
   })
 })

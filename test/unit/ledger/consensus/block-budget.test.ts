@@ -82,7 +82,7 @@ describe('the budget of a block', () => {
           if (fits) all.forEach((txid) => seen.add(txid))
         }
       }),
-      { numRuns: rounds(500, 500) },
+      { numRuns: rounds(200, 500) },
     )
   })
 

@@ -179,7 +179,7 @@ describe('events about documents', () => {
         }
         await node.close()
       }),
-      { numRuns: rounds(3, 40), endOnFailure: true },
+      { numRuns: rounds(2, 40), endOnFailure: true },
     )
   })
 

@@ -8,6 +8,7 @@ import { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { runs } from '../../../support/builders/arbitraries.js'
 import { fieldsOf } from '../../../support/builders/blocks.js'
 import { bareEntry, recordEntry } from '../../../support/builders/pool-entries.js'
+import { rounds } from '../../../support/process/thorough.js'
 
 /** Additions, some with the removal of an earlier one and of what builds on it, or of that one alone. */
 const plan = fc.array(
@@ -320,8 +321,8 @@ function ancestorsOf(graph: PoolGraph, entry: PoolEntry): PoolEntry[] {
   return graph.parents(entry).flatMap((parent) => [parent, ...ancestorsOf(graph, parent)])
 }
 
-describe('every walk over a pool of 90,000', () => {
-  const count = 90_000
+describe('every walk over a large pool', () => {
+  const count = rounds(18_000, 90_000)
   /** Milliseconds of this process for a piece of work. */
   const time = (work: () => void) => {
     const began = process.cpuUsage()

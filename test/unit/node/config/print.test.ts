@@ -50,7 +50,7 @@ it('what is printed is the same configuration as a file', () => {
         expect(values(configOf(configText(again), { command }))).toEqual(values(config))
       }
     }),
-    { numRuns: rounds(200, 1000) },
+    { numRuns: rounds(60, 1000) },
   )
 })
 

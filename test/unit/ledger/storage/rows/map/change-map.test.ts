@@ -65,7 +65,7 @@ describe('the map of DIDs', () => {
           expect(toHex(mapRootOf({ siblings, ...(end && { leaf: end }) }, key))).toBe(toHex(root))
         }
       }),
-      { numRuns: rounds(60, 3000) },
+      { numRuns: rounds(30, 3000) },
     )
   })
 

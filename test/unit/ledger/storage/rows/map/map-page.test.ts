@@ -77,7 +77,7 @@ describe('a page of the map', () => {
         expectNodes(pageOf(all), all)
         expectNodes(new MapPage(rowOf(all)), all)
       }),
-      { numRuns: rounds(50, 2000) },
+      { numRuns: rounds(30, 2000) },
     )
   })
 
@@ -97,7 +97,7 @@ describe('a page of the map', () => {
           held = next
         }
       }),
-      { numRuns: rounds(50, 2000) },
+      { numRuns: rounds(30, 2000) },
     )
   })
 

@@ -47,7 +47,7 @@ describe('a map that is made of leaves in the order of their keys', () => {
         expect(new Map([...pages.rows].sort())).toEqual(new Map([...expected.rows].sort()))
         expect(toHex(mapRootIn(pages))).toBe(toHex(mapRootIn(expected)))
       }),
-      { numRuns: rounds(100, 3000) },
+      { numRuns: rounds(50, 3000) },
     )
   })
 })
