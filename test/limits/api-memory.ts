@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, once, setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { vi } from 'vitest'
@@ -101,6 +101,7 @@ const holder: Holder = { share: 'one', slow: false, evict: () => {} }
 async function waiting(count: number): Promise<string | undefined> {
   const bytes = new SharedBytes(1, apiLimits)
   const end = new AbortController()
+  setMaxListeners(0, end.signal)
   await bytes.take(1, holder, end.signal)
   const outcomes = each(count, () => bytes.take(1, holder, end.signal).then(String, (error: Error) => error.message))
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
@@ -126,10 +127,10 @@ async function passingOn(count: number): Promise<string | undefined> {
   const server = createServer(nodeOfChain(namedChain.genesis, () => {})).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const passed = new PassedOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, namedChain)
-  const { signal } = new AbortController()
-  const outcomes = each(count, (i) =>
-    failureOf(passed.call('sendrawtransaction', {}, { share: String(i), signal }, 'repeatable')),
-  )
+  const outcomes = each(count, (i) => {
+    const client = { share: String(i), signal: new AbortController().signal }
+    return failureOf(passed.call('sendrawtransaction', {}, client, 'repeatable'))
+  })
   const refused = await Promise.race([...outcomes, rest().then(() => undefined)])
   server.closeAllConnections()
   server.close()

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, once, setMaxListeners } from 'node:events'
 import { createServer, request, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -226,10 +226,12 @@ describe('beside a node that hangs', () => {
     hanging.close()
   })
 
-  const ask64 = (share: string, signal: AbortSignal) =>
-    Array.from({ length: 64 }, () =>
+  function ask64(share: string, signal: AbortSignal): Promise<unknown>[] {
+    setMaxListeners(0, signal)
+    return Array.from({ length: 64 }, () =>
       passed.call('sendrawtransaction', {}, { share, signal }, 'repeatable').catch(codeOf),
     )
+  }
 
   it('a client that leaves gives back what it holds', async () => {
     const leaving = new AbortController()
