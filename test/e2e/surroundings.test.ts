@@ -85,6 +85,14 @@ it('empty variables are not set: data lies below the home directory of the user,
   expect(readdirSync(cwd)).toEqual([])
 })
 
+it('an argument of a terminal in Latin-1 is refused, and signed nowhere', async () => {
+  const through = ['sh', '-c', 'exec "$@" "$(printf "city=K\\303\\266ln, K\\366ln")"', 'sh']
+  const { code, out, err } = await new CommandProcess(['did', 'issue', '--type', 'T', '--claim'], { through }).finished
+  const said =
+    'argument 6 (city=Köln, K\ufffdln) has U+FFFD, which stands for bytes that are no UTF-8; use a terminal that writes UTF-8'
+  expect([code, out, err]).toEqual([2, '', `error: ${said}\n`])
+})
+
 it('a Node that makes no code of text runs a node, which answers and refuses as it should', async () => {
   const env = { NODE_OPTIONS: '--disallow-code-generation-from-strings' }
   const node = await NodeProcess.startWith({ env }, 'devnet')

@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
 import { makeWithParents } from '../../base/runtime/make-with-parents.js'
 import { dirname } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -24,10 +25,23 @@ export const maxFileSize = 32 * 1024 * 1024
 
 /**
  * The text of a file of at most so many bytes: UTF-8, or UTF-16 with a byte order mark, as editors and shells of Windows write it. The mark
- * is no part of the text. A failure is a {@link UserError} that names the file as `what`.
+ * is no part of the text. A failure is a {@link UserError} that names the file as `what`; so are bytes that are no text: what stands for
+ * them would be signed, or be another password.
  */
 export function readTextFile(path: string, what: string, most = maxFileSize): string {
-  return readChecked(path, what, most, () => {})
+  return textOf(
+    readChecked(path, what, most, () => {}),
+    path,
+    what,
+  )
+}
+
+/** The text of a file with a key in any form; U+FFFD where it is none, of which readers of keys say more. */
+export function readKeyFile(path: string, what: string): string {
+  return decoded(
+    readChecked(path, what, maxFileSize, () => {}),
+    { fatal: false },
+  )
 }
 
 /**
@@ -35,11 +49,20 @@ export function readTextFile(path: string, what: string, most = maxFileSize): st
  * node, and root may use it.
  */
 export function readSecretFile(path: string, what: string, options: { readonly guest?: boolean } = {}): string {
+  return textOf(readOwn(path, what, options), path, what)
+}
+
+/** {@link readKeyFile} for a private key: refused where others may read it. */
+export function readPrivateKeyFile(path: string, what: string): string {
+  return decoded(readOwn(path, what), { fatal: false })
+}
+
+function readOwn(path: string, what: string, options: { readonly guest?: boolean } = {}): Buffer {
   return readChecked(path, what, maxFileSize, (access) => refuseShared(path, what, access, options))
 }
 
-/** The text of a file whose mode and owner pass a check, which throws. */
-function readChecked(path: string, what: string, most: number, check: (access: Stats) => void): string {
+/** The bytes of a file whose mode and owner pass a check, which throws. */
+function readChecked(path: string, what: string, most: number, check: (access: Stats) => void): Buffer {
   const tooLarge = () => new UserError(`the ${what} ${path} is larger than ${most} bytes`)
   let bytes: Buffer
   try {
@@ -53,7 +76,31 @@ function readChecked(path: string, what: string, most: number, check: (access: S
   }
   // What a device or pipe holds has no size.
   if (bytes.length > most) throw tooLarge()
-  return new TextDecoder(encodingOf(bytes)).decode(bytes)
+  return bytes
+}
+
+function textOf(bytes: Buffer, path: string, what: string): string {
+  try {
+    return decoded(bytes, { fatal: true })
+  } catch {
+    throw new UserError(`the ${what} ${path} is no text in ${unreadable(bytes)}; save it as UTF-8`)
+  }
+}
+
+function decoded(bytes: Buffer, options: { readonly fatal: boolean }): string {
+  return new TextDecoder(encodingOf(bytes), options).decode(bytes)
+}
+
+/** The encoding that bytes are not in, and where. */
+function unreadable(bytes: Buffer): string {
+  const encoding = encodingOf(bytes)
+  if (encoding !== 'utf-8') return encoding.toUpperCase()
+  let [line, from] = [1, 0]
+  for (let end = bytes.indexOf('\n'); end >= 0 && isUtf8(bytes.subarray(from, end)); end = bytes.indexOf('\n', from)) {
+    line++
+    from = end + 1
+  }
+  return `UTF-8 (line ${line})`
 }
 
 function encodingOf([first, second]: Uint8Array): string {

@@ -8,6 +8,7 @@ import { type CliContext, contextIn, type EvaluationContext } from './cli-contex
 import { expandHome } from './expand-home.js'
 import { ManyLines } from './many-lines.js'
 import { linesText } from './print-output.js'
+import { requireText } from './require-text.js'
 import { SilentExit } from './silent-exit.js'
 import { usageMessage, usageText } from './usage-text.js'
 import { asksVersion, versionText } from './version-text.js'
@@ -73,6 +74,7 @@ export async function runCommand(args: readonly string[], surroundings: Evaluati
   const said: string[] = []
   try {
     const program = await createProgram(context, args[0], json ? (text) => said.push(text) : undefined)
+    for (const [i, word] of args.entries()) requireText(word, `argument ${i + 1} (${word})`, 2)
     requireKnownHelp(program, args)
     await program.parseAsync(args, { from: 'user' })
     return 0

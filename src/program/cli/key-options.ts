@@ -6,7 +6,7 @@ import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { type AddedAgreementKey, readAgreementKey } from '../../clients/wallet/core-members.js'
 import { didFault, parseDid } from '../../clients/wallet/did-identity.js'
 import type { AddedKey, AuthorizedKey } from '../../clients/wallet/document-keys.js'
-import { isThere, readSecretFile, readTextFile } from '../../clients/wallet/files.js'
+import { isThere, readKeyFile, readPrivateKeyFile } from '../../clients/wallet/files.js'
 import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument, DidKey } from '../../identity/did/model.js'
 import { collect } from './command-options.js'
@@ -102,7 +102,7 @@ export function publicKeyArgument(option: string, text: string): Uint8Array {
 function keyArgument<T>(option: string, text: string, read: (text: string, what: string) => T): T {
   try {
     if (!isFile(text)) return read(text, `${option}: the key`)
-    return read(readTextFile(text, 'public key'), `${option}: the key in ${text}`)
+    return read(readKeyFile(text, 'public key'), `${option}: the key in ${text}`)
   } catch (error) {
     throw error instanceof UserError ? new UserError(error.message, 2) : error
   }
@@ -146,7 +146,7 @@ export function keyChoice(
           : `it and its controllers have ${names}`
     throw new UserError(`--sign-with names neither a key of ${document.id} (${has}) nor a file`, 2)
   }
-  const privateKey = readPrivateKey(readSecretFile(signWith, 'private key'), `the key in ${signWith}`)
+  const privateKey = readPrivateKey(readPrivateKeyFile(signWith, 'private key'), `the key in ${signWith}`)
   return () => privateKey
 }
 

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { portOffsets } from '../../node/ports.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import { devnetValidatorKey } from '../../clients/wallet/devnet-accounts.js'
 import { ManyLines } from './many-lines.js'
-import { isThere, makeDirectory, readTextFile } from '../../clients/wallet/files.js'
+import { isThere, makeDirectory } from '../../clients/wallet/files.js'
 import type { NodeStart } from './run-node.js'
 import { readValidatorKey, writeValidatorKey } from './validator-key.js'
 
@@ -201,7 +201,8 @@ function firstLine({ stdout }: ChildProcess): Promise<string> {
 
 /** The last lines of a log; of a failed command with `--json` its error message. */
 function tail(file: string): string[] {
-  const text = readTextFile(file, 'log').trimEnd()
+  // Whatever it holds: a process may have been killed in the midst of a character.
+  const text = readFileSync(file, 'utf8').trimEnd()
   const [, message] = /\n? {2}"error": \{[^{}]*?"message": ("(?:[^"\\]|\\.)*")\s*\}\s*\}$/.exec(text) ?? []
   return message === undefined ? text.split('\n').slice(-lastLines) : (JSON.parse(message) as string).split('\n')
 }

@@ -6,6 +6,7 @@ import { type Keystore, keystoreAccounts, openKeystore, readKeystore } from '../
 import type { CliContext } from './cli-context.js'
 import { defaultWalletFile, type WalletOptions } from './command-options.js'
 import { shellWord } from './print-output.js'
+import { requireText } from './require-text.js'
 
 /** The environment variable that holds a password. */
 export const passwordVariable = 'DIDLEDGER_PASSWORD'
@@ -18,14 +19,14 @@ export async function readPassword(
 ): Promise<string> {
   if (file !== undefined) return readTextFile(file, 'password file').replace(/\r?\n$/, '')
   const fromEnvironment = context.env[passwordVariable]
-  if (fromEnvironment !== undefined) return fromEnvironment
+  if (fromEnvironment !== undefined) return requireText(fromEnvironment, passwordVariable)
   if (context.prompt === undefined) {
     throw new UserError(
       `a password is needed and there is no terminal to ask on; use --password-file FILE or ${passwordVariable}`,
       2,
     )
   }
-  const password = await context.prompt(`${question.text}: `)
+  const password = requireText(await context.prompt(`${question.text}: `), 'the password')
   if (question.confirm && (await context.prompt('The same again: ')) !== password) {
     throw new UserError('the two passwords differ')
   }

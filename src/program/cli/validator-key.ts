@@ -3,14 +3,14 @@ import { generatePrivateKey, publicKeyOf } from '../../base/crypto/keys.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import type { Random } from '../../base/runtime/env.js'
 import type { KeyPair } from '../../clients/wallet/accounts.js'
-import { readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
+import { readPrivateKeyFile, writeFileAtomically } from '../../clients/wallet/files.js'
 
 /**
  * The private key in a file: 64 hex digits, or another form in which keys are read. Any other content, or a file that other users may read
  * (checked where the system can), is a {@link UserError}.
  */
 export function readValidatorKey(path: string): KeyPair {
-  const privateKey = readPrivateKey(readSecretFile(path, 'validator key'), `the validator key in ${path}`)
+  const privateKey = readPrivateKey(readPrivateKeyFile(path, 'validator key'), `the validator key in ${path}`)
   return { privateKey, publicKey: publicKeyOf(privateKey) }
 }
 

@@ -7,7 +7,7 @@ import { toHex } from '../../base/primitives/bytes.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
 import { withFileLock } from '../../clients/wallet/file-lock.js'
-import { fileReason, readTextFile } from '../../clients/wallet/files.js'
+import { fileReason, readKeyFile } from '../../clients/wallet/files.js'
 import {
   createKeystore,
   keystoreAccounts,
@@ -115,7 +115,7 @@ function withdraw(wallet: string): string {
 }
 
 async function importWallet(context: CliContext, file: string | undefined, options: ImportOptions): Promise<void> {
-  const text = file === undefined ? await askSecret(context) : readTextFile(file, 'file to import')
+  const text = file === undefined ? await askSecret(context) : readKeyFile(file, 'file to import')
   const { secret, skipped } = await importedSecret(context, text, options)
   const account = await store(context, secret, options)
   const keys = secret.kind === 'keys' ? secret.privateKeys.length : undefined

@@ -48,6 +48,19 @@ describe('a file of a user', () => {
     expect(readTextFile(path, 'file')).toBe(`\ufeff${text}`)
   })
 
+  it.each<[string, Buffer, string]>([
+    ['Latin-1', Buffer.from('one\ntwo\npässwort\n', 'latin1'), 'UTF-8 (line 3)'],
+    ['a character that is cut', Buffer.from('one\nä').subarray(0, -1), 'UTF-8 (line 2)'],
+    ['half of a pair', Buffer.from('\ufeffa\ud83dz', 'utf16le'), 'UTF-16LE'],
+    ['UTF-16 that is cut', Buffer.from('\ufeffab', 'utf16le').subarray(0, -1), 'UTF-16LE'],
+  ])('is refused where it is no text: %s', (_, bytes, encoding) => {
+    const path = join(directory, 'other')
+    writeFileSync(path, bytes)
+    const read = () => readTextFile(path, 'file')
+    expect(read).toThrow(UserError)
+    expect(read).toThrow(`the file ${path} is no text in ${encoding}; save it as UTF-8`)
+  })
+
   it('is not read for ever', () => {
     expect(() => readTextFile('/dev/zero', 'file')).toThrow(/^the file \/dev\/zero is larger than/)
   })

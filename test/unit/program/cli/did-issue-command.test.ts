@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type LedgerNode } from '../../../../src/index.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
@@ -33,6 +34,16 @@ describe('didledger did issue', () => {
     }
     expect(code).toBe(0)
     expect((signed.vc ?? signed).credentialSubject).toEqual({ id: alice.did, ...claims })
+  })
+
+  it('signs nothing of a file whose bytes are no text', async () => {
+    const [option, file] = claimsFile('') as [string, string]
+    writeFileSync(file, '{"city":\n"Köln"}', 'latin1')
+    expect(await issue(option, file)).toEqual({
+      code: 1,
+      out: '',
+      err: `error: the claims ${file} is no text in UTF-8 (line 2); save it as UTF-8\n`,
+    })
   })
 
   it.each([
