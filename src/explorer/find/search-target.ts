@@ -1,22 +1,17 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
-import { isDidName } from '../../base/primitives/did-name.js'
-import { didMethod } from '../../base/primitives/did-method.js'
 import { hashIn, readRoute } from '../route.js'
 import { withoutUnseen } from '../text/safe-text.js'
+import { type DidTarget, didTarget, lead } from './did-target.js'
 
 /** Things that a text in the search box may name. Pure. */
 
-export type SearchTarget =
-  | { readonly kind: 'height' | 'hash' | 'address' | 'did' | 'credential' | 'text'; readonly text: string }
-  | { readonly kind: 'wrong'; readonly text: string; readonly reason: string }
+export type SearchTarget = DidTarget | { readonly kind: 'height' | 'hash' | 'address' | 'text'; readonly text: string }
 
 /** Words that look like the secret of a wallet, which are neither sent nor kept. */
 export interface Secret {
   readonly kind: 'secret'
 }
 
-const lead = `did:${didMethod}:`
-const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
 /** Quotes, brackets and separators that are copied along with an id. */
 const [before, behind] = [/^[\p{Ps}\p{Pi}"'`<]+/u, /[\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?][\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?.]*$/u]
 /** A DID URL alone: its fragment may hold anything, also blanks. */
@@ -99,53 +94,4 @@ function idWithin(text: string): SearchTarget | undefined {
 function targetWithin(id: string, last: string | undefined): SearchTarget | undefined {
   if (!/^did(:|%3a)/i.test(id)) return hashOrAddress(id)
   return didUrlTarget((last === '=' ? id.replace(/&.*$/, '') : id).replace(behind, ''))
-}
-
-/** The subject of a page about a DID: the identifier of one alone is taken as well. */
-export function didSubject(subject: string): SearchTarget {
-  const target = didTarget(subject.startsWith('did:') ? subject : `${lead}${subject}`)
-  return target.kind === 'credential'
-    ? { kind: 'wrong', text: subject, reason: 'This is no DID, but the id of something that belongs to one.' }
-    : target
-}
-
-/** The subject of a page about a credential: its absolute id. */
-export function credentialSubject(subject: string): SearchTarget {
-  const target = didTarget(subject)
-  return target.kind === 'did'
-    ? { kind: 'wrong', text: subject, reason: 'The id of a credential is a DID, then # and a name.' }
-    : target
-}
-
-/** Text with its percent signs decoded once, as it stands where that is not possible. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-/** The target of a DID URL: a path and a query lead to the page of the DID, a fragment to that of a credential. */
-function didTarget(text: string): SearchTarget {
-  // Encoded as a whole, its question mark and its fragment are encoded too.
-  const url = /[?#/]/.test(text) ? text : decoded(text)
-  const fragment = /#(.*)$/s.exec(url)?.[1]
-  const did = decoded(url.replace(/[?#/].*$/s, ''))
-  if (!did.startsWith(lead)) return { kind: 'wrong', text, reason: `DIDs of this chain begin with ${lead}` }
-  const reason = faultOf(did.slice(lead.length))
-  if (reason !== undefined) return { kind: 'wrong', text, reason }
-  return fragment === undefined || fragment === ''
-    ? { kind: 'did', text: did }
-    : { kind: 'credential', text: `${did}#${decoded(fragment)}` }
-}
-
-/** A reason why an identifier is none of a DID; undefined: it is one. */
-function faultOf(identifier: string): string | undefined {
-  const hash = parseAddress(identifier)
-  if (hash?.[0] === prefix.did || isDidName(identifier)) return undefined
-  if (hash !== undefined) return 'This is no DID: behind the method stands an address.'
-  return identifierForm.test(identifier)
-    ? 'This is no DID: its checksum is wrong.'
-    : 'This is no DID: behind the method stand 34 characters of base58, of which the first is i, or a name of a to z, 0 to 9, . _ -'
 }
