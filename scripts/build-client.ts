@@ -8,6 +8,7 @@ import {
   rolldown,
 } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
+import ts from 'typescript'
 import { shortDeclarations } from './short-declarations.js'
 
 /**
@@ -76,6 +77,24 @@ async function write(options: InputOptions, output: OutputOptions): Promise<void
 rmSync(folder, { recursive: true, force: true })
 await write({ input: inputs('js') }, { minify: true, codeSplitting: { groups: sharedChunks() } })
 await write({ input: inputs('d.ts'), plugins: [dts({ dtsInput: true })] }, { minifyInternalExports: false })
-for (const name of readdirSync(folder).filter((one) => one.endsWith('.d.ts'))) {
-  writeFileSync(`${folder}/${name}`, shortDeclarations(readFileSync(`${folder}/${name}`, 'utf8')))
+for (const name of readdirSync(folder)) {
+  const text = readFileSync(`${folder}/${name}`, 'utf8')
+  writeFileSync(`${folder}/${name}`, name.endsWith('.d.ts') ? shortDeclarations(text) : withShortMarks(text))
+}
+
+/**
+ * The code with the short form of the mark that a bundler leaves out what is not used, and without the marks in functions and classes: of
+ * these a bundler leaves out the whole.
+ */
+function withShortMarks(text: string): string {
+  const source = ts.createSourceFile('chunk.js', text, ts.ScriptTarget.ES2022, false)
+  const bodies: (readonly [from: number, to: number])[] = []
+  ts.forEachChild(source, function look(node) {
+    if (ts.isFunctionLike(node) || ts.isClassLike(node)) bodies.push([node.pos, node.end])
+    else ts.forEachChild(node, look)
+  })
+  return text.replaceAll('/* @__PURE__ */ ', (_, at: number) => {
+    if (!bodies.some(([from, to]) => from <= at && at < to)) return '/*@__PURE__*/'
+    return /\w/.test(text[at - 1] ?? '') ? ' ' : ''
+  })
 }
