@@ -29,7 +29,7 @@ import { defaultDidLimits } from '../../identity/did/did-rules.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { parseOperation, readOperationJson } from '../../identity/did/operation.js'
 import { w3cDocument } from '../../identity/did/w3c.js'
-import { plannedAgreement, requireUris } from '../wallet/core-members.js'
+import { plannedAgreement, requireServices } from '../wallet/core-members.js'
 import {
   changedPlan,
   type CurrentIdentity,
@@ -175,7 +175,7 @@ export class Registrar {
     now: number,
   ): Promise<{ did: string; steps: SigningSteps }> {
     const given = readMembers(didDocument)
-    requireUris(given.services)
+    requireServices(given.services)
     const didOfKey = (publicKey: Uint8Array) => didFromPublicKey(publicKey, { method: didMethod })
     const named = wanted ?? [...given.dids][0]
     const key = defaultKeyOf(given, named === undefined ? undefined : (publicKey) => didOfKey(publicKey) === named)

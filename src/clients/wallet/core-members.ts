@@ -6,7 +6,7 @@ import { agreementKeyIn, multikeyText } from '../../identity/did/agreement-key.j
 import type { DocumentPlan, PlannedAgreementKey } from '../../identity/did/build.js'
 import { relativeId } from '../../identity/did/identifier.js'
 import type { DidDocument } from '../../identity/did/model.js'
-import { strictValue } from '../../identity/did/plain-json.js'
+import { requirePlain, strictValue } from '../../identity/did/plain-json.js'
 import { fragmentOf, newFragment } from './document-keys.js'
 import { isUri } from '../../identity/did/uri.js'
 
@@ -106,10 +106,11 @@ export function changedMembers(
 }
 
 /**
- * Refuses new services with an endpoint that no other program finds: a text that is no absolute URI. A chain takes it, and documents in the
- * form of the W3C are without it.
+ * Refuses new services that hold what JSON cannot say, and those with an endpoint that no other program finds: a text that is no absolute
+ * URI. A chain takes it, and documents in the form of the W3C are without it. `path`: the name of the list.
  */
-export function requireUris(services: readonly unknown[]): void {
+export function requireServices(services: readonly unknown[], path = 'services'): void {
+  requirePlain(services, path)
   for (const given of services) {
     const service: unknown = typeof given === 'string' ? jsonOf(given) : given
     // What is no service at all is for the reader of documents to refuse.

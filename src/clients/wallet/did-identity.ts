@@ -32,7 +32,7 @@ import {
   changedMembers,
   type CoreChanges,
   plannedAgreement,
-  requireUris,
+  requireServices,
 } from './core-members.js'
 import { changedKeys, controllerKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
@@ -116,7 +116,7 @@ export function createIdentity(
   requireOptions('createIdentity', options, ['recovery', 'services', 'keyAgreement', 'alsoKnownAs', 'expires'])
   const { account, specification, created } = context
   const { recovery, services, keyAgreement = [], alsoKnownAs = [], expires } = options
-  requireUris(services)
+  requireServices(services)
   if (recovery !== undefined) requireOptions('recovery', recovery, ['publicKey', 'controller'])
   const plan = planNew({
     method: didMethod,
@@ -156,7 +156,7 @@ export function changedPlan(before: DidDocument, changes: DocumentChanges, creat
   const services = without(before.services, removeServices, before.id, 'service')
   const credentials = without(before.credentials, removeCredentials, before.id, 'credential')
   const kept = planOf({ ...before, services, credentials }, didMethod, created)
-  requireUris(addServices)
+  requireServices(addServices, 'addServices')
   return {
     ...kept,
     keys: changedKeys(before, kept.keys, changes),

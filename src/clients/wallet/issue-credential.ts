@@ -10,6 +10,7 @@ import { jwtCredentialPayload, readJwtCredential } from '../../identity/credenti
 import { signCredential } from '../../identity/did/build.js'
 import { defaultDidLimits } from '../../identity/did/did-rules.js'
 import { didPart, isDid } from '../../identity/did/identifier.js'
+import { requirePlain } from '../../identity/did/plain-json.js'
 import type { DidDocument } from '../../identity/did/model.js'
 import { isCredentialId } from '../../identity/did/operations/credential-operation.js'
 import type { SigningAccount } from './accounts.js'
@@ -88,6 +89,7 @@ function planOf(
   requireMembers('the credential', credential, credentialMembers, neededOfCredential)
   const { id, subject = document.id, types, claims, expires, context } = credential
   requireSubject(subject)
+  requirePlain(claims, 'claims')
   if (expires !== undefined && expires <= created) {
     throw new UserError(`the credential would expire on ${expires}, before it is issued on ${created}`, 2)
   }

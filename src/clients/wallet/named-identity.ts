@@ -27,7 +27,7 @@ import {
 import { didMethod } from '../../base/primitives/did-method.js'
 import { parseStrictJson } from '../../base/primitives/strict-json.js'
 import type { KeyPair } from './accounts.js'
-import { plannedAgreement, requireUris } from './core-members.js'
+import { plannedAgreement, requireServices } from './core-members.js'
 import { changedPlan, type CurrentIdentity, type DocumentChanges, type NewIdentity, signer } from './did-identity.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
 
@@ -68,7 +68,7 @@ export interface NamedIdentity extends Controllers, Omit<NewIdentity, 'recovery'
 export function namedDraft(identity: NamedIdentity, created: string, ticket?: Ticket): NamedDraft {
   const { did, services, keyAgreement = [], alsoKnownAs = [], expires } = identity
   requireName(did)
-  requireUris(services)
+  requireServices(services)
   const members = { services, alsoKnownAs, keyAgreement: plannedAgreement(keyAgreement, did) }
   const control = controlOf(identity)
   const document = draftDocument({ method: didMethod, did, control, keys: [], ...members, expires, created })

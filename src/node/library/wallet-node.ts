@@ -30,7 +30,6 @@ import {
   type ReplacementPayment,
   type WaitingTransaction,
 } from '../../clients/wallet/build-replacement.js'
-import { requirePlain } from '../../identity/did/plain-json.js'
 import { devnetAccountCount, devnetAccountsOf, devnetMnemonic } from '../../clients/wallet/devnet-accounts.js'
 import { choosingAgain, sendMerges } from '../../clients/wallet/choose-again.js'
 import { buildDeclare, buildRevoke } from '../../clients/wallet/did-credential.js'
@@ -125,7 +124,6 @@ export function nodeWallet(
       const ofDocument = { ...lists, expires: 'text', recovery: 'object' } as const
       requireMembers('createDid', create, { ...paymentMembers, ...ofDocument }, ['account'])
       const { services = [], keyAgreement = [], alsoKnownAs = [], expires, recovery, ...payment } = create
-      requirePlain(services, 'services')
       const { account } = payment
       const keys = recovery ?? (account.recovery && { publicKey: account.recovery.publicKey })
       const txid = await sendOperation(payment, () => {
@@ -141,7 +139,6 @@ export function nodeWallet(
       )
       requireMembers('updateDid', update, { ...signedMembers, ...lists }, ['account'])
       const { account, payer, fee, signWith, ...changes } = update
-      requirePlain(changes.addServices ?? [], 'addServices')
       const txid = await sendOperation({ account, ...defined({ payer, fee }) }, () =>
         updateIdentity({ ...context(account), ...defined({ signWith }) }, current(account.did), changes),
       )
@@ -187,7 +184,6 @@ export function nodeWallet(
       requireMembers('issueCredential', issue, members, ['account', ...neededOfCredential])
       const { account, did, signWith, format = 'ledger', ...credential } = issue
       if (format !== 'ledger' && format !== 'jwt') throw new UserError('issueCredential: format is ledger or jwt')
-      requirePlain(credential.claims, 'claims')
       const by = signedBy({ account, ...defined({ did, signWith }) })
       return format === 'jwt' ? issueCredentialJwt(by, credential) : issueCredential(by, credential)
     },

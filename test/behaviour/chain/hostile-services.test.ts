@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { fromBase64url, fromUtf8, toBase64url, utf8 } from '../../../src/base/primitives/bytes.js'
-import { requireUris } from '../../../src/clients/wallet/core-members.js'
+import { requireServices } from '../../../src/clients/wallet/core-members.js'
 import { keysOf } from '../../../src/explorer/did/key-uses.js'
 import { craftBlock } from '../../support/builders/blocks.js'
 import { bookOf } from '../../support/builders/chain-book.js'
@@ -137,7 +137,7 @@ describe('services that are made to hurt readers', () => {
     const cyd = holder()
     expect(() => cyd.create({ services: [service('deep', nested(14))] })).toThrow(/deep/)
     for (const text of [hostile.relative, hostile.mixed]) {
-      expect(() => requireUris([JSON.parse(text)])).toThrow(/URI/)
+      expect(() => requireServices([JSON.parse(text)])).toThrow(/URI/)
     }
   })
 })

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { UserError } from '../../../src/base/errors/rule-error.js'
+import { RuleError, UserError } from '../../../src/base/errors/rule-error.js'
+import { payloadBytes } from '../../../src/identity/proofs/did-answer.js'
+import { chainIds } from '../../../src/identity/did/chain-ids.js'
+import { parseDocumentBytes } from '../../../src/identity/did/document.js'
 import {
   accountSource,
   buildDidTransaction,
@@ -7,7 +10,10 @@ import {
   buildReplacement,
   buildTransfer,
   createIdentity,
+  issueCredential,
+  issueCredentialJwt,
   multisigAccount,
+  namedDraft,
   parseAddress,
   parseAmount,
   parseDid,
@@ -16,6 +22,7 @@ import {
   type Recipient,
   signTransaction,
   singleKeyCode,
+  updateIdentity,
 } from '../../../src/node/library/wallet-entry.js'
 import { seededRandom } from '../../support/builders/seeded-bytes.js'
 
@@ -159,5 +166,40 @@ describe('an account', () => {
   it('has a mnemonic, and of several owners public keys', () => {
     expect(refusal(() => accountSource({ kind: 'mnemonic' } as never))).toContain('the mnemonic is not valid')
     expect(refusal(() => multisigAccount(['ab', 5] as never, 1))).toBe('ab is not a compressed public key of P-256')
+  })
+})
+
+describe('values that are signed', () => {
+  const created = '2026-01-02T00:00:00Z'
+  const context = { account: ada, specification: 'ledger/did/1.0', created }
+  const document = parseDocumentBytes(payloadBytes(operation.payload), chainIds)
+  const current = { document, txid: 'ab'.repeat(32) }
+  const expires = '2030-01-01T00:00:00Z'
+  const serviceOf = (n: unknown) => [{ id: '#a', type: 'T', serviceEndpoint: 'https://x.example', n }]
+  const named = { did: 'did:ledger:shop', controllers: [ada.did], expires }
+  const credentialOf = (n: unknown) => ({ id: 'x', types: ['T'], claims: { n } })
+  const doors: Readonly<Record<string, readonly [path: string, sign: (n: unknown) => unknown]>> = {
+    createIdentity: ['services[0].n', (n) => createIdentity(context, { services: serviceOf(n), expires })],
+    updateIdentity: ['addServices[0].n', (n) => updateIdentity(context, current, { addServices: serviceOf(n) })],
+    namedDraft: ['services[0].n', (n) => namedDraft({ ...named, services: serviceOf(n) }, created)],
+    issueCredential: ['claims.n', (n) => issueCredential({ account: ada, document, created }, credentialOf(n))],
+    issueCredentialJwt: ['claims.n', (n) => issueCredentialJwt({ account: ada, document, created }, credentialOf(n))],
+  }
+
+  it.each(Object.entries(doors))('are those that JSON can say: %s', (_, [path, sign]) => {
+    for (const right of [null, true, 'a', 1.5, [1, null], { a: {} }]) expect(sign(right)).toBeDefined()
+    const wrongs = [NaN, 2 ** 53, 10n, undefined, () => 1, new Date(0), new Map(), Uint8Array.of(1), Array(1), [NaN]]
+    for (const wrong of wrongs) {
+      let thrown: unknown
+      try {
+        sign(wrong)
+      } catch (error) {
+        thrown = error
+      }
+      expect(thrown, String(wrong)).toBeInstanceOf(RuleError)
+      const { message } = thrown as RuleError
+      expect(message.startsWith(path), message).toBe(true)
+      expect(message).toMatch(/there is no JSON form of this|is no number that every reader/)
+    }
   })
 })
