@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type EventTopic, eventTopics } from '../../base/primitives/chain-event.js'
-import { NodeRefusal } from '../../clients/client/http.js'
+import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { answerOf, asAny, asInteger, asText, listOf, objectOf } from '../../base/primitives/answer-form.js'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -128,7 +128,11 @@ async function evidence(context: CliContext, flags: NodeFlags & { height?: numbe
 async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   const client = new NodeClient(flags)
   const { dataDir, ...owner } = await ownerOf(context, client, flags, 'stop')
-  await owner.client.rpc('stop', {}, owner)
+  await owner.client.rpc('stop', {}, owner).catch(async (error: unknown) => {
+    // A node that is killed meanwhile ends before its answer is out.
+    const mayStop = error instanceof NoAnswer && error.mayHaveArrived
+    if (!mayStop || (await answers(client))) throw error
+  })
   const latest = performance.now() + stopPatience
   const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
   const isLeft = dataDir === undefined ? () => false : leftDirectory(dataDir)

@@ -169,6 +169,19 @@ describe('the token of the owner', () => {
     expect(asked).toBe(3)
   })
 
+  it.each([
+    ['answers no more', { status: 502, body: 'Bad Gateway' }, 0, 'answers no more'],
+    ['goes on', { status: 200, body: { Desc: 'Success', Error: 0, Result: 1 } }, 1, 'ECONNRESET'],
+  ])('stops a node whose answer is cut, where that %s', async (_, answer, expected, said) => {
+    const cut = await served((path, request) => {
+      if (path === '/rpc') request.socket.resetAndDestroy()
+      return answer
+    })
+    const file = bench.writeSecret('cut.token', 'ab'.repeat(32))
+    const { code, out, err } = await bench.run('node', 'stop', '--rest', cut, '--token-file', file)
+    expect([code, out + err]).toEqual([expected, expect.stringContaining(said)])
+  })
+
   it('is sent to no other machine unasked', async () => {
     for (const url of ['http://127.example.org:20334', 'http://10.0.0.1:20334']) {
       const refused = await bench.run('node', 'stop', '--rest', url)
