@@ -27,7 +27,7 @@ import { HostilePeer } from '../support/fakes/hostile-peer.js'
 import { until } from '../support/network/test-network.js'
 import { Directories } from '../support/process/spawn.js'
 import { ended, expectBan, expectBounds, megabyte, pause, Siege } from '../support/process/attacked-node.js'
-import { rounds } from '../support/process/thorough.js'
+import { oneIn } from '../support/process/thorough.js'
 import { testAddress } from '../support/builders/spec.js'
 import { statusOf } from '../support/network/sync.js'
 
@@ -271,48 +271,44 @@ describe('a node and a peer', () => {
   })
 
   // Every other one in a usual run.
-  it.each(mutations.filter((_, i) => i % rounds(2, 1) === 0))(
-    'whose bodies of blocks are %s',
-    async (_name, mutate) => {
-      const { source, victim } = siege
-      const rival = () => {
-        const spend = (input: number) =>
-          craft(source.spec, [outputOf(split, input)], [{ to: 30, value: 90_000n }], [12])
-        return craftBlock(source.chain, { transactions: [spend(0), spend(1)] })
-      }
-      const seenBefore = await siege.duringSync(async () => {
-        const attacker = await HostilePeer.of(source)
-        await tellBlocks(attacker, await attacker.join(victim.address), rival, mutate)
-      })
-      expectBounds(seenBefore, { cpu: 8 })
+  it.each(mutations.filter((_, i) => i % oneIn(2) === 0))('whose bodies of blocks are %s', async (_name, mutate) => {
+    const { source, victim } = siege
+    const rival = () => {
+      const spend = (input: number) => craft(source.spec, [outputOf(split, input)], [{ to: 30, value: 90_000n }], [12])
+      return craftBlock(source.chain, { transactions: [spend(0), spend(1)] })
+    }
+    const seenBefore = await siege.duringSync(async () => {
+      const attacker = await HostilePeer.of(source)
+      await tellBlocks(attacker, await attacker.join(victim.address), rival, mutate)
+    })
+    expectBounds(seenBefore, { cpu: 8 })
 
-      const peer = await HostilePeer.of(source)
-      const seen = await siege.during(
-        async () => {
-          const link = await peer.join(victim.address)
-          await source.send(await source.transfer(testAddress(30), 1000n))
-          await source.send(await source.transfer(testAddress(31), 1000n))
-          const [block] = (await source.mine()) as [Block]
-          const body = mutate(block)
-          peer.answering(blocksExchange, (hashes) => hashes.map(() => body))
-          peer.status = statusOf(source)
-          await until('the end of the connection', 12, async () => {
-            if (link.closed) return true
-            peer.tell(blockTopic, unitOf(block))
-            await peer.ask(link, statusExchange, peer.status).catch(() => {})
-            return 'it is open'
-          })
-          expect(await victim.node.client.height()).toBe(block.header.height - 1)
-          await siege.bring()
-          await siege.caughtUp()
-          expect(await victim.node.hashAt(siege.height)).toBe(block.hash)
-        },
-        // Nobody but the attacker has the block, so that it is seen that its true body is taken afterwards.
-        { quiet: true },
-      )
-      expectBounds(seen)
-    },
-  )
+    const peer = await HostilePeer.of(source)
+    const seen = await siege.during(
+      async () => {
+        const link = await peer.join(victim.address)
+        await source.send(await source.transfer(testAddress(30), 1000n))
+        await source.send(await source.transfer(testAddress(31), 1000n))
+        const [block] = (await source.mine()) as [Block]
+        const body = mutate(block)
+        peer.answering(blocksExchange, (hashes) => hashes.map(() => body))
+        peer.status = statusOf(source)
+        await until('the end of the connection', 12, async () => {
+          if (link.closed) return true
+          peer.tell(blockTopic, unitOf(block))
+          await peer.ask(link, statusExchange, peer.status).catch(() => {})
+          return 'it is open'
+        })
+        expect(await victim.node.client.height()).toBe(block.header.height - 1)
+        await siege.bring()
+        await siege.caughtUp()
+        expect(await victim.node.hashAt(siege.height)).toBe(block.hash)
+      },
+      // Nobody but the attacker has the block, so that it is seen that its true body is taken afterwards.
+      { quiet: true },
+    )
+    expectBounds(seen)
+  })
 
   it('whose transactions are signed wrongly', async () => {
     const { source, victim } = siege

@@ -8,7 +8,7 @@ import { quickSigner } from '../support/builders/signatures.js'
 import { forbidden, hostile, HostileNode, hostilePayload, type Lie } from '../support/fakes/hostile-node.js'
 import { LiveCommand, OwnSignals } from '../support/process/live-command.js'
 import { CommandProcess, NodeProcess } from '../support/process/spawn.js'
-import { rounds } from '../support/process/thorough.js'
+import { oneIn } from '../support/process/thorough.js'
 import { Workbench } from '../support/process/workbench.js'
 
 /** Every command that asks a node, against a node whose every text is hostile: nothing of it reaches the terminal as it came. */
@@ -231,7 +231,7 @@ async function harmless(args: readonly string[], lie: Lie, serving: Omit<Scene, 
 
 /** Of many, some ten to twenty, others from run to run; all of them in a thorough run. */
 function some<T>(items: readonly T[]): T[] {
-  const every = rounds(Math.max(1, Math.floor(items.length / 10)), 1)
+  const every = oneIn(Math.max(1, Math.floor(items.length / 10)))
   return items.filter((_, i) => (i + bench.now) % every === 0)
 }
 

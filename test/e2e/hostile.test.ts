@@ -5,7 +5,7 @@ import { ask, keptConnection } from '../support/client/api.js'
 import { dribble, leave, nasty, randomJson } from '../support/client/hostile.js'
 import { busyness, stopwatch } from '../support/process/patience.js'
 import { NodeProcess } from '../support/process/spawn.js'
-import { rounds } from '../support/process/thorough.js'
+import { oneIn } from '../support/process/thorough.js'
 
 /** Milliseconds that any answer may take, on a machine that does other things too. */
 const patience = 10_000
@@ -15,7 +15,7 @@ const seed = Number(process.env['DIDLEDGER_SEED'] ?? 20335)
 const values = [...nasty, ...randomJson(10, seed)]
 /** A sixteenth of them in a usual run, each turn another one, where methods share the code that reads them. */
 function wrongValues(turn: number): readonly string[] {
-  return values.filter((_, i) => (i + turn) % rounds(16, 1) === 0)
+  return values.filter((_, i) => (i + turn) % oneIn(16) === 0)
 }
 
 interface Discovered {

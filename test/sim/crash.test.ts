@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rounds } from '../support/process/thorough.js'
+import { oneIn, rounds } from '../support/process/thorough.js'
 import type { Fault, Write } from './disk.js'
 import type { SimulatedNode } from './node.js'
 import { plainScenario } from './plain.js'
@@ -34,7 +34,7 @@ it.each(faults)(
     const synced = new Set<string>()
     const crash = fault.startsWith('crash')
     // A usual run tries one write in four, of each kind of fault other ones.
-    const step = onlyPlace === 0 ? rounds(4, 1) : 1
+    const step = onlyPlace === 0 ? oneIn(4) : 1
     const turn = faults.indexOf(fault) % step
     for (let place = 1 + turn; place <= writes; place += step) {
       if (onlyPlace !== 0 && onlyPlace !== place) continue

@@ -14,7 +14,7 @@ import { answerTo, type ContractQuestion, contractQuestions } from '../../suppor
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
 import { testDevnet, type TestDevnet } from '../../support/fakes/test-devnet.js'
 import { gatewayOver } from '../../support/network/gateways.js'
-import { rounds } from '../../support/process/thorough.js'
+import { oneIn } from '../../support/process/thorough.js'
 
 const shards = 2
 const day = 86_400
@@ -51,7 +51,7 @@ class Compared {
     const fresh = await gatewayOver(this.node, new LedgerEngine(this.node, shards), [urlOf(this.server)])
     // A usual run asks one question in three: in each test others, and at all of its states the same.
     const turn = expect.getState().currentTestName?.length ?? 0
-    const questions = (await contractQuestions(this.node)).filter((_, i) => (i + turn) % rounds(3, 1) === 0)
+    const questions = (await contractQuestions(this.node)).filter((_, i) => (i + turn) % oneIn(3) === 0)
     for (const question of [...questions, ...further]) {
       for (const asked of [question, this.#again(question)]) {
         const expected = await answerTo(this.server.port, asked)

@@ -7,7 +7,7 @@ import { answerTo, type ContractQuestion, contractQuestions } from '../../suppor
 import { gatewayOver } from '../../support/network/gateways.js'
 import type { SpecOverrides } from '../../support/builders/spec.js'
 import { LedgerEngine } from '../../support/fakes/ledger-engine.js'
-import { rounds } from '../../support/process/thorough.js'
+import { oneIn } from '../../support/process/thorough.js'
 
 const nothing = async () => {}
 const prunedTo = 30
@@ -43,7 +43,7 @@ describe.each<[string, SpecOverrides, (node: TestChain) => Promise<unknown>]>([
     for (const [i, question] of questions.entries()) {
       const expected = await answerTo(server.port, question)
       // A usual run asks one question in three of a gateway that has no rows in memory yet: with one shard others than with three.
-      if ((i + shards) % rounds(3, 1) === 0) {
+      if ((i + shards) % oneIn(3) === 0) {
         await gateway.close()
         gateway = await opened()
       }

@@ -3,7 +3,7 @@ import { LightResolver } from '../../../src/clients/light/light-resolver.js'
 import { LightError } from '../../../src/clients/light/light-error.js'
 import { lightWorld } from '../../support/builders/light-world.js'
 import { lightServers, type Json } from '../../support/fakes/light-server.js'
-import { rounds } from '../../support/process/thorough.js'
+import { oneIn } from '../../support/process/thorough.js'
 
 /** Changes of every character of an answer: what is believed then is still true. */
 
@@ -53,7 +53,7 @@ describe('an answer with one character changed', () => {
     let text = ''
     const honest = await resolverWith((right) => (text = right))
     const right = proved(await ask(honest))
-    const every = rounds(83, 1)
+    const every = oneIn(83)
     let refused = 0
     for (let at = every === 1 ? 0 : text.length % every; at < text.length; at += every) {
       for (const put of at % 2 === 0 ? ['A', '0'] : ['1', '"']) {
@@ -81,7 +81,7 @@ describe('an answer with one character changed', () => {
       [right.proof.maps[0].path, (json, text) => (json.proof.maps[0].path = text)],
       [right.proof.maps[0].history.entries, (json, text) => (json.proof.maps[0].history.entries = text)],
     ]
-    const step = rounds(43, 1)
+    const step = oneIn(43)
     for (const [text, put] of texts) {
       const bytes = Buffer.from(text, 'base64url')
       for (let bit = 0; bit < bytes.length * 8; bit += step) {

@@ -8,7 +8,7 @@ import { authenticationKey, authorizationKey, holder, signer, specification } fr
 import { createNamed, named, namedDocument, ticketOf } from '../../support/builders/named-did.js'
 import { lightWorld } from '../../support/builders/light-world.js'
 import type { Json } from '../../support/fakes/light-server.js'
-import { rounds } from '../../support/process/thorough.js'
+import { oneIn } from '../../support/process/thorough.js'
 
 /** What stands beside "proved" is what was proved: each member of answers and bundles is changed, and nothing that is said of it changes. */
 
@@ -176,13 +176,13 @@ describe.each([
 
 /** A value with one change, for each member of it. */
 function* changesOf(file: Json): Generator<Json> {
-  const usual = rounds(449, 1)
+  const usual = oneIn(449)
   let number = 0
   for (const [i, [, value, keys]] of leavesIn(file).entries()) {
     // A change of the question asks another one; its parameters are tested by themselves.
     if (keys[0] === 'asked') continue
     // Those behind the answer are alike in all bundles.
-    if (keys[0] !== 'answer' && i % rounds(3, 1) !== 0) continue
+    if (keys[0] !== 'answer' && i % oneIn(3) !== 0) continue
     // Blocks behind the answer are many, and checked in their order.
     const step = keys[0] === 'answer' ? usual : usual * 4
     for (const other of otherValues(value, (number += 7), step)) yield withValue(file, keys, other)

@@ -26,7 +26,7 @@ import { mirrorOnce } from '../../support/builders/mirrored.js'
 import { random } from '../../support/builders/random-chain.js'
 import { MemoryMirror } from '../../support/fakes/memory-mirror.js'
 import { withPassingTime } from '../../support/fakes/passing-time.js'
-import { rounds } from '../../support/process/thorough.js'
+import { oneIn } from '../../support/process/thorough.js'
 
 /** Mirrors that lie in each of their files: a named failure, never another answer, and none that holds a reader up. */
 
@@ -383,7 +383,7 @@ describe.each(['validators', 'miners'] as const)('a mirror of a chain of %s', (k
     ]
     const asked = [{}, { all: true }, { history: true }, { versionId: 'ab'.repeat(32) }]
     for (const [i, wrong] of wrongs.entries()) {
-      for (const options of asked.filter((_, j) => (i + j) % rounds(4, 1) === 0)) {
+      for (const options of asked.filter((_, j) => (i + j) % oneIn(4) === 0)) {
         await refuses(world(), withOwnLeaf(store, wrong).fetch(), {
           question: (light) => light.resolve(scene.alice.did, options),
         })

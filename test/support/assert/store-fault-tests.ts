@@ -6,7 +6,7 @@ import type { MirrorStore } from '../../../src/ledger/mirror/mirror-store.js'
 import { openS3Store } from '../../../src/ledger/mirror/s3-store.js'
 import { type Fault, FaultProxy, faults } from '../fakes/fault-proxy.js'
 import { mirrorFile, mirrorFiles, namesIn } from './mirror-store-tests.js'
-import { rounds } from '../process/thorough.js'
+import { oneIn } from '../process/thorough.js'
 
 /** A server with a bucket that holds nothing of these tests. */
 export interface TestedServer {
@@ -82,7 +82,7 @@ export function storeFaultTests(name: string, start: () => Promise<TestedServer>
       const total = await requestsOf(() => undefined)
       expect(total).toBeGreaterThan(10)
       // A usual run tries one place in three, of each kind of fault other ones.
-      const step = rounds(3, 1)
+      const step = oneIn(3)
       for (let at = 1 + (faults.indexOf(fault) % step); at <= total; at += step) {
         // A busy store makes some requests go again, so that no two runs need have as many.
         expect(await requestsOf((count) => (count === at ? fault : undefined)), `at ${at}`).toBeGreaterThan(10)

@@ -11,7 +11,7 @@ import { createInlineVerifier } from '../../../../src/base/crypto/inline.js'
 import type { Verifier } from '../../../../src/base/crypto/verifier.js'
 import { testDevnet } from '../../../support/fakes/test-devnet.js'
 import { quietLog } from '../../../support/builders/chain.js'
-import { rounds } from '../../../support/process/thorough.js'
+import { oneIn } from '../../../support/process/thorough.js'
 
 const spec = parseSpec(readFileSync(new URL('../../../../genesis/devnet.json', import.meta.url), 'utf8'))
 const coin = 100_000_000n
@@ -88,7 +88,7 @@ describe('the DIDs that a devnet begins with', () => {
     const within = (done: number) => steps.filter((step) => step === done).length
     // Twice for each 50, which are named, made and signed; those of the second round are made while the first one is registered.
     expect(within(0) + within(200)).toBeGreaterThan((2 * 600) / 50)
-    for (let refused = 0; refused < steps.length; refused += rounds(17, 7)) {
+    for (let refused = 0; refused < steps.length; refused += oneIn(17)) {
       const other = await devnet()
       let calls = 0
       const stop = () => {
