@@ -14,6 +14,8 @@ export interface Secret {
 
 /** Quotes, brackets and separators that are copied along with an id. */
 const [before, behind] = [/^[\p{Ps}\p{Pi}"'`<]+/u, /[\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?][\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?.]*$/u]
+/** A height as people write and copy it: `1 234`, `1,234`, `1'234`, `#7`, `Block 7`, `height: 7.` */
+const heightForm = /^(?:block|height|block height)?[\s:]*#?((?:\d[\s,_'’]*){1,10})\.?$/i
 /** A DID URL alone: its fragment may hold anything, also blanks. */
 const didUrlForm = /^did(?::|%3a)[\w.:%-]+(?:[/?][^\s#]*)?(?:#.*)?$/is
 /** Ids within other text: a DID URL, a hash, an address or an identifier. */
@@ -49,8 +51,8 @@ function trimmed(text: string): string {
 
 /** The target of a text that is an id and nothing else, or looks like one. */
 function idAlone(text: string): SearchTarget | undefined {
-  const height = text.replace(/^#|[\s,]/g, '')
-  if (/^\d{1,10}$/.test(height)) return { kind: 'height', text: String(Number(height)) }
+  const [, height] = heightForm.exec(text) ?? []
+  if (height !== undefined) return { kind: 'height', text: String(Number(height.replace(/\D/g, ''))) }
   if (didUrlForm.test(text)) return didUrlTarget(text)
   if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text) && parseAddress(text) === undefined) {
     return { kind: 'wrong', text, reason: 'This looks like an address or a DID, but its checksum is wrong.' }
