@@ -167,13 +167,33 @@ describe('the page of a DID', () => {
     expect(await partsOf('proved')).toBe('')
   })
 
-  it('shows what the node says without the mark, until the proof has come', async () => {
+  /** Holds proofs back until the function that it gives is called. */
+  const holdProofs = () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
     lie = async (_, asked, result) => {
       if (asked?.proof !== undefined) await held
       return result
     }
+    return release
+  }
+
+  it('keeps open what was opened before the proof came', async () => {
+    for (const path of [`did/${scene.alice.did}`, `credential/${encodeURIComponent(`${scene.alice.did}#profile`)}`]) {
+      const release = holdProofs()
+      await tab.load(`/#/${path}`)
+      await proofPanel().getByText('checking …').waitFor()
+      await tab.page.getByText('The answer of the node as JSON').click()
+      const json = tab.page.getByRole('region', { name: 'JSON', exact: true }).locator('.answer')
+      await json.waitFor()
+      release()
+      await proofPanel().getByText('✓ proved').waitFor()
+      expect(await json.isVisible()).toBe(true)
+    }
+  })
+
+  it('shows what the node says without the mark, until the proof has come', async () => {
+    const release = holdProofs()
     await tab.load(`/#/did/${scene.alice.did}`)
     await tab.shows('said by the node, without proof')
     await tab.shows('names as its signer')

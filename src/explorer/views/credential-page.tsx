@@ -34,31 +34,23 @@ function Asked({ id }: { id: string }) {
   )
   const proof = useAnswer(() => checkCredential(id), ['proof', id])
   const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
-  const panel = <ProofPanel answer={proof} steps={() => credentialSteps} />
-  if (checked === undefined) {
-    return (
-      <>
+  const proved = checked && provedCredential(id, checked.result)
+  const view = proved ?? said.value
+  return (
+    <>
+      {checked === undefined || proved === undefined ? (
         <Word of="said">
           {said.value === undefined ? <Heading kind="Credential" /> : <Drawn view={said.value} of="said" />}
           <Answered answer={said}>{() => undefined}</Answered>
         </Word>
-        {said.value?.status === 3 && <InDocument id={id} />}
-        {panel}
-        <Word of="said">
-          <RawJson method="did_resolveCredential" params={{ id }} />
+      ) : (
+        <Word of="proved" ownClock={!checked.believed.root.devnet}>
+          <Drawn view={proved} of="proved" />
         </Word>
-      </>
-    )
-  }
-  const view = provedCredential(id, checked.result)
-  return (
-    <>
-      <Word of="proved" ownClock={!checked.believed.root.devnet}>
-        <Drawn view={view} of="proved" />
-      </Word>
-      {view.status === 3 && <InDocument id={id} />}
-      {panel}
-      <Otherwise proved={view} answer={said} />
+      )}
+      {view?.status === 3 && <InDocument id={id} />}
+      <ProofPanel answer={proof} steps={() => credentialSteps} />
+      {proved !== undefined && <Otherwise proved={proved} answer={said} />}
       <Word of="said">
         <RawJson method="did_resolveCredential" params={{ id }} />
       </Word>

@@ -59,18 +59,50 @@ function Did({ did, skip, options }: Props) {
   const held = { text, setText }
   const checked = proof.value?.state === 'proved' ? proof.value.checked : undefined
   const panel = <ProofPanel answer={proof} steps={didSteps} />
-  if (checked === undefined)
-    return <Said did={did} skip={skip} options={options} answer={said} proof={panel} held={held} />
-  const { result, believed } = checked
-  const ownClock = !believed.root.devnet
-  const view = provedDid(did, result, { skip, rows: timelineRows })
+  const proved = checked && provedDid(did, checked.result, { skip, rows: timelineRows })
+  const status = proved === undefined ? said.value?.status : proved.status
+  const drawn = { did, skip, options, proof: panel, answer: said, held }
+  return (
+    <>
+      {checked === undefined || proved === undefined ? (
+        <Said {...drawn} />
+      ) : (
+        <Proved {...drawn} checked={checked} view={proved} />
+      )}
+      {status !== undefined && status !== 3 && (
+        // Outside of both, so that it stays open when the proof comes.
+        <Word of="said">
+          <RawJson method="resolvedid" params={{ did, all: false }} />
+        </Word>
+      )}
+    </>
+  )
+}
+
+interface Drawn extends Props {
+  readonly answer: Answer<DidView>
+  readonly proof: preact.ComponentChildren
+  readonly held: DraftText
+}
+
+function Proved({
+  did,
+  skip,
+  options,
+  answer,
+  proof,
+  held,
+  checked,
+  view,
+}: Drawn & { checked: Checked<LightResult>; view: DidView }) {
+  const ownClock = !checked.believed.root.devnet
   return (
     <>
       <Word of="proved" ownClock={ownClock}>
         <State view={view} of="proved" />
         <DocumentPanel view={view} />
       </Word>
-      {panel}
+      {proof}
       {(view.status !== 3 || hasName(did)) && (
         <Word of="proved" ownClock={ownClock}>
           {view.status !== 3 && (
@@ -80,9 +112,8 @@ function Did({ did, skip, options }: Props) {
         </Word>
       )}
       <Word of="said">
-        <Otherwise proved={view} answer={said} />
+        <Otherwise proved={view} answer={answer} />
         {view.status !== 3 && <DidCredentials did={did} document={view.document} />}
-        {view.status !== 3 && <RawJson method="resolvedid" params={{ did, all: false }} />}
       </Word>
     </>
   )
@@ -103,14 +134,7 @@ function provedVersion(did: string, { result: { transaction = [] } }: Checked<Li
   }
 }
 
-function Said({
-  did,
-  skip,
-  options,
-  answer,
-  proof,
-  held,
-}: Props & { answer: Answer<DidView>; proof: preact.ComponentChildren; held: DraftText }) {
+function Said({ did, skip, options, answer, proof, held }: Drawn) {
   const versionOf: VersionOf = async (versionId, signal) =>
     saidVersion(did, await ask<unknown>('resolvedid', { did, all: false, versionId }, signal))
   const { value: view } = answer
@@ -132,7 +156,6 @@ function Said({
           <Content view={view} of="said" skip={skip} options={options} versionOf={versionOf} />
           <DidCredentials did={did} document={view.document} />
           <Drafts view={view} held={held} />
-          <RawJson method="resolvedid" params={{ did, all: false }} />
         </Word>
       )}
     </>
