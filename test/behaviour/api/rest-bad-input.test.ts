@@ -308,10 +308,15 @@ describe('POST transaction', () => {
     ['no JSON', 'Action=sendrawtransaction'],
     ['two values', '{}{}'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-    ['a byte order mark', '\ufeff{}'],
+    ['a byte order mark alone', '\ufeff'],
+    ['two byte order marks', '\ufeff\ufeff{}'],
   ])('refuses a body of %s', async (_, body) => {
     expectFailure(await raw(body), 400, 41003)
     await expectUnharmed()
+  })
+
+  test('reads a body with a byte order mark, as editors of Windows save it', async () => {
+    expectFailure(await raw('\ufeff{"Action":"none"}'), 400, 42001)
   })
 
   test('refuses a body over the limit, announced or not, and one of too many values, but takes the largest transaction', async () => {

@@ -151,13 +151,22 @@ describe('what a request may look like', () => {
   })
 })
 
+test('a byte order mark before the body, as editors of Windows save it, is no part of it', async () => {
+  for (const id of ['1', '12345678901234567890']) {
+    const { text } = await post(`\ufeff{"id":${id},${known}}`)
+    expect(text).toBe((await post(`{"id":${id},${known}}`)).text)
+  }
+  expect((await post(`\ufeff[{"id":1,${known}}]`)).body).toEqual([{ id: 1, jsonrpc: '2.0', result: absent }])
+})
+
 describe('the order of checks', () => {
   test.each([
     ['nothing', ''],
     ['white space', ' \n'],
     ['no JSON', '{"id":1,'],
     ['two values', '{} {}'],
-    ['a byte order mark', `\ufeff{"id":1,${known}}`],
+    ['two byte order marks', `\ufeff\ufeff{"id":1,${known}}`],
+    ['half of a byte order mark', Buffer.from([0xef, 0xbb])],
     ['single quotes', "{'id':1}"],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
     ['nesting that is not closed', `{"id":1,"params":${'['.repeat(60_000)}${']'.repeat(59_999)}}`],

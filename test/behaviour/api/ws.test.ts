@@ -258,6 +258,14 @@ describe('JSON-RPC over WebSocket', () => {
     expect(most).toBe(1)
   })
 
+  it('a byte order mark before a message is no part of it', async () => {
+    const { connect: open } = await served()
+    const client = await open()
+    client.ws.send('\ufeff{"id":"a","method":"getblockcount"}')
+    await client.until(() => client.told.length === 1)
+    expect(client.told).toEqual([{ id: 'a', jsonrpc: '2.0', result: 1 }])
+  })
+
   it.each([
     ['a binary message', 1003, (ws: WebSocket) => ws.send(Buffer.from('{}'))],
     ['text that is not UTF-8', 1007, (ws: WebSocket) => ws.send(Buffer.of(0xff, 0xfe), { binary: false })],

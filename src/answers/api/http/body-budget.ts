@@ -126,7 +126,7 @@ export function readBody(
     request.off('data', take).off('end', complete).off('error', end)
     if (error === undefined) {
       counted.complete()
-      return done(undefined, bytes.subarray(0, length))
+      return done(undefined, withoutMark(bytes.subarray(0, length)))
     }
     counted.release()
     bytes = none
@@ -165,6 +165,13 @@ export function readBody(
 }
 
 const none: Buffer = Buffer.alloc(0)
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** A text in UTF-8 without the mark before it, with which editors and shells of Windows save JSON (RFC 8259 §8.1). */
+export function withoutMark(text: Buffer): Buffer {
+  return text.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? text.subarray(byteOrderMark.length) : text
+}
 
 /** Whether a buffer keeps no other bytes in memory than its own. */
 function ownsMemory({ buffer, length }: Buffer): boolean {

@@ -6,6 +6,7 @@ import type { StartPoint } from '../../../ledger/events/event-cursor.js'
 import type { EventTopic } from '../../../base/primitives/chain-event.js'
 import type { Log } from '../../../base/runtime/env.js'
 import type { ApiLimits } from '../api-limits.js'
+import { withoutMark } from '../http/body-budget.js'
 import { idleRanks } from '../http/connections.js'
 import { ruleErrorOf } from '../http/failures.js'
 import type { HeightGate } from '../http/height-gate.js'
@@ -196,7 +197,7 @@ export class WsConnection implements Subscriber, EventConnection {
       this.close(closeCode.unsupported, 'messages are text')
       return
     }
-    const message = data as Buffer
+    const message = withoutMark(data as Buffer)
     this.#waiting += message.length
     this.#messages.push(message)
     if (this.#messages.length >= this.#shared.limits.wsWaiting) this.#ws.pause()
