@@ -442,6 +442,18 @@ describe('POST', () => {
     expect(dereferencedOf(ref).content).toMatchObject({ id: homeId() })
   })
 
+  it('takes them without a type, as the examples of the specification have none, and with a byte order mark', async () => {
+    const [first = ''] = made
+    const body = JSON.stringify({ versionId: first })
+    for (const headers of [{}, { 'transfer-encoding': 'chunked' }] as Record<string, string>[]) {
+      const answer = await get(ada.did, undefined, { method: 'POST', headers, body })
+      expect(resultOf(answer)).toMatchObject({ didDocumentMetadata: { versionId: first } })
+    }
+    expect(resultOf(await post(ada.did, `\ufeff${body}`))).toMatchObject({ didDocumentMetadata: { versionId: first } })
+    const empty = await get(ada.did, undefined, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
+    expect(empty.body).toEqual((await get(ada.did)).body)
+  })
+
   test.each([
     ['no JSON', '{'],
     ['a blank', ' '],

@@ -115,12 +115,14 @@ function identifierOf(url: string): { readonly identifier: string; readonly quer
   return { identifier: /^(?:\/[^/]*){2}\/([^]*)$/.exec(path)?.[1] ?? '', query }
 }
 
-/** Refuses a body of another kind before any of it is read. A POST without a body has no options, and needs no type. */
+/**
+ * Refuses a body of another kind before any of it is read. A POST without a body has no options, and needs no type. Neither do options: the
+ * examples of the specification have none.
+ */
 function requireOptions({ method, headers }: Exchange): void {
-  if (method !== 'POST' || ((headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined))
-    return
-  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (!optionTypes.includes(type)) {
+  const { 'content-type': given, 'content-length': length = '0', 'transfer-encoding': coding } = headers
+  if (method !== 'POST' || given === undefined || (length === '0' && coding === undefined)) return
+  if (!optionTypes.includes(given.split(';')[0]?.trim().toLowerCase() ?? '')) {
     throw new RuleError('request-media-type', `options come as ${optionTypes.join(', ')}`)
   }
 }

@@ -129,7 +129,7 @@ export const identifiersItem = {
     requestBody: { content: Object.fromEntries(optionTypes.map((type) => [type, { schema: body }])) },
     responses: responses({
       413: 'the body is too large',
-      415: `the content type is none of ${optionTypes.join(', ')}`,
+      415: `the body has a content type that is none of ${optionTypes.join(', ')}`,
     }),
   },
 }
