@@ -1,5 +1,7 @@
 /** Media types of answers, and the choice of the one that a request prefers (RFC 9110 §12.5.1). */
 
+import { splitOutsideQuotes } from '../../base/primitives/quoted-parts.js'
+
 export const resolutionType = 'application/did-resolution'
 export const dereferencingType = 'application/did-url-dereferencing'
 export const uriListType = 'text/uri-list'
@@ -143,22 +145,4 @@ function thousandthsOf(text: string): number {
   if (!/^(?:\d+\.?\d*|\.\d+)$/.test(text)) return fullWeight
   const thousandths = Math.min(fullWeight, Math.round(Number(text) * fullWeight))
   return Number(text) > 0 ? Math.max(1, thousandths) : 0
-}
-
-/** Parts of a header value; a separator in a quoted string is none. */
-function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
-  const parts: string[] = []
-  let start = 0
-  let quoted = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (quoted && character === '\\') at++
-    else if (character === '"') quoted = !quoted
-    else if (!quoted && character === separator) {
-      parts.push(text.slice(start, at))
-      start = at + 1
-    }
-  }
-  parts.push(text.slice(start))
-  return parts
 }

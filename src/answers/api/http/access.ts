@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList } from 'node:net'
 import { familyOf } from '../../../base/runtime/ip-family.js'
 import { UserError } from '../../../base/errors/rule-error.js'
+import { splitOutsideQuotes } from '../../../base/primitives/quoted-parts.js'
 import type { AccessOptions } from './access-options.js'
 import { adminRefusal } from './admin-token.js'
 import type { AllowedOrigins, PageRefusal } from './allowed-origins.js'
@@ -175,10 +176,22 @@ function listOf(proxies: readonly string[]): BlockList {
 /** Addresses in a header, in order: a list as in X-Forwarded-For, or the elements of Forwarded. */
 function forwarded(name: string, headers: IncomingHttpHeaders): string[] {
   const value = headers[name]
-  const all = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',').map((text) => text.trim())
-  const texts = all.filter((text) => text !== '')
-  if (name !== 'forwarded') return texts.map((text) => bare(text.replace(/^"(.*)"$/, '$1')))
-  return texts.map((text) => bare(/(?:^|;)\s*for="?([^;"]*)"?/i.exec(text)?.[1] ?? ''))
+  const text = Array.isArray(value) ? value.join(',') : (value ?? '')
+  const isElements = name === 'forwarded'
+  return (isElements ? splitOutsideQuotes(text, ',') : text.split(','))
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => bare(unquoted(isElements ? forOf(part) : part)))
+}
+
+/** The parameter `for` of an element of Forwarded (RFC 7239 §4); empty without one. A client chooses the value of `host`. */
+function forOf(element: string): string {
+  const values = splitOutsideQuotes(element, ';').map((pair) => /^\s*for=("[^"]*"|[^\s;"]*)/i.exec(pair)?.[1])
+  return values.find((value) => value !== undefined) ?? ''
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^"(.*)"$/, '$1')
 }
 
 /** Strips port and brackets from an address. */

@@ -130,6 +130,17 @@ describe('behind a proxy', () => {
     expect(from('10.1.2.3', { 'x-forwarded-for': '192.0.2.1' }, { clientHeader: 'x-real-ip' })).toBe('10.1.2.3')
   })
 
+  test.each([
+    'host="a;for=203.0.113.9";for=192.0.2.1',
+    'host="a,for=203.0.113.9";for=192.0.2.1',
+    'for=192.0.2.1;by="a, b"',
+    'host="\\";for=203.0.113.9;x=\\"";for=192.0.2.1',
+    'host="a, for=192.0.2.1;host="b, for=203.0.113.9"',
+    'for=192.0.2.1;host="a\\"',
+  ])('Forwarded: %s is the client 192.0.2.1, whatever host the client sends', (forwarded) => {
+    expect(from('10.1.2.3', { forwarded }, { clientHeader: 'forwarded' })).toBe('192.0.2.1')
+  })
+
   it('nothing is of this machine', () => {
     const access = accessOf({ trustedProxies: ['10.0.0.1'] })
     const request = { headers: { host: 'localhost' }, address: '127.0.0.1' }
