@@ -216,9 +216,9 @@ export const apiTimeRows = [
   limit({
     name: 'answers/api/api-limits.apiLimits.keepAliveTimeout',
     unit: 'ms',
-    value: 10_000,
+    value: 125_000,
     feed: waits('keepAliveTimeout'),
-    refusal: 'ended after 10000 ms',
+    refusal: 'ended after 125000 ms',
   }),
   limit({
     name: 'answers/api/api-limits.apiLimits.socketTimeout',

@@ -79,8 +79,11 @@ export const apiLimits = {
   headersTimeout: 10_000,
   /** @limit ms: time for a request with its body */
   requestTimeout: 60_000,
-  /** @limit ms: wait of an open connection for its next request */
-  keepAliveTimeout: 10_000,
+  /**
+   * Longer than proxies keep a connection: a request that crosses the end of its connection is lost, and a proxy may not repeat a POST.
+   * @limit ms: wait of an open connection for its next request
+   */
+  keepAliveTimeout: 125_000,
   /** @limit ms: time without a byte in either direction */
   socketTimeout: 120_000,
   /** @limit count: connections of one port and address */
