@@ -132,6 +132,8 @@ describe('bytes that are no request', () => {
       ['a@localhost'],
       ['localhost/b'],
       ['[::1'],
+      ['[fe80::1%]'],
+      ['[fe80::1%a/b]'],
     ]) {
       const lines = hosts.map((host) => `Host: ${host}\r\n`).join('')
       expect(rawAnswer(await talk(port, `${get}1\r\n${lines}\r\n`)), hosts.join()).toEqual({
@@ -139,7 +141,7 @@ describe('bytes that are no request', () => {
         body: envelope(41003),
       })
     }
-    for (const host of ['', 'a:', 'a:1', '[::1]:1', 'ä.example'])
+    for (const host of ['', 'a:', 'a:1', '[::1]:1', '[fe80::1%25eth0]:1', '[fe80::1%eth0.2]', 'ä.example'])
       expect(rawAnswer(await talk(port, `${get}1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status, host).toBe(
         200,
       )

@@ -87,9 +87,12 @@ function nameIn(host: string): string | undefined {
   return isHostForm(host) ? hostName(`http://${host}`) : undefined
 }
 
-/** Whether a header Host has the form of one: a name or an address, and perhaps a port (RFC 9112 §3.2). */
+/**
+ * Whether a header Host has the form of one: a name or an address, and perhaps a port (RFC 9112 §3.2). Some clients write the zone of a
+ * link-local address too.
+ */
 export function isHostForm(host: string): boolean {
-  return /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:[\]\\]*)(?::\d*)?$/.test(host)
+  return /^(?:\[[0-9A-Fa-f:.]+(?:%[\w.~%-]+)?\]|[^\s/?#@:[\]\\]*)(?::\d*)?$/.test(host)
 }
 
 /** A name or address as {@link hostName} finds it in Host; undefined for what is more than that, such as one with a port. */
