@@ -74,14 +74,35 @@ function deepEqual(expected: JsonValue, value: unknown): boolean {
   )
 }
 
-/** Compares numbers with numbers, texts with texts by UTF-16 code units, nothing else. */
-function ordered(compare: (value: string | number, bound: string | number) => boolean): Operator {
+/** Compares numbers with numbers, texts with texts by their characters, nothing else. `isMet` takes the sign of value less bound. */
+function ordered(isMet: (sign: number) => boolean): Operator {
   return (bound, where) => {
-    if (typeof bound !== 'number' && typeof bound !== 'string') {
-      throw refusal(where, 'a number or a string is needed')
+    if (typeof bound === 'string') {
+      const signOf = needsCodePoints.test(bound) ? textSign : plainSign
+      return anyOf(orElement((value) => typeof value === 'string' && isMet(signOf(value, bound))))
     }
-    return anyOf(orElement((value) => typeof value === typeof bound && compare(value as string | number, bound)))
+    if (typeof bound !== 'number') throw refusal(where, 'a number or a string is needed')
+    return anyOf(orElement((value) => typeof value === 'number' && isMet(plainSign(value, bound))))
   }
+}
+
+function plainSign<Value extends number | string>(value: Value, bound: Value): number {
+  return value === bound ? 0 : value < bound ? -1 : 1
+}
+
+/** Units of UTF-16 whose order is not that of characters, as in MongoDB: halves of pairs stand for characters above all others. */
+const needsCodePoints = /[\ud800-\uffff]/
+
+function textSign(value: string, bound: string): number {
+  let at = 0
+  while (at < value.length && value[at] === bound[at]) at++
+  return Math.sign(rankAt(value, at) - rankAt(bound, at))
+}
+
+/** Rank of a unit among those at the same place of other texts; the end of a text is below all. */
+function rankAt(text: string, at: number): number {
+  const unit = at < text.length ? text.charCodeAt(at) : -1
+  return (unit & 0xf800) === 0xd800 ? unit + 0x10000 : unit
 }
 
 function oneOf(operand: JsonValue, where: string): Test {
@@ -152,10 +173,10 @@ function foldCase(siblings: JsonObject, where: string): (text: string) => string
 export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['$eq', (operand, where) => anyOf(equalTo(operand, where))],
   ['$ne', (operand, where) => noneOf(equalTo(operand, where))],
-  ['$gt', ordered((value, bound) => value > bound)],
-  ['$gte', ordered((value, bound) => value >= bound)],
-  ['$lt', ordered((value, bound) => value < bound)],
-  ['$lte', ordered((value, bound) => value <= bound)],
+  ['$gt', ordered((sign) => sign > 0)],
+  ['$gte', ordered((sign) => sign >= 0)],
+  ['$lt', ordered((sign) => sign < 0)],
+  ['$lte', ordered((sign) => sign <= 0)],
   ['$in', (operand, where) => anyOf(oneOf(operand, where))],
   ['$nin', (operand, where) => noneOf(oneOf(operand, where))],
   [

@@ -47,3 +47,16 @@ it('decides by the members that it names alone', () => {
     { numRuns: 3000 },
   )
 })
+
+it('orders texts by their characters, as the bytes of UTF-8 are ordered', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aé\ud7ff\ue000\uff5e😀😁\u{10ffff}'), maxLength: 5 })
+  fc.assert(
+    fc.property(text, text, (a, bound) => {
+      const order = Buffer.compare(Buffer.from(a), Buffer.from(bound))
+      const met = ['$lt', '$lte', '$gt', '$gte'].map((name) =>
+        compileCondition({ a: { [name]: bound } }).matches({ a }),
+      )
+      expect(met).toEqual([order < 0, order <= 0, order > 0, order >= 0])
+    }),
+  )
+})
