@@ -72,8 +72,15 @@ function foldedLetter(letter: number): number {
 }
 
 function foldedText(letter: string): string {
-  return letter === dotlessI ? letter : oneFor(oneFor(letter, 'toUpperCase'), 'toLowerCase')
+  return alike.get(letter) ?? (letter === dotlessI ? letter : oneFor(oneFor(letter, 'toUpperCase'), 'toLowerCase'))
 }
+
+/** Letters that are encoded twice, whose other cases are several letters; the folding joins them since Unicode 15.1. */
+const alike: ReadonlyMap<string, string> = new Map([
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+])
 
 /** Turkish alone has it for another case of i. */
 const dotlessI = '\u0131'

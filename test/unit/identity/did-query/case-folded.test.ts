@@ -65,6 +65,10 @@ test.each([
   ['ΣΊΣΥΦΟΣ', 'σίσυφος', true],
   ['\u212a', 'k', true],
   ['ſ', 'S', true],
+  ['\u0390', '\u1fd3', true],
+  ['\u03b0', '\u1fe3', true],
+  ['\ufb05', '\ufb06', true],
+  ['\ufb06', 'st', false],
   ['Ada', 'aDA', true],
 ])('%s and %s: %s', (one, other, same) => {
   expect(caseFolded(one) === caseFolded(other)).toBe(same)
