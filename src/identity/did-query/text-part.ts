@@ -8,7 +8,8 @@ export interface TextPart {
 }
 
 const metacharacter = /[\\^$.*+?()[\]{}|]/
-const escape = new RegExp(`\\\\(${metacharacter.source})`, 'g')
+/** A character behind `\`, and one by its number, as in `\x2d`: functions that write a literal for an engine escape blanks and hyphens too. */
+const escape = /\\(?:x([0-9A-Fa-f]{2})|([^A-Za-z0-9]))/g
 
 /** Reads the operand of `$regex`; refuses a character of regular expressions that has no `\` before it. */
 export function textPart(operand: string, where: string): TextPart {
@@ -20,5 +21,9 @@ export function textPart(operand: string, where: string): TextPart {
       `only text with ^ before it and $ behind it is taken, so ${found[0]} cannot stand in it without \\ before it`,
     )
   }
-  return { text: pattern.replace(escape, '$1'), fromStart: start !== '', toEnd: end !== '' }
+  return { text: pattern.replace(escape, unescaped), fromStart: start !== '', toEnd: end !== '' }
+}
+
+function unescaped(_: string, code: string | undefined, character: string): string {
+  return code === undefined ? character : String.fromCharCode(parseInt(code, 16))
 }

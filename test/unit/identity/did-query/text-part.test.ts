@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { textPart } from '../../../../src/identity/did-query/text-part.js'
+
+/** Functions that write a text as an expression which finds it, as in the libraries of languages. */
+const literals: Readonly<Record<string, (text: string) => string>> = {
+  'escape-string-regexp': (text) => text.replace(/[|\\{}()[\]^$+*?.]/g, '\\$&').replace(/-/g, '\\x2d'),
+  'Python, re.escape': (text) => text.replace(/[\t\n\v\f\r #$&()*+.?[\\\]^{|}~-]/g, '\\$&'),
+  'Python before 3.7': (text) => text.replace(/[^A-Za-z0-9_]/g, '\\$&'),
+  'PHP, preg_quote': (text) => text.replace(/[-.\\+*?[^\]$(){}=!<>|:#/]/g, '\\$&'),
+  'C#, Regex.Escape': (text) => text.replace(/[ #$()*+.?[\\^{|]/g, '\\$&').replace(/[\]}]/g, '\\$&'),
+  'RegExp.escape': (text) =>
+    text
+      .replace(/[\^$\\.*+?()[\]{}|/]/g, '\\$&')
+      .replace(/[,\-=<>#&!%:;@~'`" ]/g, (found) => `\\x${found.charCodeAt(0).toString(16)}`)
+      .replace(/^[A-Za-z0-9]/, (found) => `\\x${found.charCodeAt(0).toString(16)}`),
+}
+
+describe('a text that is written as a literal', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aZ09_é😀 \\^$.*+?()[]{}|-/@#&~:;=!<>\'"`,%') })
+  it.each(Object.entries(literals))('by %s is that text', (_, literal) => {
+    fc.assert(
+      fc.property(text, fc.constantFrom('', '^'), fc.constantFrom('', '$'), (wanted, start, end) => {
+        const found = textPart(`${start}${literal(wanted)}${end}`, 'a')
+        expect(found).toEqual({ text: wanted, fromStart: start !== '', toEnd: end !== '' })
+      }),
+    )
+  })
+})
+
+it('has the characters that \\ names, as an expression has them, and no class', () => {
+  for (let code = 0x20; code < 0x7f; code++) {
+    const [character, number] = [String.fromCharCode(code), code.toString(16)]
+    expect(textPart(`\\x${number}`, 'a').text).toBe(character)
+    const isLetter = /[A-Za-z0-9]/.test(character)
+    if (isLetter) expect(() => textPart(`\\${character}`, 'a'), character).toThrow(/\\ cannot stand/)
+    else
+      expect([textPart(`\\${character}`, 'a').text, new RegExp(`^\\${character}$`).test(character)]).toEqual([
+        character,
+        true,
+      ])
+  }
+  for (const cut of ['\\x', '\\x2', '\\x2g', '\\xg2']) expect(() => textPart(cut, 'a'), cut).toThrow(/\\ cannot stand/)
+})
