@@ -15,6 +15,9 @@ export function documentCondition(wanted: boolean, selection: DocumentSelection)
     throw new RuleError('request-parameter', `${names[0]}: only with the topic documents`)
   }
   const { dids, ...search } = selection
+  if (names.length === 0) {
+    throw new RuleError('query-invalid', 'exactly one of service, credential, query and dids is needed')
+  }
   if (dids === undefined) return queryCondition(readQuery(search).matcher)
   if (names.length > 1) {
     throw new RuleError(

@@ -82,7 +82,8 @@ describe('the topic documents', () => {
     const { server } = await serve(await TestChain.open())
     const client = await WsClient.open(server.port)
     const refusal = async (params: object) => (await client.call('subscribe', params)).error
-    expect(await refusal({ topics: ['documents'] })).toMatchObject({ code: -32602 })
+    const none = { code: -32602, data: 'exactly one of service, credential, query and dids is needed' }
+    expect(await refusal({ topics: ['documents'] })).toMatchObject(none)
     expect(await refusal({ topics: ['documents'], service: 'A', query: '{}' })).toMatchObject({ code: -32602 })
     expect(await refusal({ topics: ['documents'], dids: ['did:ledger:x', 'y'] })).toMatchObject({ code: -32602 })
     expect(await refusal({ topics: ['documents'], query: '{$where: 1}' })).toMatchObject({ code: -32602 })
