@@ -155,6 +155,7 @@ export class Registrar {
     const options = readOptions(kind, request.options, now)
     const { signedIn, effect } = operationForms[kind]
     if (signedIn === 'payload') return this.#creating(request, options, now)
+    if (request.did === undefined) throw new UserError('did: missing; it is the DID to change')
     const did = didOf(request.did)
     const [current, specification] = await Promise.all([this.#node.current(did), this.#node.specification()])
     if (effect === 'end') {
@@ -202,7 +203,9 @@ export class Registrar {
   ): Promise<{ did: string; operation: DidOperation }> {
     const operation = readOperationJson(JSON.stringify(secret['operation']))
     if (operation.operation !== kind) throw new UserError(`secret.operation is ${operation.operation}, not ${kind}`)
-    const did = didOf(didOfOperation(operation))
+    const named = didOfOperation(operation)
+    if (named === undefined) throw new UserError('secret.operation is about no DID of this chain')
+    const did = didOf(named)
     if (wanted !== undefined && wanted !== did)
       throw new UserError(`secret.operation is one of ${did}, not of ${wanted}`)
     // Which specifications there are the node says.
@@ -323,15 +326,15 @@ function asking({ id: jobId, did }: Job, { name, text, key }: SigningAsk): Regis
   return { status: 200, body: { jobId, didState, didRegistrationMetadata: {}, didDocumentMetadata: {} } }
 }
 
-function didOf(text: string | undefined): string {
-  const did = parseDid(text ?? '')?.did
+function didOf(text: string): string {
+  const did = parseDid(text)?.did
   if (did !== undefined && hasName(did)) {
     throw new UserError(
       `did: ${did} has a name: its controllers publish what they sign, and this registrar has DIDs of keys`,
     )
   }
   if (did !== undefined) return did
-  throw new UserError(`did: ${String(text).slice(0, 200)} is no DID of this chain`)
+  throw new UserError(`did: ${text.slice(0, 200)} is no DID of this chain`)
 }
 
 function changesOf({ document }: CurrentIdentity, request: RegistrationRequest): DocumentChanges {

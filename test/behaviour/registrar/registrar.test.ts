@@ -368,6 +368,8 @@ describe('a request is refused', () => {
     ['about a DID that is not there', 'update', { did: didOf(ada), didDocument: [{}] }, 'does not exist on this chain'],
     ['about a DID with a name', 'deactivate', { did: 'did:ledger:shop' }, 'has a name'],
     ['about no DID', 'deactivate', { did: 'did:ledger:X' }, 'is no DID of this chain'],
+    ['about nothing', 'update', {}, 'did: missing'],
+    ['about nothing', 'deactivate', {}, 'did: missing'],
     ['with a job that is not there', 'create', { jobId: 'x' }, 'there is no create with the jobId x'],
   ])('%s', async (_, kind, body, reason) => {
     const { status, body: answer } = await user(ada).post(kind, body)
