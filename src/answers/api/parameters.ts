@@ -119,10 +119,17 @@ function wrong(name: string, text: string, form: string, fault?: string): RuleEr
   return new RuleError('request-parameter', `${name}: ${form}, not ${JSON.stringify(shown)}${why}`)
 }
 
-/** Coins above zero, in units of 10^-8, from decimal text or a JSON number that is written without an exponent. */
+/** Coins above zero, in units of 10^-8, from decimal text or a JSON number. */
 export function readAmount(name: string, value: string | number, maxMoney: bigint): bigint {
-  const amount = parseAmount(String(value))
+  const amount = parseAmount(typeof value === 'number' ? decimalOf(value) : value)
   if (amount !== undefined && amount > 0n && amount <= maxMoney) return amount
   const form = 'coins above zero and not beyond the supply, with at most eight decimals, such as "1.5"'
   throw new RuleError('request-parameter', `${name}: it has to be ${form}`)
+}
+
+/** A number as decimal text where eight decimals hold it: below a millionth it is shown with an exponent, however a client wrote it. */
+function decimalOf(value: number): string {
+  const text = String(value)
+  const decimals = value.toFixed(8)
+  return text.includes('e-') && Number(decimals) === value ? decimals : text
 }

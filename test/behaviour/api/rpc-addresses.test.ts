@@ -135,6 +135,8 @@ describe('getutxosbyamount', () => {
     await node.mine()
     expect(await amounts('0.5')).toEqual(['4.00000000'])
     expect(await amounts(4)).toEqual(['4.00000000'])
+    for (const small of [0.0000001, 0.00000001, 0.00000099, '0.00000001'])
+      expect(await amounts(small)).toEqual(['4.00000000'])
     expect(await amounts('4.00000001')).toEqual(['4.00000000', '2.00000000'])
     expect(await amounts('7')).toHaveLength(3)
     expect(await rpc.refusal('getutxosbyamount', [testAddress(12), '7.00000001'])).toMatchObject({
@@ -171,12 +173,15 @@ describe('getutxosbyamount', () => {
     })
   })
 
-  test.each(['0', '-1', 'x', '1.123456789', '1e3', '99999999999', 0, -1, 1e-9, 1e21])('refuses %j', async (amount) => {
-    expect(await rpc.refusal('getutxosbyamount', [rich, amount])).toMatchObject({
-      code: -32602,
-      data: expect.stringMatching(/^amount: /),
-    })
-  })
+  test.each(['0', '-1', 'x', '1.123456789', '1e3', '99999999999', 0, -1, 1e-9, 1.5e-8, 5e-324, 1e21])(
+    'refuses %j',
+    async (amount) => {
+      expect(await rpc.refusal('getutxosbyamount', [rich, amount])).toMatchObject({
+        code: -32602,
+        data: expect.stringMatching(/^amount: /),
+      })
+    },
+  )
 })
 
 describe('estimatesmartfee', () => {
