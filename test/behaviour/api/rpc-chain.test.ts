@@ -46,6 +46,18 @@ describe('a chain with a validator', () => {
     expect(await rpc.refusal('getblockhash', [4])).toMatchObject({ code: -32004, data: expect.stringContaining('3') })
   })
 
+  test('leaves out what is null in a list of parameters, where it may be missing', async () => {
+    const last = await rpc.call('listblocks', { limit: 1 })
+    expect(await rpc.call('listblocks', [null, 1])).toEqual(last)
+    expect(await rpc.call('listblocks', [null, null])).toEqual(await rpc.call('listblocks'))
+    expect(await rpc.refusal('getblockhash', [null])).toMatchObject({
+      code: -32602,
+      data: expect.stringMatching(/^height: /),
+    })
+    expect(await rpc.refusal('listblocks', { before: null })).toMatchObject({ code: -32602 })
+    expect(await rpc.refusal('getblockcount', [null])).toMatchObject({ code: -32602 })
+  })
+
   test('shows a block as bytes, with ids, and whole', async () => {
     const [block] = blocks as [Block]
     const blockhash = block.hash

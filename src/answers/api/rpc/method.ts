@@ -155,15 +155,19 @@ function refuseProof(params: unknown): void {
   throw new RuleError('request-parameter', 'proof: only with an object of parameters, not with an array of one')
 }
 
-/** Parameters as an object, or as an array in the order of the members; undefined and null are no parameters. */
-function byName(params: unknown, { properties }: TObject): unknown {
+/**
+ * Parameters as an object, or as an array in the order of the members; undefined and null are no parameters. In an array null stands for a
+ * member that is left out before another one, if it may be.
+ */
+function byName(params: unknown, { properties, required = [] }: TObject): unknown {
   if (params === undefined || params === null) return {}
   if (!Array.isArray(params)) return params
   const names = Object.keys(properties)
   if (params.length > names.length) {
     throw new RuleError('request-parameter', `params: ${params.length} given, at most ${names.length} are taken`)
   }
-  return Object.fromEntries(params.map((value: unknown, i) => [names[i] as string, value]))
+  const given = params.map((value: unknown, i) => [names[i] as string, value] as const)
+  return Object.fromEntries(given.filter(([name, value]) => value !== null || required.includes(name)))
 }
 
 /** Names the parameter by its path, the fault, and the parameter's description. */
