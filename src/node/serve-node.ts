@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../answers/api/api-context.js'
 import type { NodeHealth, NetworkView } from '../answers/api/node-handles.js'
@@ -122,7 +123,8 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     heights: new HeightGate(chain, { ...apiLimits, ...api }),
     bodies: new BodyBudget({ ...apiLimits, ...api }),
     kept: new KeptAnswers({ chain, resolver }, { ...apiLimits, ...api }.answerCache),
-    dataDir: directory.path,
+    // A command that reads the token there may run in another directory.
+    dataDir: resolve(directory.path),
     ...defined({ dereference: api.dereference }),
     metricsApart: metricsHosts !== undefined,
     ...defined({ devnet, stop }),

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/base/primitives/bytes.js'
@@ -91,6 +91,14 @@ describe('start without --data-dir', () => {
     // It is kept from then on.
     expect((await info()).code).toBe(0)
     expect((await info('--genesis', 'nope')).err).toContain('the chains that do: devnet, localnet, pow')
+  })
+
+  it('is not needed for a stop where the directory was given as a relative path', async () => {
+    const dataDir = relative(process.cwd(), directories.fresh())
+    const node = await NodeProcess.start('start', '--genesis', 'pow', '--no-p2p', '--data-dir', dataDir)
+    const command = new CommandProcess(['node', 'stop', '--rest', node.line.rest], { cwd: resolve('/') })
+    expect(await command.finished).toMatchObject({ code: 0, out: `The node at ${node.line.rest} has stopped.\n` })
+    expect((await node.process.finished).code).toBe(0)
   })
 
   it('leaves a devnet temporary', async () => {
