@@ -11,8 +11,9 @@ export interface FileAccess {
 export class SharedSecretError extends UserError {}
 
 /**
- * Refuses a file with a secret that others may read: by its mode, or since another user owns it. Root owns what it likes, and as a
- * `guest`, who uses the secret of another program, may read it too. A pipe is for its reader alone, and Windows has no modes.
+ * Refuses a file with a secret that others may read: by its mode, or since another user owns it. Root owns what it likes, and
+ * hands it to a user by a group that may read it, as systemd and Kubernetes do. As a `guest`, who uses the secret of another program, root
+ * may read it too. A pipe is for its reader alone, and Windows has no modes.
  */
 export function refuseShared(
   path: string,
@@ -22,7 +23,8 @@ export function refuseShared(
 ): void {
   const user = process.getuid?.()
   if (user === undefined || !access.isFile()) return
-  if ((access.mode & 0o077) !== 0) {
+  const isHanded = access.uid === 0 && user !== 0
+  if ((access.mode & (isHanded ? 0o037 : 0o077)) !== 0) {
     throw new SharedSecretError(
       `others may read the ${what} ${path}: run chmod 600 on it, and make a new one if they did`,
     )

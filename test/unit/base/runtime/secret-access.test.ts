@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { refuseShared } from '../../../../src/base/runtime/secret-access.js'
 
@@ -28,6 +28,29 @@ describe('a file with a secret', () => {
     )
     // Root may read it, and would still use what others know.
     expect(() => check({ guest: true })).toThrow(/chmod 600/)
+  })
+
+  describe('that root hands to a user by a group', () => {
+    const handed = (mode: number, to = 1000) => {
+      vi.spyOn(process, 'getuid').mockReturnValue(to)
+      return () => refuseShared(file, 'validator key', asOwnedBy(0, mode))
+    }
+    afterEach(() => void vi.restoreAllMocks())
+
+    it.each([
+      [0o440, 'systemd and Kubernetes'],
+      [0o640, 'administrators'],
+    ])('is of mode %o, as %s write it, and read', (mode) => {
+      expect(handed(mode)).not.toThrow()
+    })
+
+    it.each([0o660, 0o650, 0o444, 0o602, 0o601])('is refused with mode %o all the same', (mode) => {
+      expect(handed(mode)).toThrow(/^others may read the validator key/)
+    })
+
+    it('is refused to root, to whom nobody has to hand it', () => {
+      expect(handed(0o440, 0)).toThrow(/^others may read the validator key/)
+    })
   })
 
   it('of another user is refused, with what to do', () => {
