@@ -99,9 +99,11 @@ export function sayFailure(error: unknown, args: readonly string[], surroundings
 function requireKnownHelp(program: Command, args: readonly string[]): void {
   let command = program
   for (const [i, word] of args.entries()) {
-    if (word === 'help') {
+    // Where no command follows, the word is an argument, as in "node call help".
+    if (word === 'help' && command.commands.length > 0) {
       const asked = args[i + 1]
-      if (asked === undefined || command.commands.some((known) => known.name() === asked)) return
+      if (asked === undefined || asked.startsWith('-')) return
+      if (command.commands.some((known) => known.name() === asked)) return
       const names = command.commands.map((known) => known.name()).join(', ')
       throw new UserError(`there is no command ${asked} to help with; there are ${names}`, 2)
     }

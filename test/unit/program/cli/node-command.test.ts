@@ -83,6 +83,12 @@ describe('node call', () => {
     expect((await node('call', 'getblockhash', '[0]')).out).toBe(out)
   })
 
+  it('is of the method "help" too, which has arguments and is no question about the command', async () => {
+    expect(JSON.parse((await node('call', 'help')).out)).toContain('getblockhash')
+    const { code, err } = await node('call', 'help', 'getblockhash')
+    expect([code, err]).toEqual([1, expect.stringContaining('the node refused help: params: 1 given')])
+  })
+
   it('gives code and text of an error', async () => {
     expect(await node('call', 'getblockhash', 'height=7')).toMatchObject({
       code: 1,
