@@ -91,9 +91,10 @@ function keyOfText(text: string): FoundKey {
   if (text.includes('\ufffd')) {
     throw new UserError('it is no text; "openssl pkey -inform DER -in FILE -out NEW" writes DER as PEM')
   }
-  const bare = text.replace(/^0x/i, '')
+  // Tools break long lines, of base64 after 76 characters.
+  const bare = text.replace(/^0x|\s/gi, '')
   if (/^[0-9a-f]{48,}$/i.test(bare)) return keyOfHex(bare)
-  return keyOfBase64(text) ?? keyOfBase58(text)
+  return keyOfBase64(bare) ?? keyOfBase58(text)
 }
 
 function keyOfHex(text: string): FoundKey {

@@ -153,19 +153,27 @@ async function importedSecret(
   }
   const mnemonic = plainMnemonic(trimmed)
   if (isMnemonic(mnemonic)) return { secret: { kind: 'mnemonic', mnemonic }, skipped: [] }
-  refuseOtherThanKey(trimmed, json, mnemonic)
-  const privateKey = readPrivateKey(trimmed, 'the private key to import')
-  return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
+  const isJwk = typeof json === 'object' && json !== null && 'kty' in json
+  if (trimmed === '' || (trimmed.startsWith('{') && !isJwk)) throw new UserError(neither)
+  try {
+    const privateKey = readPrivateKey(trimmed, 'the private key to import')
+    return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
+  } catch (error) {
+    if (isJwk || !isLikeMnemonic(mnemonic)) throw error
+    throw new UserError(`${neither}; as a mnemonic, ${mnemonicFault(mnemonic)}`)
+  }
 }
 
-/** Refuses a text that is neither like a private key nor another secret, with what keeps it from being a mnemonic. */
-function refuseOtherThanKey(text: string, json: unknown, mnemonic: string): void {
-  const forms =
-    'neither a mnemonic (12 to 24 English words with a right checksum), nor a private key, nor a keystore.dat'
-  const isJwk = typeof json === 'object' && json !== null && 'kty' in json
-  if (text === '' || (text.startsWith('{') && !isJwk)) throw new UserError(forms)
-  if (text.startsWith('{') || text.includes('-----BEGIN ') || !mnemonic.includes(' ')) return
-  throw new UserError(`${forms}; as a mnemonic, ${mnemonicFault(mnemonic)}`)
+const neither =
+  'neither a mnemonic (12 to 24 English words with a right checksum), nor a private key, nor a keystore.dat'
+/** Characters of a word; those of BIP39 have fewer in every language. */
+const longestWord = 20
+
+/** Whether a text that is no mnemonic was meant as one: several words. A key in lines has longer ones, and DER is no text. */
+function isLikeMnemonic(text: string): boolean {
+  const words = text.split(' ')
+  const isText = !text.includes('\ufffd') && !text.includes('-----begin ')
+  return isText && words.length > 1 && words.every(({ length }) => length <= longestWord)
 }
 
 /** The password of the file to import; without a terminal, that of the new keystore. */

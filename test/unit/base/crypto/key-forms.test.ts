@@ -72,6 +72,8 @@ describe('keys in the forms of other tools', () => {
     expect(readPublicKey(formatPublicKey(point, 'pem').replaceAll('\n', '\r\n'))).toEqual(point)
     expect(readPrivateKey(`0x${toHex(secret)}`)).toEqual(new Uint8Array(secret))
     expect(readPrivateKey(formatPrivateKey(secret, 'der').replace(/=+$/, ''))).toEqual(new Uint8Array(secret))
+    expect(readPrivateKey(formatPrivateKey(secret, 'der').replace(/.{76}/g, '$&\r\n'))).toEqual(new Uint8Array(secret))
+    expect(readPublicKey(toHex(point).replace(/.{8}/g, '$& '))).toEqual(point)
     expect(readPrivateKey({ ...jwk(), x: undefined, y: undefined } as unknown as Jwk)).toEqual(new Uint8Array(secret))
   })
 
@@ -80,6 +82,7 @@ describe('keys in the forms of other tools', () => {
     ['no text', undefined, 'it is no text'],
     ['a number', 5, 'it is no text'],
     ['words', 'not a key', 'it has none of the known forms'],
+    ['base58 in words', bs58.encode(secret).replace(/.{5}/, '$& '), 'it has none of the known forms'],
     ['too few hex digits', 'ab'.repeat(31), 'it has 62 hex digits; a private key has 64'],
     ['an odd number of hex digits', `${'ab'.repeat(33)}a`, 'it has 67 hex digits'],
     ['base58 of another length', bs58.encode(Buffer.alloc(31, 7)), 'it is base58 of 31 bytes'],

@@ -106,6 +106,10 @@ describe('didledger wallet', () => {
       const imported = await bench.json('wallet', 'import', text, '--wallet', bench.path(`${form}.json`))
       expect(imported).toMatchObject({ address: bob.address, keys: 1 })
     }
+    // As base64 of the shell breaks lines.
+    const lines = bench.write('lines.txt', formatPrivateKey(bob.privateKey, 'der').replace(/.{76}/g, '$&\n'))
+    const fromLines = await bench.json('wallet', 'import', lines, '--wallet', bench.path('lines.json'))
+    expect(fromLines).toMatchObject({ address: bob.address, keys: 1 })
     const none = await bench.run('wallet', 'address', '--new', '--wallet', bench.path('k.json'))
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('imported keys only') })
     const junk = bench.write('junk.txt', devnetMnemonic.replace('junk', 'test'))
@@ -116,6 +120,8 @@ describe('didledger wallet', () => {
       [devnetMnemonic.replace('junk', 'junks'), 'as a mnemonic, word 12 is not in the English list of BIP39'],
       [devnetMnemonic.replace(' junk', ''), 'as a mnemonic, it has 11 words, where 12, 15, 18, 21 or 24 are needed'],
       [Buffer.from(bob.privateKey).toString('hex').slice(1), 'it has 63 hex digits; a private key has 64'],
+      ['0\ufffd w\ufffd 5', 'the private key to import cannot be read: it is no text; "openssl pkey -inform DER'],
+      [`key: ${'Z'.repeat(64)}`, 'the private key to import cannot be read: it has none of the known forms'],
       [formatPublicKey(bob.publicKey, 'pem'), 'the private key to import is a public key'],
       ['{"a":1}', 'nor a keystore.dat'],
       ['{"kty":"EC"}', 'as JWK it has crv missing'],
