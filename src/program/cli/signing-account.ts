@@ -17,7 +17,7 @@ export async function readPassword(
   file: string | undefined,
   question: { text: string; confirm?: boolean },
 ): Promise<string> {
-  if (file !== undefined) return readTextFile(file, 'password file').replace(/\r?\n$/, '')
+  if (file !== undefined) return passwordIn(file)
   const fromEnvironment = context.env[passwordVariable]
   if (fromEnvironment !== undefined) return requireText(fromEnvironment, passwordVariable)
   if (context.prompt === undefined) {
@@ -30,6 +30,13 @@ export async function readPassword(
   if (question.confirm && (await context.prompt('The same again: ')) !== password) {
     throw new UserError('the two passwords differ')
   }
+  return password
+}
+
+/** The password in a file, whose last line end is no part of it. An empty one, as of a command that failed, would look like a wrong one. */
+function passwordIn(file: string): string {
+  const password = readTextFile(file, 'password file').replace(/\r?\n$/, '')
+  if (password === '') throw new UserError(`the password file ${file} is empty`)
   return password
 }
 

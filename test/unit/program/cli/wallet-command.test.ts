@@ -94,6 +94,13 @@ describe('didledger wallet', () => {
     })
   })
 
+  it('calls an empty password file empty, and not a wrong password', async () => {
+    const [wallet, file] = [bench.path('a.json'), bench.write('empty.txt', '\n')]
+    await bench.json('wallet', 'create', '--wallet', wallet)
+    const { code, err } = await bench.run('wallet', 'export', '--wallet', wallet, '--password-file', file)
+    expect([code, err]).toEqual([1, `error: the password file ${file} is empty\n`])
+  })
+
   it('imports a mnemonic and a private key', async () => {
     const words = bench.write('words.txt', `  ${devnetMnemonic.toUpperCase().replaceAll(' ', '\n')}\n`)
     const fromWords = await bench.json('wallet', 'import', words, '--wallet', bench.path('m.json'))
