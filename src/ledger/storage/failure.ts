@@ -103,6 +103,13 @@ const refusals: readonly Refusal[] = [
     advice: 'connect or mount it again, then start again',
   },
   {
+    codes: ['ERR_DLOPEN_FAILED', 'ERR_DLOPEN_DISABLED'],
+    texts: /^No native build was found/,
+    what: `LevelDB, which is no JavaScript, cannot be loaded on ${process.platform} ${process.arch}`,
+    advice:
+      'install the program anew on this machine; where there is no binary for it, as on Alpine for arm64, take a system with glibc, or run npm rebuild classic-level --build-from-source',
+  },
+  {
     codes: ['EIO'],
     texts: /input\/output error|i\/o error/i,
     what: 'the disk reports an error',

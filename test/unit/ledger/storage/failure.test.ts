@@ -91,6 +91,13 @@ describe('what a read or a write met', () => {
     expect(accessFailure(known, 'read')).toBe(known)
   })
 
+  it('is no fault of the program where the machine has no binary of LevelDB', () => {
+    const none = new Error('No native build was found for platform=freebsd arch=x64 runtime=node abi=115')
+    for (const error of [none, coded('ERR_DLOPEN_FAILED', 'Error loading shared library ld-linux-aarch64.so.1')]) {
+      expect(refusalOf(error)?.advice).toContain('npm rebuild classic-level --build-from-source')
+    }
+  })
+
   it('is named for files of the node by the code of the system', () => {
     for (const code of [
       'ENOSPC',
