@@ -111,7 +111,11 @@ const workers = await build({
 const starter = await build({
   ...common,
   entryPoints: { main: `${root}src/program/cli/bundled-main.ts` },
-  define: { ...common.define, programDigest: JSON.stringify(digestOf(`${folder}/program.js`)) },
+  define: {
+    ...common.define,
+    programDigest: JSON.stringify(digestOf(`${folder}/program.js`)),
+    leastNode: JSON.stringify(leastNode()),
+  },
 })
 writeFileSync(`${folder}/package.json`, `${JSON.stringify({ type: 'commonjs' })}\n`)
 chmodSync(`${folder}/main.js`, 0o755)
@@ -125,6 +129,12 @@ const inputs = [
   ...[...(await buildPages()), ...(await buildMirrorPage())].map((file) => relative(root, file)),
 ]
 writeFileSync(`${root}dist/THIRD-PARTY-LICENCES.txt`, licencesOf(inputs, root))
+
+/** The least version of Node of package.json, without the sign before it. */
+function leastNode(): string {
+  const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { engines: { node: string } }
+  return engines.node.replace(/^>=/, '')
+}
 
 /** SHA-256 of a file, hex. */
 function digestOf(file: string): string {

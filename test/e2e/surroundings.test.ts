@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -104,4 +104,26 @@ it('a Node that makes no code of text runs a node, which answers and refuses as 
   expect((await node.get('block/height')).body).toMatchObject({ Result: 0 })
   const create = ['did', 'create', '--devnet-account', '0', '--rest', node.line.rest]
   expect(await new CommandProcess(create, { env }).finished).toMatchObject({ code: 0, err: '' })
+})
+
+it('a Node that is too old is named by every command but the version, which tells it too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'didledger-old-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const old = join(folder, 'old.cjs')
+  writeFileSync(old, "Object.defineProperty(process, 'version', { value: 'v18.20.8' })")
+  const run = (...args: string[]) => new CommandProcess(args, { env: { NODE_OPTIONS: `--require ${old}` } }).finished
+  const { code, out, err } = await run('genesis', 'show', 'pow')
+  const said = /^didledger needs Node 20\.19 or later, and this is v18\.20\.8: /
+  expect([code, out, err.replace('error: ', '')]).toEqual([1, '', expect.stringMatching(said)])
+  const json = JSON.parse((await run('genesis', 'show', 'pow', '--json')).err) as unknown
+  expect(json).toEqual({ error: { message: expect.stringMatching(said) } })
+  expect(await run('--version')).toMatchObject({ code: 0, out: expect.stringContaining('v18.20.8'), err: '' })
+})
+
+it('a system for which LevelDB has no binary is told what to do', async () => {
+  const env = { NODE_OPTIONS: '--no-addons' }
+  const { code, err } = await new CommandProcess(['devnet', '--port-base', '0'], { env }).finished
+  const said =
+    /^error: LevelDB, which is no JavaScript, cannot be loaded on \w+ \w+ \(.*\); install the program anew on this machine/
+  expect([code, err]).toEqual([1, expect.stringMatching(said)])
 })

@@ -5,13 +5,23 @@
  */
 import { writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { oldNodeText } from './old-node.js'
 import { asksVersion, versionText } from './version-text.js'
 
 /** SHA-256 of program.js, hex, from the build. */
 declare const programDigest: string
+/** The least version of Node, as package.json has it, from the build. */
+declare const leastNode: string
 
 const args = process.argv.slice(2)
-if (!asksVersion(args) || !printed(`${versionText()}\n`)) void runProgram()
+if (!asksVersion(args) || !written(1, `${versionText()}\n`)) start(oldNodeText(process.version, leastNode))
+
+/** Runs the program, unless this Node is too old for it: then `message` says so. */
+function start(message: string | undefined): void {
+  if (message === undefined) return void runProgram()
+  written(2, args.includes('--json') ? `${JSON.stringify({ error: { message } }, null, 2)}\n` : `error: ${message}\n`)
+  process.exitCode = 1
+}
 
 async function runProgram(): Promise<void> {
   const { cacheFolder, commandOf, runCompiled } = await import('./compile-cache.js')
@@ -23,10 +33,10 @@ async function runProgram(): Promise<void> {
   })
 }
 
-/** Whether standard output took a line at once. Where it takes nothing, the program says why. */
-function printed(line: string): boolean {
+/** Whether a standard stream took a line at once. Where standard output takes nothing, the program says why. */
+function written(stream: 1 | 2, line: string): boolean {
   try {
-    return writeSync(1, line) > 0
+    return writeSync(stream, line) > 0
   } catch {
     return false
   }
