@@ -26,13 +26,17 @@ function shown(value: unknown): string {
 }
 
 /**
- * The value of a text from the command line or the environment, lists separated by commas, or as the option says. A text that does not fit the option's
+ * The value of a text from the command line or the environment, lists separated by commas, blanks around which mean nothing, or as the option says. A text that does not fit the option's
  * type is returned as it is, and is not valid.
  */
 export function fromText({ schema, separator = /,/ }: Option, text: string): unknown {
   if (schema.type === 'integer') return /^-?(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
-  if (schema.type === 'array') return text.split(separator)
+  if (schema.type === 'array')
+    return text
+      .trim()
+      .split(separator)
+      .map((part) => part.trim())
   return text
 }
 

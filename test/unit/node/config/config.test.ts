@@ -110,6 +110,11 @@ describe('precedence', () => {
     expect(config.get(apiOptions.host)).toEqual(['::1'])
   })
 
+  it('takes lists of a variable with blanks after commas, as people write them', () => {
+    const listed = configOf('{}', { env: { DIDLEDGER_API_HOST: ' 10.0.0.1, 10.0.0.2\n' } })
+    expect(listed.get(apiOptions.host)).toEqual(['10.0.0.1', '10.0.0.2'])
+  })
+
   it('does not excuse what is wrong in a place that loses', () => {
     expect(refusalOf(() => configOf('{ api: { batch: 0 } }', { env, flags }))).toContain(
       'node.json5:1: api.batch is not',
