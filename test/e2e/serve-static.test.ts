@@ -51,7 +51,7 @@ describe('didledger serve-static', () => {
       [[join(folder, 'none'), '--port', '0'], 1, 'there is no folder'],
       [[file, '--port', '0'], 1, 'is a file; name the folder of a mirror'],
       [[join(file, 'x'), '--port', '0'], 1, 'cannot be read'],
-      [['', '--port', '0'], 1, 'there is no folder'],
+      [['', '--port', '0'], 2, 'directory : It is empty'],
       [['s3://bucket/x', '--port', '0'], 1, 'there is no folder s3://bucket/x'],
       [[folder, '--cors'], 2, 'unknown option'],
     ] as const) {

@@ -33,6 +33,19 @@ describe('~ in a path', () => {
     expect((await bench.run('did', 'update', '--devnet-account', '0', ...added)).err).toContain(home('validator.key'))
   })
 
+  it.each([
+    [['wallet', 'address', '--wallet='], '--wallet'],
+    [['wallet', 'address', '--password-file', ''], '--password-file'],
+    [['chain', 'info', '--data-dir', ''], '--data-dir'],
+    [['genesis', 'key', ''], 'file'],
+    [['wallet', 'multisig', 'combine', 'a.json', ''], 'files'],
+  ])('is not meant by an empty path, which %j refuses', async (args, name) => {
+    expect(await bench.run(...args)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`error: ${name} : It is empty, as a variable of a shell is that is not set.`),
+    })
+  })
+
   it('is that of several files, and of an option whose value has a form', async () => {
     const { code, err } = await bench.run('wallet', 'multisig', 'combine', '~/a.json', '~/b.json')
     expect([code, err]).toEqual([1, expect.stringContaining(home('a.json'))])
